@@ -22,6 +22,7 @@ from harness.errors import BAD_INPUT, EXIT_CODES, MachineError
 from harness.features import COMMANDS
 
 _SIMILAR = 0.65
+_SHORT = ("m", "md", "ngl", "c", "t", "o", "h", "V")
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
@@ -168,6 +169,10 @@ def main() -> None:
 
 def in_full(words: list[str]) -> list[str]:
     """The words with the command that is meant: `help run`, or a model, which is measured."""
+    for word in words:
+        if (plain := _as_typed(word)) != word:
+            console.say(f"Error: {word!r} has dashes or quotes of a printed page; type {plain}")
+            raise SystemExit(BAD_INPUT)
     first = words[0] if words else "-"
     if first == "help":
         return [*words[1:2], "--help"]
@@ -194,6 +199,15 @@ def in_full(words: list[str]) -> list[str]:
         f"{', '.join(near)}"
     )
     raise SystemExit(BAD_INPUT)
+
+
+def _as_typed(word: str) -> str:
+    """A word without the quotes that a page has around it, and with a keyboard's dashes."""
+    bare = word if " " in word else word.strip("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb")
+    name = bare.lstrip("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
+    if not bare[: len(bare) - len(name)].strip("-"):
+        return bare
+    return f"{'-' if name in _SHORT else '--'}{name}"
 
 
 def treat_termination_as_ctrl_c() -> None:

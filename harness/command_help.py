@@ -2,7 +2,11 @@
 
 import inspect
 import re
+import tomllib
+from collections.abc import Collection
 from difflib import get_close_matches
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -12,27 +16,10 @@ from typer.core import TyperCommand
 UsageError: Any = typer.BadParameter.__base__
 
 ALL = "--help-all"
+_OTHER_NAMES = Path(__file__).with_name("other_names.toml")
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"
-# What other programs call an option of ours.
-_ELSEWHERE = {
-    "--model": "target",
-    "--model-draft": "draft",
-    "--draft-model": "draft",
-    "--ctx-size": "context",
-    "--n-gpu-layers": "gpu-layers",
-    "--url": "base-url",
-    "--out": "output",
-    "--n-predict": "max-tokens",
-    "--draft-max": "method",
-    "--draft-min": "method",
-    "--draft-p-min": "method",
-    "--spec-draft-n-max": "method",
-    "--spec-type": "method",
-    "--method": "draft",
-    "--n-gpu-layers-draft": "draft-gpu-layers",
-    "--flash-attn": "flash-attention",
-    "--parallel": "concurrency",
-}
+# An engine's short name of several letters.
+_LETTERS = re.compile(r"-[a-z]{2,5}")
 
 
 class Command(TyperCommand):
@@ -45,28 +32,27 @@ class Command(TyperCommand):
         if ALL in words:
             context.meta[ALL] = True
             words = ["--help"]
+        params = self.get_params(context)
+        options = {name for each in params for name in (*each.opts, *each.secondary_opts)}
+        for before, word in pairwise(["", *words]):
+            # The parser would take it for `-c` with the value `tk`.
+            if _LETTERS.fullmatch(word) and word not in options and before != "--server-arg":
+                raise UsageError(_no_option(word, options), ctx=context)
         try:
             self._require_once(context, words)
             return super().parse_args(context, words)
         except UsageError as error:
             if not hasattr(error, "possibilities"):  # which an option has that does not exist
                 raise
-            params = self.get_params(context)
-            options = (name for each in params for name in (*each.opts, *each.secondary_opts))
-            names = [name.removeprefix("--") for name in options if name.startswith("--")]
-            given = error.option_name.lstrip("-")
-            near = [_ELSEWHERE.get(error.option_name), *get_close_matches(given, names, 1, 0.6)]
-            similar = next((name for name in near if name in names), None)
-            hint = f"did you mean --{similar}?" if similar else f"{ALL} lists all"
-            error.message = f"no option {error.option_name}; {hint}"
-            error.possibilities = None
+            error.message, error.possibilities = _no_option(error.option_name, options), None
             raise
 
     def _require_once(self, context: Any, words: list[str]) -> None:  # noqa: ANN401 - see above
         """Refuse a second value of an option that takes one: the parser would drop the first."""
         _, _, order = self.make_parser(context).parse_args([*words])
-        once = [each for each in order if each.nargs == 1 and not each.multiple]
-        twice = next((each for each in once if once.count(each) > 1 and not _is_flag(each)), None)
+        single = (each for each in order if each.nargs == 1 and not each.multiple)
+        once = [each for each in single if not getattr(each, "is_flag", False)]
+        twice = next((each for each in once if once.count(each) > 1), None)
         if twice is not None:
             message = f"{twice.opts[0]} is given twice; it takes one value"
             raise UsageError(message, ctx=context)
@@ -120,8 +106,13 @@ class Command(TyperCommand):
                 formatter.write_dl(records)
 
 
-def _is_flag(parameter: Any) -> bool:  # noqa: ANN401 - of the parser that typer carries
-    return bool(getattr(parameter, "is_flag", False))
+def _no_option(given: str, options: Collection[str]) -> str:
+    """That an option does not exist, with the one that was probably meant."""
+    names = [name.removeprefix("--") for name in options if name.startswith("--")]
+    elsewhere = tomllib.loads(_OTHER_NAMES.read_text("utf-8"))
+    near = [elsewhere.get(given), *get_close_matches(given.lstrip("-"), sorted(names), 1, 0.6)]
+    similar = next((name for name in near if name in names), None)
+    return f"no option {given}; {f'did you mean --{similar}?' if similar else f'{ALL} lists all'}"
 
 
 def _whole(text: str) -> str:

@@ -59,7 +59,7 @@ def suggestion(name: str, known: Iterable[str], most: int = 1) -> str:
 
     Names that begin with what was written are nearest, the shortest first.
     """
-    choices = sorted(known)
+    choices, name = sorted(known), name.lower()
     begun = sorted((each for each in choices if name and each.startswith(name)), key=len)
     near = difflib.get_close_matches(name, choices, n=most, cutoff=0.6)
     matches = [*dict.fromkeys((*begun, *near))][:most]

@@ -94,6 +94,7 @@ def written(path: Path) -> Iterator[Path]:
     cut: content is on the disk before the name, and the name before this returns.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    path.parent.mkdir(parents=True, exist_ok=True)
     try:
         yield part
         sync_file(part)

@@ -11,19 +11,18 @@ from harness.acceptance.pair import Pair, pair_to_read, pair_to_write
 from harness.acceptance.reading import Found, read_into
 from harness.acceptance.report import Counted, as_json, lines
 from harness.acceptance.rounds import at_depth
-from harness.campaign.duration import in_turns
 from harness.campaign.options import Options
 from harness.command_options import Says, Without, offers_fields
 from harness.curves.kept import kept_for
 from harness.curves.read import read as read_curve
 from harness.errors import INTERRUPTED, BadInputError, MachineError, NothingMeasuredError
 from harness.machine.computer import computer_of
-from harness.machine.rate import this_machine
 from harness.models.model_facts import find
 from harness.report import words
 from harness.report.progress import ProgressDisplay
 from harness.run import kept_answers
 from harness.run.chosen_engine import EngineOptions
+from harness.run.time_limit import in_turns
 from schemas.axes import Axes
 from schemas.vocabulary import DEFAULT_RUNNER
 
@@ -63,7 +62,7 @@ def acceptance(
     (engine,) = EngineOptions(runner=DEFAULT_RUNNER).engines(options)
     pair = _pair(options, asked)
     curve = _curve(options, asked, pair)
-    expected = in_turns([pair.writes], this_machine(options.threads)) if pair.writes else None
+    expected = in_turns([pair.writes]) if pair.writes else None
     if expected is not None:
         console.say(f"This takes about {words.seconds(expected.seconds)}.")
     found, interrupted = Found(), False

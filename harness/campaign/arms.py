@@ -10,7 +10,7 @@ from harness.campaign.model import ALL_LAYERS, ArmPlan
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from schemas.codec import slug
-from schemas.method import NO_SPECULATION, Method
+from schemas.method import DRAFT_MODEL, NO_SPECULATION, Method
 from schemas.vocabulary import METHODS
 
 BASELINE = "baseline"
@@ -55,10 +55,11 @@ def drafts_of(
     types = {method.type for method in among if takes_draft(method)}
     words = METHODS[method.type].architectures
     if len(types) == 1:
-        other = next((d for d in drafts if words and _head(d) not in (None, *words)), None)
-        if other is not None:
-            message = f"{other.model.name} is no draft for {method.type}: it is for {_head(other)}"
-            raise BadInputError(message)
+        is_open = method.type != DRAFT_MODEL and not words
+        for kind, name in () if is_open else ((_head(each), each.model.name) for each in drafts):
+            if kind not in (None, *words):
+                message = f"{name} is no draft for {method.type}: it is for --method {kind}"
+                raise BadInputError(message)
         return list(drafts)
     if not words:
         return [draft for draft in drafts if _head(draft) is None]

@@ -86,7 +86,7 @@ def build(
         stopping=_stopping(options, repeats=blocks == DEFAULT_BLOCKS < most),
         interleaved=runner.interleaved,
     )
-    _check(campaign)
+    _check(campaign, has_context="context_tokens" not in runner.ignores)
     _check_names(campaign)
     return campaign
 
@@ -185,7 +185,7 @@ def context_for(depths: Sequence[int], output_tokens: int) -> int:
     return max(model.DEFAULT_CONTEXT_TOKENS, -(-needed // _WHOLE_TOKENS) * _WHOLE_TOKENS)
 
 
-def _check(campaign: model.Campaign) -> None:
+def _check(campaign: model.Campaign, *, has_context: bool) -> None:
     ids = Counter(arm.id for arm in campaign.arms)
     twice = [arm for arm, times in ids.items() if times > 1]
     settings = campaign.settings
@@ -213,7 +213,7 @@ def _check(campaign: model.Campaign) -> None:
             f"one result file; use {fewer}{few}"
         )
     else:
-        message = _misfit(campaign)
+        message = _misfit(campaign, has_context=has_context)
     if message:
         raise BadInputError(message)
 
@@ -230,19 +230,19 @@ def _check_names(campaign: model.Campaign) -> None:
                 raise BadInputError(message)
 
 
-def _misfit(campaign: model.Campaign) -> str | None:
-    """Why the settings do not fit each other."""
+def _misfit(campaign: model.Campaign, *, has_context: bool) -> str | None:
+    """Why the settings do not fit each other, and the context where a run sets it."""
     settings = campaign.settings
     depth, length = settings.context_depth_tokens, settings.max_output_tokens
     oracle = any(arm.method.acceptance is not None for arm in campaign.arms)
     if settings.temperature is not None and oracle:
         return "oracle repeats the greedy text; leave out --temperature"
-    if depth is not None and depth + length > settings.context_tokens:
+    if has_context and depth is not None and depth + length > settings.context_tokens:
         return (
             f"--context-depth {depth} and {length} tokens of output do not fit into --context "
             f"{settings.context_tokens}; raise it, or leave it out"
         )
-    if length >= settings.context_tokens:
+    if has_context and length >= settings.context_tokens:
         return (
             f"a context of {settings.context_tokens} tokens leaves no room for prompts and "
             f"{length} tokens of output; raise --context"

@@ -4,8 +4,7 @@ On a quiet processor it is right to within a factor of 1.5. Where it is not, the
 so.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from harness.campaign.model import ArmPlan, Campaign
@@ -21,10 +20,11 @@ _FIXED_S, _DISK_BYTES_PER_S = 5.0, 1e9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """Seconds for all planned blocks, for the fewest that may run, and for one plain token."""
+    """Seconds for all blocks, for the fewest that may run, for the first, and for a plain token."""
 
     seconds: float
     least_seconds: float
+    first_seconds: float
     token_s: float
 
 
@@ -59,30 +59,14 @@ def expected(campaign: Campaign, rate: MachineRate) -> Expected | None:
     restarted = campaign.interleaved == "block"  # an engine for each arm and block
     once_s = _FIXED_S + (0.0 if restarted else start_s)
     block_s += start_s if restarted else 0.0
-    budget_s = campaign.stopping.budget_s or float("inf")
     # Where every prompt has to be repeated, that is a block more.
     most = campaign.blocks + (campaign.stopping.repeat_beyond is not None)
-    most_s = min(once_s + block_s * most, max(once_s + block_s, budget_s))
-    least_s = min(most_s, once_s + block_s * campaign.least_blocks)
-    plain_s = target.read_s + target.compute_s
-    return Expected(seconds=most_s, least_seconds=least_s, token_s=plain_s)
-
-
-def in_turns(
-    campaigns: Sequence[Campaign], rate: MachineRate, most_s: float | None = None
-) -> Expected | None:
-    """How long campaigns take one after the other; `None` where that of one is not known.
-
-    They end together after the block that ends before `most_s`, or after the first one.
-    """
-    found = [each for campaign in campaigns if (each := expected(campaign, rate)) is not None]
-    if len(found) < len(campaigns):
-        return None
-    least_s = sum(each.least_seconds for each in found)
-    seconds = sum(each.seconds for each in found)
-    if most_s is not None and seconds > most_s:
-        seconds = max(most_s, seconds / max(1, campaigns[0].blocks))
-    return replace(found[0], seconds=seconds, least_seconds=min(least_s, seconds))
+    return Expected(
+        seconds=once_s + block_s * most,
+        least_seconds=once_s + block_s * campaign.least_blocks,
+        first_seconds=once_s + block_s,
+        token_s=target.read_s + target.compute_s,
+    )
 
 
 def _cost(file: ModelFile, rate: MachineRate) -> _Cost | None:

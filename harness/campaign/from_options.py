@@ -88,8 +88,8 @@ def with_layers(options: Options, target: ModelFile, drafts: tuple[ModelFile, ..
     if AUTOMATIC_LAYERS not in (options.gpu_layers, options.draft_gpu_layers):
         return options
     found = None
-    if _is_here(target):
-        here = [draft.on_disk for draft in drafts if _is_here(draft)]
+    if target.is_here:
+        here = [draft.on_disk for draft in drafts if draft.is_here]
         largest = max(here, key=lambda path: path.stat().st_size, default=None)
         found = automatic_layers(target.on_disk, largest, _context(options))
     layers, draft_layers = options.gpu_layers, options.draft_gpu_layers
@@ -104,10 +104,6 @@ def _context(options: Options) -> int:
     return options.context_tokens or campaigns.context_for(
         options.context_depth_tokens, options.max_output_tokens or 0
     )
-
-
-def _is_here(model: ModelFile) -> bool:
-    return model.path is not None and model.path.is_file()
 
 
 def draft_names(
@@ -161,7 +157,7 @@ def _check_vocabularies(campaign: Campaign, *, say: Callable[[str], None]) -> No
     methods = [arm.method for arm in campaign.arms]
     models = {each.draft for each in methods if not METHODS[each.type].architectures}
     for draft in campaign.drafts:
-        if draft.model.id in models and _is_here(campaign.target) and _is_here(draft):
+        if draft.model.id in models and campaign.target.is_here and draft.is_here:
             _check_vocabulary(campaign.target, draft, say=say)
 
 

@@ -114,7 +114,7 @@ class Options(Axes):
         most=0.5,
     )
     budget_min: float | None = _measured(
-        "Time limit: stops before a block that would exceed it. Default: no limit.",
+        "Time limit for everything together. Default: no limit.",
         name="budget",
         metavar="MINUTES",
         least=0.1,

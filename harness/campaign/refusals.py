@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError
-from harness.models import gguf_header, gguf_shape
+from harness.models import gguf_file, gguf_header, gguf_shape
 from harness.models.model_file import ModelFile
 from harness.models.resolve import own_head
 from schemas.method import DRAFT_MODEL
@@ -24,27 +24,19 @@ def _reasons(campaign: Campaign) -> Iterator[str]:
     target, settings = campaign.target, campaign.settings
     drafts = {draft.model.id: draft for draft in campaign.drafts}
     for method in [arm.method for arm in campaign.arms]:
-        draft = drafts.get(method.draft or "")
+        named = campaign.drafts[:1] if method.chain else ()  # the arm of a chain names no draft
+        draft = next(iter(named), drafts.get(method.draft or ""))
         if method.type == DRAFT_MODEL and draft and (reason := no_draft(target, draft)):
             yield reason
-        built_in = any(METHODS[kind].draft == "built-in" for kind in method.types)
-        if built_in and draft is None and target.path is not None:
-            headed = (
-                gguf_shape.facts_of_file(target.on_disk).draft_layers
-                if _is_here(target)
-                else own_head(target.model.name)
-            )
-            if not headed:
-                yield (
-                    f"{target.model.name} has no built-in prediction head, so {method.type} cannot "
-                    "run; name a draft with --draft, or --method ngram-simple"
-                )
+        for kind in method.types:
+            if reason := _no_head(target, draft, kind):
+                yield reason
     if settings.flash_attention == "off" and settings.kv_type_v not in _UNQUANTISED:
         yield (
             f"--cache-type-v {settings.kv_type_v} needs flash attention; "
             "leave out --flash-attention off"
         )
-    if settings.thinking and _is_here(target):
+    if settings.thinking and target.is_here:
         template = gguf_header.chat_template(target.on_disk)
         if template is not None and _THOUGHT not in template:
             yield f"{target.model.name} has no thinking mode; leave out --thinking"
@@ -53,7 +45,7 @@ def _reasons(campaign: Campaign) -> Iterator[str]:
 def no_draft(target: ModelFile, draft: ModelFile) -> str | None:
     """Why a file makes no sense as a draft model for another; `None` if it may."""
     ours, theirs = target.model, draft.model
-    if _is_here(target) and _is_here(draft) and target.on_disk.samefile(draft.on_disk):
+    if target.is_here and draft.is_here and target.on_disk.samefile(draft.on_disk):
         return f"{theirs.name} is the target itself; name a smaller model with --draft"
     if ours.file_bytes and theirs.file_bytes and theirs.file_bytes > ours.file_bytes:
         ratio = theirs.file_bytes / ours.file_bytes
@@ -64,5 +56,26 @@ def no_draft(target: ModelFile, draft: ModelFile) -> str | None:
     return None
 
 
-def _is_here(file: ModelFile) -> bool:
-    return file.path is not None and file.path.is_file()
+def _no_head(target: ModelFile, draft: ModelFile | None, kind: str) -> str | None:
+    """Why no file has the head that a method needs; `None` if one may."""
+    words, name = METHODS[kind].architectures, target.model.name
+    if draft is not None:
+        about = f"{draft.model.architecture} {draft.model.name}".lower()
+        if not words or not draft.is_here or any(word in about for word in words):
+            return None
+        header = gguf_file.opened(draft.on_disk)
+        if METHODS[kind].draft == "built-in" and header.own("nextn_predict_layers"):
+            return None
+        return (
+            f"{draft.model.name} is a model ({header.architecture}) and no {METHODS[kind].label} "
+            f"head, so it cannot draft for {kind}; name the head's file, or --method {DRAFT_MODEL}"
+        )
+    if METHODS[kind].draft != "built-in" or target.path is None:
+        return None
+    here = target.is_here
+    if gguf_shape.facts_of_file(target.on_disk).draft_layers if here else own_head(name):
+        return None
+    return (
+        f"{name} has no built-in prediction head, so {kind} cannot run; name a draft with "
+        "--draft, or --method ngram-simple"
+    )

@@ -10,6 +10,8 @@ from estimates.model import Summary
 from harness import console
 from harness.compare import reference as estimates
 from harness.compare.comparison import ERROR_RATE
+from harness.compare.options import Builds
+from harness.compare.reference import Reference
 from harness.errors import (
     INVALID_ANSWERS,
     NO,
@@ -21,6 +23,7 @@ from harness.errors import (
 from harness.files import written
 from harness.run import run_command
 from harness.run.request import RunRequest
+from harness.run.time_limit import JointEnd
 from schemas.codec import encode
 from schemas.vocabulary import say
 
@@ -29,11 +32,11 @@ _LARGEST = 1_000_000
 
 
 def check_reference(
-    request: RunRequest, path: Path, fail_below: float | None, markdown: Path | None
+    request: RunRequest, path: Path, builds: Builds, reference: Reference | None, *, budget_s: float
 ) -> None:
-    """Measure the only build; write the file if there is none, else check against it."""
-    reference = _read(path) if path.exists() else None
-    measured, _ = run_command.measured_interleaved(request)
+    """Measure the only build; write the reference if there is none, else check against it."""
+    whole_block = JointEnd(budget_s=budget_s, enough=lambda _: False)
+    measured, _ = run_command.measured_interleaved(request, whole_block)
     (engine,) = measured.values()
     try:
         now = estimates.reference_of(engine.submission)
@@ -48,11 +51,11 @@ def check_reference(
         if apart := estimates.mismatch(reference, now):
             message = f"{path}: {apart}; name another file to write a new one"
             raise BadInputError(message)
-        checks = estimates.check(reference, now, fail_below or estimates.FAIL_BELOW)
+        checks = estimates.check(reference, now, builds.fail_below or estimates.FAIL_BELOW)
         verdict = _verdict(engine.summary, checks)
         lines = [*_lines(reference.engine, now.engine, checks, verdict)]
-    if markdown is not None:
-        with written(markdown) as part:
+    if builds.markdown is not None:
+        with written(builds.markdown) as part:
             part.write_text("\n".join(["### Tokens per round", "", *lines, ""]), "utf-8")
     if request.result.json:
         figures = [encode(check) for check in checks]
@@ -64,7 +67,10 @@ def check_reference(
         raise typer.Exit(code)
 
 
-def _read(path: Path) -> estimates.Reference:
+def read(path: Path) -> Reference | None:
+    """The reference; `None` where there is none yet. Raises `BadInputError` for another file."""
+    if not path.exists():
+        return None
     try:
         with path.open("rb") as file:
             return msgspec.json.decode(file.read(_LARGEST), type=estimates.Reference)

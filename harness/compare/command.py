@@ -10,6 +10,7 @@ from harness.compare import check_reference, compare_builds
 from harness.compare.options import BLOCKS, Builds
 from harness.errors import BadInputError
 from harness.run import run_reports
+from harness.run.chosen_engine import at_depths
 from harness.run.request import ResultOptions, RunRequest
 from harness.runners.options import ConnectionOptions
 
@@ -28,7 +29,7 @@ _PROMPTS = (
 )
 _OWN_DEFAULTS = Says(
     {
-        "budget_min": f"Time limit for both builds together. Default: {_MINUTES:g}; "
+        "budget_min": f"Time limit for everything together. Default: {_MINUTES:g}; "
         f"{_QUICK_MINUTES:g} with --quick.",
         "quick": f"Half of the prompts, in {_QUICK_MINUTES:g} minutes.",
         "max_output_tokens": f"Longest output in tokens. Default: {_MAX_TOKENS}.",
@@ -67,17 +68,21 @@ def compare(
     """
     builds.check()
     minutes = options.budget_min or (_QUICK_MINUTES if options.quick else _MINUTES)
+    if len(options.context_depth_tokens) > 1:
+        message = "a comparison is at one depth; give --context-depth one number"
+        raise BadInputError(message)
     request = RunRequest(
         options=_defaults(options, _SAME_BLOCKS if builds.reference else BLOCKS),
-        engines=builds.engines(options, connection),
+        engines=at_depths(builds.engines(options, connection), options.context_depth_tokens),
         result=result,
     )
 
+    reference = check_reference.read(builds.reference) if builds.reference else None
     if result.dry_run:
         run_reports.print_plan(request, 60 * minutes)
     elif builds.reference is not None:
         check_reference.check_reference(
-            request, builds.reference, builds.fail_below, builds.markdown
+            request, builds.reference, builds, reference, budget_s=60 * minutes
         )
     else:
         compare_builds.compare_builds(request, builds, budget_s=60 * minutes)

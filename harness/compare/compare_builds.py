@@ -13,6 +13,7 @@ from harness.files import written
 from harness.run import run_command
 from harness.run.next_step import RESUME, resume_command
 from harness.run.request import RunRequest
+from harness.run.time_limit import JointEnd
 from schemas.codec import Json, encode
 from schemas.submission import Submission
 
@@ -21,13 +22,11 @@ _EXIT_CODES = {"slower": NO, "failed": NOT_MEASURED, "invalid-answers": INVALID_
 
 def compare_builds(request: RunRequest, builds: Builds, *, budget_s: float) -> None:
     """Measure both builds and print what differs. Exits with the code of the verdict."""
-    joint = run_command.JointEnd(
+    joint = JointEnd(
         enough=lambda so_far: comparison.compare(so_far["base"], so_far["head"]).is_precise,
         budget_s=budget_s,
     )
-    measured, errors = run_command.measured_interleaved(
-        request, needs_all=True, alternate_answers=True, joint_end=joint
-    )
+    measured, errors = run_command.measured_interleaved(request, joint)
     submissions = {name: build.submission for name, build in measured.items()}
     verdict = "failed" if errors else _print(builds, submissions, as_json=request.result.json)
     ended = [build.design.ended for build in submissions.values()]

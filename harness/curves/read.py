@@ -67,7 +67,10 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
 
 def read(path: Path) -> MeasuredCurve:
     """The curve in a file. Raises `BadInputError` for a file without one."""
-    data = _plain(result_bytes(path))
+    data = result_bytes(path)
+    # UTF-8 without a mark: a shell of Windows writes another encoding with `>`.
+    encoding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), None)
+    data = data.decode(encoding, errors="replace").encode() if encoding else data
     try:
         sign = msgspec.json.decode(data, type=_Sign).format
     except msgspec.DecodeError:
@@ -75,12 +78,6 @@ def read(path: Path) -> MeasuredCurve:
     if sign.startswith("draftmap-curve"):
         return _of_kept(path, data)
     return _of_result(path, data) if sign else _of_bench(path, data)
-
-
-def _plain(data: bytes) -> bytes:
-    """UTF-8 without a mark: a shell of Windows writes another encoding with `>`."""
-    encoding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), None)
-    return data.decode(encoding, errors="replace").encode() if encoding else data
 
 
 def _of_kept(path: Path, data: bytes) -> MeasuredCurve:

@@ -106,7 +106,8 @@ def _submission(
             ended="completed",
         ),
         suite=suite(
-            part if facts.dataset is None else replace(part, suite=_suite_of(part, facts.dataset)),
+            # A benchmark tool's suite is the data set that it sent.
+            replace(part, suite=id_of(f"{part.suite}-{facts.dataset}")) if facts.dataset else part,
             stated,
             prompt_ids,
             done,
@@ -115,11 +116,6 @@ def _submission(
         trials=done,
         probes=part.probes,
     )
-
-
-def _suite_of(part: Part, dataset: str) -> str:
-    """A benchmark tool's suite is the data set that it sent."""
-    return id_of(f"{part.suite}-{dataset}")
 
 
 def _require_baseline(part: Part, done: Sequence[Trial], left_out: LeftOut) -> None:

@@ -39,7 +39,9 @@ def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
     facts = cached_facts(weights.path, say=say)
     weights = _named(weights, facts.sha256)
     header = facts.header
-    name = weights.name or _name(header, weights.path)
+    # The name in the header; else the file's, without its quantisation.
+    called = header.general_name or _QUANTISATION_TAIL.sub("", weights.path.stem)
+    name = weights.name or _clean(_FORBIDDEN.sub("", called).strip().replace(" ", "-"))
     pruned = "-pruned" if weights.derivation and "removed" in weights.derivation else ""
     moe = header.active_parameters != header.parameters
     model = Model(
@@ -111,12 +113,6 @@ def _fingerprint(path: Path) -> str:
     state = path.stat()
     parts = f"{_CACHE_VERSION}|{path.resolve()}|{state.st_size}|{state.st_mtime_ns}"
     return hashlib.sha256(parts.encode()).hexdigest()[:32]
-
-
-def _name(header: gguf_header.Header, path: Path) -> str:
-    """The name in the header; else the file's, without its quantisation."""
-    name = header.general_name or _QUANTISATION_TAIL.sub("", path.stem)
-    return _clean(_FORBIDDEN.sub("", name).strip().replace(" ", "-"))
 
 
 def _clean(name: str) -> str:

@@ -63,7 +63,9 @@ def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
     files = sorted(path.glob("*.safetensors"))
     elements = _elements(_table(file) for file in files)
     plain = bool(elements) and set(elements) <= set(_PLAIN)
-    repository = _repository(path)
+    # A folder in the hub's cache is `…/snapshots/REVISION`.
+    match = _CACHED.fullmatch(path.parent.parent.name) if path.parent.name == "snapshots" else None
+    repository = f"{match['owner']}/{match['name']}" if match else None
     name = (repository or path.resolve().name).rpartition("/")[2]
     commonest = next((_PLAIN.get(dtype) for dtype, _ in elements.most_common(1)), None)
     bits = _mlx_bits(config)
@@ -122,12 +124,6 @@ def _mlx_bits(config: Mapping[str, Json]) -> int | None:
     entry = part(config, "quantization")
     by_layer = any(isinstance(each, dict) for each in entry.values())
     return None if by_layer else _whole(entry, "bits")
-
-
-def _repository(path: Path) -> str | None:
-    """The repository of a folder in the hub's cache: `…/snapshots/REVISION`."""
-    match = _CACHED.fullmatch(path.parent.parent.name) if path.parent.name == "snapshots" else None
-    return f"{match['owner']}/{match['name']}" if match else None
 
 
 def _whole(config: Mapping[str, Json], name: str) -> int | None:

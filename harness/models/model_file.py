@@ -23,6 +23,11 @@ class ModelFile:
             raise BadInputError(message)
         return self.path
 
+    @property
+    def is_here(self) -> bool:
+        """Whether the weights are one file on this disk."""
+        return self.path is not None and self.path.is_file()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightsFile:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _MB = 1_000_000
 _OTHER_NAMES = "name a preset or owner/repo:quant"
 # Of a page of the hub, as a browser shows it.
-_ADDRESS = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)+/([\w.-]+/[\w.-]+)")
+_ADDRESS = re.compile(r"file://(.+)|(?:https?://)?[\w-]+(?:\.[\w-]+)+/([\w.-]+/[\w.-]+)")
 
 
 def is_model(word: str) -> bool:
@@ -74,7 +74,7 @@ def refuse_unknown(value: str) -> BadInputError:
             message += f", or for safetensors on a Mac use `run --runner {runner} --target {value}`"
         return BadInputError(message)
     if address := _ADDRESS.match(value):
-        return BadInputError(f"{value} is an address; write {address[1]}")
+        return BadInputError(f"{value} is an address; write {address[1] or address[2]}")
     if value.lower().endswith(".gguf"):
         known = _preset_of(Path(value).stem)
         instead = f"name {known.name}, which is that model" if known else _OTHER_NAMES

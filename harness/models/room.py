@@ -58,17 +58,14 @@ def require_room(names: Sequence[str], context: int) -> None:
     on_host = fit(replace(case, devices=()))
     if fit(case).fits or on_host.fits:
         return
+    own = 0.0 if case.unified else sum(memory.free_mib for memory in case.devices)
+    free_gib = (case.host.free_mib + own) / 1024
     message = (
         f"{' and '.join(names)} with a context of {context:,} tokens: "
-        f"{on_host.host_needs / 1024:.1f} GiB needed and {_free_mib(case) / 1024:.1f} GiB free "
+        f"{on_host.host_needs / 1024:.1f} GiB needed and {free_gib:.1f} GiB free "
         "here, so nothing was fetched; `python -m harness models` lists what fits"
     )
     raise MachineError(message)
-
-
-def _free_mib(case: LoadPlan) -> float:
-    own = 0.0 if case.unified else sum(memory.free_mib for memory in case.devices)
-    return case.host.free_mib + own
 
 
 def other_vocabulary(target: ModelFacts, draft: ModelFacts) -> str | None:

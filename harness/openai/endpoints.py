@@ -178,6 +178,7 @@ def api_key(environment: Mapping[str, str] | None = None) -> str | None:
 
 def parse(text: str, *, option: str) -> ServerAddress:
     """The address in a URL. Raises `BadInputError` saying what is wrong with it."""
+    text = text.strip()
     try:
         parts = urlsplit(text)
         port = parts.port

@@ -56,9 +56,12 @@ class NamedModels:
         server = self._server(needed=name is None)
         if server is not None:
             self._require_comparable(server)
-        if name is not None and files.expanded(name).is_file():
-            return None
         served = server.served if server else None
+        if name is not None and files.expanded(name).is_file():
+            file = describe(WeightsFile(path=files.expanded(name)), say=self.say)
+            if served is not None and size_in(file.model.name):
+                self._checked(file.model.name, served)
+            return None
         if served is not None and name is None and not _named(None, served):
             message = "the server does not say which model it serves; name it with --target"
             raise BadInputError(message)

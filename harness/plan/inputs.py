@@ -147,7 +147,9 @@ def _named(
     draft, target_name = models.draft or "none", models.target or ""
     if draft.lower() == "none":
         return None
-    method = _method(draft.lower(), models.draft_kind)
+    method = models.draft_kind or methods_by("model")[0]
+    if draft.lower() in (*METHODS, options.NGRAM):
+        method = draft.lower() if draft.lower() in METHODS else methods_by("text")[0]
     source = source_of(method)
     model, name = None, ""
     if draft.lower() not in (*METHODS, options.NGRAM):
@@ -178,18 +180,11 @@ def _listed_drafter(
     return catalog.assumed_drafter(method, target), ""
 
 
-def _method(draft: str, kind: str | None) -> str:
-    """The method that a word or the kind of a file stands for."""
-    if draft == options.NGRAM:
-        return methods_by("text")[0]
-    return draft if draft in METHODS else kind or methods_by("model")[0]
-
-
 def _require_vocabulary(target: PlannedModel, draft: PlannedModel, source: DraftSource) -> None:
     """Raise `BadInputError` for a draft model that writes other tokens than its target."""
     if source != "model":
         return
-    if target.path and draft.path and target.path.samefile(draft.path):
+    if draft.facts == target.facts:
         message = f"{draft.facts.name} is the target itself; name a smaller model as its draft"
         raise BadInputError(message)
     # By the files where both are here, else by size and maker.

@@ -68,6 +68,9 @@ def probe(
     if others:
         message = "a probe is of one engine; give one --server-binary"
         raise BadInputError(message)
+    if chosen.kind.behind_servers:
+        message = f"{chosen.runner} times no single steps; use another --runner"
+        raise BadInputError(message)
     chosen.require_suited(options)
     curve = _measured(chosen, options, probing)
     if probing.json:

@@ -141,10 +141,6 @@ def _command(
     return [heading, *use.command(submission, chosen, local_files)]
 
 
-def _severity(flag: Flag) -> bool:
-    return flag.severity != "serious"
-
-
 def _closing(submission: Submission, flags: Sequence[Flag], path: Path) -> list[str]:
     """What was measured, the doubts, and the command that shows the rest."""
     prompts = say.count(len(submission.suite.prompts), "prompt")
@@ -154,7 +150,7 @@ def _closing(submission: Submission, flags: Sequence[Flag], path: Path) -> list[
     lines = folded(f"{where}: {prompts}, {blocks}{quick}.")
     if submission.tier == "imported":
         lines += folded(f"{sentence('imported')}.")
-    doubts = sorted((each for each in flags if each.severity != "note"), key=_severity)
+    doubts = [each for kind in ("serious", "caution") for each in flags if each.severity == kind]
     if doubts:
         others = len({each.name for each in doubts}) - 1
         more = f" And {say.count(others, 'other doubt')}." if others else ""

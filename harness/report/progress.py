@@ -50,7 +50,7 @@ def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
             f"{say.percent(rule.repeat_beyond)} is then written once more by all arms"
         )
     if rule.budget_s is not None:
-        yield f"budget    {seconds(rule.budget_s)}; stops before a block that would exceed it"
+        yield f"budget    {seconds(rule.budget_s)} for everything together"
     if estimate is None:
         yield "expected  unknown: the size of the target's weights is not known"
     else:

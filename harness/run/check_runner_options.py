@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from operator import attrgetter
 
+import psutil
+
 from harness.campaign import axis_options
 from harness.campaign.arms import needs_draft
 from harness.campaign.options import Options
@@ -17,12 +19,24 @@ def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
     """Raise `BadInputError` naming the runner that can, where this one cannot."""
     for method in options.methods:
         _require_method(method, kind)
-    for axis in axis_options.given(options):
-        if runner not in AXES[axis].runners:
-            able = next(name for name in RUNNERS if name in AXES[axis].runners)
-            flag = f"--{AXES[axis].option}"
-            message = f"{runner} cannot carry out {flag}; leave it out, or use --runner {able}"
-            raise BadInputError(message)
+    unable = {
+        f"--{AXES[name].option}": next(each for each in RUNNERS if each in AXES[name].runners)
+        for name in axis_options.given(options)
+        if runner not in AXES[name].runners
+    }
+    for name in kind.ignores:
+        if getattr(options, name) is not None:
+            flag = Options.__dataclass_fields__[name].metadata["option"].flag(name)
+            unable[flag] = next(each.id for each in RUNNERS.values() if name not in each.ignores)
+    for flag, other in unable.items():
+        instead = f"or use --runner {other}"
+        if kind.behind_servers:
+            instead = "and give it to the server itself"
+        message = f"{runner} cannot carry out {flag}; leave it out, {instead}"
+        raise BadInputError(message)
+    if options.threads and options.threads > (cpus := psutil.cpu_count() or options.threads):
+        message = f"--threads {options.threads}: this machine runs {cpus} at once; give as many"
+        raise BadInputError(message)
     if any(level > 1 for level in options.concurrency) and not kind.concurrent:
         able = _first(attrgetter("concurrent"))
         message = (

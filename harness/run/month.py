@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from answers.presets import Preset, month, presets
+from answers.presets import month, presets
 from estimates.identity import identify
 from estimates.model import Summary
 from harness import __version__, console
@@ -35,7 +35,9 @@ def of_the_month(options: Options) -> Options:
     computer = computer_of()
     for name in run.targets:
         need = need_of(computer, DEFAULT_CONTEXT_TOKENS, facts_about(presets()[name]))
-        slow = not computer.devices and _step_s(presets()[name]) > _SLOWEST_STEP_S
+        # A step reads all weights.
+        step_s = (presets()[name].size_mb or 0) * _BYTES_PER_MB / this_machine(None).bytes_per_s
+        slow = not computer.devices and step_s > _SLOWEST_STEP_S
         if need.fits == "yes" and not slow:
             return replace(short, target=name, methods=options.methods or (parse(run.method),))
     memory = memory_of(computer).name
@@ -44,11 +46,6 @@ def of_the_month(options: Options) -> Options:
         f"{_SLOWEST_STEP_S:g} s: a small model instead."
     )
     return short
-
-
-def _step_s(preset: Preset) -> float:
-    """Seconds in which this processor reads the weights, which is what a token takes."""
-    return (preset.size_mb or 0) * _BYTES_PER_MB / this_machine(None).bytes_per_s
 
 
 def line(submission: Submission, summary: Summary) -> str:

@@ -117,9 +117,7 @@ def assemble(
     """
     trials = _of(facts, journal.TrialFact)
     if not trials:
-        message = (
-            "nothing was measured: the run ended before its first trial was done; start it again"
-        )
+        message = "no answer was finished before the run ended; add --resume to go on"
         raise NothingMeasuredError(message)
     engine = _of(facts, journal.EngineFact)[-1]
     probes = _of(facts, journal.ProbesFact)

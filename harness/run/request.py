@@ -109,6 +109,8 @@ class RunRequest:
         if len(self.engines) > 1:
             results.require_directory(self.result.output)
         results.require_writable(self.result.output)
+        if not self.result.resume:  # a resumed run writes the same result again, with more in it
+            results.require_free(self.result.output)
 
     def write(self, submission: Submission) -> Path:
         given = self.result

@@ -32,7 +32,6 @@ def write(submission: Submission, output: Path | None) -> Path:
     if not _is_file_name(path):
         path /= canonical_name(submission, data)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         with files.written(path) as part:
             part.write_bytes(data)
     except OSError as error:
@@ -69,8 +68,8 @@ def require_writable(output: Path | None) -> None:
         message = f"{folder} is a file; name a directory as --output, or a file NAME.json in one"
         raise BadInputError(message)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder):
+        # Those that are missing are made with the file: a dry run writes nothing.
+        with TemporaryFile(dir=next(each for each in (folder, *folder.parents) if each.exists())):
             pass
     except OSError as error:
         message = f"{path} cannot be written ({error.strerror}); choose another --output"

@@ -6,13 +6,12 @@ from typing import cast
 from rich.console import Console
 
 from harness import console
-from harness.campaign.duration import in_turns
 from harness.errors import HarnessError
-from harness.machine.rate import this_machine
 from harness.report import brief, progress
 from harness.report.compared_engines import compared
 from harness.run.engine_run import MeasuredEngine
 from harness.run.request import ResultOptions, RunRequest
+from harness.run.time_limit import in_turns
 from schemas.codec import Json, encode
 
 
@@ -58,7 +57,7 @@ def print_plan(request: RunRequest, most_s: float | None = None) -> None:
     campaigns = request.campaigns(fetch=False)
     campaign = next(iter(campaigns.values()))
     commands = {engine.name: engine.commands(campaigns[engine.name]) for engine in request.engines}
-    estimate = in_turns([*campaigns.values()], this_machine(campaign.settings.threads), most_s)
+    estimate = in_turns([*campaigns.values()], most_s or campaign.stopping.budget_s)
     if request.result.json:
         listed: Json = {name: list(lines) for name, lines in commands.items() if lines}
         console.print_json({**progress.as_json(campaign, estimate), "commands": listed})

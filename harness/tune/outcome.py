@@ -51,6 +51,7 @@ class Outcome:
     verdict: Verdict | None
     close: tuple[str, ...]
     within: float
+    interrupted: bool
     stages: Mapping[StageName, Submission]
     campaigns: Mapping[StageName, Campaign]
 
@@ -58,11 +59,6 @@ class Outcome:
     def submission(self) -> Submission:
         """The last stage's: the certificate, unless the tune was cut short."""
         return [*self.stages.values()][-1]
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether Ctrl-C ended it."""
-        return self.submission.design.ended == "interrupted"
 
     @property
     def trials(self) -> int:
@@ -147,7 +143,9 @@ def why(outcome: Outcome) -> str:
 def _reasons(outcome: Outcome) -> Iterator[str]:
     found, leader = speedup(outcome), outcome.leader
     if leader is None or found is None:
-        yield "Stopped before the race: only forecasts so far, no pick."
+        where = "before" if outcome.contenders and "race" not in outcome.stages else "in"
+        stage, known = ("race", "only forecasts") if outcome.contenders else ("look", "no forecast")
+        yield f"Stopped {where} the {stage}: {known} so far, no pick."
     elif outcome.verdict is None:
         times = words.speedup(found.estimate, found.interval)
         yield (

@@ -165,7 +165,7 @@ def split(prompts: Sequence[SuitePrompt]) -> Prompts:
     if len(prompts) < _FEWEST_PROMPTS:
         message = (
             f"a tune needs {_FEWEST_PROMPTS} prompts, some to choose by and others to check the "
-            f"choice; {len(prompts)} are selected: relax --tasks or --prompts"
+            f"choice, and has {len(prompts)}: relax --tasks or --prompts"
         )
         raise BadInputError(message)
     turns: dict[str, int] = {}

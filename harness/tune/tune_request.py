@@ -22,7 +22,7 @@ from harness.campaign.model import (
     RunSettings,
 )
 from harness.command_options import option_names
-from harness.errors import INTERRUPTED, BadInputError, MachineError
+from harness.errors import INTERRUPTED, MachineError
 from harness.machine.checkout import commit
 from harness.machine.command_line import pasted, split_command
 from harness.machine.detect import machine
@@ -31,11 +31,11 @@ from harness.machine.rate import this_machine
 from harness.report import words
 from harness.report.events import Event
 from harness.report.progress import ProgressDisplay, answer_lines
-from harness.run import result_file as results
 from harness.run.chosen_engine import ChosenEngine
 from harness.run.execute import RunContext
 from harness.run.next_step import OUTPUT, RESUME, given_words, resume_command
 from harness.run.request import RunRequest
+from harness.run.time_limit import budget_for, too_short
 from harness.runners.base import Runner
 from harness.tune import report
 from harness.tune.options import SearchOptions
@@ -124,8 +124,6 @@ class TuneRequest(RunRequest):
     def measure(self) -> None:
         """Tune, write the result and its chart, print the report."""
         self.check()
-        if not self.result.resume:
-            results.require_free(self.result.output)
         base, families = self._base(fetch=True)
         stages = Stages(chosen=self.engines[0], families=families)
         prompts = split(base.suite.prompts)
@@ -236,12 +234,9 @@ class TuneRequest(RunRequest):
         )
         least_s = look.seconds / (len(prompts.race) if probed else 1) + 2 * LEAST_TRIALS * answer_s
         if least_s > limit_s:
-            message = (
-                f"--budget {self.search.budget_min:g} is too short: the smallest tune of "
-                f"{base.target.model.name} takes about {words.seconds(least_s)} on this processor; "
-                f"give --budget {math.ceil(1.2 * least_s / 60)}, or fewer --max-tokens"
-            )
-            raise BadInputError(message)
+            what = f"the smallest tune of {base.target.model.name}"
+            instead = f"give --budget {budget_for(least_s)}, or fewer --max-tokens"
+            raise too_short(limit_s, what, least_s, "on this processor", instead)
         later = prompts.race_trials + prompts.certificate_trials
         return min(limit_s, look.seconds + later * answer_s)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from harness.campaign import trial_order
 from harness.campaign.arms import BASELINE
 from harness.campaign.model import ArmPlan, Campaign
-from harness.errors import BadInputError, MachineError
+from harness.errors import BadInputError, MachineError, NothingMeasuredError
 from harness.report.events import Event
 from harness.run import execute, journal
 from harness.run.execute import EndEarlyError
@@ -52,6 +52,7 @@ class Tuner:
     stages: dict[StageName, Submission] = field(default_factory=dict)
     campaigns: dict[StageName, Campaign] = field(default_factory=dict)
     elapsed: TimeSpent = field(init=False)
+    stopped: bool = False
 
     def run(self) -> Outcome:
         """Measure until the pick is certified, the time is spent, or Ctrl-C."""
@@ -84,7 +85,7 @@ class Tuner:
         arms = [arm for arms in scouts.values() for arm in arms]
         seen = self._measure("look", arms, blocks=1, budget_s=None)
         # An interrupted one may lack the largest depth, and is continued with --resume.
-        if self._interrupted:
+        if seen is None or self._interrupted:
             return []
         candidates: list[Candidate] = []
         for family in self.families:
@@ -127,7 +128,7 @@ class Tuner:
             budget_s=max(1.0, self.elapsed.left_s(RACE_SHARE)),
             prune=prune,
         )
-        last = standing(ended)
+        last = standing(ended) if ended else None
         return tuple(arm for arm in last.ranked if arm not in last.dropped) if last else ()
 
     def _running(self, so_far: Submission, times: decisions.Times) -> list[str]:
@@ -158,7 +159,8 @@ class Tuner:
         blocks: int,
         budget_s: float | None,
         prune: Callable[[Submission], PruneDecision] | None = None,
-    ) -> Submission:
+    ) -> Submission | None:
+        """What a stage measured; `None` where Ctrl-C came before its first answer."""
         prompts = self.prompts.certificate if name == "certificate" else self.prompts.race
         planned = stage(self.base, arms, prompts, blocks=blocks, budget_s=budget_s)
         campaign, runner = self.on_engine(planned)
@@ -187,8 +189,13 @@ class Tuner:
             work_file=work_file,
             resume=resume,
         )
-        self.stages[name] = self._ended(running, campaign, name)
-        return self.stages[name]
+        try:
+            self.stages[name] = self._ended(running, campaign, name)
+        except NothingMeasuredError:
+            if not self.stages:
+                raise
+            self.stopped = True  # the earlier stages are a result
+        return self.stages.get(name)
 
     def _ended(
         self,
@@ -227,7 +234,8 @@ class Tuner:
 
     @property
     def _interrupted(self) -> bool:
-        return any(each.design.ended == "interrupted" for each in self.stages.values())
+        ended = {each.design.ended for each in self.stages.values()}
+        return self.stopped or "interrupted" in ended
 
     def _outcome(self, candidates: Sequence[Candidate], ranked: Sequence[str]) -> Outcome:
         race = decisions.times_of(self.stages["race"]) if "race" in self.stages else {}
@@ -258,6 +266,7 @@ class Tuner:
             verdict=verdict,
             close=close,
             within=within,
+            interrupted=self._interrupted,
             stages=dict(self.stages),
             campaigns=dict(self.campaigns),
         )

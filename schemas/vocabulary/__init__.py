@@ -68,6 +68,7 @@ class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     limits_drafts: bool = False
     reads_gguf: bool = False
     loads_folders: bool = False
+    ignores: tuple[str, ...] = ()
 
     @property
     def methods(self) -> frozenset[str]:

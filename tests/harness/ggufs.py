@@ -32,12 +32,14 @@ def write_gguf(  # noqa: C901, PLR0913 - a builder: each argument is one thing a
     weights: bool = True,
     split: tuple[int, int] | None = None,
     template: str | None = None,
+    architecture: str = "llama",
+    heads: int | None = None,
 ) -> Path:
     """A file with two layers, 4096 plain weights and, if asked, experts with 80 in all.
 
     `split` is the number of this part, from 0, and how many there are.
     """
-    writer = GGUFWriter(path, "llama")
+    writer = GGUFWriter(path, architecture)
     if name is not None:
         writer.add_name(name)
     if base_name is not None:
@@ -50,6 +52,8 @@ def write_gguf(  # noqa: C901, PLR0913 - a builder: each argument is one thing a
     if bos is not None:
         writer.add_bos_token_id(bos)
     writer.add_eos_token_id(2)
+    if heads is not None:
+        writer.add_nextn_predict_layers(heads)
     if template is not None:
         writer.add_chat_template(template)
     if add_bos is not None:

@@ -93,7 +93,7 @@ def test_a_dry_run_says_when_a_campaign_of_no_fixed_length_ends(models: list[str
     assert "ends      once every speedup is repeatable within ±3.0 %, or after 6 blocks" in (
         result.stdout
     )
-    assert "budget    10 min; stops before a block that would exceed it" in result.stdout
+    assert "budget    10 min for everything together" in result.stdout
 
 
 def test_controls_are_measured_beside_the_rest_and_reported_with_what_they_must_say(

@@ -34,7 +34,7 @@ def arguments(
     except _RefusedArgumentError as error:
         return Failure(reason="other", detail=str(error))
     except _UnknownToBinaryError as error:
-        step = "name another --server-binary or another --method"
+        step = "use another build or another --method"
         return Failure(reason="other", detail=f"this llama-server has no {error}; {step}")
     return tuple(words.argv)
 

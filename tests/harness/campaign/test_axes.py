@@ -129,7 +129,12 @@ def test_a_value_that_does_not_exist_or_fits_no_other_is_refused(
             {"server_arguments": ("--swa-full",)},
             "cannot carry out --server-arg",
         ),
-        ("openai", {"kv_type_k": "q8_0"}, "use --runner llama-cpp-python"),
+        ("mlx", {"kv_type_k": "q8_0"}, "use --runner llama-cpp-python"),
+        (
+            "mlx",
+            {"threads": 1},
+            "cannot carry out --threads; leave it out, or use",
+        ),
     ],
 )
 def test_what_a_runner_cannot_carry_out_is_refused_with_one_that_can(

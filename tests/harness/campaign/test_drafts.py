@@ -1,6 +1,7 @@
 """Every method gets the drafts that are meant for it."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,8 +50,13 @@ def drafts_used(methods: str, *drafts: ModelFile) -> dict[str, str | None]:
     }
 
 
-def test_a_head_alone_gets_the_draft_whatever_its_architecture_says() -> None:
+def test_a_head_alone_gets_the_draft_of_which_only_its_file_says_what_it_is() -> None:
     assert drafts_used("dflash", SMALL) == {"dflash-n7": "small"}
+
+
+def test_a_head_is_no_draft_model() -> None:
+    with pytest.raises(BadInputError, match="no draft for draft-model: it is for --method eagle3"):
+        campaign("draft-model", EAGLE)
 
 
 def test_a_draft_model_and_a_head_get_the_file_that_is_theirs() -> None:
@@ -71,9 +77,9 @@ def test_the_generations_of_dflash_are_told_apart_by_their_names() -> None:
         "dflash-n7": "blocks",
         "dflash2-n7": "sample-dflash2",
     }
-    with pytest.raises(BadInputError, match="is no draft for dflash: it is for dflash2"):
+    with pytest.raises(BadInputError, match="is no draft for dflash: it is for --method dflash2"):
         campaign("dflash", SECOND)
-    with pytest.raises(BadInputError, match="is no draft for dflash2: it is for dflash"):
+    with pytest.raises(BadInputError, match="is no draft for dflash2: it is for --method dflash"):
         campaign("dflash2", BLOCKS)
 
 
@@ -111,9 +117,40 @@ def test_a_draft_that_nobody_named_is_not_what_a_server_loaded() -> None:
 @pytest.mark.usefixtures("cache_dir")
 def test_the_vocabulary_of_a_head_is_left_to_the_engine(tmp_path: Path) -> None:
     target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
-    head = write_gguf(tmp_path / "head.gguf", name="Head 1B", tokens=TOKENS[::-1])
+    head = write_gguf(
+        tmp_path / "head.gguf", name="Head 1B", tokens=TOKENS[::-1], architecture="eagle3"
+    )
     options = Options(target=str(target), drafts=(str(head),), methods=(parse("eagle3"),))
 
     built = campaign_from(options, say=print)
 
     assert built.arms[1].method == Method(type="eagle3", draft=built.drafts[0].model.id, n_max=3)
+
+
+@pytest.mark.usefixtures("cache_dir")
+@pytest.mark.parametrize(
+    ("method", "header", "fits"),
+    [
+        ("eagle3", {"architecture": "qwen3"}, False),
+        ("eagle3", {"architecture": "eagle3"}, True),
+        ("dspark", {"architecture": "dflash-draft"}, True),
+        ("dflash", {"architecture": "eagle3"}, False),
+        ("mtp", {"architecture": "qwen35"}, False),
+        ("mtp", {"architecture": "qwen35", "heads": 1}, True),
+        ("mtp", {"name": "Big 7B MTP"}, True),
+        ("ngram-mod+mtp", {"architecture": "qwen35"}, False),
+        ("ngram-mod+mtp", {"architecture": "qwen35", "heads": 1}, True),
+    ],
+)
+def test_only_a_file_of_a_head_drafts_for_a_method_with_heads(
+    tmp_path: Path, method: str, header: dict[str, Any], *, fits: bool
+) -> None:
+    target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
+    draft = write_gguf(tmp_path / "draft.gguf", **{"name": "Small 1B", **header})
+    options = Options(target=str(target), drafts=(str(draft),), methods=(parse(method),))
+
+    if fits:
+        assert campaign_from(options, say=print, runner=RUNNERS["llama-server"]).arms[1:]
+    else:
+        with pytest.raises(BadInputError, match=r"cannot draft for|it is for --method eagle3"):
+            campaign_from(options, say=print, runner=RUNNERS["llama-server"])

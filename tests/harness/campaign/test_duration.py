@@ -1,20 +1,25 @@
 """A campaign lasts about as long as is announced before it."""
 
+import math
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from harness.campaign.duration import expected, in_turns
+from harness.campaign.duration import expected
 from harness.campaign.method_parser import parse
 from harness.campaign.model import Campaign, Stopping
 from harness.campaign.options import Options
+from harness.errors import BadInputError
 from harness.machine import rate
 from harness.machine.rate import MachineRate, this_machine
+from harness.run import time_limit
+from harness.run.time_limit import in_turns
 from schemas.contract import read
-from schemas.submission import Submission
+from schemas.submission import Gpu, Submission
 from tests.harness.campaign.test_campaign import campaign
+from tests.harness.campaigns import MACHINE
 
 COMMUNITY = Path(__file__).parents[3] / "results" / "community"
 
@@ -80,12 +85,36 @@ def test_campaigns_in_turn_take_the_sum_and_an_unknown_size_is_no_estimate() -> 
     )
     alone = expected(built, RATE)
 
-    both = in_turns([built, built], RATE)
+    both = in_turns([built, built], None, RATE)
 
     assert alone is not None
     assert both is not None
     assert both.seconds == pytest.approx(2 * alone.seconds)
-    assert in_turns([built, unknown], RATE) is None
+    assert in_turns([built, unknown], None, RATE) is None
+
+
+def test_a_limit_cuts_what_is_expected_and_is_refused_where_no_block_fits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    built, _ = _quick()
+    alone = expected(built, RATE)
+    assert alone is not None
+    block_s = alone.first_seconds
+    monkeypatch.setattr(time_limit, "machine", lambda: MACHINE)
+
+    cut = in_turns([built, built], 1.9 * block_s, RATE)
+    with pytest.raises(BadInputError) as caught:
+        # An estimate may be half as long again as what is measured.
+        in_turns([built, built], 1.3 * block_s, RATE)
+
+    assert cut is not None
+    assert cut.seconds == pytest.approx(1.9 * block_s)
+    assert "is too short: a block of all prompts takes about" in str(caught.value)
+    assert f"give --budget {math.ceil(1.2 * 2 * block_s / 60)}, or fewer" in str(caught.value)
+    # How fast a card is nobody has measured.
+    card = replace(MACHINE, gpus=(Gpu(name="RTX 3090"),))
+    monkeypatch.setattr(time_limit, "machine", lambda: card)
+    assert in_turns([built, built], 1.3 * block_s, RATE) is not None
 
 
 def test_a_comparison_of_servers_takes_about_as_long_as_is_said() -> None:
@@ -97,7 +126,7 @@ def test_a_comparison_of_servers_takes_about_as_long_as_is_said() -> None:
     model = replace(built.target.model, quantisation="Q4_1", **size)
     known = replace(built, target=replace(built.target, model=model), interleaved="block")
 
-    estimate = in_turns([known] * 3, MachineRate(bytes_per_s=6.3e9, threads=1))
+    estimate = in_turns([known] * 3, None, MachineRate(bytes_per_s=6.3e9, threads=1))
 
     assert estimate is not None
     assert 1348 / 1.5 < estimate.seconds < 1348 * 1.5

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -11,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from harness.campaign.trial_order import engine_orders, passes, plan
 from harness.cli import app
+from harness.run import run_command
 from tests.harness.campaigns import BASELINE, LOOKUP, campaign
 from tests.harness.ggufs import write_gguf
 from tests.harness.openai.fake_answers import MODEL
@@ -183,6 +185,33 @@ def test_calls_that_only_head_corrupts_end_with_4(tmp_path: Path) -> None:
     assert " of 24 answers of baseline against 0 of" in done.stdout
 
 
+@pytest.mark.parametrize(("against", "prompt_ms"), [("--base", 1200), ("--reference", 2000)])
+def test_a_first_block_that_would_overrun_the_limit_is_stopped_and_can_go_on(
+    comparing: Comparing,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    against: str,
+    prompt_ms: int,
+) -> None:
+    # Each arm warms up and answers two prompts: 14 s for both builds, 12 s for one. There are six.
+    slow = scripted.write(tmp_path / "llama-server", build=7000, prompt_ms=prompt_ms)
+    base = str(slow) if against == "--base" else str(tmp_path / "reference.json")
+    monkeypatch.setattr(sys, "argv", ["draftmap", "compare", "--head", "x", "--budget", "0.1"])
+    monkeypatch.setattr(run_command, "in_turns", lambda *_: None)  # as on a card
+
+    done = comparing.called(
+        *("--head", str(slow), against, base, "--budget", "0.1"),
+        *("--target", str(comparing.target), "--method", "ngram-simple"),
+    )
+
+    assert (done.exit_code, done.stdout) == (2, ""), done.stderr
+    assert "--budget 0.1 is too short: a block of all prompts takes about" in done.stderr
+    assert "s at the pace of its first answers; go on with python -m harness compare" in done.stderr
+    assert done.stderr.endswith("compare --head x --resume --budget 1\n")
+    assert not list((tmp_path / "out").glob("*.json"))
+    assert not (tmp_path / "reference.json").exists()
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -261,6 +290,16 @@ def test_a_dry_run_prints_the_commands_of_both_builds(comparing: Comparing, tmp_
         "base",
         "head",
     ]
+
+
+def test_builds_are_compared_after_a_context_of_the_depth_that_was_given(
+    comparing: Comparing, tmp_path: Path
+) -> None:
+    base = scripted.write(tmp_path / "llama-server", build=7000)
+
+    done = comparing(base, base, "--context-depth", "1024", "--dry-run", "--json")
+
+    assert json.loads(done.stdout)["settings"]["context_depth_tokens"] == 1024
 
 
 def test_a_program_of_the_current_folder_is_found(

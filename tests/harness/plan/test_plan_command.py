@@ -81,16 +81,6 @@ def test_a_draft_of_another_vocabulary_is_refused(draft: str) -> None:
     assert '"use_heterogeneous_vocab": true' in found.stderr
 
 
-def test_the_run_to_be_sure_names_both_files_even_where_they_are_one() -> None:
-    mixture = "qwen3-30b-a3b:Q4_K_M"
-
-    both = ("--target", mixture, "--draft", mixture, "--draft-gpu-layers", "0")
-    text = call(*both, *CARD[:2], "--ram", "128", *CARD[4:]).stdout
-
-    words = text.partition("Measure it: ")[2]
-    assert "qwen3-30b-a3b:q4_k_m qwen3-30b-a3b:q4_k_m --quick" in words
-
-
 def test_a_prediction_names_both_factors_of_its_speedup() -> None:
     text = call("qwen3-14b", "--gpu", "RTX 4080", "--ram", "64").stdout
 

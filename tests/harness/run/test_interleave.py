@@ -14,7 +14,7 @@ from harness.errors import HarnessError, MachineError, NothingMeasuredError
 from harness.report.events import Event, TrialStarted
 from harness.run.execute import by_blocks
 from harness.run.interleave import EngineRun, NotStartedError, all_fit, interleave
-from harness.run.run_command import JointEnd
+from harness.run.time_limit import JointEnd
 from schemas.submission import Gpu, Submission
 from tests.harness.campaigns import BASELINE, LOOKUP, campaign, context
 from tests.harness.fake_runner import FakeRig, FakeSession
@@ -207,16 +207,52 @@ def test_both_stay_in_memory_only_without_a_graphics_card_and_with_room_for_twic
     assert not all_fit([one, one], replace(machine, gpus=()))
 
 
-@pytest.mark.parametrize(("budget_s", "said"), [(0.0, True), (1e9, False)])
-def test_blocks_that_do_not_fit_into_the_time_are_said_after_the_first_answers(
-    capsys: pytest.CaptureFixture[str], budget_s: float, *, said: bool
+@pytest.mark.parametrize(
+    ("budget_s", "compares", "ends", "block_s", "said"),
+    [
+        # Three arms and four prompts are a block of twelve: 8 + 12 * 2 s, and the whole 8 + 36 * 2.
+        (84.0, True, None, None, 0),
+        (40.0, True, (12, "budget-spent"), None, 1),
+        # Seen after four answers, when the limit still has half of its time.
+        (31.0, True, (4, "budget-spent"), 32.0, 0),
+        # A run reports the prompts that were answered until the limit came: 8 + 11 * 2 are within.
+        (31.0, False, (12, "budget-spent"), None, 0),
+        (19.0, False, (6, "budget-spent"), 32.0, 0),
+        # A third block would end after 56 * 3 / 2 s: it loads again.
+        (83.0, True, (24, "budget-spent"), None, 0),
+    ],
+)
+def test_engines_end_at_the_time_limit_and_a_block_that_is_too_long_is_seen_early(
+    capsys: pytest.CaptureFixture[str],
+    budget_s: float,
+    ends: tuple[int, str] | None,
+    block_s: float | None,
+    said: int,
+    *,
+    compares: bool,
 ) -> None:
-    # Three arms and four prompts: the first block ends after twelve answers.
-    runs: Any = {"base": SimpleNamespace(campaign=campaign(prompts=4, blocks=3))}
-    stop = JointEnd(enough=lambda _found: False, budget_s=budget_s).after_blocks(runs)
+    # Loading takes eight seconds, an answer two.
+    readings = [0.0, *(8.0 + 2 * answer for answer in range(1, 36))]
+    runs: Any = {"base": SimpleNamespace(campaign=campaign(prompts=4, blocks=3), so_far=list)}
+    end = JointEnd(
+        enough=(lambda _found: False) if compares else None,
+        budget_s=budget_s,
+        clock=iter(readings).__next__,
+    )
+    stop = end.after_answers(runs)
 
-    ended = [stop(position) for position in range(1, 12)]
+    reasons = ((position, stop(position)) for position in range(1, 36))
+    found = next((each for each in reasons if each[1]), None)
 
-    text = capsys.readouterr().err
-    assert ended == [None] * 11
-    assert text.count("At the pace of the first answers 1 of 3 blocks fit into") == said
+    assert (found, end.block_s) == (ends, block_s)
+    assert capsys.readouterr().err.count("At the pace of the first answers") == said
+
+
+def test_a_block_that_takes_longer_than_those_before_it_ends_with_the_limit() -> None:
+    runs: Any = {"base": SimpleNamespace(campaign=campaign(prompts=4, blocks=3), so_far=list)}
+    end = JointEnd(budget_s=60.0, clock=iter([0.0, 12.0, 58.0, 61.0]).__next__)
+    stop = end.after_answers(runs)
+
+    found = [stop(position) for position in (12, 13, 14)]
+
+    assert (found, end.block_s) == ([None, None, "budget-spent"], None)

@@ -1,0 +1,125 @@
+"""The time limit of a command: refused where nothing fits into it, held while engines run."""
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness import console
+from harness.campaign.duration import Expected, expected
+from harness.campaign.model import Campaign
+from harness.campaign.trial_order import plan
+from harness.errors import BadInputError
+from harness.machine.detect import machine
+from harness.machine.rate import MachineRate, this_machine
+from harness.report import words
+from harness.run.engine_run import RunOnEngine
+from harness.run.interleave import JointStop
+from harness.run.stopping import Early
+from schemas.submission import Submission
+
+# How far an estimate may be off on a quiet processor.
+_OFF = 1.5
+# Of each engine: before that, loading and reading are much of the time.
+_FIRST_ANSWERS = 4
+BLOCK = "a block of all prompts"
+
+
+def budget_for(seconds: float) -> str:
+    """The --budget in which so many seconds are sure to fit."""
+    return str(math.ceil(1.2 * seconds / 60))
+
+
+def too_short(limit_s: float, what: str, least_s: float, where: str, instead: str) -> BadInputError:
+    """The refusal of a limit into which `what` does not fit."""
+    takes = f"{what} takes about {words.seconds(least_s)} {where}"
+    return BadInputError(f"--budget {limit_s / 60:g} is too short: {takes}; {instead}")
+
+
+def in_turns(
+    campaigns: Sequence[Campaign], most_s: float | None = None, rate: MachineRate | None = None
+) -> Expected | None:
+    """How long campaigns take one after the other; `None` where that of one is not known.
+
+    The rate is this machine's. Raises `BadInputError` where `most_s` is clearly too short for a
+    block on its processor.
+    """
+    settings, limit_s = campaigns[0].settings, math.inf if most_s is None else most_s
+    rate = rate or this_machine(settings.threads)
+    found = [each for campaign in campaigns if (each := expected(campaign, rate)) is not None]
+    if len(found) < len(campaigns):
+        return None
+    first_s = sum(each.first_seconds for each in found)
+    # The rate is the processor's.
+    if first_s > _OFF * limit_s and not (settings.gpu_layers and machine().gpus):
+        instead = f"give --budget {budget_for(first_s)}, or fewer --prompts or --max-tokens"
+        raise too_short(limit_s, BLOCK, first_s, "on this processor", instead)
+    return Expected(
+        seconds=min(limit_s, sum(each.seconds for each in found)),
+        least_seconds=min(limit_s, sum(each.least_seconds for each in found)),
+        first_seconds=first_s,
+        token_s=found[0].token_s,
+    )
+
+
+@dataclass(kw_only=True)
+class JointEnd:
+    """Ends engines together: at the time limit, or after a block that all of them finished.
+
+    `budget_s` limits the whole, in seconds. Engines that are compared need a whole block, and
+    `enough` says whether more of them would change nothing. `block_s` is set where the first block
+    did not end in time: the seconds that it would take.
+    """
+
+    budget_s: float | None
+    enough: Callable[[Mapping[str, Submission]], bool] | None = None
+    clock: Callable[[], float] = time.monotonic
+    block_s: float | None = None
+
+    @property
+    def compares(self) -> bool:
+        return self.enough is not None
+
+    def after_answers(self, runs: Mapping[str, RunOnEngine]) -> JointStop:
+        """Decide between two answers or passes that all of them have finished."""
+        campaign = next(iter(runs.values())).campaign
+        trials, limit_s, began_s = len(plan(campaign)), self.budget_s, self.clock()
+        block = trials // campaign.blocks
+        pauses: list[tuple[int, float]] = []
+        ended: list[int] = []
+
+        def stop(position: int) -> Early | None:
+            if position == 0 or limit_s is None:
+                return None
+            spent_s = self.clock() - began_s
+            pauses.append((position, spent_s))
+            # Without the loading before the first answer, where that is known.
+            (first, first_s), more = pauses[0], len(pauses) > 1
+            pace_s = (spent_s - first_s * more) / (position - first * more)
+            sees = self.compares and more and pauses[-2][0] < _FIRST_ANSWERS <= position
+            block_s = spent_s + pace_s * (block - position)
+            if position < block and max(spent_s, block_s * sees) > limit_s:
+                self.block_s = block_s
+                return "budget-spent"
+            if sees:
+                _say_too_long(spent_s + pace_s * (trials - position), limit_s, campaign.blocks)
+            if position % block:
+                return "budget-spent" if spent_s > limit_s else None
+            ended.append(position)
+            if self.enough and self.enough({name: run.so_far() for name, run in runs.items()}):
+                return "precise-enough"
+            next_ends_s = spent_s * (len(ended) + 1) / len(ended)
+            return "budget-spent" if next_ends_s > limit_s else None
+
+        return stop
+
+
+def _say_too_long(whole_s: float, limit_s: float, blocks: int) -> None:
+    """Say how many blocks fit into the limit at the pace of the first answers, if not all do."""
+    fit = max(1, int(blocks * limit_s / whole_s))
+    if fit < blocks:
+        console.say(
+            f"At the pace of the first answers {fit} of {blocks} blocks fit into "
+            f"{words.seconds(limit_s)}, and intervals may stay wide; all of them take about "
+            f"{words.seconds(whole_s)}: --budget {math.ceil(whole_s / 60)}."
+        )
