@@ -44,12 +44,16 @@ Endpoint = ServerAddress | Command
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
-    """The endpoint of the baseline's server and that of each method, in their order."""
+    """The endpoint of the baseline's server and that of each method, in their order.
+
+    Where there is `one_server` for all arms, `spec` is empty.
+    """
 
     base: Endpoint
     spec: tuple[Endpoint, ...]
     option: str
     plain_alone: bool = False
+    one_server: bool = False
 
 
 def endpoints(options: ConnectionOptions) -> Endpoints:
@@ -66,7 +70,12 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
         base = parse(options.base_url, option="--base-url")
         spec = tuple(parse(url, option="--spec-base-url") for url in options.spec_base_urls)
         option = "--spec-served-model" if options.spec_models else "--spec-base-url"
-        return Endpoints(base=base, spec=spec or (base,) * len(options.spec_models), option=option)
+        return Endpoints(
+            base=base,
+            spec=spec or (base,) * len(options.spec_models),
+            option=option,
+            one_server=options.one_server,
+        )
     if options.server_command is not None:
         option = "--spec-server-command"
         return Endpoints(
@@ -74,6 +83,7 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
             spec=tuple(command_words(text, option=option) for text in options.spec_server_commands),
             option=option,
             plain_alone=options.plain_alone,
+            one_server=options.one_server,
         )
     message = (
         "this runner needs a server without speculation, --base-url URL or --server-command "
@@ -92,7 +102,9 @@ def check(found: Endpoints, campaign: Campaign) -> None:
             "--method draft-model:n_max=5 --draft NAME or --method prompt-lookup:n_max=5"
         )
         raise BadInputError(message)
-    if len(methods) != len(found.spec):
+    if found.one_server and methods:
+        _check_one_server(found, campaign)
+    elif len(methods) != len(found.spec):
         message = (
             f"{len(methods)} methods and {len(found.spec)} {found.option}: speculation is fixed "
             "when a server starts, so give one for each --method, in their order"
@@ -106,6 +118,19 @@ def check(found: Endpoints, campaign: Campaign) -> None:
             message = f"a server has no arm {arm.id}; leave out that --method"
             raise BadInputError(message)
         check_told(endpoint_of(arm, found, campaign), arm.method)
+
+
+def _check_one_server(found: Endpoints, campaign: Campaign) -> None:
+    drafts = {method.draft for method in speculation(campaign)}
+    message = None
+    if len(drafts) > 1:
+        message = f"one server has one draft model; name one --draft, or use {found.option}"
+    elif any(arm.concurrency > 1 for arm in campaign.arms):
+        message = (
+            f"one server for all arms is asked in turns; use {found.option} with --concurrency"
+        )
+    if message is not None:
+        raise BadInputError(message)
 
 
 def check_told(endpoint: Endpoint, method: Method) -> None:
@@ -147,11 +172,15 @@ def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
     for program in (words[0] for words in commands if shutil.which(words[0]) is None):
         message = f"there is no program {program}; correct the command, or give the whole path"
         raise MachineError(message)
+    if found.one_server:
+        commands = commands[:1]
     return tuple(without_keys(join_command(each), each) for each in commands)
 
 
 def endpoint_of(arm: ArmPlan, found: Endpoints, campaign: Campaign) -> Endpoint:
-    return found.spec[speculation(campaign).index(arm.method)] if arm.drafts else found.base
+    if found.one_server or not arm.drafts:
+        return found.base
+    return found.spec[speculation(campaign).index(arm.method)]
 
 
 def speculation(campaign: Campaign) -> list[Method]:

@@ -20,6 +20,7 @@ from harness.run.stopping import Ended
 from harness.runners.base import Failure, Generation, Round, Totals
 from schemas import submission
 from schemas.codec import text_digest, token_digest
+from schemas.vocabulary import RUNNERS
 
 F = TypeVar("F", bound=journal.Fact)
 T = TypeVar("T")
@@ -201,6 +202,7 @@ def _design(
     ended: Ended,
 ) -> submission.Design:
     rule, trials = campaign.stopping, (fact.trial for fact in _of(facts, journal.TrialFact))
+    usual = RUNNERS[_of(facts, journal.EngineFact)[-1].engine.runner].interleaved
     again = disagreeing(trials, campaign.blocks, rule.repeat_beyond)
     design = submission.Design(
         blocks=campaign.blocks,
@@ -209,7 +211,8 @@ def _design(
         ended=ended,
         seed=campaign.seed,
         resumed=len(_of(facts, journal.Resumed)),
-        interleaved=None if campaign.interleaved == "prompt" else campaign.interleaved,
+        # What runs in this process always takes turns by prompt, and does not say so.
+        interleaved=campaign.interleaved if "block" in (usual, campaign.interleaved) else None,
         precision=rule.precision,
         budget_s=rule.budget_s,
         repeat_beyond=rule.repeat_beyond,

@@ -269,11 +269,13 @@ class Adapter:
 
     `identity` distinguishes two engines of one runner, where the options do not. `commands` are the
     command lines that would be started, one for each arm; it raises `BadInputError` for a campaign
-    that the engine cannot run. `served` knows the models that only a server has; it is given what
-    prints progress.
+    that the engine cannot run. `one_server` says whether one start of a server answers for all arms
+    of a campaign, as each request says, so that they can take turns prompt by prompt. `served`
+    knows the models that only a server has; it is given what prints progress.
     """
 
     open: Runner
     identity: Callable[[], str | None] = lambda: None
     commands: Callable[[Campaign], tuple[str, ...]] = lambda _campaign: ()
+    one_server: Callable[[Campaign], bool] = lambda _campaign: False
     served: Callable[[Callable[[str], None]], ServedModels | None] = lambda _say: None
