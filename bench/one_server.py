@@ -52,6 +52,7 @@ def _measured(options: tuple[str, ...]) -> tuple[int, float]:
         command = [sys.executable, "-m", "harness", "run", *options, "-o", folder]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
     (arm,) = json.loads(done.stdout)["repeatability"]
+    assert "half_width" in arm, "fewer than three blocks: give more --minutes"
     return arm["blocks"], arm["half_width"]
 
 

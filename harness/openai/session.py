@@ -109,7 +109,7 @@ class OpenAiSession(ServerSession[Connection]):
         return prepared
 
     def _contradiction(self, arm: ArmPlan) -> Failure | None:
-        """Whether the one server does not draft as its requests say."""
+        """Why the one server cannot be that of an arm: it does not draft as its requests say."""
         server = self._server_of(arm, 0)
         if isinstance(server, Failure):
             return server
@@ -120,12 +120,13 @@ class OpenAiSession(ServerSession[Connection]):
             return self._warm_ups[(arm if drafts else baseline).id]
 
         plain, own = (self._warm_ups[each.id] for each in (baseline, arm))
-        found = depth_by_request.disobeys(plain, own, ask) if arm.drafts else None
-        if found is None:
+        if not arm.drafts or depth_by_request.obeys(plain, own, ask):
             return None
         field = depth_by_request.FIELDS[server.identity.name]
-        detail = f"{server.client.address} does not do as {field} says: {found}"
-        return Failure(reason="other", detail=detail)
+        return _not_comparable(
+            f"{server.client.address} answers alike whatever {field} says; start it with a draft, "
+            "or name a second server with speculation"
+        )
 
     def _size(self, server: Connection, arm: ArmPlan, depth: int, text: str) -> int:
         """Tokens of a prompt as the server counts them; of a far too long one an estimate."""

@@ -69,12 +69,12 @@ def test_a_command_is_started_once_and_the_result_says_so(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("behaviour", "arm", "why"),
     [
-        ({"heeds": False, "yields": 3}, "draft-model-n3", "it drafts where the request says 0"),
         (
-            {"depth": 0},
+            {"heeds": False, "yields": 3},
             "draft-model-n3",
-            "it answers alike with and without; was it started with a draft?",
+            "answers alike whatever num_draft_tokens",
         ),
+        ({"depth": 0}, "draft-model-n3", "answers alike whatever num_draft_tokens says; start it "),
         (
             {"cached": 7, "yields": 3},
             "draft-model-n3",
