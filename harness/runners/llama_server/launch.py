@@ -75,11 +75,10 @@ def one_server(campaign: Campaign, options: ConnectionOptions) -> bool:
     alone = any(arm.concurrency > 1 or arm.gpu_layers is not None for arm in campaign.arms)
     methods = [arm.method for arm in campaign.arms if arm.drafts]
     entry = METHODS[methods[0].type].ik_llama_cpp if methods else None
-    alike = (
-        len({(method.types, method.draft, method.n_min, method.p_min) for method in methods}) == 1
-    )
-    by_request = entry is not None and entry.by_request
-    return by_request and alike and not alone and find(options.binary).abilities.stages
+    kinds = {(each.types, each.draft, each.n_min, each.p_min) for each in methods}
+    if alone or len(kinds) != 1 or entry is None or not entry.by_request:
+        return False
+    return find(options.binary).abilities.stages
 
 
 def deepest(campaign: Campaign) -> ArmPlan:
