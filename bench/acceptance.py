@@ -27,6 +27,7 @@ from harness.models.describe import describe
 from harness.models.resolve import resolve
 from harness.runners.base import Generation, PreparedArm, Round, TrialRequest
 from harness.runners.inprocess.session import LlamaSession
+from harness.runners.probes import verification_curve
 from schemas.method import Method
 from schemas.submission import Probes
 
@@ -87,8 +88,8 @@ def compared(campaign: Campaign, *, speedups: bool) -> Iterator[dict[str, float]
     answers, probes = _answers(campaign)
     plain = answers["baseline"]
     read = _read(campaign, plain)
-    assert probes.verification is not None
     assert probes.drafting is not None
+    assert probes.verification is not None
     curve = Curve(probe=probes.verification, source="the same session")
     share = probes.drafting[0].token_ms_median / curve.step_ms
     drafting = Ranged(estimate=share, low=share, high=share)
@@ -170,7 +171,9 @@ def _answers(campaign: Campaign) -> tuple[Answers, Probes]:
     answers: Answers = {arm.id: {} for arm in campaign.arms}
     for arm in campaign.arms:
         assert isinstance(session.prepare(arm.id), PreparedArm)
-    probes = session.probe()
+    deepest = max(arm.method.n_max or 0 for arm in campaign.arms)
+    curve = verification_curve(session, widest=deepest + 1)
+    probes = replace(session.probe(), verification=curve)
     for number, prompt in enumerate(campaign.suite.prompts):
         arms = campaign.arms if number % 2 else campaign.arms[::-1]
         for arm in arms:

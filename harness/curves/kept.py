@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -9,11 +10,13 @@ import msgspec
 
 from answers.machines import Computer
 from harness import files
-from harness.campaign.model import ALL_LAYERS
+from harness.campaign.model import ALL_LAYERS, Campaign
 from harness.curves.measured_curve import MeasuredCurve
+from harness.machine.computer import computer_of
 from harness.models.describe import cached_facts
-from harness.runners.probes import curve_of
-from schemas.submission import Engine, Model, Settings
+from harness.runners.base import EngineReport
+from harness.runners.probes import curve_of, widest
+from schemas.submission import Engine, Model, Settings, VerificationProbe
 
 
 class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,11 +93,8 @@ def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
     size, device = path.stat().st_size, device_of(computer)
     alike = [
         curve
-        for curve in filter(None, map(_read, sorted(_folder().glob("*.json"))))
-        if curve.complete
-        and curve.is_whole
-        and curve.device == device
-        and curve.model.file_bytes == size
+        for curve in _complete()
+        if curve.device == device and curve.model.file_bytes == size
         if (curve.engine.backend == "cpu") == (not computer.devices)
         if curve.engine.backend == "cpu" or curve.gpu_layers == ALL_LAYERS
     ]
@@ -102,6 +102,34 @@ def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
     if newest is None or cached_facts(path, say=lambda _: None).sha256 != newest.model.sha256:
         return None
     return newest.measured(str(newest.path))
+
+
+def known_curve(campaign: Campaign, report: EngineReport) -> VerificationProbe | None:
+    """The newest complete curve of the weights, engine and settings of a campaign, or `None`."""
+    device, digest = device_of(computer_of()), campaign.target.model.sha256
+    layers = campaign.settings.gpu_layers
+    alike = [
+        curve
+        for curve in _complete()
+        if (curve.engine, curve.gpu_layers, curve.device) == (report.engine, layers, device)
+        and digest is not None
+        and curve.model.sha256 == digest
+        and _of_steps(curve.settings) == _of_steps(report.settings)
+        and curve.widths[-1] >= widest(campaign)
+    ]
+    newest = max(alike, key=lambda each: each.measured_on, default=None)
+    return newest.measured("").probe if newest else None
+
+
+def _of_steps(settings: Settings) -> Settings:
+    """The settings without those of the text that is written."""
+    no_text = dict.fromkeys(("temperature", "sampling_seed", "draft_sampling", "thinking"))
+    return replace(settings, sampling="greedy", max_output_tokens=1, **no_text)
+
+
+def _complete() -> list[KeptCurve]:
+    found = filter(None, map(_read, sorted(_folder().glob("*.json"))))
+    return [curve for curve in found if curve.complete and curve.is_whole]
 
 
 def device_of(computer: Computer) -> str:

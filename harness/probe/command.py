@@ -17,11 +17,12 @@ from harness.curves import kept
 from harness.curves.kept import KeptCurve
 from harness.errors import INTERRUPTED, BadInputError
 from harness.machine.computer import computer_of
-from harness.probe.measure import PASSES, measure
+from harness.probe.measure import measure
 from harness.probe.options import ProbeOptions
 from harness.report import trust, words
 from harness.run.chosen_engine import ChosenEngine, EngineOptions
 from harness.runners.base import Stepped
+from harness.runners.probes import PASSES
 from schemas.codec import Json, encode
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Probes

@@ -123,7 +123,7 @@ def assemble(
         )
         raise NothingMeasuredError(message)
     engine = _of(facts, journal.EngineFact)[-1]
-    probes = _of(facts, journal.ProbesFact)
+    probes = [fact.probes for fact in _of(facts, journal.ProbesFact)]
     parts = [each for each in facts if isinstance(each, journal.Started | journal.Resumed)]
     return submission.Submission(
         tier="measured",
@@ -141,7 +141,7 @@ def assemble(
         arms=tuple({fact.arm.id: fact.arm for fact in _of(facts, journal.ArmFact)}.values()),
         trials=tuple(one_token_requests.beside(compared(campaign, trials), facts)),
         warmups=_thinned([fact.warmup for fact in _of(facts, journal.WarmupFact)]) or None,
-        probes=probes[-1].probes if probes else None,
+        probes=probes[-1] if probes and probes[-1] != submission.Probes() else None,
         environment=_thinned([fact.snapshot for fact in _of(facts, journal.SnapshotFact)]) or None,
     )
 

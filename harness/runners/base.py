@@ -165,7 +165,7 @@ class Session(Protocol):
         ...
 
     def probe(self) -> Probes | None:
-        """Measure the verification curve and the cost of a drafted token, where possible."""
+        """Measure the cost of a drafted token, where possible, once all arms are prepared."""
         ...
 
     def close(self) -> None:

@@ -172,6 +172,28 @@ def test_ctrl_c_before_the_first_pass_says_that_nothing_is_kept(
     assert list(kept_curves(cache_dir)) == []
 
 
+def test_a_run_takes_the_curve_that_is_kept_and_its_result_carries_it(
+    weights: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "out.json"
+    run = ("run", "--target", weights, "--method", "prompt-lookup:n_max=3", "--quick")
+
+    def carried() -> dict[str, Any]:
+        done = call(*run, "--output", str(output))
+        assert done.exit_code == 0, done.stderr
+        found: dict[str, Any] = json.loads(output.read_bytes())["probes"]["verification"]
+        output.unlink()
+        return found
+
+    measured = carried()
+    call("probe", weights)
+    monkeypatch.setattr(FakeSession, "step_times", None)  # asking would end the run
+    again = carried()
+
+    assert measured["step_ms_median"] == [20.0, 22.0, 24.0, 26.0]
+    assert again["step_ms_median"] == [20.0 + 2 * more for more in range(16)]
+
+
 def test_other_weights_and_another_machine_have_no_part_in_a_curve(
     weights: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
