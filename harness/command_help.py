@@ -33,6 +33,12 @@ _ELSEWHERE = {
     "--flash-attn": "flash-attention",
     "--parallel": "concurrency",
 }
+NO_RUNNING_SERVER = (
+    "a server that runs does not say where the layers of its model are, so that its steps would be "
+    "of an unknown setting: give --server-binary PATH, which is started, or plan with --curve FILE"
+)
+# Why a command has no such option, though others have it.
+_WHY = {("probe", "--base-url"): NO_RUNNING_SERVER}
 
 
 class Command(TyperCommand):
@@ -58,6 +64,7 @@ class Command(TyperCommand):
             near = [_ELSEWHERE.get(error.option_name), *get_close_matches(given, names, 1, 0.6)]
             similar = next((name for name in near if name in names), None)
             hint = f"did you mean --{similar}?" if similar else f"{ALL} lists all"
+            hint = _WHY.get((context.command.name, error.option_name), hint)
             error.message = f"no option {error.option_name}; {hint}"
             error.possibilities = None
             raise

@@ -1,7 +1,7 @@
 """Curves that `probe` measured here, kept in the cache for `plan` and for going on later."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -91,14 +91,13 @@ def begun(curve: KeptCurve) -> KeptCurve:
 def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
     """The newest complete curve of a file on this machine, with all layers where the engine is."""
     size, device = path.stat().st_size, device_of(computer)
-    alike = [
-        curve
-        for curve in _complete()
-        if curve.device == device and curve.model.file_bytes == size
-        if (curve.engine.backend == "cpu") == (not computer.devices)
-        if curve.engine.backend == "cpu" or curve.gpu_layers == ALL_LAYERS
-    ]
-    newest = max(alike, key=lambda each: each.measured_on, default=None)
+    newest = _newest(
+        lambda curve: (
+            (curve.device, curve.model.file_bytes) == (device, size)
+            and (curve.engine.backend == "cpu") == (not computer.devices)
+            and (curve.engine.backend == "cpu" or curve.gpu_layers == ALL_LAYERS)
+        )
+    )
     if newest is None or cached_facts(path, say=lambda _: None).sha256 != newest.model.sha256:
         return None
     return newest.measured(str(newest.path))
@@ -106,18 +105,16 @@ def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
 
 def known_curve(campaign: Campaign, report: EngineReport) -> VerificationProbe | None:
     """The newest complete curve of the weights, engine and settings of a campaign, or `None`."""
-    device, digest = device_of(computer_of()), campaign.target.model.sha256
-    layers = campaign.settings.gpu_layers
-    alike = [
-        curve
-        for curve in _complete()
-        if (curve.engine, curve.gpu_layers, curve.device) == (report.engine, layers, device)
-        and digest is not None
-        and curve.model.sha256 == digest
-        and _of_steps(curve.settings) == _of_steps(report.settings)
-        and curve.widths[-1] >= widest(campaign)
-    ]
-    newest = max(alike, key=lambda each: each.measured_on, default=None)
+    digest = campaign.target.model.sha256
+    loaded = (digest, report.engine, campaign.settings.gpu_layers, device_of(computer_of()))
+    newest = _newest(
+        lambda curve: (
+            (curve.model.sha256, curve.engine, curve.gpu_layers, curve.device) == loaded
+            and digest is not None
+            and _of_steps(curve.settings) == _of_steps(report.settings)
+            and curve.widths[-1] >= widest(campaign)
+        )
+    )
     return newest.measured("").probe if newest else None
 
 
@@ -127,9 +124,10 @@ def _of_steps(settings: Settings) -> Settings:
     return replace(settings, sampling="greedy", max_output_tokens=1, **no_text)
 
 
-def _complete() -> list[KeptCurve]:
+def _newest(fits: Callable[[KeptCurve], bool]) -> KeptCurve | None:
     found = filter(None, map(_read, sorted(_folder().glob("*.json"))))
-    return [curve for curve in found if curve.complete and curve.is_whole]
+    alike = (curve for curve in found if curve.complete and curve.is_whole and fits(curve))
+    return max(alike, key=lambda each: each.measured_on, default=None)
 
 
 def device_of(computer: Computer) -> str:

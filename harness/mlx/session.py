@@ -24,15 +24,8 @@ from harness.errors import HarnessError, MachineError
 from harness.mlx.draft_rounds import totals
 from harness.mlx.model import MlxModel, ReadPrompt, margin, vocabulary_mismatch
 from harness.models import thinking
-from harness.runners import probes
-from harness.runners.base import (
-    EngineReport,
-    Failure,
-    Generation,
-    PreparedArm,
-    StepTimes,
-    TrialRequest,
-)
+from harness.runners import base, probes
+from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, TrialRequest
 from harness.runners.failures import reason_in_log
 from schemas.codec import token_digest
 from schemas.rig import Backend
@@ -126,7 +119,7 @@ class MlxSession:
         self._target.forget()  # the first trial of every prompt says how long the prompt took
         return Probes(drafting=tuple(drafting) or None)
 
-    def step_times(self, widths: Sequence[int]) -> StepTimes:
+    def step_times(self, widths: Sequence[int]) -> base.StepTimes:
         """Time a step of each width after the first prompt. Raises `MachineError`."""
         prompt = next(iter(self._prompts.values()))
         target = self._target.read(prompt)
@@ -134,7 +127,7 @@ class MlxSession:
             message = f"single steps cannot be timed: the cache is recurrent; {probes.INSTEAD}"
             raise MachineError(message)
         times = probes.step_times(target, prompt, widths)
-        return StepTimes(context_tokens=len(prompt), ms=times)
+        return base.StepTimes(context_tokens=len(prompt), ms=times)
 
     def close(self) -> None:
         """The process ends, and with it all that it holds."""

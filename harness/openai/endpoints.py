@@ -53,7 +53,10 @@ class Endpoints:
     spec: tuple[Endpoint, ...]
     option: str
     plain_alone: bool = False
-    one_server: bool = False
+
+    @property
+    def one_server(self) -> bool:
+        return not self.spec and not self.plain_alone
 
 
 def endpoints(options: ConnectionOptions) -> Endpoints:
@@ -70,12 +73,7 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
         base = parse(options.base_url, option="--base-url")
         spec = tuple(parse(url, option="--spec-base-url") for url in options.spec_base_urls)
         option = "--spec-served-model" if options.spec_models else "--spec-base-url"
-        return Endpoints(
-            base=base,
-            spec=spec or (base,) * len(options.spec_models),
-            option=option,
-            one_server=options.one_server,
-        )
+        return Endpoints(base=base, spec=spec or (base,) * len(options.spec_models), option=option)
     if options.server_command is not None:
         option = "--spec-server-command"
         return Endpoints(
@@ -83,7 +81,6 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
             spec=tuple(command_words(text, option=option) for text in options.spec_server_commands),
             option=option,
             plain_alone=options.plain_alone,
-            one_server=options.one_server,
         )
     message = (
         "this runner needs a server without speculation, --base-url URL or --server-command "
@@ -121,15 +118,12 @@ def check(found: Endpoints, campaign: Campaign) -> None:
 
 
 def _check_one_server(found: Endpoints, campaign: Campaign) -> None:
-    drafts = {method.draft for method in speculation(campaign)}
-    message = None
-    if len(drafts) > 1:
-        message = f"one server has one draft model; name one --draft, or use {found.option}"
-    elif any(arm.concurrency > 1 for arm in campaign.arms):
+    several = len({method.draft for method in speculation(campaign)}) > 1
+    if several or any(arm.concurrency > 1 for arm in campaign.arms):
         message = (
-            f"one server for all arms is asked in turns; use {found.option} with --concurrency"
+            "one server for all arms has one draft and is asked in turns; use "
+            f"{found.option} with several drafts or --concurrency"
         )
-    if message is not None:
         raise BadInputError(message)
 
 

@@ -64,7 +64,7 @@ def exchange(
     before = connection.counters() if prompt.alone else None
     answer = _ask(connection, prompt)
     check_model(connection, prompt, answer)
-    depth_by_request.check_cache(connection.identity.name, prompt.arm.method, answer)
+    depth_by_request.check_cache(connection.identity.name, prompt, answer)
     if baseline is not None:
         check_tokens(answer, baseline)
     times = server_times(answer, salted=connection.identity.name in SALTED)
@@ -175,7 +175,7 @@ def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
         "max_tokens": prompt.limit,
         "temperature": drawn.temperature if drawn else 0,
         **_OPTIONS.get(engine, {}),
-        **depth_by_request.depth(engine, prompt.arm.method),
+        **({} if prompt.depth is None else {depth_by_request.FIELDS[engine]: prompt.depth}),
     }
     if connection.served.id:
         body["model"] = connection.served.id

@@ -27,10 +27,6 @@ from schemas.submission import Engine
 # A text of more characters a token than any has is not sent: it may not fit the server's context.
 _MOST_CHARACTERS, _USUAL_CHARACTERS = 6, 4
 _SAME_SERVER = "this is the baseline's server; one that was started with speculation is needed"
-_TAKES_NO_DEPTH = (
-    "{} drafts as it was started and not as a request says, so that it cannot be both arms; name a "
-    "second server with speculation"
-)
 _OLLAMA = f"this is the baseline's server, and Ollama drafts as a model says. {ollama.TWO_MODELS}"
 
 
@@ -115,12 +111,13 @@ class OpenAiSession(ServerSession[Connection]):
             return server
         baseline = next(each for each in self._campaign.arms if each.role == "baseline")
 
-        def ask(drafts: bool) -> Answer:  # noqa: FBT001 - a choice of two arms
-            self._asked(server, self._warm_up_of(arm if drafts else baseline))
-            return self._warm_ups[(arm if drafts else baseline).id]
+        def ask(other: ArmPlan) -> Answer:
+            self._asked(server, self._warm_up_of(other))
+            return self._warm_ups[other.id]
 
-        plain, own = (self._warm_ups[each.id] for each in (baseline, arm))
-        if not arm.drafts or depth_by_request.obeys(plain, own, ask):
+        plain, own = self._warm_ups[baseline.id], self._warm_ups[arm.id]
+        again = partial(map, ask, (baseline, arm))
+        if not arm.drafts or depth_by_request.obeys(plain, own, again):
             return None
         field = depth_by_request.FIELDS[server.identity.name]
         return _not_comparable(
@@ -218,10 +215,12 @@ class OpenAiSession(ServerSession[Connection]):
 
 def no_depth(server: Connection) -> Failure | None:
     """Why a server cannot answer for all arms: its requests do not say how deep to draft."""
-    name = server.identity.name
-    if name in depth_by_request.FIELDS:
+    if server.identity.name in depth_by_request.FIELDS:
         return None
-    return _not_comparable(_TAKES_NO_DEPTH.format(server.identity.shown_name))
+    return _not_comparable(
+        f"{server.identity.shown_name} drafts as it was started and not as a request says, so that "
+        "it cannot be both arms; name a second server with speculation"
+    )
 
 
 def rejection(

@@ -29,7 +29,6 @@ TakeSnapshot = Callable[[Moment], Snapshot]
 
 # An arm that fails so often in a row will not recover; the time is better spent on the others.
 _FAILURES_TO_GIVE_UP = 3
-_WIDEST = 17
 
 
 class EndEarlyError(Exception):
@@ -279,14 +278,9 @@ class _Run:
             return known
         self._observe(events.Stage(kind="probing"))
         try:
-            return probes.verification_curve(session, widest=self._widest())
+            return probes.verification_curve(session, widest=probes.widest(self._campaign))
         except MachineError:
             return None
-
-    def _widest(self) -> int:
-        """Tokens of the widest step; a server is not asked for the longest drafts of n-grams."""
-        widest = probes.widest(self._campaign)
-        return min(widest, _WIDEST) if self._campaign.interleaved == "block" else widest
 
     def _wait_until_settled(self, session: base.Session, arm: str, first: base.PreparedArm) -> None:
         warm_up, snapshot = partial(session.prepare, arm), partial(self._context.snapshot, "warm")

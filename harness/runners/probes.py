@@ -14,6 +14,7 @@ from schemas.submission import DraftingProbe, VerificationProbe
 PASSES, _LEAST_PASSES = 21, 5
 _LIMIT_S = 12.0
 DRAFTING_REPEATS = 24
+_WIDEST_OF_SERVERS = 16  # which are asked twice for each step, and not for an n-gram's longest one
 INSTEAD = (
     "take the JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o json` instead: "
     "python -m harness plan MODEL --curve FILE"
@@ -37,9 +38,10 @@ class Stepping(Protocol):
 
 
 def widest(campaign: Campaign) -> int:
-    """The most tokens that an arm feeds the target in one step."""
+    """The most tokens that an arm feeds the target in one step, as far as it is timed."""
     depths = (arm.method.n_max or 0 for arm in campaign.arms)
-    return max(depths, default=0) + 1
+    widest = max(depths, default=0) + 1
+    return min(widest, _WIDEST_OF_SERVERS) if campaign.interleaved == "block" else widest
 
 
 def passes(

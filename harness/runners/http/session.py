@@ -54,7 +54,10 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerRequest:
-    """One prompt to be answered for an arm. `alone` says that nothing else is asked meanwhile."""
+    """One prompt to be answered for an arm. `alone` says that nothing else is asked meanwhile.
+
+    `depth` is how deep the request says to draft, where one server answers for all arms.
+    """
 
     arm: ArmPlan
     text: str
@@ -64,6 +67,7 @@ class ServerRequest:
     warm_up: bool = False
     thinking: bool = False
     sampling: Sampling | None = None
+    depth: int | None = None
 
 
 ServerT = TypeVar("ServerT", bound=Server)
@@ -217,8 +221,10 @@ class ServerSession(ABC, Generic[ServerT]):
 
     def _request(self, arm: ArmPlan, text: str, limit: int) -> ServerRequest:
         thinking = self._campaign.settings.thinking
-        draft = self._draft(arm)
-        return ServerRequest(arm=arm, text=text, limit=limit, draft=draft, thinking=thinking)
+        draft, depth = self._draft(arm), (arm.method.n_max or 0) if self._shared else None
+        return ServerRequest(
+            arm=arm, text=text, limit=limit, draft=draft, thinking=thinking, depth=depth
+        )
 
     def _draft(self, arm: ArmPlan) -> str | None:
         draft = arm.method.draft

@@ -19,7 +19,6 @@ from harness.runners.llama_server.draft_positions import ByDepth, counted_by_dep
 from schemas.codec import Json, token_digest
 from schemas.method import limit
 
-_DEPTH = "speculative.n_max"  # of ik_llama.cpp; 0 drafts nothing
 _GREEDY: dict[str, Json] = {"temperature": 0, "top_k": 1, "samplers": ["top_k"]}
 
 
@@ -107,7 +106,8 @@ def completion_request(
     probabilities: int = 0,
     sampling: Sampling | None = None,
     reread: bool = True,
-) -> dict[str, Json]:
+    depth: int | None = None,
+) -> Json:
     """The body of a request whose tokens come back as ids; a greedy one without `sampling`.
 
     Without `reread` the server may reuse its cached state of the prompt.
@@ -124,6 +124,8 @@ def completion_request(
         body |= {**drawn, "top_k": 0, "samplers": ["temperature"]}
     if probabilities:
         body["n_probs"] = probabilities
+    if depth is not None:
+        body["speculative.n_max"] = depth  # of ik_llama.cpp; 0 drafts nothing
     return body
 
 
@@ -133,51 +135,31 @@ def margins_in(answer: Json) -> tuple[float, ...] | None:
     return values.margins(listed, tokens=len(listed)) if isinstance(listed, list) else None
 
 
-def counted_in(
-    done: Completion, arm: ArmPlan, page: Counted | None, *, by_request: bool = False
-) -> Counted:
+def counted_in(done: Completion, arm: ArmPlan, page: Counted | None) -> Counted:
     """The draft counters of an answer; an answer without them drafted nothing.
 
-    Raises `BadAnswerError` where an arm without speculation drafted, or another one too deep.
+    Raises `BadAnswerError` where an arm without speculation drafted.
     """
     drafted, accepted = done.timings.draft_n, done.timings.draft_n_accepted
     if not arm.drafts:
-        if by_request and drafted:
-            message = f"the server drafted {drafted} tokens and ignores {_DEPTH}; use a newer build"
-            raise values.BadAnswerError(message)
         values.require_plain(drafted)
         return Counted(drafted=0, accepted=0)
     stated = Counted(drafted=drafted, accepted=accepted, depth=limit(arm.method))
-    if stated.depth is not None and len(done.timings.draft_by_depth) > stated.depth:
-        message = (
-            f"the server drafts up to {len(done.timings.draft_by_depth)} tokens, the method says "
-            f"n_max={stated.depth}"
-        )
-        raise values.BadAnswerError(message)
     if done.timings.draft_by_depth:
         return counted_by_depth(done.timings.draft_by_depth, stated)
     return page if page is not None and agree(page, stated) else stated
 
 
 def generate(
-    client: Client,
-    tokens: tuple[int, ...],
-    prompt: ServerRequest,
-    *,
-    counts: bool,
-    by_request: bool = False,
+    client: Client, tokens: tuple[int, ...], prompt: ServerRequest, *, counts: bool
 ) -> Generation:
     """One generation. `counts` says whether the metrics page can be read for it.
-
-    The request says how deep to draft where the server takes that `by_request`.
 
     Raises what the client raises, or `BadAnswerError`.
     """
     before = _page(client) if prompt.arm.drafts and counts else None
     began = time.perf_counter()
-    body = completion_request(tokens, prompt.limit, sampling=prompt.sampling)
-    if by_request:
-        body[_DEPTH] = limit(prompt.arm.method) or 0
+    body = completion_request(tokens, prompt.limit, sampling=prompt.sampling, depth=prompt.depth)
     answer = client.post("/completion", body)
     wall_ms = (time.perf_counter() - began) * 1000
     done = read_completion(answer)
@@ -196,7 +178,7 @@ def generate(
         rounds=totals(
             decode_ms=done.timings.predicted_ms,
             output_tokens=done.timings.predicted_n,
-            counted=counted_in(done, prompt.arm, page, by_request=by_request),
+            counted=counted_in(done, prompt.arm, page),
             page=page,
             depth=limit(prompt.arm.method),
         ),
@@ -246,14 +228,14 @@ def _step_ms(client: Client, prompt: Sequence[int], step: Sequence[int]) -> floa
 
 
 def margins_of(
-    client: Client, prompt: tuple[int, ...], known: Generation, *, by_request: bool = False
+    client: Client, prompt: tuple[int, ...], known: Generation, depth: int | None
 ) -> tuple[float, ...] | None:
     """The margins of a known generation, from a second answer with the same tokens."""
     if known.tokens is None:
         return None
-    request = completion_request(prompt, known.output_tokens, probabilities=2, reread=False)
-    if by_request:
-        request[_DEPTH] = 0
+    request = completion_request(
+        prompt, known.output_tokens, probabilities=2, reread=False, depth=depth
+    )
     answer = client.post("/completion", request)
     return margins_in(answer) if read_completion(answer).tokens == known.tokens else None
 

@@ -104,15 +104,15 @@ class LlamaServerSession(ServerSession[Server]):
             server.client,
             self._tokens(server, prompt),
             prompt,
-            by_request=self._shared,
             counts=prompt.alone and "--metrics" in self._binary.abilities.flags,
         )
 
     def _margins(
         self, server: Server, prompt: ServerRequest, known: Generation
     ) -> tuple[float, ...] | None:
-        tokens = self._tokens(server, prompt)
-        return completion.margins_of(server.client, tokens, known, by_request=self._shared)
+        return completion.margins_of(
+            server.client, self._tokens(server, prompt), known, prompt.depth
+        )
 
     def _tokens(self, server: Server, prompt: ServerRequest) -> tuple[int, ...]:
         """The prompt's token ids, rendered once; every arm gets the same."""

@@ -113,8 +113,8 @@ def test_drafts_of_which_nothing_is_accepted_are_told_by_what_they_cost() -> Non
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--concurrency", "2"), "is asked in turns; use --spec-base-url with --concurrency"),
-        (("--draft", "Other-0.2B"), "one server has one draft model; name one --draft"),
+        (("--concurrency", "2"), "is asked in turns; use --spec-base-url with"),
+        (("--draft", "Other-0.2B"), "one server for all arms has one draft"),
     ],
 )
 def test_what_one_server_cannot_do_is_refused(options: tuple[str, ...], why: str) -> None:

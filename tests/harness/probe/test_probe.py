@@ -251,6 +251,16 @@ def test_no_pass_is_begun_that_would_overrun_the_budget(budget_s: float, passes:
     assert curve.passes == passes
 
 
+@pytest.mark.parametrize("server", [("--base-url", "http://127.0.0.1:9"), ("--runner", "openai")])
+def test_a_running_server_is_refused_with_what_to_do(server: tuple[str, str], weights: str) -> None:
+    done = call("probe", weights, *server)
+
+    assert done.exit_code == 2
+    assert "does not say where the layers of its model are" in done.stderr
+    assert "give --server-binary PATH, which is started" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_an_engine_that_times_no_steps_says_what_to_take_instead(
     weights: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -85,10 +85,10 @@ def test_a_method_that_never_fires_and_a_draft_that_does_not_fit_are_told_apart(
     assert {trial.arm: trial.drafted for trial in measured.trials} == {"baseline": 0, "never": 0}
     verdicts = {(each.arm, each.task): each.verdict for each in summarize(measured).estimates}
     assert verdicts["never", "code"] == "never-drafted"
-    # The server's curve ends at 17 tokens, though n-grams may draft 48.
+    # The server's curve ends at 16 tokens, though n-grams may draft 48.
     assert measured.probes is not None
     assert measured.probes.verification is not None
-    assert measured.probes.verification.widths == tuple(range(1, 18))
+    assert measured.probes.verification.widths == tuple(range(1, 17))
 
 
 def test_a_broken_file_does_not_load_and_the_log_says_why(
