@@ -216,8 +216,13 @@ def step_times(client: Client, prompt: Sequence[int], widths: Sequence[int]) -> 
 
 
 def _step_ms(client: Client, prompt: Sequence[int], step: Sequence[int]) -> float:
+    began = time.perf_counter()
     answer = client.post("/completion", completion_request((*prompt, *step), 1, reread=False))
+    wall_ms = (time.perf_counter() - began) * 1000
     read = values.read_as(_Stepped, answer, what="the answer has no times").timings
+    if not 0 < read.prompt_ms <= wall_ms:
+        message = f"the server states {read.prompt_ms:g} ms for a step that took {wall_ms:.3g} ms"
+        raise values.BadAnswerError(message)
     if read.prompt_n != len(step):
         message = (
             f"the server read {read.prompt_n} tokens for a step of {len(step)}: it keeps no state "
