@@ -176,7 +176,7 @@ def _setup_of(question: Question, alone: PlanOption) -> Setup:
     rig = rig_of(question.computer)
     speed = speed_of(question.computer, rig)
     setup = setup_of(rig, speed, alone.case, alone.found, question.model, question.task)
-    return replace(setup, curve=question.curve)
+    return replace(setup, curve=question.curve) if question.curve else setup
 
 
 def _helps(judged: PlanOption, verdict: Verdict) -> bool:

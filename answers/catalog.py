@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 
-from answers.choices import PlannedModel, Way
+from answers.choices import DEPTHS, PlannedModel, Way
 from answers.commands import default_depth, methods_by, source_of
 from answers.evidence import Found
 from answers.learned import learned
@@ -126,9 +126,10 @@ def ways_of(
             deeper = {each.depth for each in figures if each.method == way.method and each.depth}
             depths = tuple(sorted({*way.depths, *deeper}))
             if way.source != "text":
-                way = replace(way, acceptance=acceptance)  # noqa: PLW2901
                 depths = (depth,) if depth else depths
-            ways.setdefault(way.key, replace(way, depths=depths))
+                ways.setdefault(way.key, replace(way, depths=depths, acceptance=acceptance))
+            else:
+                ways.setdefault(way.key, replace(way, depths=depths))
     return tuple(ways.values())
 
 
@@ -144,10 +145,14 @@ def way_by(
     if source == "own-head" and draft is not None:
         source = "other-head"  # the target's head, in a file of its own
     curves = _curves(method, target.facts.name, name)
-    way = Way(source=source, method=method, draft=draft, name=called, curve=next(curves, None))
-    if source == "text":
-        return replace(way, depths=(default_depth(method),))
-    return way
+    return Way(
+        source=source,
+        method=method,
+        draft=draft,
+        name=called,
+        depths=(default_depth(method),) if source == "text" else tuple(DEPTHS),
+        curve=next(curves, None),
+    )
 
 
 def usual_draft(name: str, target: PlannedModel) -> Preset | None:

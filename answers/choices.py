@@ -67,17 +67,17 @@ class Way:
 
     def loads(self, alone: LoadPlan, depths: Iterable[int]) -> Mapping[int, LoadPlan]:
         """What has to be loaded to draft this way, at each depth."""
-        draft = None
+        load = alone.without_speculation()
         if self.draft is not None:
             draft = Draft(facts=self.draft.facts, on_host=self.draft_on_host)
-        own = self.source == "own-head"
-        setting = replace(alone.setting, rollback_states=0)
-        load = replace(alone, setting=setting, draft=draft, uses_head=own)
+            load = replace(load, draft=draft)
+        if self.source == "own-head":
+            load = replace(load, uses_head=True)
         # llama.cpp keeps states to undo rejected tokens of heads.
         if not (alone.target.recurrent and self.source in ("own-head", "other-head")):
             return dict.fromkeys(depths, load)
         return {
-            depth: replace(load, setting=replace(setting, rollback_states=depth))
+            depth: replace(load, setting=replace(load.setting, rollback_states=depth))
             for depth in depths
         }
 

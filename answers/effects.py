@@ -104,8 +104,12 @@ def engine_kind(name: str) -> str:
 
 def effects_of(case: Case) -> Effects:
     """Every effect on a setting, with its value: 1, or how far a quantity is from a usual one."""
-    found = {"|".join(each): 1.0 for each in _levels(case)}
-    found |= {"all": 1.0, "physics": case.physics}
+    engine, kind = engine_kind(case.engine), machine_kind(case.rig, unified=case.unified)
+    found = dict.fromkeys(
+        _usual_names(case.sort, case.shape, kind, engine, case.depth, case.task), 1.0
+    )
+    found |= dict.fromkeys(_further_names(case), 1.0)
+    found["physics"] = case.physics
     if case.sort != TEXT:  # whose rounds are mostly plain steps, fast or slow
         found["plain speed"] = math.log(max(case.plain_tps, _LEAST_TPS) / _USUAL_TPS)
     return found
@@ -116,25 +120,35 @@ def step_of(depth: int) -> str:
     return str(sum(depth > end for end in _STEPS))
 
 
-def _levels(case: Case) -> Iterator[tuple[str, ...]]:
-    sort, shape = case.sort, case.shape
-    kind, engine = machine_kind(case.rig, unified=case.unified), engine_kind(case.engine)
-    yield "method", sort
-    yield "method and shape", sort, shape
-    yield "kind", kind
-    yield "kind and method", kind, sort
-    yield "kind and shape", kind, shape
-    yield "kind, shape and method", kind, shape, sort
-    yield "engine", engine
-    yield "engine and method", engine, sort
-    yield "engine and kind", engine, kind
-    yield "depth", sort, step_of(case.depth)
-    yield "depth and shape", sort, step_of(case.depth), shape
-    yield "task", case.task
-    yield "task and depth", case.task, "deep" if case.depth > _DEEP else "shallow"
-    if case.partly and sort != TEXT:
-        yield "partly", shape
+@cache
+def _usual_names(
+    sort: str, shape: str, kind: str, engine: str, depth: int, task: str
+) -> tuple[str, ...]:
+    """The effects that many models on many machines have in common."""
+    levels = (
+        ("all",),
+        ("method", sort),
+        ("method and shape", sort, shape),
+        ("kind", kind),
+        ("kind and method", kind, sort),
+        ("kind and shape", kind, shape),
+        ("kind, shape and method", kind, shape, sort),
+        ("engine", engine),
+        ("engine and method", engine, sort),
+        ("engine and kind", engine, kind),
+        ("depth", sort, step_of(depth)),
+        ("depth and shape", sort, step_of(depth), shape),
+        ("task", task),
+        ("task and depth", task, "deep" if depth > _DEEP else "shallow"),
+    )
+    return tuple("|".join(each) for each in levels)
+
+
+def _further_names(case: Case) -> Iterator[str]:
+    """The effects of this model and this card, and of what few have."""
+    if case.partly and case.sort != TEXT:
+        yield f"partly|{case.shape}"
     if case.rig.cards > 1:
-        yield "cards", shape
-    yield "pair", case.model, sort
-    yield "card", case.rig.card
+        yield f"cards|{case.shape}"
+    yield f"pair|{case.model}|{case.sort}"
+    yield f"card|{case.rig.card}"

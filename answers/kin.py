@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 
 from answers.evidence import Found, Report, found_here
 from answers.machines import Computer, without_size
@@ -72,6 +72,7 @@ class Kin:
     cards: tuple[str, ...]
 
 
+@lru_cache(maxsize=1024)
 def speed_of(computer: Computer, rig: Rig) -> MachineSpeed:
     """The speeds of a computer, with what a wider step costs on such a card."""
     wider = WIDER_STEP
@@ -86,6 +87,7 @@ def efficiency_of(card: str) -> float:
     return next((share for cards, share in _EFFICIENCY if cards.match(card)), EFFICIENCY)
 
 
+@lru_cache(maxsize=1024)
 def rig_of(computer: Computer) -> Rig:
     """What a computer is called in the evidence."""
     if not computer.devices:

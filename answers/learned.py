@@ -87,6 +87,7 @@ def learned() -> Learned:
     return decode(Learned, _json("learned.json"))
 
 
+@cache
 def logged_memory_error() -> LoggedMemoryError:
     """How far planned memory is from public logs, as `bench.plan` computed it."""
     return decode(dict[str, LoggedMemoryError], _json("planner_errors.json"))["memory"]

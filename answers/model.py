@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 MIB = 1024 * 1024
+_STATE = attrgetter("state_bytes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +65,7 @@ class ModelFacts:
     @property
     def recurrent(self) -> bool:
         """Whether a part of the state cannot be cut off at any token."""
-        return any(layer.state_bytes for layer in self.layers)
+        return any(map(_STATE, self.layers))
 
     @property
     def mixture(self) -> bool:

@@ -71,6 +71,8 @@ class LoadPlan:
 
     def without_speculation(self) -> "LoadPlan":
         """The same target alone, which keeps no states to undo rejected tokens."""
+        if not (self.draft or self.uses_head or self.setting.rollback_states):
+            return self
         setting = replace(self.setting, rollback_states=0)
         return replace(self, draft=None, uses_head=False, setting=setting)
 
@@ -221,5 +223,7 @@ def largest_context(case: LoadPlan, placement: LayerPlacement) -> int | None:
 
 
 def _most(limit: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to `limit` that fits, by halving; 0 if not even 1 does."""
-    return bisect_left(range(1, limit + 1), x=True, key=lambda n: not fits(n))
+    """The largest number up to `limit` that fits: often all, else by halving; 0 if not even 1."""
+    if fits(limit):
+        return limit
+    return bisect_left(range(1, limit), x=True, key=lambda n: not fits(n))

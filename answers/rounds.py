@@ -147,6 +147,7 @@ def tokens_per_round(accepted: float, depth: int, decay: float = 1.0) -> float:
     return total
 
 
+@lru_cache(maxsize=256)
 def parts_of(
     load: LoadPlan,
     placement: LayerPlacement,

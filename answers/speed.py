@@ -186,6 +186,7 @@ def host_rate(machine: MachineSpeed) -> float:
     return machine.host_reached_gb_per_s or nominal * EFFICIENCY * HOST_EFFICIENCY
 
 
+@lru_cache(maxsize=512)
 def weights_per_token(facts: ModelFacts) -> float:
     """Bytes of weights that one token reads, wherever they are."""
     used = facts.experts_used / facts.experts if facts.mixture else 1.0

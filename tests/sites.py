@@ -27,6 +27,7 @@ from tests.contexts import at_depth
 from tests.hostile_site import TRICKS, file_stem, submissions
 from tests.samples import SampleCosts, sample, sample_bytes
 
+ADDRESS = "https://maps.example/draft/"
 PUBLISHED = Path(__file__).resolve().parents[1] / "results" / "published"
 HOSTILE_NOTE = (
     '"onmouseover="boom()" {{ 7 * 7 }} {% raw %} [x](javascript:boom()) '
@@ -103,15 +104,27 @@ def built_site(temporary: Path) -> Path:
             shutil.rmtree(folder, ignore_errors=True)  # of a process that was ended while it built
             folder.mkdir()
             results = write_corpus(folder / "results")
-            build(results=results, output=folder / "site", cache=folder / "cache")
+            cache = with_answers(temporary, folder / "cache")
+            build(results=results, output=folder / "site", cache=cache)
             (folder / "built").touch()
     return folder / "site"
 
 
-def known(temporary: Path, cache: Path) -> Path:
-    """A cache for another build of these tests: that of the first, which is built if need be."""
-    shutil.copytree(built_site(temporary).with_name("cache"), cache)
-    return cache
+def empty_site(temporary: Path) -> Path:
+    """A site without results that knows where on the web it will lie, for all test processes."""
+    folder = _common(temporary) / "nothing"
+    with FileLock(folder.with_suffix(".lock")):
+        if not (folder / "built").exists():
+            shutil.rmtree(folder, ignore_errors=True)  # of a process that was ended while it built
+            cache = known(built_site(temporary), folder / "cache")
+            build(results=folder / "results", output=folder / "site", site_url=ADDRESS, cache=cache)
+            (folder / "built").touch()
+    return folder / "site"
+
+
+def known(site: Path, cache: Path) -> Path:
+    """A cache for another build: what one of the sites above left in its own."""
+    return shutil.copytree(site.with_name("cache"), cache)
 
 
 def answers_that_ship(temporary: Path) -> list[Asset]:
@@ -122,7 +135,7 @@ def answers_that_ship(temporary: Path) -> list[Asset]:
 
 
 def with_answers(temporary: Path, cache: Path) -> Path:
-    """A cache that also has what the site of `results/` needs: its answers are those that ship."""
+    """A cache that also has the answers that ship; most of another site's are the same."""
     answers_that_ship(temporary)
     shutil.copytree(_answers(temporary), cache, dirs_exist_ok=True)
     return cache

@@ -16,7 +16,7 @@ from pipeline.cli import app as pipeline_app
 from schemas.contract import read
 from schemas.submission import Submission
 from tests.harness.ggufs import first_layers
-from tests.sites import PUBLISHED, known
+from tests.sites import empty_site, known
 
 pytestmark = pytest.mark.engine
 
@@ -110,8 +110,8 @@ def test_the_site_shows_the_run_as_a_local_preview(
     result: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     site = tmp_path / "site"
-    shutil.copytree(PUBLISHED, tmp_path / "results" / "published")
-    cache = known(tmp_path_factory.getbasetemp(), tmp_path / "cache")
+    (tmp_path / "results").mkdir()
+    cache = known(empty_site(tmp_path_factory.getbasetemp()), tmp_path / "cache")
 
     others = ("--results", str(tmp_path / "results"), "--output", str(site), "--cache", str(cache))
     done = called(pipeline_app, "build", "--extra", str(result), *others)

@@ -2,16 +2,19 @@
 
 Foreign text reaches them everywhere: answers of models, chat templates, logs, names and files. Each
 compiled pattern, and each one that stands where it is used, gets 40 KB built of its own letters.
-Not all of it where 4 KB are done so soon that ten times the text stays below the limit: the time of
-a pattern that tries every end from every start grows with the third power of the length.
+Not all of it where 4 KB are done so soon that ten times the text stays below the limit: the time
+grows with the power of the length that 1 KB and 4 KB show, at most with the third, as that of a
+pattern that tries every end from every start.
 """
 
 import ast
 import importlib
+import math
 import random
 import re
 import time
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -26,7 +29,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("schemas", "estimates", "answers", "harness", "pipeline", "tools", "bench", "draftmap")
 LENGTHS = (1_000, 4_000, 40_000)  # a pattern that is slow fails early, at a short text
 LIMIT_S, _BLINK_S = 1.0, 0.3
-_CUBIC = (LENGTHS[-1] / LENGTHS[-2]) ** 3
+_TICK_S = 1e-5  # below, a clock says little
+_CUBIC, _ERROR = 3.0, 0.3  # powers
 # Searched in the first 200 letters of a name only.
 SHORT = {"answers.names._FOUND": (200,), "estimates.gpu_names._NO_CARD": (200,)}
 # Modules that import packages of other machines; they compile no pattern.
@@ -44,17 +48,25 @@ def slow(
         # What follows keeps most patterns from matching at the end; white space has three ends.
         ends = ("\n!\0", " \0", "") if len(unit) > _PAIR or unit.isspace() else ("\n!\0",)
         for end in (*ends, None) if len(unit) > _PAIR else ends:
-            took = 0.0
+            times: list[float] = []
             for length in lengths:
-                if took * _CUBIC < LIMIT_S and length == LENGTHS[-1]:
+                if length == LENGTHS[-1] and times and _foreseen(*times) < LIMIT_S:
                     continue
                 text = (
                     unit * (length // len(unit)) + end if end is not None else unit + " " * length
                 )
                 took = _seconds(pattern, method, text)
+                times.append(took)
                 if took > LIMIT_S * length / LENGTHS[-1] + _BLINK_S:
                     return f"{length} letters of {unit!r} take {took:.2f} s"
     return None
+
+
+def _foreseen(shorter: float, longer: float) -> float:
+    """What the whole text takes at most, by the times that two shorter ones took."""
+    first, second, whole = LENGTHS
+    power = math.log(max(longer, _TICK_S) / max(shorter, _TICK_S)) / math.log(second / first)
+    return longer * (whole / second) ** min(_CUBIC, max(power, 1.0) + _ERROR)
 
 
 def _seconds(pattern: re.Pattern[str] | re.Pattern[bytes], method: str, text: str) -> float:
@@ -112,9 +124,18 @@ def _held(value: object, depth: int = 3) -> Iterator[re.Pattern[str]]:
             yield from _held(getattr(value, field, None), depth - 1)
 
 
+@cache
+def _uses(source: str) -> Mapping[str, set[str]]:
+    """What is used of each name in a source: `_FORM.search` is `search` of `_FORM`."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for name, used in re.findall(r"\b(\w+)\.(?=(\w+))", source):
+        found[name].add(used)
+    return found
+
+
 def _method(name: str, sources: str) -> str:
     """How a constant is used, the widest use first."""
-    used = set(re.findall(rf"\b{name}\.(\w+)", sources))
+    used = _uses(sources).get(name, set())
     if used and used <= {_WHOLE}:
         return _WHOLE
     return _START if used and used <= {_WHOLE, _START} else _ANYWHERE
@@ -132,8 +153,9 @@ def patterns() -> dict[str, tuple[str, re.Pattern[str]]]:
         if path.stem == "__main__" or module.startswith(_ELSEWHERE):
             continue
         source = path.read_text("utf-8")
+        own = set(re.findall(r"^\w+", source, re.MULTILINE))
         for name, value in vars(importlib.import_module(module)).items():
-            if not re.search(rf"^{re.escape(name)}\b", source, re.MULTILINE):
+            if name not in own:
                 continue  # imported
             for number, pattern in enumerate(_held(value)):
                 if id(pattern) in seen:

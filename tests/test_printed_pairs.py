@@ -26,7 +26,7 @@ from pipeline.site.build import build
 from schemas import contract
 from schemas.submission import Submission
 from tests.pipeline.page_tables import PageTable, tables
-from tests.sites import known, with_answers
+from tests.sites import built_site, known, with_answers
 from tools.links import unresolved
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -216,7 +216,7 @@ def test_the_site(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> N
     # One test, so that one process builds the site of all results.
     site = tmp_path / "site"
     temporary = tmp_path_factory.getbasetemp()
-    cache = with_answers(temporary, known(temporary, tmp_path / "cache"))
+    cache = with_answers(temporary, known(built_site(temporary), tmp_path / "cache"))
     build(results=RESULTS, output=site, cache=cache)
     pages = tables(site)
 

@@ -1,6 +1,7 @@
 """The imported files of InventiveHQ give the figures that their source gives."""
 
 import math
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,19 +11,24 @@ from schemas.contract import read
 from schemas.submission import Submission
 
 COMMUNITY = Path(__file__).resolve().parents[2] / "results" / "community"
-FILES = [
-    found
-    for path in sorted(COMMUNITY.glob("*.json"))
-    if isinstance(found := read(path.read_bytes()), Submission)
-    and found.origin is not None
-    and found.origin.format == "inventivehq"
-]
+
+
+@cache
+def files() -> list[Submission]:
+    """The imported files of this source."""
+    return [
+        found
+        for path in sorted(COMMUNITY.glob("*.json"))
+        if isinstance(found := read(path.read_bytes()), Submission)
+        and found.origin is not None
+        and found.origin.format == "inventivehq"
+    ]
 
 
 def of(device: str, target: str, backend: str) -> Submission:
     (only,) = (
         found
-        for found in FILES
+        for found in files()
         if device in (found.machine.gpus[0].name if found.machine.gpus else found.machine.cpu.name)
         and target in found.target.name
         and found.engine.backend == backend

@@ -5,6 +5,27 @@ import pytest
 from tests.pipeline.tables import campaign, database, one
 
 
+def test_a_person_with_many_results_has_one_vote() -> None:
+    connection = database(
+        *(
+            campaign(
+                1.5, task=task, tokens_per_round=tokens, round_cost=tokens / 1.5,
+                contributor=name, seed=seed, day=f"2026-11-{day}",
+            )
+            for day, task in ((21, "code"), (22, None))
+            for seed, (name, tokens) in enumerate(
+                [("ada", 2.0), ("ada", 2.2), ("ada", 2.4), ("bob", 3.0)]
+            )
+        )
+    )  # fmt: skip
+
+    # Of Ada's median, 2.2, and 3.0; the median of all four would be 2.3.
+    of_task = "select results, tokens_per_round from acceptance_curve where task = 'code'"
+    assert one(connection, of_task) == (4, pytest.approx(2.6))
+    of_pair = "select results, tokens_per_round, round_cost from round_cost"
+    assert one(connection, of_pair) == (4, pytest.approx(2.6), pytest.approx(2.6 / 1.5))
+
+
 def test_our_own_acceptance_is_a_curve_by_task() -> None:
     connection = database(
         campaign(1.5, task="code", tokens_per_round=3.0, round_cost=2.0, contributor="ada"),

@@ -1,5 +1,8 @@
 """Every column of the exported tables has words, and the keys of the package are keys."""
 
+from collections.abc import Mapping, Sequence
+from functools import cache
+
 import pytest
 
 from pipeline.data.columns import description, keys, title
@@ -8,22 +11,27 @@ from pipeline.data.export import EXPORTS
 from schemas.vocabulary.documents import document
 from tests.pipeline.tables import real_database
 
-TABLES = {view.name: [name for name, _ in view.columns] for view in views(real_database())}
 WORDS = document("columns", "pipeline.data")
+
+
+@cache
+def tables() -> Mapping[str, Sequence[str]]:
+    """The columns of every table and view, by its name."""
+    return {view.name: [name for name, _ in view.columns] for view in views(real_database())}
 
 
 @pytest.mark.parametrize("file", EXPORTS)
 def test_every_column_has_a_title_and_a_description(file: str) -> None:
     table = EXPORTS[file]
 
-    said = {name: (title(name), description(name, table)) for name in TABLES[table]}
+    said = {name: (title(name), description(name, table)) for name in tables()[table]}
 
     assert said
     assert not [name for name, words in said.items() if not all(words)]
 
 
 def test_the_table_of_words_describes_columns_that_are_there_and_no_others() -> None:
-    columns = {name for table in EXPORTS.values() for name in TABLES[table]}
+    columns = {name for table in EXPORTS.values() for name in tables()[table]}
 
     assert WORDS["words"].keys() <= columns
     assert WORDS["keys"].keys() <= EXPORTS.keys()
@@ -49,7 +57,7 @@ def test_a_field_of_the_format_is_described_as_its_schema_does(
 @pytest.mark.parametrize("file", WORDS["keys"])
 def test_a_key_names_one_row_and_a_reference_a_row_of_the_other_table(file: str) -> None:
     table = EXPORTS[file]
-    found = keys(file, TABLES[table], "csv")
+    found = keys(file, tables()[table], "csv")
 
     rows = real_database().table(table)
     primary = ", ".join(found["primaryKey"])

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.site.build import SEARCHED, build
-from tests.sites import addresses, built_site, known
+from pipeline.site.build import SEARCHED
+from tests.sites import ADDRESS, addresses, built_site, empty_site
 from tools import evidence, private
 from tools.links import broken_links, main, sitemap, unnamed, unresolved
 
 pytestmark = pytest.mark.long
-ROOT = "https://example.org/draftmap/"
 STORED = Path(__file__).parents[1] / "data" / "addresses.txt"
 # Addresses made from what was measured. Those of whole pages about the site may grow in number.
 MADE = ("badges/", "data/", "devices/", "models/", "submissions/")
@@ -33,12 +32,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built_site(tmp_path_factory.getbasetemp())
 
 
-@pytest.fixture(scope="module")
-def empty_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site without results that knows where on the web it will lie."""
-    folder = tmp_path_factory.mktemp("nothing")
-    cache = known(tmp_path_factory.getbasetemp(), folder / "cache")
-    return build(results=folder / "results", output=folder / "site", site_url=ROOT, cache=cache)
+@pytest.fixture(scope="module", name="empty_site")
+def without_results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return empty_site(tmp_path_factory.getbasetemp())
 
 
 def test_a_site_without_any_result_says_so_and_how_to_contribute(empty_site: Path) -> None:
@@ -143,7 +139,7 @@ def test_the_list_of_published_addresses_has_every_result() -> None:
 
 
 def test_the_sitemap_has_every_page_and_no_other(empty_site: Path) -> None:
-    assert sorted(sitemap(empty_site)) == sorted(ROOT + each for each in addresses(empty_site))
+    assert sorted(sitemap(empty_site)) == sorted(ADDRESS + each for each in addresses(empty_site))
 
 
 def test_no_clock_dates_a_site_but_its_newest_figure(empty_site: Path) -> None:

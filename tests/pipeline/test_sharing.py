@@ -3,32 +3,22 @@
 import hashlib
 import json
 import re
-import shutil
 from html import unescape
 from pathlib import Path
 
 import pytest
 
 from pipeline.data.export import SUMS
-from pipeline.site.build import build
-from tests.samples import sample, sample_bytes
-from tests.sites import PUBLISHED, known
+from pipeline.site.pages.data import citation
+from pipeline.site.pages.model import Site
+from tests.sites import ADDRESS, empty_site
 
-ADDRESS = "https://maps.example/draft/"
 TAG = re.compile(r'<meta (?:property|name)="((?:og|twitter):[a-z:]+)" content="([^"]*)">')
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of one result and the published figures that knows its address."""
-    folder = tmp_path_factory.mktemp("shared")
-    shutil.copytree(PUBLISHED, folder / "results" / "published")
-    (folder / "results" / "community").mkdir()
-    data = sample_bytes(sample(tasks=("code",), blocks=1))
-    name = f"rig--sample--20261121-{hashlib.sha256(data).hexdigest()[:8]}"
-    (folder / "results" / "community" / f"{name}.json").write_bytes(data)
-    cache = known(tmp_path_factory.getbasetemp(), folder / "cache")
-    return build(results=folder / "results", output=folder / "site", site_url=ADDRESS, cache=cache)
+    return empty_site(tmp_path_factory.getbasetemp())
 
 
 @pytest.mark.parametrize("page", ["", "explore/", "slower/"])
@@ -46,5 +36,11 @@ def test_the_data_set_can_be_identified_and_cited(site: Path) -> None:
 
     digest = hashlib.sha256((site / "data" / SUMS).read_bytes()).hexdigest()
     assert found["identifier"] == [f"sha256:{digest}"]
-    assert found["citation"].startswith("Draftmap contributors (2026). Draftmap: the open map")
-    assert found["citation"].endswith(f"CC BY 4.0. {ADDRESS}")
+    assert found["citation"] == citation(Site(bundle="", address=ADDRESS), None)
+
+
+def test_a_citation_names_the_year_and_the_day_of_the_newest_result() -> None:
+    cited = citation(Site(bundle="", address=ADDRESS), "2026-11-21")
+
+    assert cited.startswith("Draftmap contributors (2026). Draftmap: the open map")
+    assert cited.endswith(f" Data as of 2026-11-21, CC BY 4.0. {ADDRESS}")

@@ -43,6 +43,26 @@ def test_only_clear_verdicts_are_in_the_file() -> None:
     assert (setting["streams_from"], setting["context_from"]) == (None, None)
 
 
+def test_an_account_that_nobody_knows_changes_no_advice_of_known_people() -> None:
+    known = campaign(0.8, within=(0.75, 0.85), task="chat", seed=1, contributor="ada")
+    unknown = campaign(1.5, within=(1.4, 1.6), task="code", seed=2, contributor="eve")
+    elsewhere = campaign(
+        1.5,
+        within=(1.4, 1.6),
+        task="code",
+        seed=3,
+        contributor="eve",
+        gpu="NVIDIA GeForce RTX 3060",
+    )
+
+    found = document(database(known, unknown, elsewhere, new=("eve",)))["settings"]
+
+    assert [
+        (each["device"], [case["task"] for case in (*each["gains"], *each["loses"])])
+        for each in found
+    ] == [("rtx-3060-8-gb", ["code"]), ("rtx-4060-8-gb", ["chat"])]
+
+
 def test_without_a_clear_verdict_the_file_is_empty() -> None:
     assert document(database(campaign(1.1, within=(0.9, 1.3))))["settings"] == []
 

@@ -1,8 +1,8 @@
 -- One row is how many tokens a round yields for one model with one method at one depth, on one task
 -- and with thinking or without: as somebody published it, or as measured with drafts in every
--- round, then the median over `results` submissions, of which one is named; of known people alone
--- where there are any. Acceptance belongs to the model and the text; the machine matters little.
--- `curve` names the line over all depths.
+-- round, then the median over people of each one's median, from `results` submissions, of which one
+-- is named; of known people alone where there are any. `curve` names the line over all depths.
+-- Acceptance belongs to the model and the text; the machine matters little.
 create table acceptance_curve as
 with published as (
   select
@@ -26,13 +26,21 @@ with published as (
   where kind = 'acceptance' and figure.quantity = 'tokens_per_round' and row.depth is not null
 ),
 decisive as (
-  select evidence.*, coalesce(submission.thinking, false) as thinking
+  select
+    evidence.*,
+    coalesce(submission.thinking, false) as thinking,
+    median(tokens_per_round) over person as tokens_of_person,
+    row_number() over person = 1 as is_vote
   from evidence
   join submission using (submission)
   where counted and evidence.tier = 'measured' and role = 'speculation' and outcome = 'ok'
     and task not in ('all', 'own') and evidence.concurrency = 1 and depth > 0
     and tokens_per_round > 0 and drafts_always(method)
     and conditions is null
+  window person as (
+    partition by target_label, evidence.quantisation, method, method_label, draft_label,
+      coalesce(submission.thinking, false), task, depth, account_of(evidence.contributor)
+  )
   qualify known or not bool_or(known) over (
     partition by target_label, evidence.quantisation, method, method_label, draft_label, thinking,
       task, depth
@@ -54,7 +62,7 @@ measured as (
     thinking,
     task,
     depth,
-    median(tokens_per_round) as tokens_per_round,
+    median(tokens_of_person) filter (is_vote) as tokens_per_round,
     count(*) as results,
     arg_max(submission, (measured_from, submission)) as submission
   from decisive

@@ -6,7 +6,7 @@ Sentences and commands are Python's; a page looks them up. Each is stored once i
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import partial
 from hashlib import sha256
 from operator import attrgetter
@@ -41,6 +41,7 @@ FORMAT, VERSION = "draftmap-answers", 2
 FOLDER = "assets/answers"
 DIGITS = 6
 WORDS = tuple(each.name for each in fields(Words))  # by their numbers in `texts`
+_WORDS_OF = attrgetter(*WORDS)
 COLUMNS = (
     *("machine", "verdict", "chance", "before_tps", "after_tps", "speedup", "low", "high", "basis"),
     *("method", "depth", "draft", "people", "fits", "context"),
@@ -188,7 +189,7 @@ def _row(found: Answer) -> Iterator[Json]:
     yield judged.figures.people if judged and judged.figures else None
     yield found.asked.found.extent
     yield found.context_max
-    yield [*asdict(words_of(found)).values()]
+    yield [*_WORDS_OF(words_of(found))]
 
 
 def _short(value: float | None) -> float | None:

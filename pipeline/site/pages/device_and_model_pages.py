@@ -20,6 +20,8 @@ DEVICE_CHARTS = {
     "verification_curve": "What a wider step costs",
 }
 CHARTS = {"device": DEVICE_CHARTS, "target": {"depths": "The best depth"}}
+# What published figures alone can draw.
+PUBLISHED_CHARTS = {"device": ["depths"], "target": []}
 FEWEST_POINTS = 3
 
 
@@ -31,7 +33,8 @@ def _pages(
     measured = {getattr(row, kind): row for row in read(connection, kind)}
     for name in sorted(measured.keys() | parts["strips"].keys() | parts["pairs"].keys()):
         of = {"device": "all"} | {kind: name}
-        charts = (figure(connection, site, chart, **of) for chart in CHARTS[kind])
+        names = (CHARTS if name in measured else PUBLISHED_CHARTS)[kind]
+        charts = (figure(connection, site, chart, **of) for chart in names)
         yield render(
             f"{kind}.md.jinja",
             path=model.path_of(model.ADDRESSES[kind](name)),

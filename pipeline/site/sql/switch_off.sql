@@ -1,6 +1,8 @@
 -- One row is one cell with a clear verdict: under which setting, task, context and number of
 -- streams a method gains or loses. `pays_from` is the answer length from which a setting that is
 -- faster to write but slower in all saves time, as the newest submission of the cell has it.
+-- Programs act on these rows: of one setting they are the best backed, so an account that nobody
+-- knows changes no advice that rests on known people.
 select
   explore.*,
   case when explore.verdict = 'helps' then 'gains' else 'loses' end as effect,
@@ -15,5 +17,9 @@ left join evidence
   and evidence.draft_label is not distinct from explore.draft_label
   and evidence.concurrency = explore.concurrency
 where has_verdict(explore.verdict) and explore.verdict <> 'no-clear-difference'
+qualify explore.backing = min(explore.backing) over (
+  partition by explore.device, explore.target, explore.quantisation, explore.backend,
+    explore.engine_label, explore.method, explore.depth, explore.draft_label, explore.tier
+)
 order by device, target, quantisation, backend, engine_label, explore.method, explore.depth,
   explore.draft_label, tier, explore.task, context_depth nulls first, explore.concurrency, cell;

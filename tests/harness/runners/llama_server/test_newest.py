@@ -105,10 +105,10 @@ def test_synthetic_rates_are_shares_of_all_rounds(nonsense: Path, program: Path)
     rates = (0.9, 0.6, 0.3, 0.1)
     argument = f"--spec-synth-rates {','.join(map(str, rates))}"
     with opened(program, nonsense, DRAFTED, 2048, server_arguments=(argument,)) as session:
-        totals = totals_of(answered(session, DRAFT.id, tokens=800))
+        totals = totals_of(answered(session, DRAFT.id, tokens=400))
 
     assert totals.rounds is not None
-    assert totals.rounds >= 200
+    assert totals.rounds >= 100
     counted = totals.accepted_histogram or ()
     for position, rate in enumerate(rates, 1):
         share = sum(counted[position:]) / totals.rounds
