@@ -56,7 +56,10 @@ def main(
         for name, words in DRAFTS.items()
         for row in compared(campaign_of(name, prompts, tokens, wanted), speedups=speedups)
     ]
-    off = [abs(row["speedup_off"]) for row in rows if "speedup_off" in row]
+    off = {
+        name: [abs(row["speedup_off"]) for row in rows if row["draft"] == name]
+        for name in (DRAFTS.values() if speedups else ())
+    }
     timed = " --speedups" if speedups else ""
     figures = {
         "command": f"python -m bench.acceptance --prompts {prompts} --tokens {tokens} "
@@ -64,7 +67,10 @@ def main(
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": machine().cpu.name,
         "rows": rows,
-        **({"speedup_off_median": statistics.median(off)} if off else {}),
+        "speedups": [
+            {"draft": name, "depths": depths, "median": statistics.median(each), "most": max(each)}
+            for name, each in off.items()
+        ],
     }
     DATA.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(figures, indent=2))  # noqa: T201 - the result of this command
