@@ -37,7 +37,7 @@ class Repaired:
 
 def repaired(data: bytes, *, file: str = "") -> Repaired | tuple[Finding, ...]:
     """The file without harmless faults, or what no repair fixes. Never raises."""
-    text = _utf8(data)
+    text = utf8(data)
     loaded = strict.load(text)
     if isinstance(loaded, tuple) and any(each.rule not in _OF_TEXTS for each in loaded):
         return in_file(loaded, file)
@@ -73,7 +73,7 @@ def measured_values(document: Json) -> dict[str, Json]:
     }
 
 
-def _utf8(data: bytes) -> bytes:
+def utf8(data: bytes) -> bytes:
     """The bytes as UTF-8 without the mark that editors and PowerShell put before a text."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         with suppress(UnicodeDecodeError):

@@ -35,7 +35,8 @@ class ConnectionOptions(_Timeouts):
         usual=True,
     )
     spec_base_urls: tuple[str, ...] = _server(
-        "The same model with speculation; one for each --method, in the same order.",
+        "The same model with speculation; one for each --method, in the same order. Leave it out "
+        "for `mlx_lm.server`, which drafts as each request says.",
         name="spec-base-url",
         metavar="URL",
         default=(),
@@ -75,6 +76,16 @@ class ConnectionOptions(_Timeouts):
         metavar="NAME",
         default=(),
     )
+
+    @property
+    def one_server(self) -> bool:
+        """Whether one server is to answer for all arms, as each request says.
+
+        Which engine runs at an address is known once it is asked; a command shows it by its name.
+        """
+        others = self.spec_base_urls or self.spec_server_commands or self.spec_models
+        takes_depth = self.base_url or "mlx_lm" in (self.server_command or "")
+        return bool(takes_depth) and not (others or self.plain_alone)
 
     @property
     def names_servers(self) -> bool:
