@@ -84,6 +84,7 @@ check: setup check-web ## Lint, types, import rules, workflows, queries, scripts
 	$(BIN)/sqruff lint pipeline
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(RUN) -m tools.retired_words
 	$(BIN)/zizmor --offline --pedantic --no-progress --strict-collection .github
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml

@@ -143,7 +143,7 @@ def way_by(
     """A way to draft by its method; `called` is the name of the draft in a command."""
     source = source_of(method)
     if source == "own-head" and draft is not None:
-        source = "other-head"  # the target's head, in a file of its own
+        source = "other-head"  # the target's head, in its own file
     curves = _curves(method, target.facts.name, name)
     return Way(
         source=source,

@@ -32,7 +32,7 @@ _TEXT = ("name", "match", "source")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """Billions of parameters, those of a token, and what else is known of a model's shape."""
+    """Billions of parameters, in all and per token, and what else is known of a model's shape."""
 
     name: str
     parameters_b: float

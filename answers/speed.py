@@ -30,12 +30,11 @@ NEAREST_ERROR = 1.25
 WIDER_STEP = 0.06
 WIDER_STEP_APPLE = {"apple m1": 0.28, "apple m2": 0.22}
 WIDER_STEP_LATER_APPLE = 0.11
-# Assumed: what a core computes.
-# Tokens that follow each other share many experts: how far each further one chooses anew, at least,
-# usually and at most. Assumed until it is fitted; independent choices (1) would make every mixture
-# lose, and most public results with a built-in head gain.
+# Tokens that follow each other share many experts: how far each further one chooses new ones, at
+# least, usually and at most. Assumed until it is fitted; independent choices (1) would make every
+# mixture lose, and most public results with a built-in head gain.
 FRESH_LOW, FRESH_EXPERTS, FRESH_HIGH = 0.1, 0.35, 0.8
-_GFLOPS_PER_CORE = 100.0
+_GFLOPS_PER_CORE = 100.0  # assumed
 _DEFAULT_CORES = 8
 MS_PER_LAYER = 0.02  # starting the kernels of a layer
 MS_PER_CHOICE = 0.05  # assumed: choosing experts and starting theirs, a layer

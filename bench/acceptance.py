@@ -27,6 +27,7 @@ from harness.models.describe import describe
 from harness.models.resolve import resolve
 from harness.runners.base import Generation, PreparedArm, Round, TrialRequest
 from harness.runners.inprocess.session import LlamaSession
+from harness.runners.probes import verification_curve
 from schemas.method import Method
 from schemas.submission import Probes
 
@@ -55,6 +56,10 @@ def main(
         for name, words in DRAFTS.items()
         for row in compared(campaign_of(name, prompts, tokens, wanted), speedups=speedups)
     ]
+    off = {
+        name: [abs(row["speedup_off"]) for row in rows if row["draft"] == name]
+        for name in (DRAFTS.values() if speedups else ())
+    }
     timed = " --speedups" if speedups else ""
     figures = {
         "command": f"python -m bench.acceptance --prompts {prompts} --tokens {tokens} "
@@ -62,6 +67,10 @@ def main(
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": machine().cpu.name,
         "rows": rows,
+        "speedups": [
+            {"draft": name, "depths": depths, "median": statistics.median(each), "most": max(each)}
+            for name, each in off.items()
+        ],
     }
     DATA.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(figures, indent=2))  # noqa: T201 - the result of this command
@@ -87,8 +96,8 @@ def compared(campaign: Campaign, *, speedups: bool) -> Iterator[dict[str, float]
     answers, probes = _answers(campaign)
     plain = answers["baseline"]
     read = _read(campaign, plain)
-    assert probes.verification is not None
     assert probes.drafting is not None
+    assert probes.verification is not None
     curve = Curve(probe=probes.verification, source="the same session")
     share = probes.drafting[0].token_ms_median / curve.step_ms
     drafting = Ranged(estimate=share, low=share, high=share)
@@ -170,7 +179,9 @@ def _answers(campaign: Campaign) -> tuple[Answers, Probes]:
     answers: Answers = {arm.id: {} for arm in campaign.arms}
     for arm in campaign.arms:
         assert isinstance(session.prepare(arm.id), PreparedArm)
-    probes = session.probe()
+    deepest = max(arm.method.n_max or 0 for arm in campaign.arms)
+    curve = verification_curve(session, widest=deepest + 1)
+    probes = replace(session.probe(), verification=curve)
     for number, prompt in enumerate(campaign.suite.prompts):
         arms = campaign.arms if number % 2 else campaign.arms[::-1]
         for arm in arms:

@@ -55,7 +55,7 @@ MACHINES = {
 def verdicts(
     machine: BuildMachine, *, slowdown: float, comparisons: int, seed: int = 1
 ) -> dict[Verdict, float]:
-    """The share of the comparisons with each verdict; every arm of head is slower so much."""
+    """The share of comparisons with each verdict, where every arm of head is slower by a factor."""
     rng = np.random.default_rng(seed)
     logs = _log_ratios(machine, rng, comparisons) + math.log(1 - slowdown)
     weights = np.full(PROMPTS, 1 / PROMPTS)

@@ -71,7 +71,7 @@ def _fake(folder: Path, _seed: int) -> Subject:
 
 
 def _real(folder: Path, seed: int) -> Subject:
-    """The command line as a contributor gives it. The seed gives each run a journal of its own."""
+    """The command line as a contributor gives it. The seed gives each run its own journal."""
     options = Options(suite=str(SUITE), blocks=2, max_output_tokens=12, seed=seed)
     campaign = campaign_from(options, say=lambda _: None)
     size = ("--suite", str(SUITE), "--blocks", "2", "--max-tokens", "12", "--seed", str(seed))

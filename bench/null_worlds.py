@@ -60,7 +60,7 @@ def device(rng: np.random.Generator) -> Example:
 def placed(
     rng: np.random.Generator, example: Example, spread: float, *, world: int, number: int
 ) -> Example:
-    """The file as one of a device and a contributor of their own with the model of a world.
+    """The file as one of its own device and contributor with the model of a world.
 
     Each arm is by `spread` faster or slower there, as a logarithm: a factor on all times of an arm
     moves its ratios and their bounds by that factor.

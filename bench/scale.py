@@ -1,6 +1,6 @@
 """Measure what a build costs per file and how that grows: `make bench-scale`.
 
-Synthetic corpora of several sizes are built in a process of their own, cold and then warm with one
+Synthetic corpora of several sizes are built in their own process, cold and then warm with one
 new file. Each stage is timed in processor seconds, those of child processes too; the exponent is
 the slope of the logarithms, and the last column what it leads to at 10,000 files. Exit code 1: a
 limit is exceeded.
@@ -148,7 +148,7 @@ def _too_heavy(last: dict[str, float], others: Sequence[dict[str, float]]) -> It
 
 
 def _apart(folder: Path, files: int, results: Path) -> dict[str, float]:
-    """One build in a process of its own: its memory is its own."""
+    """One build in its own process: its memory is its own."""
     words = (str(results), str(folder / f"site-{files}"), str(folder / f"cache-{files}"))
     command = (sys.executable, "-m", "bench.scale", "--once", *words)
     known = os.environ | {"DRAFTMAP_REPOSITORY": "https://github.com/draftmap/draftmap"}

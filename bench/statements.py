@@ -193,7 +193,7 @@ def _is_listed(said: re.Match[str], row: LINE) -> bool:
 
 
 def _is_best(said: re.Match[str], own: Sequence[LINE]) -> bool:
-    """Whether a depth has what the sentence says, of the depths that it lists."""
+    """Whether a depth is what the sentence says among the depths that it lists."""
     bare = all(row["interval_low"] is None for row in own)
     name = "speedup" if bare else "interval_low"
     best = max(own, key=lambda row: row[name] or 0)

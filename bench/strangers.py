@@ -100,8 +100,8 @@ class World(NamedTuple):
                     *rng.sample(others, rng.choice((0, 1))),
                 }
                 made += [measured(rng, person, card, parameters) for person in sorted(there)]
-        lonely = 3_000_000_000 + number * 1_000_000
-        made.append(measured(rng, rng.choice(others), "NVIDIA GeForce RTX 4060", lonely))
+        alone = 3_000_000_000 + number * 1_000_000
+        made.append(measured(rng, rng.choice(others), "NVIDIA GeForce RTX 4060", alone))
         return cls(known, made, tuple(f"{name}{number}" for name in STRANGERS))
 
 
@@ -254,9 +254,9 @@ def state(of: Tables) -> State:
         for *key, value in of.execute(query).fetchall()
     }
     query = "select 'badges/models/' || target || '.json' from evidence group by 1"
-    lonely = {path for (path,) in of.execute(f"{query} having not bool_or(known)").fetchall()}
+    alone = {path for (path,) in of.execute(f"{query} having not bool_or(known)").fetchall()}
     badges = {
-        ("unknown" if each.path in lonely else "headline", each.path): each.data
+        ("unknown" if each.path in alone else "headline", each.path): each.data
         for each in feeds.badges(of)  # type: ignore[arg-type]
     }
     rows = strips.ranked(strips.default_rows(read(of, "strip")))  # type: ignore[arg-type]

@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--rigs", type=int, default=100, help="machine x backend x engine build")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path, required=True, help="a folder of its own")
+    parser.add_argument("--output", type=Path, required=True, help="an empty folder")
     chosen = parser.parse_args(arguments)
     refusal = _refusal(chosen.rigs, chosen.output)
     if refusal:

@@ -4,7 +4,7 @@ Each simulation draws a rig: the curve T(k) with or without a step of its kernel
 costs, acceptance by task and position, noise of a trial, a drift. A tune of it takes the same steps
 as `harness.tune`: one deep run, a forecast, a race, a certificate on other prompts, all decided by
 `harness.tune.forecast` and `harness.tune.decisions`. `python -m bench.tune` prints how often its
-pick is within 2 % of the best, how often it is or is said not to be told apart from the best,
+pick is within 2 % of the best, how often it is or is said not to be distinguished from the best,
 how often the certified speedup is found again, and how many trials of a sweep over all depths it
 needed.
 """

@@ -126,7 +126,7 @@ def sizes(method: Method) -> Iterator[tuple[str, tuple[str, ...], str]]:
 def stages(method: Method) -> list[str] | None:
     """ik_llama.cpp's words for a method; `None` where it has no such method.
 
-    Each part of a chain is an argument of its own, with its sizes in it.
+    Each part of a chain is its own argument, with its sizes in it.
     """
     words: list[str] = []
     for part in parts(method) if method != NO_SPECULATION else ():

@@ -61,7 +61,7 @@ def headline(
 
 
 def restarted(submission: Submission, arm: Arm) -> bool:
-    """Whether the arm and its baseline had an engine of their own in every block."""
+    """Whether the arm and its baseline had their own engine in every block."""
     return submission.design.interleaved == "block" and arm.argv is not None
 
 

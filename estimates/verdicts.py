@@ -139,7 +139,7 @@ def _fires(pairs: PromptPairs) -> bool:
 
 
 def failed_share(trials: Sequence[Trial], baseline_trials: Sequence[Trial]) -> float:
-    """Of the prompts that the baseline finishes, the share that the arm mostly fails on.
+    """The share of the prompts that the baseline finishes on which the arm mostly fails.
 
     Prompts that the arm did not get to, as when it was given up, do not count for it.
     """

@@ -20,6 +20,12 @@ _OTHER_NAMES = Path(__file__).with_name("other_names.toml")
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"
 # An engine's short name of several letters.
 _LETTERS = re.compile(r"-[a-z]{2,5}")
+NO_RUNNING_SERVER = (
+    "a server that runs does not say where the layers of its model are, so that its steps would be "
+    "of an unknown setting: give --server-binary PATH, which is started, or plan with --curve FILE"
+)
+# Why a command has no such option, though others have it.
+_WHY = {("probe", "--base-url"): NO_RUNNING_SERVER}
 
 
 class Command(TyperCommand):
@@ -44,7 +50,10 @@ class Command(TyperCommand):
         except UsageError as error:
             if not hasattr(error, "possibilities"):  # which an option has that does not exist
                 raise
-            error.message, error.possibilities = _no_option(error.option_name, options), None
+            why = _WHY.get((context.command.name, error.option_name))
+            no_option = _no_option(error.option_name, options)
+            error.message = f"no option {error.option_name}; {why}" if why else no_option
+            error.possibilities = None
             raise
 
     def _require_once(self, context: Any, words: list[str]) -> None:  # noqa: ANN401 - see above

@@ -65,6 +65,10 @@ COMMANDS = {
         "harness.commands.validate",
         "Check result files against the format; print one line per finding.",
     ),
+    "fix": Feature(
+        "harness.commands.fix",
+        "Repair what is wrong with a result file without touching a measurement.",
+    ),
     "show": Feature(
         "harness.commands.show",
         "Print the report of a result file: verdict and speedup per arm and task, and why.",

@@ -20,7 +20,7 @@ _ODD = re.compile(r"LATIN LETTER SMALL CAPITAL ([A-Z])|LATIN SMALL LETTER DOTLES
 
 
 def skeleton(name: str) -> str:
-    """What a reader sees of a name: equal for names that cannot be told apart by eye.
+    """What a reader sees of a name: equal for names that look the same.
 
     Simpler than the skeleton of Unicode Technical Standard 39, whose table is not at hand.
     """

@@ -28,7 +28,7 @@ def from_text(text: str) -> bytes | None:
     """The bytes of the one result in a text, `None` without any. Raises `UnreadableTextError`."""
     before, *found = text.split(BEGIN)
     if len(found) > 1:
-        message = f"it holds {len(found)} results; send each in a form of its own"
+        message = f"it holds {len(found)} results; send each in its own form"
         raise UnreadableTextError(message)
     if not found or END not in found[0]:
         if found or END in before:

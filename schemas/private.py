@@ -75,7 +75,7 @@ _VERSIONS = ("version", "package_version", "driver", "api")
 
 
 def no_secrets(submission: Submission) -> Iterator[Violation]:
-    """A result is public for ever: it contains no token, key or password.
+    """A result is public forever: it contains no token, key or password.
 
     Neither do texts in a row, which a page shows side by side.
     """

@@ -146,11 +146,7 @@ def _string_findings(path: str, text: str) -> Iterator[Finding]:
     if text.isascii() and text.isprintable():
         return
     for character in text.translate(JOINERS) if path == _NOTES else text:
-        category = unicodedata.category(character)
-        kind = _REFUSED_CATEGORIES.get(category)
-        if kind is None and path != _NOTES:
-            blank = "another blank than a space" if category == "Zs" and character != " " else None
-            kind = "an invisible character" if INVISIBLE.match(character) else blank
+        kind = refused(character, in_notes=path == _NOTES)
         if kind is not None:
             message = f"contains {kind} (U+{ord(character):04X}); remove it"
             yield Finding(path=path, message=message, rule="characters")
@@ -158,6 +154,17 @@ def _string_findings(path: str, text: str) -> Iterator[Finding]:
     if not unicodedata.is_normalized("NFC", text):
         message = "is not in Unicode normal form C; type the text again or normalise it"
         yield Finding(path=path, message=message, rule="characters")
+
+
+def refused(character: str, *, in_notes: bool = False) -> str | None:
+    """What a character is that no text may have; `None` for one that it may have."""
+    category = unicodedata.category(character)
+    kind = _REFUSED_CATEGORIES.get(category)
+    if kind or in_notes:
+        return kind
+    if INVISIBLE.match(character):
+        return "an invisible character"
+    return "another blank than a space" if category == "Zs" and character != " " else None
 
 
 def _finding(rule: str, message: str) -> Finding:

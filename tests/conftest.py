@@ -1,6 +1,6 @@
 """Rules for every test: skips are loud, Hypothesis repeats itself, the long go first.
 
-The cache of weights is the user's own: engine tests need real weights, and fetching them anew
+The cache of weights is the user's own: engine tests need real weights, and fetching them again
 into a temporary folder for every run would take minutes.
 """
 

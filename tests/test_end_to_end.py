@@ -47,7 +47,7 @@ def command(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def called(application: Any, *arguments: str) -> Result:  # noqa: ANN401 - the parser of typer
-    """The same command line without a process of its own, once others have shown that it starts."""
+    """The same command line without its own process, once others have shown that it starts."""
     return CliRunner().invoke(application, arguments)
 
 

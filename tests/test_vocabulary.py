@@ -15,6 +15,7 @@ from schemas.vocabulary import (
     TASKS,
     VERDICTS,
 )
+from tools.retired_words import retired
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("answers", "estimates", "harness", "pipeline", "schemas", "site_src/assets")
@@ -28,7 +29,7 @@ NAMED = {
     "pipeline/site/templates/how-it-works.md.jinja": {
         "0.98"
     },  # a figure of the ten before and after
-    "estimates/flags/controls.py": {"empty-draft"},  # the kind of a control, a word of its own
+    "estimates/flags/controls.py": {"empty-draft"},  # the kind of a control, its own word
     "estimates/model.py": {"empty-draft"},  # the same
     "harness/report/trust.py": {"empty-draft"},  # the same
     "harness/imports/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
@@ -88,6 +89,16 @@ def sources() -> Iterator[tuple[str, str]]:
 
 def test_what_the_vocabulary_owns_is_written_nowhere_else() -> None:
     assert found() == NAMED
+
+
+def test_a_retired_word_is_found_with_its_line_and_what_to_write_instead() -> None:
+    text = "It starts anew,\nin a process of its own. Engines of their own kind stay forever."
+
+    assert [(line, words) for line, words, _ in retired(text)] == [
+        (1, "anew"),
+        (2, "a process of its own"),
+    ]
+    assert all(instead for _, _, instead in retired(text))
 
 
 def test_no_other_file_lists_the_tasks() -> None:

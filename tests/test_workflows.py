@@ -113,7 +113,7 @@ def test_the_comment_waits_for_the_workflow_that_judges() -> None:
 
 
 def test_the_gate_runs_for_every_pull_request() -> None:
-    # A filter on paths would leave a required check pending for ever.
+    # A filter on paths would leave a required check pending forever.
     on = read(GITHUB / "workflows" / "submission.yml")["on"]
 
     assert on.keys() == {"pull_request", "merge_group"}

@@ -2,7 +2,7 @@
 
 A Bayesian ridge regression on the logarithm of the speedup. Every effect has a normal prior around
 0 with the standard deviation of its name (`SPREADS`), so a card or pair that few people tried is
-drawn to its relatives. Each person has an effect of their own, and many rows of one person count
+drawn to its relatives. Each person has their own effect, and many rows of one person count
 less each, so that a sweep does not outvote others. Student's t instead of the normal distribution,
 by iterated weights (Lange, Little and Taylor 1989), keeps faults from moving everything.
 """

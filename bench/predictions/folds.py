@@ -16,7 +16,7 @@ from bench.predictions.rows import Seen
 
 FOLDS = 20
 LEVEL = 0.9
-ENOUGH = 15  # people, for a kind to have an interval of its own
+ENOUGH = 15  # people, for a kind to have its own interval
 ALL = "all"
 
 

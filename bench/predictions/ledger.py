@@ -1,6 +1,6 @@
 """The ledger: every figure in the order of its date, predicted from what was known before it.
 
-The fit is made anew for each month of the data, from the months before it. An interval is as wide
+The fit is made again for each month of the data, from the months before it. An interval is as wide
 as the earlier misses of the ledger ask for.
 """
 

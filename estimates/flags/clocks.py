@@ -11,7 +11,7 @@ APART = bounds("processor-time-disagrees")["apart"]
 
 
 def stalls(evidence: FlagEvidence) -> Observation | None:
-    """With every stall included the ratio is an end of the interval, which was widened to it."""
+    """Stalls move the ratio so far that the interval was widened to include it."""
     beyond = [
         (estimate.wall_speedup, estimate)
         for estimate in evidence.estimates

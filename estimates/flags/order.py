@@ -7,6 +7,7 @@ from estimates.flags.missing_parts import missing_prompts
 from estimates.repeatability import blocks_run
 from estimates.running_order import plan_digest, running_order
 from schemas.submission import Submission
+from schemas.vocabulary import RUNNERS
 
 
 def not_interleaved(evidence: FlagEvidence) -> Observation | None:
@@ -18,9 +19,12 @@ def not_interleaved(evidence: FlagEvidence) -> Observation | None:
 
 
 def one_start(evidence: FlagEvidence) -> Observation | None:
-    """Servers that the harness did not start, or the files of another tool: started once each."""
+    """Servers that the harness did not start, or one for all arms, or the files of another tool."""
     submission = evidence.submission
     drafting = [arm for arm in submission.arms if arm.role == "speculation" and arm.outcome == "ok"]
+    engine, turns = RUNNERS.get(submission.engine.runner), submission.design.interleaved
+    if drafting and turns == "prompt" and engine and engine.interleaved == "block":
+        return Observation(case="one_server")
     served = submission.engine.runner == "openai" and all(arm.argv is None for arm in drafting)
     return Observation() if drafting and (submission.tier == "imported" or served) else None
 

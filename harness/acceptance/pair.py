@@ -49,7 +49,7 @@ class Pair:
 
 
 def pair_to_write(options: Options, say: Callable[[str], None]) -> Pair:
-    """Target and draft, both on this disk. Raises `HarnessError` when one is missing or no fit."""
+    """Target and draft on this disk. Raises `HarnessError` if one is missing or they do not fit."""
     options = replace(options, target=options.target or DEFAULT_TARGET, blocks=1)
     campaign = campaign_from(replace(options, methods=(parse(DRAFT_MODEL),)), say=say)
     baseline = tuple(arm for arm in campaign.arms if arm.role == "baseline")

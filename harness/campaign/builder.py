@@ -225,7 +225,7 @@ def _check_names(campaign: model.Campaign) -> None:
             if found := private.found(text):
                 message = (
                     f"the {path.removeprefix('$.')} of a model contains {found}, and a result is "
-                    "public for ever: rename it, or name the model that it is"
+                    "public forever: rename it, or name the model that it is"
                 )
                 raise BadInputError(message)
 

@@ -1,4 +1,4 @@
-"""Refuses a campaign that the headers of its models show to be in vain."""
+"""Refuses a campaign that the headers of its models show to be pointless."""
 
 from collections.abc import Iterator
 

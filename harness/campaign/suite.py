@@ -114,7 +114,7 @@ def _find(id_or_path: str) -> Traversable:
 
 def _read(prompt: SuitePrompt) -> SuitePrompt:
     """The prompt as it is asked. Raises `ValueError` for a conversation that is out of turn."""
-    # TOML's closing quotes are on a line of their own; that line break is not part of the text.
+    # TOML's closing quotes are on their own line; that line break is not part of the text.
     parts = (prompt.text, prompt.schema)
     text = "\n\n".join(part.removesuffix("\n") for part in parts if part is not None)
     roles = [message["role"] for message in messages(text)]

@@ -1,7 +1,8 @@
 """Curves that `probe` measured here, kept in the cache for `plan` and for going on later."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -9,11 +10,13 @@ import msgspec
 
 from answers.machines import Computer
 from harness import files
-from harness.campaign.model import ALL_LAYERS
+from harness.campaign.model import ALL_LAYERS, Campaign
 from harness.curves.measured_curve import MeasuredCurve
+from harness.machine.computer import computer_of
 from harness.models.describe import cached_facts
-from harness.runners.probes import curve_of
-from schemas.submission import Engine, Model, Settings
+from harness.runners.base import EngineReport
+from harness.runners.probes import curve_of, widest
+from schemas.submission import Engine, Model, Settings, VerificationProbe
 
 
 class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,20 +91,43 @@ def begun(curve: KeptCurve) -> KeptCurve:
 def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
     """The newest complete curve of a file on this machine, with all layers where the engine is."""
     size, device = path.stat().st_size, device_of(computer)
-    alike = [
-        curve
-        for curve in filter(None, map(_read, sorted(_folder().glob("*.json"))))
-        if curve.complete
-        and curve.is_whole
-        and curve.device == device
-        and curve.model.file_bytes == size
-        if (curve.engine.backend == "cpu") == (not computer.devices)
-        if curve.engine.backend == "cpu" or curve.gpu_layers == ALL_LAYERS
-    ]
-    newest = max(alike, key=lambda each: each.measured_on, default=None)
+    newest = _newest(
+        lambda curve: (
+            (curve.device, curve.model.file_bytes) == (device, size)
+            and (curve.engine.backend == "cpu") == (not computer.devices)
+            and (curve.engine.backend == "cpu" or curve.gpu_layers == ALL_LAYERS)
+        )
+    )
     if newest is None or cached_facts(path, say=lambda _: None).sha256 != newest.model.sha256:
         return None
     return newest.measured(str(newest.path))
+
+
+def known_curve(campaign: Campaign, report: EngineReport) -> VerificationProbe | None:
+    """The newest complete curve of the weights, engine and settings of a campaign, or `None`."""
+    digest = campaign.target.model.sha256
+    loaded = (digest, report.engine, campaign.settings.gpu_layers, device_of(computer_of()))
+    newest = _newest(
+        lambda curve: (
+            (curve.model.sha256, curve.engine, curve.gpu_layers, curve.device) == loaded
+            and digest is not None
+            and _of_steps(curve.settings) == _of_steps(report.settings)
+            and curve.widths[-1] >= widest(campaign)
+        )
+    )
+    return newest.measured("").probe if newest else None
+
+
+def _of_steps(settings: Settings) -> Settings:
+    """The settings without those of the text that is written."""
+    no_text = dict.fromkeys(("temperature", "sampling_seed", "draft_sampling", "thinking"))
+    return replace(settings, sampling="greedy", max_output_tokens=1, **no_text)
+
+
+def _newest(fits: Callable[[KeptCurve], bool]) -> KeptCurve | None:
+    found = filter(None, map(_read, sorted(_folder().glob("*.json"))))
+    alike = (curve for curve in found if curve.complete and curve.is_whole and fits(curve))
+    return max(alike, key=lambda each: each.measured_on, default=None)
 
 
 def device_of(computer: Computer) -> str:

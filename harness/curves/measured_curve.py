@@ -1,4 +1,4 @@
-"""A measured curve with what it is of: whether it speaks for a model on a machine."""
+"""A measured curve with what it is of: whether it applies to a model on a machine."""
 
 import math
 from dataclasses import dataclass

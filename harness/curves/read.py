@@ -1,6 +1,5 @@
 """Read a curve of step times from a file: llama-bench's, a result's, or one of `probe`."""
 
-import codecs
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from harness.errors import BadInputError
 from harness.files import result_bytes
 from harness.runners.probes import curve_of
 from schemas.contract import read as read_result
+from schemas.repairs import utf8
 from schemas.submission import Submission
 
 _WIDEST = 64  # more tokens are a prompt
@@ -26,11 +26,6 @@ _HOW = (
     "give the JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o json`, a result, or the file of "
     "`python -m harness probe`"
 )
-_MARKS = {
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-    codecs.BOM_UTF8: "utf-8-sig",
-}
 
 
 class _Sign(msgspec.Struct, frozen=True):
@@ -67,10 +62,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
 
 def read(path: Path) -> MeasuredCurve:
     """The curve in a file. Raises `BadInputError` for a file without one."""
-    data = result_bytes(path)
-    # UTF-8 without a mark: a shell of Windows writes another encoding with `>`.
-    encoding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), None)
-    data = data.decode(encoding, errors="replace").encode() if encoding else data
+    data = utf8(result_bytes(path))
     try:
         sign = msgspec.json.decode(data, type=_Sign).format
     except msgspec.DecodeError:

@@ -15,7 +15,7 @@ from schemas.submission import Model
 from schemas.validator import SUBMISSION_SCHEMA, schema
 from schemas.weights import parameters_of, size_in
 
-# What a server can do, or what has a name of its own; the others are controls of our own loop.
+# What a server can do, or what has its own name; the others are controls of our own loop.
 METHODS = [
     entry.id
     for entry in vocabulary.METHODS.values()

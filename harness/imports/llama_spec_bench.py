@@ -138,7 +138,7 @@ def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
 
 
 def _methods(found: Mapping[str, Sequence[_Row]]) -> dict[str, str]:
-    """The method of each arm by its stages, without depth; a chain is a method of its own."""
+    """The method of each arm by its stages, without depth; a chain is its own method."""
     known: dict[str, str] = {}
     for arm, rows in found.items():
         names = dict.fromkeys(row.stage.replace("_", "-") for row in rows)

@@ -7,6 +7,7 @@ queues ahead of those that it shows, a draft arm in rounds.
 
 import hashlib
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,11 +20,11 @@ from mlx_lm.generate import generation_stream
 from harness.campaign.axis_options import recorded
 from harness.campaign.context_padding import rendered
 from harness.campaign.model import ArmPlan, Campaign
-from harness.errors import HarnessError
+from harness.errors import HarnessError, MachineError
 from harness.mlx.draft_rounds import totals
 from harness.mlx.model import MlxModel, ReadPrompt, margin, vocabulary_mismatch
 from harness.models import thinking
-from harness.runners import probes
+from harness.runners import base, probes
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, TrialRequest
 from harness.runners.failures import reason_in_log
 from schemas.codec import token_digest
@@ -108,18 +109,25 @@ class MlxSession:
             return Failure(reason=reason_in_log(detail) or "other", detail=detail)
 
     def probe(self) -> Probes:
-        """Measure the verification curve and what each loaded draft costs per token."""
+        """Measure what each loaded draft costs per token."""
         prompt = next(iter(self._prompts.values()))
         drafting = []
         for name, model in self._drafts.items():
             draft = model.read(prompt)
             drafting.append(probes.drafting_cost(draft, draft=name, first=draft.first))
             model.forget()
-        target, widest = self._target.read(prompt), probes.widest(self._campaign)
-        trims = target.trims()
-        verification = probes.verification_curve(target, prompt, widest=widest) if trims else None
         self._target.forget()  # the first trial of every prompt says how long the prompt took
-        return Probes(verification=verification, drafting=tuple(drafting) or None)
+        return Probes(drafting=tuple(drafting) or None)
+
+    def step_times(self, widths: Sequence[int]) -> base.StepTimes:
+        """Time a step of each width after the first prompt. Raises `MachineError`."""
+        prompt = next(iter(self._prompts.values()))
+        target = self._target.read(prompt)
+        if not target.trims():
+            message = f"single steps cannot be timed: the cache is recurrent; {probes.INSTEAD}"
+            raise MachineError(message)
+        times = probes.step_times(target, prompt, widths)
+        return base.StepTimes(context_tokens=len(prompt), ms=times)
 
     def close(self) -> None:
         """The process ends, and with it all that it holds."""

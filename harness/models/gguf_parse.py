@@ -67,7 +67,7 @@ class GgufHeader:
     tensors: tuple[Tensor, ...]
     end: int
     data: bytes = field(repr=False)
-    # Of each list of texts: where its first text starts, and how many there are.
+    # For each list of texts: where its first text starts, and how many there are.
     lists: Mapping[str, tuple[int, int]] = field(repr=False)
 
     @property

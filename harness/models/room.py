@@ -96,7 +96,7 @@ def named_facts(name: str) -> ModelFacts | None:
 
 
 def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[int, int] | None:
-    """The layers of target and draft that fit together; `None` without a device of its own.
+    """The layers of target and draft that fit together; `None` where there is no device.
 
     They are counted as llama.cpp does.
 

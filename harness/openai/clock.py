@@ -93,11 +93,19 @@ def client_time(answer: Answer, *, longest: int) -> _DecodeTime | None:
 
 def _leading(chunk_s: Sequence[float]) -> int:
     """How many chunks came with the first one: MLX sends the tokens of a round one by one."""
-    if len(chunk_s) < 2:  # noqa: PLR2004 - nothing between them
-        return 1
-    mean_s = (chunk_s[-1] - chunk_s[0]) / (len(chunk_s) - 1)
-    gaps = (after - before for before, after in pairwise(chunk_s))
-    return 1 + sum(1 for _ in takewhile(lambda gap: gap < _AT_ONCE * mean_s, gaps))
+    return 1 + sum(takewhile(bool, _with_the_last(chunk_s)))
+
+
+def at_once(answer: Answer) -> float:
+    """The share of chunks that came together with the one before, as those of a round do."""
+    found = _with_the_last(answer.chunk_s)
+    return sum(found) / len(found) if found else 0.0
+
+
+def _with_the_last(chunk_s: Sequence[float]) -> list[bool]:
+    """Of each chunk but the first, whether it was made at once with the one before."""
+    gaps = [after - before for before, after in pairwise(chunk_s)]
+    return [gap < _AT_ONCE * sum(gaps) / len(gaps) for gap in gaps]
 
 
 def sizes(answer: Answer) -> Sequence[float]:

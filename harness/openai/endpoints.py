@@ -44,12 +44,19 @@ Endpoint = ServerAddress | Command
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
-    """The endpoint of the baseline's server and that of each method, in their order."""
+    """The endpoint of the baseline's server and that of each method, in their order.
+
+    Where there is `one_server` for all arms, `spec` is empty.
+    """
 
     base: Endpoint
     spec: tuple[Endpoint, ...]
     option: str
     plain_alone: bool = False
+
+    @property
+    def one_server(self) -> bool:
+        return not self.spec and not self.plain_alone
 
 
 def endpoints(options: ConnectionOptions) -> Endpoints:
@@ -92,7 +99,9 @@ def check(found: Endpoints, campaign: Campaign) -> None:
             "--method draft-model:n_max=5 --draft NAME or --method prompt-lookup:n_max=5"
         )
         raise BadInputError(message)
-    if len(methods) != len(found.spec):
+    if found.one_server and methods:
+        _check_one_server(found, campaign)
+    elif len(methods) != len(found.spec):
         message = (
             f"{len(methods)} methods and {len(found.spec)} {found.option}: speculation is fixed "
             "when a server starts, so give one for each --method, in their order"
@@ -106,6 +115,16 @@ def check(found: Endpoints, campaign: Campaign) -> None:
             message = f"a server has no arm {arm.id}; leave out that --method"
             raise BadInputError(message)
         check_told(endpoint_of(arm, found, campaign), arm.method)
+
+
+def _check_one_server(found: Endpoints, campaign: Campaign) -> None:
+    several = len({method.draft for method in speculation(campaign)}) > 1
+    if several or any(arm.concurrency > 1 for arm in campaign.arms):
+        message = (
+            "one server for all arms has one draft and is asked in turns; use "
+            f"{found.option} with several drafts or --concurrency"
+        )
+        raise BadInputError(message)
 
 
 def check_told(endpoint: Endpoint, method: Method) -> None:
@@ -147,11 +166,15 @@ def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
     for program in (words[0] for words in commands if shutil.which(words[0]) is None):
         message = f"there is no program {program}; correct the command, or give the whole path"
         raise MachineError(message)
+    if found.one_server:
+        commands = commands[:1]
     return tuple(without_keys(join_command(each), each) for each in commands)
 
 
 def endpoint_of(arm: ArmPlan, found: Endpoints, campaign: Campaign) -> Endpoint:
-    return found.spec[speculation(campaign).index(arm.method)] if arm.drafts else found.base
+    if found.one_server or not arm.drafts:
+        return found.base
+    return found.spec[speculation(campaign).index(arm.method)]
 
 
 def speculation(campaign: Campaign) -> list[Method]:

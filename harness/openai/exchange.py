@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from harness.campaign.conversation import messages
 from harness.machine.lenient_json import part
 from harness.models.thinking import arguments
-from harness.openai import draft_counts
+from harness.openai import depth_by_request, draft_counts
 from harness.openai import streamed_answer as answers
 from harness.openai.clock import check_tokens, decode_time
 from harness.openai.connection import Connection
@@ -64,6 +64,7 @@ def exchange(
     before = connection.counters() if prompt.alone else None
     answer = _ask(connection, prompt)
     check_model(connection, prompt, answer)
+    depth_by_request.check_cache(connection.identity.name, prompt, answer)
     if baseline is not None:
         check_tokens(answer, baseline)
     times = server_times(answer, salted=connection.identity.name in SALTED)
@@ -127,14 +128,15 @@ def _counted(
 def _read_whole(connection: Connection, answer: Answer) -> bool:
     """Whether the server read the whole prompt, and took nothing of it from a cache.
 
-    A server that has just been started has seen no prompt.
+    A server that has just been started has seen no prompt, unless it answers for all arms.
     """
     cached = count(part(answer.extras, "timings"), "cache_n")
     cached = answer.cached_tokens if cached is None else cached
     if cached is not None:
         return cached == 0
     name = connection.identity.name
-    return name in SALTED or name == "llama.cpp" or connection.process is not None
+    fresh = connection.process is not None and name not in depth_by_request.FIELDS
+    return name in SALTED or name == "llama.cpp" or fresh
 
 
 def margins(
@@ -173,6 +175,7 @@ def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
         "max_tokens": prompt.limit,
         "temperature": drawn.temperature if drawn else 0,
         **_OPTIONS.get(engine, {}),
+        **({} if prompt.depth is None else {depth_by_request.FIELDS[engine]: prompt.depth}),
     }
     if connection.served.id:
         body["model"] = connection.served.id

@@ -38,7 +38,7 @@ def computed_on(
     """The backend of a server, and its devices where the machine has others besides.
 
     `log` is that of a server that the harness started; `describe` gives the machine as a program
-    with an environment sees it. Raises `BadInputError` with a question if it cannot be told.
+    with an environment sees it. Raises `BadInputError` with a question if it cannot be detected.
     """
     backend = BACKENDS[options.backend] if options.backend else backend_of(identity)
     if backend == "cpu":

@@ -14,7 +14,7 @@ from harness.models.model_file import ModelFile
 from harness.openai.connection import Connection, connect
 from harness.openai.endpoints import api_key, endpoints, parse
 from harness.openai.listed_models import Served
-from harness.openai.session import rejection
+from harness.openai.session import no_depth, rejection
 from harness.runners.base import Failure
 from harness.runners.http.client import ServerAddress
 from harness.runners.options import ConnectionOptions
@@ -113,6 +113,10 @@ class NamedModels:
         Raises `HarnessError` for one that is not there, or cannot be compared with the baseline's.
         """
         limit_s = min(_ASK_LIMIT_S, self.options.answer_limit_s)
+        alone = no_depth(base) if self.options.one_server else None
+        if alone is not None:
+            message = f"{alone.detail}: --spec-base-url URL"
+            raise BadInputError(message)
         for url in self.options.spec_base_urls:
             address = parse(url, option="--spec-base-url")
             asked = replace(self.options, answer_limit_s=limit_s)

@@ -1,7 +1,8 @@
 """Measure through servers that speak OpenAI's protocol: one plain, one for each method.
 
 A server that runs already is used as it is: what it has cached from earlier blocks cannot be
-cleared. One that the harness starts is new for every arm in every block.
+cleared. One that the harness starts is new for every arm in every block, unless it drafts as each
+request says: then it is started once, and all arms take turns on it.
 """
 
 from dataclasses import replace
@@ -11,8 +12,8 @@ from harness.campaign.axis_options import recorded
 from harness.campaign.context_padding import filled
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
+from harness.openai import depth_by_request, exchange, ollama
 from harness.openai import endpoints as reading
-from harness.openai import exchange, ollama
 from harness.openai.connection import Connection, connect, reconnect
 from harness.openai.listed_models import ANOTHER_NAME, difference, offer, shown
 from harness.openai.reported_device import computed_on
@@ -45,6 +46,7 @@ class OpenAiSession(ServerSession[Connection]):
         self._tells_times: dict[str, bool] = {}
         self._proven = True
         self._of_baseline: dict[str, Answer] = {}
+        self._warm_ups: dict[str, Answer] = {}
         self._filled: dict[str, str] = {}
 
     def report(self) -> EngineReport:
@@ -83,6 +85,8 @@ class OpenAiSession(ServerSession[Connection]):
     def prepare(self, arm: str) -> PreparedArm | Failure:
         """Connect and warm up; the first arm's server says how much text makes the depth asked."""
         prepared = super().prepare(arm)
+        if self._shared and isinstance(prepared, PreparedArm):
+            prepared = self._contradiction(self._arms[arm]) or prepared
         depth = self._campaign.settings.context_depth_tokens
         if depth is None or self._filled or isinstance(prepared, Failure):
             return prepared
@@ -99,6 +103,27 @@ class OpenAiSession(ServerSession[Connection]):
             return self._failure(server, error)
         self._turn = None  # this server has cached the prompts: one that we start is started again
         return prepared
+
+    def _contradiction(self, arm: ArmPlan) -> Failure | None:
+        """Why the one server cannot be that of an arm: it does not draft as its requests say."""
+        server = self._server_of(arm, 0)
+        if isinstance(server, Failure):
+            return server
+        baseline = next(each for each in self._campaign.arms if each.role == "baseline")
+
+        def ask(other: ArmPlan) -> Answer:
+            self._asked(server, self._warm_up_of(other))
+            return self._warm_ups[other.id]
+
+        plain, own = self._warm_ups[baseline.id], self._warm_ups[arm.id]
+        again = partial(map, ask, (baseline, arm))
+        if not arm.drafts or depth_by_request.obeys(plain, own, again):
+            return None
+        field = depth_by_request.FIELDS[server.identity.name]
+        return _not_comparable(
+            f"{server.client.address} answers alike whatever {field} says; start it with a draft, "
+            "or name a second server with speculation"
+        )
 
     def _size(self, server: Connection, arm: ArmPlan, depth: int, text: str) -> int:
         """Tokens of a prompt as the server counts them; of a far too long one an estimate."""
@@ -154,6 +179,7 @@ class OpenAiSession(ServerSession[Connection]):
         if prompt.arm.role == "baseline":
             self._of_baseline.setdefault(prompt.text, found.answer)
         if prompt.warm_up:
+            self._warm_ups[prompt.arm.id] = found.answer
             self._tells_times.setdefault(prompt.arm.id, found.states_times)
         else:
             self._proven = self._proven and found.proven
@@ -176,6 +202,8 @@ class OpenAiSession(ServerSession[Connection]):
                 return _not_comparable(detail)
         if arm.role == "baseline":
             self._base = self._base or server
+        if self._shared:
+            return no_depth(server)
         if not arm.drafts or self._base is None:
             return None
         named = bool(self._options.spec_models)
@@ -183,6 +211,16 @@ class OpenAiSession(ServerSession[Connection]):
 
     def _offers(self, server: Connection) -> str:
         return offer(server.identity.models)
+
+
+def no_depth(server: Connection) -> Failure | None:
+    """Why a server cannot answer for all arms: its requests do not say how deep to draft."""
+    if server.identity.name in depth_by_request.FIELDS:
+        return None
+    return _not_comparable(
+        f"{server.identity.shown_name} drafts as it was started and not as a request says, so that "
+        "it cannot be both arms; name a second server with speculation"
+    )
 
 
 def rejection(

@@ -10,18 +10,20 @@ import typer
 from rich import progress
 
 from harness import console
-from harness.campaign.model import ArmPlan, Campaign
+from harness.campaign.model import Campaign
 from harness.campaign.options import Options
+from harness.command_help import NO_RUNNING_SERVER
 from harness.command_options import Without, offers_fields
 from harness.curves import kept
 from harness.curves.kept import KeptCurve
 from harness.errors import INTERRUPTED, BadInputError
 from harness.machine.computer import computer_of
-from harness.probe.measure import PASSES, measure
+from harness.probe.measure import measure
 from harness.probe.options import ProbeOptions
 from harness.report import trust, words
 from harness.run.chosen_engine import ChosenEngine, EngineOptions
 from harness.runners.base import Stepped
+from harness.runners.probes import PASSES
 from schemas.codec import Json, encode
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Probes
@@ -69,8 +71,7 @@ def probe(
         message = "a probe is of one engine; give one --server-binary"
         raise BadInputError(message)
     if chosen.kind.behind_servers:
-        message = f"{chosen.runner} times no single steps; use another --runner"
-        raise BadInputError(message)
+        raise BadInputError(NO_RUNNING_SERVER)
     chosen.require_suited(options)
     curve = _measured(chosen, options, probing)
     if probing.json:
@@ -86,7 +87,10 @@ def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> 
     """Load the model and measure. Ctrl-C ends the program; what was measured is kept."""
     campaign = chosen.campaign(options, fetch=True)
     with console.interruptible():
-        session = chosen.adapter().open(_with_widest(campaign, probing.widest))
+        # Room for the widest step is reserved for an arm that would take it.
+        wide = Method(type=NO_SPECULATION.type, n_max=probing.widest - 1)
+        arm = replace(campaign.arms[0], method=wide)
+        session = chosen.adapter().open(replace(campaign, arms=(arm,)))
         try:
             if not isinstance(session, Stepped):
                 message = f"{chosen.runner} does not time single steps; use another --runner"
@@ -96,17 +100,6 @@ def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> 
                 return measure(curve, session, budget_s=probing.budget_min * 60, passed=passed)
         finally:
             session.close()
-
-
-def _with_widest(campaign: Campaign, widest: int) -> Campaign:
-    """The campaign with an arm that is never run: room for the widest step is reserved for it."""
-    wide = ArmPlan(
-        id="widest",
-        role="speculation",
-        method=Method(type=NO_SPECULATION.type, n_max=widest - 1),
-        baseline=campaign.arms[0].id,
-    )
-    return replace(campaign, arms=(*campaign.arms, wide))
 
 
 def _nothing_yet(campaign: Campaign, session: Stepped, widest: int) -> KeptCurve:

@@ -8,9 +8,7 @@ import msgspec
 from harness.curves import kept
 from harness.curves.kept import KeptCurve
 from harness.runners.base import Stepped
-
-# As in the probe of a run: enough that a program that comes and goes does not move the median.
-PASSES, LEAST_PASSES = 21, 5
+from harness.runners.probes import passes
 
 
 def measure(
@@ -23,16 +21,11 @@ def measure(
 ) -> KeptCurve:
     """The complete curve; `curve` may have passes already.
 
-    `passed` is told of each pass with the seconds that it took. No pass is begun that would overrun
-    the budget, once there are the least. Raises `HarnessError` where steps cannot be timed.
+    `passed` is told of each pass with the seconds that it took. Raises `HarnessError` where steps
+    cannot be timed.
     """
-    began, pass_s = clock(), 0.0
-    while curve.passes < PASSES:
-        started = clock()
-        if curve.passes >= LEAST_PASSES and started - began + pass_s > budget_s:
-            break
-        times = session.step_times(curve.widths)
-        pass_s = clock() - started
+    timed = passes(session, curve.widths, had=curve.passes, budget_s=budget_s, clock=clock)
+    for times, pass_s in timed:
         curve = curve.with_pass(times.ms)
         curve = msgspec.structs.replace(curve, context_tokens=times.context_tokens)
         kept.keep(curve)

@@ -92,7 +92,7 @@ def _draft_file(submission: Submission, arm: Arm, files: Mapping[str, Path]) -> 
 
 
 def _broken(words: Sequence[str]) -> list[str]:
-    """A command over several lines, as POSIX' shells read them; PowerShell's is one line."""
+    """A command broken over several lines for POSIX shells; PowerShell's is one line."""
     if WINDOWS:
         return [INDENT + pasted(words)]
     lines, line = [], INDENT

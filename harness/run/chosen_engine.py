@@ -153,6 +153,11 @@ class ChosenEngine:
         )
         return replace(campaign, engine=identity)
 
+    def in_turns(self, campaign: Campaign) -> Campaign:
+        """The campaign, its arms in turns prompt by prompt where one server answers for all."""
+        one_server = self.adapter().one_server(campaign)
+        return replace(campaign, interleaved="prompt") if one_server else campaign
+
     def commands(self, campaign: Campaign) -> tuple[str, ...]:
         """The command lines that start the engine. Raises `BadInputError` if it cannot."""
         return self.adapter().commands(campaign)

@@ -10,6 +10,7 @@ from estimates.model import Summary
 from estimates.summary import summarize
 from harness import console
 from harness.campaign.model import ArmPlan, Campaign, Pause, layers_of
+from harness.curves.kept import known_curve
 from harness.machine.checkout import commit
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
@@ -37,7 +38,7 @@ class MeasuredEngine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOnEngine:
-    """The campaign on one engine, with a work file of its own."""
+    """The campaign on one engine, with its own work file."""
 
     request: RunRequest
     engine: ChosenEngine
@@ -55,6 +56,7 @@ class RunOnEngine:
             commit=commit(),
             observe=partial(display, name=self.engine.name),
             pause=pause,
+            known_curve=partial(known_curve, self.campaign),
             compares=len({each.connection for each in self.request.engines}) > 1,
         )
         return execute.by_blocks(

@@ -7,7 +7,7 @@ Ctrl-C ends the campaign with what has been measured.
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -21,9 +21,9 @@ from harness.run import journal, new_facts, one_token_requests, salvage, warm_un
 from harness.run.passes import TrialOutcome, answers
 from harness.run.record import assemble, utc
 from harness.run.stopping import Blocks, Early, Ended, Prune, StopController
-from harness.runners import base
+from harness.runners import base, probes
 from schemas.rig import Machine, Moment, Snapshot
-from schemas.submission import Submission
+from schemas.submission import Probes, Submission, VerificationProbe
 
 TakeSnapshot = Callable[[Moment], Snapshot]
 
@@ -51,7 +51,8 @@ class RunContext:
     `clock` counts seconds from any start; the time budget and the end are measured with it.
     `prune` is asked after every block which arms are not worth another. With a `pause` after every
     answer another engine can answer the same prompt next, while the server of this one stays as
-    it is. One that `compares` engines measures a baseline for its own sake.
+    it is. One that `compares` engines measures a baseline for its own sake. `known_curve` is what
+    `probe` kept of this very setting, which is then not measured again.
     """
 
     machine: Machine
@@ -63,6 +64,7 @@ class RunContext:
     prune: Prune | None = None
     pause: Pause = "pass"
     compares: bool = False
+    known_curve: Callable[[base.EngineReport], VerificationProbe | None] = lambda _report: None
 
 
 def measure(
@@ -239,12 +241,15 @@ class _Run:
         report = session.report()
         self._journal.add(journal.EngineFact(engine=report.engine, settings=report.settings))
         reasons: list[str] = []
+        curve = None
         for arm in self._campaign.arms:
             if arm.id in self._stopping.dropped:
                 continue
             self._observe(events.Stage(kind="warming-up", name=arm.id))
             prepared = session.prepare(arm.id)
             self._record_arm(arm, prepared)
+            if arm is self._campaign.arms[0]:  # a server's has its turn now
+                curve = self._curve(session, report)
             if not isinstance(prepared, base.Failure):
                 last = arm.id, prepared
             else:
@@ -252,14 +257,30 @@ class _Run:
         if self._drafting and {arm.id for arm in self._drafting} <= self._failed_arms:
             message = f"nothing to compare: {'; '.join(dict.fromkeys(reasons))}"
             raise MachineError(message)
-        # Otherwise every pass has an engine of its own, or a clock that is a mean over idle cores.
+        # Otherwise every pass has its own engine, or a clock that is a mean over idle cores.
         if self._campaign.interleaved == "prompt" and report.engine.backend != "cpu":
             self._wait_until_settled(session, *last)
-        if not any(isinstance(fact, journal.ProbesFact) for fact in self._journal.facts):
+        if not self._probed:
             self._observe(events.Stage(kind="probing"))
-            probes = session.probe()
-            if probes is not None:
-                self._journal.add(journal.ProbesFact(probes=probes))
+            costs = replace(session.probe() or Probes(), verification=curve)
+            self._journal.add(journal.ProbesFact(probes=costs))
+
+    @property
+    def _probed(self) -> bool:
+        return any(isinstance(fact, journal.ProbesFact) for fact in self._journal.facts)
+
+    def _curve(self, session: base.Session, report: base.EngineReport) -> VerificationProbe | None:
+        """What wider steps of the target cost, where the engine shows it."""
+        if self._context.compares or self._probed:
+            return None
+        known = self._context.known_curve(report)
+        if known is not None or not isinstance(session, base.Stepped):
+            return known
+        self._observe(events.Stage(kind="probing"))
+        try:
+            return probes.verification_curve(session, widest=probes.widest(self._campaign))
+        except MachineError:
+            return None
 
     def _wait_until_settled(self, session: base.Session, arm: str, first: base.PreparedArm) -> None:
         warm_up, snapshot = partial(session.prepare, arm), partial(self._context.snapshot, "warm")

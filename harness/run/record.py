@@ -20,6 +20,7 @@ from harness.run.stopping import Ended
 from harness.runners.base import Failure, Generation, Round, Totals
 from schemas import submission
 from schemas.codec import text_digest, token_digest
+from schemas.vocabulary import RUNNERS
 
 F = TypeVar("F", bound=journal.Fact)
 T = TypeVar("T")
@@ -120,7 +121,7 @@ def assemble(
         message = "no answer was finished before the run ended; add --resume to go on"
         raise NothingMeasuredError(message)
     engine = _of(facts, journal.EngineFact)[-1]
-    probes = _of(facts, journal.ProbesFact)
+    probes = [fact.probes for fact in _of(facts, journal.ProbesFact)]
     parts = [each for each in facts if isinstance(each, journal.Started | journal.Resumed)]
     return submission.Submission(
         tier="measured",
@@ -138,7 +139,7 @@ def assemble(
         arms=tuple({fact.arm.id: fact.arm for fact in _of(facts, journal.ArmFact)}.values()),
         trials=tuple(one_token_requests.beside(compared(campaign, trials), facts)),
         warmups=_thinned([fact.warmup for fact in _of(facts, journal.WarmupFact)]) or None,
-        probes=probes[-1].probes if probes else None,
+        probes=probes[-1] if probes and probes[-1] != submission.Probes() else None,
         environment=_thinned([fact.snapshot for fact in _of(facts, journal.SnapshotFact)]) or None,
     )
 
@@ -199,6 +200,7 @@ def _design(
     ended: Ended,
 ) -> submission.Design:
     rule, trials = campaign.stopping, (fact.trial for fact in _of(facts, journal.TrialFact))
+    usual = RUNNERS[_of(facts, journal.EngineFact)[-1].engine.runner].interleaved
     again = disagreeing(trials, campaign.blocks, rule.repeat_beyond)
     design = submission.Design(
         blocks=campaign.blocks,
@@ -207,7 +209,8 @@ def _design(
         ended=ended,
         seed=campaign.seed,
         resumed=len(_of(facts, journal.Resumed)),
-        interleaved=None if campaign.interleaved == "prompt" else campaign.interleaved,
+        # What runs in this process always takes turns by prompt, and does not say so.
+        interleaved=campaign.interleaved if "block" in (usual, campaign.interleaved) else None,
         precision=rule.precision,
         budget_s=rule.budget_s,
         repeat_beyond=rule.repeat_beyond,

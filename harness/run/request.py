@@ -85,7 +85,7 @@ class ResultOptions:
             message = f"--notes {refused[0].message}"
             raise BadInputError(message)
         if found := private.found(self.notes or ""):
-            message = f"--notes contains {found}, and a result is public for ever: leave it out"
+            message = f"--notes contains {found}, and a result is public forever: leave it out"
             raise BadInputError(message)
 
 
@@ -124,6 +124,8 @@ class RunRequest:
         for each in self.engines[1:] if not self.options.methods else ():
             first = each.known(first, console.say)
         found = {each.name: each.on(first) for each in self.engines}
+        if len(found) == 1:  # several have the memory in turns, block by block
+            found = {each.name: each.in_turns(found[each.name]) for each in self.engines}
         begun = any(journal.path_of(each).is_file() for each in found.values())
         if self.result.resume and not begun:
             message = "there is no run with these options to continue; leave out --resume"

@@ -36,7 +36,7 @@ def breach(fact: TrialFact, others: Sequence[Fact], assembled: Assemble) -> str 
 
 
 def without_invalid(facts: Sequence[Fact], assembled: Assemble) -> Submission:
-    """The submission of the facts that break no rule; a trial that breaks one is a failed one."""
+    """The submission without facts that break a rule; a trial that breaks one counts as failed."""
     while True:
         submission = assembled(facts)
         broken = [_entry(submission, each) for each in contract.value_findings(submission)]

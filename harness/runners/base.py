@@ -165,7 +165,7 @@ class Session(Protocol):
         ...
 
     def probe(self) -> Probes | None:
-        """Measure the verification curve and the cost of a drafted token, where possible."""
+        """Measure the cost of a drafted token, where possible, once all arms are prepared."""
         ...
 
     def close(self) -> None:
@@ -269,11 +269,13 @@ class Adapter:
 
     `identity` distinguishes two engines of one runner, where the options do not. `commands` are the
     command lines that would be started, one for each arm; it raises `BadInputError` for a campaign
-    that the engine cannot run. `served` knows the models that only a server has; it is given what
-    prints progress.
+    that the engine cannot run. `one_server` says whether one start of a server answers for all arms
+    of a campaign, as each request says, so that they can take turns prompt by prompt. `served`
+    knows the models that only a server has; it is given what prints progress.
     """
 
     open: Runner
     identity: Callable[[], str | None] = lambda: None
     commands: Callable[[Campaign], tuple[str, ...]] = lambda _campaign: ()
+    one_server: Callable[[Campaign], bool] = lambda _campaign: False
     served: Callable[[Callable[[str], None]], ServedModels | None] = lambda _say: None

@@ -96,7 +96,7 @@ class IsolatedSession:
         return found
 
     def probe(self) -> Probes | None:
-        """Measure the costs of steps; `None` if that kills the child."""
+        """Measure the costs of drafts; `None` if that kills the child."""
         try:
             probes: Probes | None = self._ask(methodcaller("probe"))
         except _ChildLostError as error:
@@ -109,6 +109,7 @@ class IsolatedSession:
         try:
             times: base.StepTimes = self._ask(methodcaller("step_times", widths))
         except _ChildLostError as error:
+            self._replace_child(error.failure)
             raise MachineError(str(error)) from error
         return times
 

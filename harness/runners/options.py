@@ -35,7 +35,8 @@ class ConnectionOptions(_Timeouts):
         usual=True,
     )
     spec_base_urls: tuple[str, ...] = _server(
-        "The same model with speculation; one for each --method, in the same order.",
+        "The same model with speculation; one for each --method, in the same order. Leave it out "
+        "for `mlx_lm.server`, which drafts as each request says.",
         name="spec-base-url",
         metavar="URL",
         default=(),
@@ -70,11 +71,21 @@ class ConnectionOptions(_Timeouts):
     )
     device_names: tuple[str, ...] = _server(
         "A card that the servers compute on, such as 'RTX 4090' or 'RTX 4090 24 GB', if it "
-        "cannot be told; once for each card.",
+        "cannot be detected; once for each card.",
         name="device-name",
         metavar="NAME",
         default=(),
     )
+
+    @property
+    def one_server(self) -> bool:
+        """Whether one server is to answer for all arms, as each request says.
+
+        Which engine runs at an address is known once it is asked; a command shows it by its name.
+        """
+        others = self.spec_base_urls or self.spec_server_commands or self.spec_models
+        takes_depth = self.base_url or "mlx_lm" in (self.server_command or "")
+        return bool(takes_depth) and not (others or self.plain_alone)
 
     @property
     def names_servers(self) -> bool:

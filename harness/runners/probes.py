@@ -2,18 +2,19 @@
 
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from harness.campaign.model import Campaign
+from harness.runners.base import Stepped, StepTimes
 from schemas.submission import DraftingProbe, VerificationProbe
 
 # Enough that a program that comes and goes does not move the median, unless steps are so slow that
 # this takes too long.
-VERIFICATION_REPEATS = 21
-_LEAST_REPEATS = 5
+PASSES, _LEAST_PASSES = 21, 5
 _LIMIT_S = 12.0
 DRAFTING_REPEATS = 24
+_WIDEST_OF_SERVERS = 16  # which are asked twice for each step, and not for an n-gram's longest one
 INSTEAD = (
     "take the JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o json` instead: "
     "python -m harness plan MODEL --curve FILE"
@@ -37,33 +38,52 @@ class Stepping(Protocol):
 
 
 def widest(campaign: Campaign) -> int:
-    """The most tokens that an arm feeds the target in one step."""
+    """The most tokens that an arm feeds the target in one step, as far as it is timed."""
     depths = (arm.method.n_max or 0 for arm in campaign.arms)
-    return max(depths, default=0) + 1
+    widest = max(depths, default=0) + 1
+    return min(widest, _WIDEST_OF_SERVERS) if campaign.interleaved == "block" else widest
 
 
-def verification_curve(model: Stepping, prompt: Sequence[int], *, widest: int) -> VerificationProbe:
-    """Median milliseconds of a target step that is fed 1, 2 … `widest` tokens after a prompt.
+def passes(
+    session: Stepped,
+    widths: Sequence[int],
+    *,
+    had: int = 0,
+    budget_s: float = _LIMIT_S,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[tuple[StepTimes, float]]:
+    """Times of steps of all widths, pass after pass, and the seconds that each pass took.
 
-    The model must hold exactly the prompt, and holds it again afterwards.
-    Widths alternate, so that a machine that slows down slows all of them. Each timed step follows a
-    discarded one of the same width: the engine rebuilds its graph whenever the width changes, which
-    is rare in a campaign (a single step took 3 to 6 % longer that way).
+    `had` passes are there already. No pass is begun that would overrun the budget, once there are
+    the least. Raises `HarnessError` where steps cannot be timed.
     """
-    times_ms: dict[int, list[float]] = {width: [] for width in range(1, widest + 1)}
-    until = time.perf_counter() + _LIMIT_S
-    repeats = 0
-    while repeats < VERIFICATION_REPEATS and (
-        repeats < _LEAST_REPEATS or time.perf_counter() < until
-    ):
-        repeats += 1
-        for width, ms in zip(times_ms, step_times(model, prompt, tuple(times_ms)), strict=True):
-            times_ms[width].append(ms)
-    return curve_of(times_ms, context_tokens=len(prompt))
+    began, pass_s = clock(), 0.0
+    for done in range(had, PASSES):
+        started = clock()
+        if done >= _LEAST_PASSES and started - began + pass_s > budget_s:
+            return
+        times = session.step_times(widths)
+        pass_s = clock() - started
+        yield times, pass_s
+
+
+def verification_curve(session: Stepped, *, widest: int) -> VerificationProbe:
+    """Median milliseconds of a target's step that is fed 1, 2 … `widest` tokens after a prompt."""
+    widths = range(1, widest + 1)
+    found = [times for times, _ in passes(session, widths)]
+    by_width = zip(*(times.ms for times in found), strict=True)
+    return curve_of(
+        dict(zip(widths, by_width, strict=True)), context_tokens=found[-1].context_tokens
+    )
 
 
 def step_times(model: Stepping, prompt: Sequence[int], widths: Sequence[int]) -> tuple[float, ...]:
-    """Milliseconds of one step of each width, as in `verification_curve`."""
+    """Milliseconds of one step of each width.
+
+    The model must hold exactly the prompt, and holds it again afterwards. Each timed step follows a
+    discarded one of the same width: the engine rebuilds its graph whenever the width changes, which
+    is rare in a campaign (a single step took 3 to 6 % longer that way).
+    """
     filler = [prompt[index % len(prompt)] for index in range(max(widths))]
     found = []
     for width in widths:

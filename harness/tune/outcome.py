@@ -229,7 +229,7 @@ def as_json(outcome: Outcome, *, command: ServeLine | None, path: Path | None) -
 
 
 def _undecided(outcome: Outcome) -> float | None:
-    """Within which share the best arm and no speculation are, where that is all that is known."""
+    """How close the best arm and no speculation are, where nothing else is known."""
     if outcome.verdict is None or outcome.verdict.undecided is None:
         return None
     return math.expm1(outcome.verdict.undecided)

@@ -28,7 +28,7 @@ def lines(outcome: Outcome, *, command: ServeLine | None) -> Iterator[str]:
 
 
 def advice(outcome: Outcome, command: ServeLine | None) -> Iterator[str]:
-    """What to do, and the command line on a line of its own."""
+    """What to do, and the command line on its own line."""
     if outcome.verdict is None or outcome.leader is None:
         return
     if not recommended(outcome):

@@ -159,7 +159,7 @@ def _corpus_findings(accepted: Accepted, data: bytes, canonical: bytes) -> Found
     if data != canonical:
         message = (
             "the bytes are not in canonical form (sorted keys, no spaces, one newline at the end);"
-            " let `python -m harness submit` put the file in place"
+            " `python -m harness fix FILE --write` repairs that"
         )
         found.append(_finding(accepted.source, "canonical-form", message))
     found += _name_findings(accepted, canonical)
@@ -181,7 +181,8 @@ def _name_findings(accepted: Accepted, canonical: bytes) -> Found:
     if FILE_NAME.fullmatch(name) and name.endswith(ending) and fits:
         return ()
     expected = canonical_name(accepted.submission, canonical)
-    message = f"the file is named {shown(name)}, expected {expected}; rename it"
+    message = f"the file is named {shown(name)}, expected {expected};"
+    message += " `python -m harness fix FILE --write` renames it"
     return (_finding(accepted.source, "canonical-name", message),)
 
 

@@ -13,7 +13,7 @@ from schemas.validator import schema as schema_named
 from schemas.vocabulary.documents import document
 
 _SCHEMAS = (SUBMISSION_SCHEMA, PUBLISHED_SCHEMA, SOURCES_SCHEMA)
-# Tables whose rows are of a schema of their own, which comes first.
+# Tables whose rows are of their own schema, which comes first.
 _OWN = {"published_view": PUBLISHED_SCHEMA, "source": SOURCES_SCHEMA}
 _CAPITALS = {"cpu", "gpu", "id", "kv", "os", "ram", "url", "vram"}
 

@@ -11,7 +11,7 @@ from estimates.intervals import CONFIDENCE, t_reach
 
 
 def t_quantiles(freedoms: Iterable[int]) -> pa.Table:
-    """How many standard errors a 95 % interval reaches either way, by degrees of freedom."""
+    """The half-width of a 95 % interval in standard errors, by degrees of freedom."""
     rows = [{"freedom": freedom, "quantile": t_reach(freedom)} for freedom in sorted(freedoms)]
     return pa.Table.from_pylist(rows, pa.schema({"freedom": pa.int64(), "quantile": pa.float64()}))
 

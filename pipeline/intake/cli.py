@@ -1,6 +1,6 @@
 """The commands `gate` and `comment` of `python -m pipeline.intake`.
 
-A module of its own, so that judging a pull request installs neither an engine nor a database.
+A separate module, so that judging a pull request installs neither an engine nor a database.
 """
 
 import re
@@ -121,7 +121,7 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}")
 _OWNER = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
 _OWN_CHECKS = (
     "This pull request changes the project's own checks, so what they find counts for nothing. "
-    "A maintainer will read it. Please put results into a pull request of their own."
+    "A maintainer will read it. Please put results into a separate pull request."
 )
 _UNFINISHED = (
     "The check did not finish, which is rarely the fault of a result. The log of the check named "

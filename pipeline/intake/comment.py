@@ -22,7 +22,7 @@ MAX_CHARACTERS = 60_000  # the code host takes 65,536
 SHORT_ID = 10
 _MERGING = (
     "For maintainers: merge it with *squash*. What else the branch's commits hold was not checked, "
-    "and would stay in the history for ever."
+    "and would stay in the history forever."
 )
 _HEAD = (
     "| task | verdict | tokens/s, plain → this arm | speedup, this machine (95 %) "

@@ -90,7 +90,7 @@ def read_event(path: Path) -> Form:
 
 
 def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
-    """Judge a form's result as a commit of its own on `base`. The commit is on no branch."""
+    """Judge a form's result as its own commit on `base`. The commit is on no branch."""
     base = git.commit(repository, base)
     if FIGURE in form.labels:
         return _propose_figure(repository, base, form, sent)

@@ -70,7 +70,7 @@ def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: P
     answer = reply.from_file(folder / VERDICT)
     now = host.issue_text(repository, filled.number)
     if sha256(now.encode()).hexdigest() != filled.digest:
-        return f"Issue {filled.number} was edited meanwhile; its new text has a check of its own."
+        return f"Issue {filled.number} was edited meanwhile; its new text has its own check."
     if answer.decision != "accepted":
         _answer(repository, filled.number, comment.body(answer, of_form=True))
         return f"Issue {filled.number}: answered with what is wrong."

@@ -20,9 +20,7 @@ def unique(path: str) -> Rule:
         ids = Counter(name for name in _values(submission, path) if name is not None)
         for name, times in sorted(ids.items()):
             if times > 1:
-                message = (
-                    f"the id {shown(name)} occurs {times} times; give each entry an id of its own"
-                )
+                message = f"the id {shown(name)} occurs {times} times; give each entry its own id"
                 yield f"$.{path.partition('[]')[0]}", message
 
     rule.__doc__ = f"No two entries of {path.partition('[]')[0]} have the same id."

@@ -39,7 +39,7 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return getattr(settings, self.id)
 
     def non_default(self, settings: object) -> Any:  # noqa: ANN401 - of the axis' type
-        """The value, or `None` where it is the default, nothing, or not known."""
+        """The value, or `None` where it is the default, unset or unknown."""
         value = self.value(settings)
         return None if value == self.default else value or None
 

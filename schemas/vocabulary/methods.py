@@ -20,10 +20,14 @@ class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class IkLlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What ik_llama.cpp's server calls a method: its type, and the keys of each size."""
+    """What ik_llama.cpp's server calls a method: its type, and the keys of each size.
+
+    `by_request`: a request may say how deep to draft.
+    """
 
     type: str
     keys: Mapping[str, tuple[str, ...]] = {}
+    by_request: bool = False
 
 
 class Vllm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -22,7 +22,7 @@ from answers.speed import SpeedEstimate
 from harness.machine.computer import computer_of
 from harness.plan.report import show
 
-MODEL = "qwen3.5-9b"  # with a head of its own
+MODEL = "qwen3.5-9b"  # with its own head
 CARD = MachineWords(gpus=("RTX 4090 24 GB",), ram=64)
 LONGEST = 14
 

@@ -39,7 +39,7 @@ AT_REST = """() => Promise.allSettled(document.getAnimations()
 
 
 def one_of_each_kind(found: list[str]) -> list[str]:
-    """Every page that has a template of its own, and one of those that share one."""
+    """Every page that has its own template, and one of those that share one."""
     kinds: dict[tuple[str, bool], str] = {}
     for address in found:
         folder, _, rest = address.partition("/")

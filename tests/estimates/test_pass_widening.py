@@ -44,7 +44,7 @@ def test_prompts_that_agree_do_not_hide_that_passes_do_not() -> None:
     assert found.interval is not None
     assert found.interval.low == pytest.approx(2 * math.exp(-0.1 * T2_OVER_ROOT_3), rel=1e-4)
     assert found.interval.high == pytest.approx(2 * math.exp(0.1 * T2_OVER_ROOT_3), rel=1e-4)
-    # Prompts that agree to the last digit are a serious flag of their own.
+    # Prompts that agree to the last digit are their own serious flag.
     assert (found.verdict, found.doubt) == ("uncertain", "zero-spread")
 
 

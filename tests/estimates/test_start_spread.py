@@ -87,7 +87,7 @@ def test_the_stated_spread_holds_the_drawn_one_in_nine_of_ten_runs(
 
 
 def served(factors: list[float] | None) -> Submission:
-    """A campaign through servers that were started anew in each block, by a factor as fast."""
+    """A campaign through servers that were restarted in each block, by a factor as fast."""
     result = sample(blocks=3)
     argv = None if factors is None else ("--port", "0")
 

@@ -1,4 +1,4 @@
-"""All tests of the harness have a cache of their own."""
+"""All tests of the harness have their own cache."""
 
 from pathlib import Path
 

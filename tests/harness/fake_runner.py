@@ -147,23 +147,13 @@ class FakeSession:
         return base.Agreement(agrees=agrees, ended=tokens[-1] == 1)
 
     def probe(self) -> submission.Probes:
-        depths = [arm.method.n_max or 0 for arm in self._campaign.arms]
-        widths = tuple(range(1, max(depths) + 2))
         drafting = tuple(
             submission.DraftingProbe(
                 draft=draft.model.id, repeats=1, token_ms_median=self._rig.draft_token_ms
             )
             for draft in self._campaign.drafts
         )
-        return submission.Probes(
-            verification=submission.VerificationProbe(
-                context_tokens=_PROMPT_TOKENS,
-                repeats=1,
-                widths=widths,
-                step_ms_median=tuple(self._verify_ms(width - 1) for width in widths),
-            ),
-            drafting=drafting or None,
-        )
+        return submission.Probes(drafting=drafting or None)
 
     def close(self) -> None:
         """Nothing to free."""

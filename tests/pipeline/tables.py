@@ -32,7 +32,7 @@ ARM = "draft-model-n4"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A submission with a summary of its own."""
+    """A submission with its own summary."""
 
     submission: Submission
     summary: Summary

@@ -1,4 +1,4 @@
-"""A page of its own for each question that is asked most: the finding is its title."""
+"""A separate page for each question that is asked most: the finding is its title."""
 
 import re
 

@@ -64,7 +64,7 @@ def test_two_cards_at_twice_the_speed_of_one_are_no_surprise() -> None:
 
 
 def _rate(step_ms: float, *gpus: Gpu, seed: int) -> Submission:
-    """A result of a contributor of its own on these cards, whose plain step takes so long."""
+    """A result of its own contributor on these cards, whose plain step takes so long."""
     plain = sample(seed=seed, contributor=f"c{seed}", blocks=3, costs=SampleCosts(step_ms=step_ms))
     cards = tuple(Device(name=f"CUDA{number}", kind="gpu") for number, _ in enumerate(gpus))
     return replace(

@@ -147,7 +147,7 @@ def outcome(path: Path, base: str, head: str) -> str:
 
 
 def commit(repository: Repository, branch: str, contents: list[tuple[str, bytes]]) -> str:
-    """Commits on a branch of their own, one for each content of the same good path."""
+    """Commits on their own branch, one for each content of the same good path."""
     path = f"{FOLDER}/{name_of(SMALL)}"
     for number, (_, content) in enumerate(contents):
         parent = b"refs/heads/main" if number == 0 else f"refs/heads/{branch}^0".encode()

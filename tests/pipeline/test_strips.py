@@ -178,7 +178,7 @@ def headings(connection: duckdb.DuckDBPyConnection) -> list[str]:
 
 
 def on_cards(*speedups: float, half_width: float = 0.02) -> duckdb.DuckDBPyConnection:
-    """Measured figures over all tasks, each on a card of its own."""
+    """Measured figures over all tasks, each on its own card."""
     return database(
         *(
             campaign(

@@ -1,6 +1,6 @@
 """Make the files of a release and try them: `python -m tools.release.check FOLDER [--tag v1.2.3]`.
 
-The words, the wheel in an environment of its own, the container if one can be run here: each
+The words, the wheel in its own environment, the container if one can be run here: each
 measures this machine and validates what it wrote. `make release-check` calls it.
 """
 
@@ -59,7 +59,7 @@ def main() -> int:
 
 
 def try_wheel(files: Path) -> None:
-    """Build the wheel into `files`; it measures and validates in an environment of its own."""
+    """Build the wheel into `files`; it measures and validates in its own environment."""
     place = files.parent / "try"
     place.mkdir()
     with timed("wheel built"):

@@ -1,7 +1,8 @@
 """The session of every runner that asks servers; a subclass starts a server and asks it.
 
 Servers cache prompts, and with some n-gram methods all earlier answers. What one arm or block has
-seen must not help the next, so the harness starts a new server for each arm in each block.
+seen must not help the next, so the harness starts a new server for each arm in each block. Where
+arms take turns prompt by prompt, one server keeps no prompts and answers for all of them.
 """
 
 import time
@@ -53,7 +54,10 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerRequest:
-    """One prompt to be answered for an arm. `alone` says that nothing else is asked meanwhile."""
+    """One prompt to be answered for an arm. `alone` says that nothing else is asked meanwhile.
+
+    `depth` is how deep the request says to draft, where one server answers for all arms.
+    """
 
     arm: ArmPlan
     text: str
@@ -63,6 +67,7 @@ class ServerRequest:
     warm_up: bool = False
     thinking: bool = False
     sampling: Sampling | None = None
+    depth: int | None = None
 
 
 ServerT = TypeVar("ServerT", bound=Server)
@@ -77,6 +82,7 @@ class ServerSession(ABC, Generic[ServerT]):
         self._arms = {arm.id: arm for arm in campaign.arms}
         self._texts = {prompt.id: prompt.text for prompt in campaign.suite.prompts}
         self._references: set[str] = set()
+        self._shared = campaign.interleaved == "prompt"
         self._started: ServerT | None = None
         self._turn: tuple[str, int] | None = None
         self._warm: tuple[str, int] | None = None
@@ -143,23 +149,28 @@ class ServerSession(ABC, Generic[ServerT]):
         return None
 
     def rest(self) -> None:
-        """End the server that was started: the memory may be needed for another engine's."""
+        """End the server of an arm: the memory may be needed for another engine's."""
+        if not self._shared:
+            self._end()
+
+    def close(self) -> None:
+        self._end()
+
+    def _end(self) -> None:
         server = self._started
         self._started = self._turn = self._warm = None
         if server is not None and server.process is not None:
             server.process.end()
 
-    def close(self) -> None:
-        self.rest()
-
     def _server_of(self, arm: ArmPlan, block: int) -> ServerT | Failure:
-        """The server of an arm in a block: the one that has its turn, or a fresh one."""
-        if self._started is not None and self._turn == (arm.id, block):
+        """The server of an arm in a block: the one that has its turn or is shared, or a new one."""
+        turn = ("", 0) if self._shared else (arm.id, block)
+        if self._started is not None and self._turn == turn:
             return self._started
-        self.rest()
+        self._end()
         found = self._start(arm)
         if not isinstance(found, Failure):
-            self._started, self._turn = found, (arm.id, block)
+            self._started, self._turn = found, turn
         return found
 
     def _ready(self, request: TrialRequest) -> ServerT | Failure:
@@ -173,13 +184,15 @@ class ServerSession(ABC, Generic[ServerT]):
 
     def _warm_up(self, server: ServerT, arm: ArmPlan) -> Generation | Failure:
         """One generation that does not count; on a failure the server is ended."""
-        asked = self._request(arm, WARM_UP_TEXT, WARM_UP_OUTPUT_TOKENS)
-        generation = self._asked(server, replace(asked, warm_up=True))
+        generation = self._asked(server, self._warm_up_of(arm))
         if isinstance(generation, Failure):
             self.rest()
         else:
             self._warm = self._turn
         return generation
+
+    def _warm_up_of(self, arm: ArmPlan) -> ServerRequest:
+        return replace(self._request(arm, WARM_UP_TEXT, WARM_UP_OUTPUT_TOKENS), warm_up=True)
 
     def _asked(self, server: ServerT, prompt: ServerRequest) -> Generation | Failure:
         try:
@@ -208,8 +221,10 @@ class ServerSession(ABC, Generic[ServerT]):
 
     def _request(self, arm: ArmPlan, text: str, limit: int) -> ServerRequest:
         thinking = self._campaign.settings.thinking
-        draft = self._draft(arm)
-        return ServerRequest(arm=arm, text=text, limit=limit, draft=draft, thinking=thinking)
+        draft, depth = self._draft(arm), (arm.method.n_max or 0) if self._shared else None
+        return ServerRequest(
+            arm=arm, text=text, limit=limit, draft=draft, thinking=thinking, depth=depth
+        )
 
     def _draft(self, arm: ArmPlan) -> str | None:
         draft = arm.method.draft

@@ -77,7 +77,7 @@ def require_plain(drafted: int | None) -> None:
     """Raise `BadAnswerError` when the server of an arm without speculation drafted."""
     if drafted:
         message = (
-            f"the baseline's server drafted {drafted} tokens itself; "
-            "give one that was started without speculation"
+            f"the baseline's server drafted {drafted} tokens itself; give one that was started "
+            "without speculation, or takes a depth with each request"
         )
         raise BadAnswerError(message)

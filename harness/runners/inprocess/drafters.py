@@ -56,7 +56,7 @@ class OracleDrafter:
     def __init__(
         self, reference: Sequence[int], *, n_max: int, acceptance: float, seed: int
     ) -> None:
-        # Of each answer its own draws: the same ones for all would make one prompt of many.
+        # Seed each answer separately: one seed would repeat the same drafts.
         rng = random.Random(f"{seed} {token_digest(reference)}")  # noqa: S311 - a control, not a secret
         self._n_max = n_max
         self._proposed = [

@@ -117,7 +117,7 @@ class LlamaSession:
         return read(target, prompt, answer, rows=probes.widest(self._campaign))
 
     def probe(self) -> Probes:
-        """Measure the verification curve and what each loaded draft costs per token."""
+        """Measure what each loaded draft costs per token."""
         prompt = next(iter(self._prompts.values()))
         loaded = self._at(self._campaign.settings.gpu_layers)
         drafting = []
@@ -125,17 +125,10 @@ class LlamaSession:
             first = self._states.ensure_prompt_state(context, prompt).first
             drafting.append(probes.drafting_cost(context, draft=draft, first=first))
             self._states.forget(context)
-        self._states.ensure_prompt_state(loaded.target, prompt)
-        try:
-            verification = probes.verification_curve(
-                loaded.target, prompt, widest=probes.widest(self._campaign)
-            )
-        except RollbackError:
-            verification = None
         # The first trial of every prompt is to say how long the prompt took.
         self._states.clear()
         self._states.forget(loaded.target)
-        return Probes(verification=verification, drafting=tuple(drafting) or None)
+        return Probes(drafting=tuple(drafting) or None)
 
     def step_times(self, widths: Sequence[int]) -> StepTimes:
         """Time a step of each width after the first prompt."""

@@ -106,6 +106,7 @@ def completion_request(
     probabilities: int = 0,
     sampling: Sampling | None = None,
     reread: bool = True,
+    depth: int | None = None,
 ) -> Json:
     """The body of a request whose tokens come back as ids; a greedy one without `sampling`.
 
@@ -123,6 +124,8 @@ def completion_request(
         body |= {**drawn, "top_k": 0, "samplers": ["temperature"]}
     if probabilities:
         body["n_probs"] = probabilities
+    if depth is not None:
+        body["speculative.n_max"] = depth  # of ik_llama.cpp; 0 drafts nothing
     return body
 
 
@@ -156,7 +159,7 @@ def generate(
     """
     before = _page(client) if prompt.arm.drafts and counts else None
     began = time.perf_counter()
-    body = completion_request(tokens, prompt.limit, sampling=prompt.sampling)
+    body = completion_request(tokens, prompt.limit, sampling=prompt.sampling, depth=prompt.depth)
     answer = client.post("/completion", body)
     wall_ms = (time.perf_counter() - began) * 1000
     done = read_completion(answer)
@@ -213,8 +216,13 @@ def step_times(client: Client, prompt: Sequence[int], widths: Sequence[int]) -> 
 
 
 def _step_ms(client: Client, prompt: Sequence[int], step: Sequence[int]) -> float:
+    began = time.perf_counter()
     answer = client.post("/completion", completion_request((*prompt, *step), 1, reread=False))
+    wall_ms = (time.perf_counter() - began) * 1000
     read = values.read_as(_Stepped, answer, what="the answer has no times").timings
+    if not 0 < read.prompt_ms <= wall_ms:
+        message = f"the server states {read.prompt_ms:g} ms for a step that took {wall_ms:.3g} ms"
+        raise values.BadAnswerError(message)
     if read.prompt_n != len(step):
         message = (
             f"the server read {read.prompt_n} tokens for a step of {len(step)}: it keeps no state "
@@ -225,12 +233,14 @@ def _step_ms(client: Client, prompt: Sequence[int], step: Sequence[int]) -> floa
 
 
 def margins_of(
-    client: Client, prompt: tuple[int, ...], known: Generation
+    client: Client, prompt: tuple[int, ...], known: Generation, depth: int | None
 ) -> tuple[float, ...] | None:
     """The margins of a known generation, from a second answer with the same tokens."""
     if known.tokens is None:
         return None
-    request = completion_request(prompt, known.output_tokens, probabilities=2, reread=False)
+    request = completion_request(
+        prompt, known.output_tokens, probabilities=2, reread=False, depth=depth
+    )
     answer = client.post("/completion", request)
     return margins_in(answer) if read_completion(answer).tokens == known.tokens else None
 

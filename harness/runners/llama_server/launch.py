@@ -13,6 +13,8 @@ from harness.runners.http.client import Client, ServerAddress, ServerSilentError
 from harness.runners.llama_server.argv import arguments
 from harness.runners.llama_server.binary import Binary, find
 from harness.runners.options import ConnectionOptions
+from schemas.method import limit
+from schemas.vocabulary import METHODS
 
 # A port that was free may be taken a moment later.
 _PORTS_TO_TRY = 3
@@ -68,11 +70,28 @@ def _is_ours(port: int, name: str) -> None:
         raise ServerSilentError(message)
 
 
+def one_server(campaign: Campaign, options: ConnectionOptions) -> bool:
+    """Whether one start holds all arms: in ik_llama.cpp a request may say how deep to draft."""
+    alone = any(arm.concurrency > 1 or arm.gpu_layers is not None for arm in campaign.arms)
+    methods = [arm.method for arm in campaign.arms if arm.drafts]
+    entry = METHODS[methods[0].type].ik_llama_cpp if methods else None
+    kinds = {(each.types, each.draft, each.n_min, each.p_min) for each in methods}
+    if alone or len(kinds) != 1 or entry is None or not entry.by_request:
+        return False
+    return find(options.binary).abilities.stages
+
+
+def deepest(campaign: Campaign) -> ArmPlan:
+    """The arm with whose arguments one server for all arms is started."""
+    return max(campaign.arms, key=lambda arm: limit(arm.method) or 0)
+
+
 def command_lines(campaign: Campaign, options: ConnectionOptions) -> tuple[str, ...]:
-    """One line for each arm; the port, 0 here, is a free one. Raises `BadInputError`."""
+    """One line for each start; the port, 0 here, is a free one. Raises `BadInputError`."""
     binary, lines = find(options.binary), []
     binary.backend(campaign, options.backend)
-    for arm in campaign.arms:
+    shared = campaign.interleaved == "prompt"
+    for arm in (deepest(campaign),) if shared else campaign.arms:
         argv = arguments(arm, campaign, abilities=binary.abilities, port=_ANY_PORT)
         if isinstance(argv, Failure):
             message = f"{arm.id}: {argv.detail}"

@@ -1,7 +1,7 @@
 """Measure through any llama-server binary: a fresh server for every arm in every block.
 
 Only one target fits into most memories, so each arm has the machine to itself for one pass over
-the prompts.
+the prompts. Where requests say how deep to draft, one server answers for all arms.
 """
 
 import time
@@ -20,7 +20,7 @@ from harness.runners.http.process import HOST
 from harness.runners.http.session import Server, ServerRequest, ServerSession
 from harness.runners.llama_server import completion
 from harness.runners.llama_server.binary import find
-from harness.runners.llama_server.launch import start, without_places
+from harness.runners.llama_server.launch import deepest, start, without_places
 from harness.runners.llama_server.server_log import in_use, resident_layers
 from harness.runners.options import ConnectionOptions
 from harness.runners.probes import INSTEAD
@@ -33,6 +33,7 @@ class LlamaServerSession(ServerSession[Server]):
         """Raises `HarnessError` if there is no binary where the options say."""
         super().__init__(campaign)
         self._binary = find(options.binary)
+        self._shared = self._shared and self._binary.abilities.stages
         self._limits = options
         self._prompts: dict[str, tuple[int, ...]] = {}
 
@@ -77,6 +78,7 @@ class LlamaServerSession(ServerSession[Server]):
             raise MachineError(message) from error
 
     def _start(self, arm: ArmPlan) -> Server | Failure:
+        arm = deepest(self._campaign) if self._shared else arm
         began = time.perf_counter()
         limit_s = self._limits.answer_limit_s
         process = start(arm, self._campaign, self._binary, limit_s=limit_s)
@@ -108,7 +110,9 @@ class LlamaServerSession(ServerSession[Server]):
     def _margins(
         self, server: Server, prompt: ServerRequest, known: Generation
     ) -> tuple[float, ...] | None:
-        return completion.margins_of(server.client, self._tokens(server, prompt), known)
+        return completion.margins_of(
+            server.client, self._tokens(server, prompt), known, prompt.depth
+        )
 
     def _tokens(self, server: Server, prompt: ServerRequest) -> tuple[int, ...]:
         """The prompt's token ids, rendered once; every arm gets the same."""

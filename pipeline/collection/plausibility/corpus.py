@@ -124,7 +124,7 @@ class Corpus:
 
     @cached_property
     def speeds(self) -> dict[peers.Place, peers.PeerSpeeds]:
-        """What was measured on each device with each target, and with any."""
+        """The speeds measured on each device, by target and over all targets."""
         return peers.peer_speeds(each.speed for each in self.entries)
 
     @cached_property

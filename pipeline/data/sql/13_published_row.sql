@@ -60,7 +60,7 @@ select
   entry.p_min,
   entry.contributor,
   entry.contributor_url,
-  -- A thread, or a digest of several, has rows with an address and a date of their own.
+  -- A thread, or a digest of several, has rows with their own addresses and dates.
   coalesce(entry.url, source.url) as row_url,
   coalesce(entry.date, source.published_on::varchar) as row_date,
   coalesce(entry.doubts, []) as doubts,

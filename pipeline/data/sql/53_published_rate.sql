@@ -91,7 +91,7 @@ select
   spec.also_differs,
   spec.doubts,
   spec.offload,
-  -- What makes it a kind of its own, in words.
+  -- What makes it its own kind, in words.
   list_filter(
     [
       spec.offload,

@@ -16,7 +16,7 @@ TICKS: tuple[tuple[float, ...], ...] = (
     (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.4, 1.6, 1.8, 2),
     tuple(step / 20 for step in range(14, 33)),
 )
-BETWEEN = " · "  # parts of a name; each gets a line of its own at the chart
+BETWEEN = " · "  # parts of a name; each gets its own line at the chart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

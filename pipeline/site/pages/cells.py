@@ -215,7 +215,7 @@ def cells_files(cells: pl.DataFrame, most_cells: int = MOST_CELLS) -> Files:
     """One file, or of many cells those over all tasks, each task's and each device's.
 
     A visitor of a large collection looks at one task at a time, and compares two devices. There the
-    links of a task's rows are a file of their own, and Compare opens with settings without figures.
+    links of a task's rows are their own file, and Compare opens with settings without figures.
     """
     facets = (*FACETS, *axes_of(cells).values())
     if len(cells) <= most_cells:

@@ -74,7 +74,7 @@ def example(connection: duckdb.DuckDBPyConnection) -> tuple[str, str, str] | Non
 
 
 def device_files(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
-    """What is known about each device: its rows of the speedups, at an address of its own."""
+    """What is known about each device: its rows of the speedups, at its own address."""
     for device, rows in grouped(read(connection, "speedup"), attrgetter("device")).items():
         value = {
             "format": "draftmap-device",

@@ -37,7 +37,7 @@ export const load = async ({ cells, vocabulary }, more = []) => {
 // A large collection has a file for each task and for each device, listed in another one.
 export const partsOf = ({ parts }) => (parts ? read(parts, "the file of the files") : null);
 
-// What leads from the rows of such a file elsewhere is in a file of its own.
+// What leads from the rows of such a file elsewhere is in its own file.
 export const addLinks = async (cells, url) =>
   Object.assign(cells.facets, decode(await read(url, "the file of the links")).facets);
 export const isLinked = (cells) => "setup" in cells.facets;

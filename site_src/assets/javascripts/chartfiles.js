@@ -56,7 +56,7 @@ const dressed = (node) => {
   return copy;
 };
 
-// The drawing as a file of its own, on the page's ground, with its title and the page's address.
+// The drawing as its own file, on the page's ground, with its title and the page's address.
 const svgOf = async (figure) => {
   const node = drawing(figure);
   let copy;

@@ -32,7 +32,7 @@ const link = (href, text) => Object.assign(el("a", "", text), { href });
 
 class Explore {
   // In a large collection `parts` has the file of each task: one task is looked at at a time. What
-  // leads from its rows elsewhere is in a file of its own, which is read when somebody asks for it.
+  // leads from its rows elsewhere is in its own file, which is read when somebody asks for it.
   constructor(form, parts) {
     this.form = form;
     this.parts = parts;

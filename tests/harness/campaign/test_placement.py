@@ -1,4 +1,4 @@
-"""The target alone is also measured at another placement, as an arm of its own."""
+"""The target alone is also measured at another placement, as its own arm."""
 
 from pathlib import Path
 

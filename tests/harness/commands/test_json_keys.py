@@ -19,7 +19,7 @@ ROWS = {
 }
 SMALL = ("--tasks", "code", "--prompts", "1", "--max-tokens", "4", "--blocks", "1")
 # What a row names beside the keys at the top.
-INSIDE = {"engines", "file", "path", "message", "rule", "name", "status", "show"}
+INSIDE = {"engines", "file", "path", "measured", "message", "rule", "name", "status", "show"}
 
 
 @pytest.mark.usefixtures("fake_engine", "cache_dir")
@@ -40,6 +40,7 @@ def test_a_command_prints_the_keys_that_are_documented(command: str, tmp_path: P
         "tune --dry-run": runner,
         "show": [str(result)],
         "validate": [str(result)],
+        "fix": [str(result)],
         "plan": ["qwen3-8b", "--gpu", "RTX 4060 8 GB", "--ram", "32"],
         "models check": pair,
         "probe": runner[:2] + runner[4:],

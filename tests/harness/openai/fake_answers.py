@@ -64,6 +64,9 @@ class Behaviour:
     which is in its state; `counts` times as many tokens as it wrote; of `hidden` tokens of
     reasoning only `admits` says that they were there. Its first `short` words have one letter.
 
+    An mlx-lm that `heeds` it drafts as deep as a request says, which takes `draft_ms` a round more,
+    and it takes `cached` tokens of each prompt from its cache.
+
     Requests after the first `alone` ones wait for each other, until two were in flight at once.
     `named` is the model in its chunks. From word `parts_at` on its text is another one. With
     `calls` it writes calls of a tool, of which it may lose a quote in every second answer.
@@ -96,6 +99,9 @@ class Behaviour:
     short: int = 0
     calls: Literal["sound", "corrupt"] | None = None
     shows: Json = field(default_factory=dict)
+    heeds: bool = True
+    draft_ms: float = 0.0
+    cached: int = 0
 
 
 @dataclass(kw_only=True)
@@ -163,7 +169,12 @@ def answer(text: str, limit: int, depth: int, yields: int | None = None) -> Fake
 
 
 def depth_of(state: State, body: Json) -> int:
-    """LM Studio drafts when the request names a draft model, the others as they were started."""
+    """LM Studio drafts when the request names a draft model, the others as they were started.
+
+    An mlx-lm with a draft drafts as deep as the request says.
+    """
+    if state.behaviour.style == "mlx-lm" and state.behaviour.depth and state.behaviour.heeds:
+        return int(body.get("num_draft_tokens", state.behaviour.depth))
     if state.behaviour.style == "lm-studio":
         return 3 if body.get("draft_model") == DRAFT else 0
     return state.behaviour.depth
@@ -240,9 +251,11 @@ def usage(state: State, made: FakeAnswer) -> Json:
     said = len(made.ids) + {"miscounts": -1, "overruns": 1}.get(str(state.behaviour.fault), 0)
     said = round(said * state.behaviour.counts)
     admitted = {"completion_tokens_details": {"reasoning_tokens": state.behaviour.hidden}}
+    details = {"prompt_tokens_details": {"cached_tokens": state.behaviour.cached}}
     return {
         "prompt_tokens": prompt_tokens(state),
         "completion_tokens": said,
+        **(details if state.behaviour.style == "mlx-lm" else {}),
         **(admitted if state.behaviour.admits else {}),
     }
 

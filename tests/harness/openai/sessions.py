@@ -19,10 +19,13 @@ METHOD = Method(type="draft-model", draft="draft", n_max=3)
 SPECULATION = replace(DRAFT, id="draft-model-n3", method=METHOD)
 
 
-def plan(*arms: ArmPlan, **options: Any) -> Campaign:  # noqa: ANN401 - options of `campaign`
-    """A campaign of a baseline and a draft model that drafts three tokens."""
+def plan(*arms: ArmPlan, in_turns: bool = False, **options: Any) -> Campaign:  # noqa: ANN401 - options of `campaign`
+    """A campaign of a baseline and a draft model that drafts three tokens.
+
+    Its arms are to take turns by pass, or prompt by prompt on one server.
+    """
     made = campaign(arms=arms or (BASELINE, SPECULATION), max_output_tokens=LIMIT, **options)
-    return replace(made, interleaved="block", engine="openai")
+    return replace(made, interleaved="prompt" if in_turns else "block", engine="openai")
 
 
 def open_session(made: Campaign, **options: Any) -> OpenAiSession:  # noqa: ANN401 - fields of `ConnectionOptions`

@@ -61,7 +61,7 @@ def test_rounds_are_the_chunks_after_the_first(name: str) -> None:
         chunk_tokens=answer.chunk_tokens,
     )
 
-    # One engine alone sends every round in a chunk of its own.
+    # One engine alone sends every round in its own chunk.
     assert made.rounds == len(answer.chunk_tokens) - 1
     assert made.accepted is not None
     assert 1 + made.accepted + made.rounds == answer.output_tokens

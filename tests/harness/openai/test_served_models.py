@@ -242,4 +242,4 @@ def test_a_model_that_nobody_names_is_asked_for() -> None:
 
 def served_models(**options: Any) -> NamedModels:  # noqa: ANN401 - fields of `ConnectionOptions`
     """The models behind the servers that `options` names."""
-    return NamedModels(ConnectionOptions(**options), lambda _text: None)
+    return NamedModels(ConnectionOptions(plain_alone=True, **options), lambda _text: None)

@@ -93,7 +93,6 @@ def test_a_server_that_is_not_ready_in_time_is_ended() -> None:
     [
         ({}, "--base-url URL or --server-command"),
         ({"base_url": "http://localhost:1", "server_command": "x {port}"}, "not both"),
-        ({"base_url": "http://localhost:1"}, "1 methods and 0 --spec-base-url"),
         (
             {"server_command": "x {port}", "spec_server_commands": ("x {port}", "y {port}")},
             "1 methods and 2 --spec-server-command",

@@ -1,6 +1,7 @@
 """`probe` times steps of all widths, keeps every pass, and `plan` uses what it kept."""
 
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
@@ -159,6 +160,20 @@ def test_what_was_measured_before_ctrl_c_is_kept_and_goes_on(
     assert (whole["complete"], len(whole["step_ms"][0])) == (True, 21)
 
 
+def test_ctrl_c_while_the_model_loads_ends_at_once(
+    weights: str, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_rig: FakeRig, _campaign: Campaign) -> FakeSession:
+        raise KeyboardInterrupt
+
+    engine(monkeypatch, interrupted)
+
+    ended = call("probe", weights)
+
+    assert (ended.exit_code, ended.stdout) == (130, "")
+    assert list(kept_curves(cache_dir)) == []
+
+
 def test_ctrl_c_before_the_first_pass_says_that_nothing_is_kept(
     weights: str, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,6 +185,28 @@ def test_ctrl_c_before_the_first_pass_says_that_nothing_is_kept(
     assert ended.exit_code == 130
     assert "no pass ended; repeat the command" in ended.stderr
     assert list(kept_curves(cache_dir)) == []
+
+
+def test_a_run_takes_the_curve_that_is_kept_and_its_result_carries_it(
+    weights: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "out.json"
+    run = ("run", "--target", weights, "--method", "prompt-lookup:n_max=3", "--quick")
+
+    def carried() -> dict[str, Any]:
+        done = call(*run, "--output", str(output))
+        assert done.exit_code == 0, done.stderr
+        found: dict[str, Any] = json.loads(output.read_bytes())["probes"]["verification"]
+        output.unlink()
+        return found
+
+    measured = carried()
+    call("probe", weights)
+    monkeypatch.setattr(FakeSession, "step_times", None)  # asking would end the run
+    again = carried()
+
+    assert measured["step_ms_median"] == [20.0, 22.0, 24.0, 26.0]
+    assert again["step_ms_median"] == [20.0 + 2 * more for more in range(16)]
 
 
 def test_other_weights_and_another_machine_have_no_part_in_a_curve(
@@ -229,6 +266,16 @@ def test_no_pass_is_begun_that_would_overrun_the_budget(budget_s: float, passes:
     assert curve.passes == passes
 
 
+@pytest.mark.parametrize("server", [("--base-url", "http://127.0.0.1:9"), ("--runner", "openai")])
+def test_a_running_server_is_refused_with_what_to_do(server: tuple[str, str], weights: str) -> None:
+    done = call("probe", weights, *server)
+
+    assert done.exit_code == 2
+    assert "does not say where the layers of its model are" in done.stderr
+    assert "give --server-binary PATH, which is started" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_an_engine_that_times_no_steps_says_what_to_take_instead(
     weights: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,8 +295,8 @@ def test_an_engine_that_times_no_steps_says_what_to_take_instead(
 class Keeping:
     """A server that reads only what it did not read before; or, without a memory, everything."""
 
-    def __init__(self, *, keeps: bool) -> None:
-        self.keeps = keeps
+    def __init__(self, *, keeps: bool = True, step_ms: float = 0.5) -> None:
+        self.keeps, self.step_ms = keeps, step_ms
         self.held: list[Json] = []
         self.read: list[int] = []
 
@@ -268,21 +315,28 @@ class Keeping:
         fresh = len(prompt) - (same if self.keeps else 0)
         self.held = prompt
         self.read.append(fresh)
-        return {"timings": {"prompt_n": fresh, "prompt_ms": 10.0 + fresh}}
+        time.sleep(0.001)
+        return {"timings": {"prompt_n": fresh, "prompt_ms": self.step_ms + fresh / 1000}}
 
 
 def test_a_server_reads_each_step_whole_and_nothing_else() -> None:
-    client = Keeping(keeps=True)
+    client = Keeping()
 
     times = client.steps(1, 3, 2)
 
     assert client.read == [3, 1, 1, 3, 3, 2, 2]
-    assert times == (11.0, 13.0, 12.0)
+    assert times == (0.501, 0.503, 0.502)
 
 
 def test_a_server_that_reads_the_prompt_again_is_refused() -> None:
     with pytest.raises(BadAnswerError, match="read 4 tokens for a step of 1"):
         Keeping(keeps=False).steps(1, 2)
+
+
+@pytest.mark.parametrize("step_ms", [-0.001, 1e6])
+def test_a_server_that_states_a_time_that_cannot_be_is_refused(step_ms: float) -> None:
+    with pytest.raises(BadAnswerError, match=r"states .+ ms for a step"):
+        Keeping(step_ms=step_ms).steps(1)
 
 
 def test_of_two_probes_of_a_day_the_later_one_is_used(

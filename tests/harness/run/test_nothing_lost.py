@@ -52,7 +52,7 @@ def counts(**stated: float) -> Spoil:
     return lambda answer: replace(answer, rounds=Totals(**sums))  # type: ignore[arg-type]  # impossible on purpose
 
 
-SPOILT: dict[str, tuple[Spoil, str]] = {
+CORRUPTED: dict[str, tuple[Spoil, str]] = {
     "more accepted than drafted": (counts(drafted=4, accepted=9), "accepted-within-drafted"),
     "counters that went backwards": (counts(drafted=-40, accepted=-30), "schema-minimum"),
     "no time": (counts(decode_ms=0.0), "decode-takes-time"),
@@ -152,12 +152,12 @@ def assert_written(submission: Submission, folder: Path, *, good: int = TRIALS -
     assert bad == ({"bad-answer"} if good < TRIALS else set())
 
 
-@pytest.mark.parametrize("case", SPOILT)
+@pytest.mark.parametrize("case", CORRUPTED)
 @pytest.mark.parametrize("at", [0, BAD, TRIALS - 1])
 def test_an_impossible_answer_fails_and_the_others_are_written(
     case: str, at: int, tmp_path: Path
 ) -> None:
-    spoil, rule = SPOILT[case]
+    spoil, rule = CORRUPTED[case]
     lost: list[str] = []
 
     submission = measured(
@@ -174,7 +174,7 @@ def test_an_arm_whose_answers_are_all_impossible_is_given_up_and_the_others_are_
     class Restarting(InProcess):
         def generate(self, request: TrialRequest) -> Generation | Failure:
             answer = super().generate(request)
-            spoil, _ = SPOILT["no time"]
+            spoil, _ = CORRUPTED["no time"]
             return spoil(answer) if request.arm == "draft-model-n4" else answer  # type: ignore[arg-type]  # no failure
 
     submission = measured(tmp_path / "run.jsonl", runner=partial(Restarting, FakeRig()))
@@ -260,7 +260,7 @@ def test_a_run_that_is_killed_and_gets_a_bad_answer_while_the_clock_is_set_back_
     data = path.read_bytes()
     trial = [at for at in range(len(data)) if data.startswith(b'{"fact":{"type":"trial"', at)][7]
     path.write_bytes(data[: trial + 40])  # killed while it wrote the eighth trial
-    spoil, _ = SPOILT["more accepted than drafted"]
+    spoil, _ = CORRUPTED["more accepted than drafted"]
 
     resumed = measured(
         path,

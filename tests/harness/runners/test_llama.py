@@ -199,17 +199,18 @@ def test_single_steps_are_timed_after_the_first_prompt(session: Session) -> None
     assert min(found.ms) > 0
 
 
-def test_the_probes_cover_every_width_that_an_arm_may_use(
+def test_the_probes_cover_every_draft_and_width_that_an_arm_may_use(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probes, "VERIFICATION_REPEATS", 1)
+    monkeypatch.setattr(probes, "PASSES", 1)
     monkeypatch.setattr(probes, "DRAFTING_REPEATS", 1)
 
+    assert isinstance(session, Stepped)
+    curve = probes.verification_curve(session, widest=9)
     found = session.probe()
 
     assert found is not None
-    assert found.verification is not None
-    assert found.verification.widths == tuple(range(1, 10))
+    assert (curve.widths, curve.repeats) == (tuple(range(1, 10)), 1)
     assert [probe.draft for probe in found.drafting or ()] == ["draft"]
 
 

@@ -37,7 +37,7 @@ def sends(*parts: bytes) -> Callable[[socket.socket], None]:
 
 
 def drips(start: bytes, drop: bytes) -> Callable[[socket.socket], None]:
-    """A server that sends a start and then a drop for ever, more often than the limit."""
+    """A server that sends a start and then a drop forever, more often than the limit."""
 
     def answer(connection: socket.socket) -> None:
         connection.sendall(start)

@@ -56,10 +56,16 @@ IK_KEYS = (
 IK_DEPTHS = ((3, 2), (2, 1), (2, 1))
 
 
-def write_ik(path: Path, *, depths: tuple[tuple[int, int], ...] = IK_DEPTHS) -> Path:
-    """A program that answers as ik_llama.cpp does, with these counts by depth."""
-    script = f'"{sys.executable}" -I -S "{Path(__file__)}"'
-    path.write_text(f"#!/bin/sh\nexec {script} ik '{json.dumps(depths)}' 1 - \"$@\"\n", "utf-8")
+def write_ik(
+    path: Path, *, depths: tuple[tuple[int, int], ...] = IK_DEPTHS, heeds: bool = True
+) -> Path:
+    """A program that answers as ik_llama.cpp does, with these counts by depth.
+
+    One that `heeds` requests drafts as deep as they say. It writes its arguments to `starts`.
+    """
+    script = f'"{sys.executable}" -I -S "{Path(__file__)}" ik \'{json.dumps(depths)}\' {heeds:d} -'
+    starts = path.with_name("starts")
+    path.write_text(f'#!/bin/sh\necho "$@" >> "{starts}"\nexec {script} "$@"\n', "utf-8")
     path.chmod(0o755)
     return path
 
@@ -117,20 +123,27 @@ class _ScriptedHandler(BaseHTTPRequestHandler):
 
 
 class _IkHandler(_ScriptedHandler):
-    """Text in place of tokens, and counts by depth, without depths that no draft reached."""
+    """Text in place of tokens, and counts by depth, without depths that no draft reached.
+
+    A request may say how deep to draft.
+    """
 
     depths: tuple[tuple[int, int], ...] = ()
+    heeds = True
 
     def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
         answer = super()._completion(body)
+        depths = self.depths[: body.get("speculative.n_max") if self.heeds else None]
         del answer["tokens"], answer["stop_type"]
-        if self.speculates:
+        for name in ("draft_n", "draft_n_accepted"):
+            answer["timings"].pop(name, None)
+        if self.speculates and depths:
             answer["timings"] |= {
-                "draft_n": sum(tried for tried, _ in self.depths),
-                "draft_n_accepted": sum(accepted for _, accepted in self.depths),
+                "draft_n": sum(tried for tried, _ in depths),
+                "draft_n_accepted": sum(accepted for _, accepted in depths),
                 "draft_by_depth": [
                     {"depth": depth, "draft_n": tried, "draft_n_accepted": accepted}
-                    for depth, (tried, accepted) in enumerate(self.depths, start=1)
+                    for depth, (tried, accepted) in enumerate(depths, start=1)
                     if tried
                 ],
             }
@@ -167,6 +180,7 @@ def main() -> None:
         sys.exit("cannot do that")
     if build == "ik":
         _IkHandler.depths, token_ms = json.loads(token_ms), "1.0"
+        _IkHandler.heeds, prompt_ms = prompt_ms == "1", "1.0"
     _ScriptedHandler.noise.seed(os.getpid())
     _ScriptedHandler.alias = given[given.index("-a") + 1]
     _ScriptedHandler.speculates = read_ik(given) if build == "ik" else "ngram-simple" in given

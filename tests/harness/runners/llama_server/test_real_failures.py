@@ -16,6 +16,7 @@ import pytest
 
 from estimates.summary import summarize
 from harness.campaign.model import ArmPlan, Campaign
+from harness.runners import probes
 from harness.runners.base import Failure, Generation, PreparedArm, TrialRequest
 from harness.runners.http.process import HOST, ServerProcess, free_port
 from harness.runners.llama_server import launch
@@ -68,8 +69,9 @@ def failure(found: ServerProcess | Failure) -> Failure:
 
 
 def test_a_method_that_never_fires_and_a_draft_that_does_not_fit_are_told_apart(
-    binary: str, nonsense: Path, unrelated: Path, tmp_path: Path
+    binary: str, nonsense: Path, unrelated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(probes, "PASSES", 1)
     planned = of_real_files(plan(nonsense, NEVER, DRAFT, draft=unrelated))
 
     measured = run(
@@ -83,6 +85,10 @@ def test_a_method_that_never_fires_and_a_draft_that_does_not_fit_are_told_apart(
     assert {trial.arm: trial.drafted for trial in measured.trials} == {"baseline": 0, "never": 0}
     verdicts = {(each.arm, each.task): each.verdict for each in summarize(measured).estimates}
     assert verdicts["never", "code"] == "never-drafted"
+    # The server's curve ends at 16 tokens, though n-grams may draft 48.
+    assert measured.probes is not None
+    assert measured.probes.verification is not None
+    assert measured.probes.verification.widths == tuple(range(1, 17))
 
 
 def test_a_broken_file_does_not_load_and_the_log_says_why(

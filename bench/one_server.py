@@ -1,0 +1,42 @@
+"""Compare how repeatable a speedup is on one server with how it is through two, in equal time.
+
+`mlx_lm.server` drafts as each request says, so that one start of it answers for both arms, which
+take turns prompt by prompt. Both ways are run in turns, each for the same number of minutes.
+"""
+
+import json
+import math
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import typer
+
+_SAME = "--suite short --tasks code,math,chat --prompts 1 --blocks 99 --max-tokens 8 --json"
+
+
+def main(
+    target: Path, draft: Path, server: str = "mlx_lm.server", minutes: float = 6.0, pairs: int = 2
+) -> None:
+    """Print the half-width of a speedup's interval both ways, and their ratio; of MLX folders."""
+    plain = f"{server} --model {target} --prompt-cache-size 0 --port {{port}}"
+    drafting = f"{plain} --draft-model {draft} --num-draft-tokens 2"
+    models = f"--target {target} --draft {draft} --method draft-model:n_max=2 --budget {minutes}"
+    one = ("--server-command", drafting)
+    two = ("--server-command", plain, "--spec-server-command", drafting)
+    logs: dict[tuple[str, ...], list[float]] = {one: [], two: []}
+    for way in [two, one, one, two] * pairs:
+        with TemporaryDirectory() as folder:
+            command = (sys.executable, "-m", "harness", "run", *models.split(), *_SAME.split())
+            done = subprocess.run((*command, *way, "-o", folder), check=True, capture_output=True)
+        (arm,) = json.loads(done.stdout)["repeatability"]
+        logs[way].append(math.log(arm["half_width"]))
+        print(f"{len(way) // 2}: {arm['blocks']} blocks, ±{arm['half_width']:.1%}", flush=True)  # noqa: T201
+    ratio = math.exp(statistics.fmean(logs[one]) - statistics.fmean(logs[two]))
+    print(f"one over two: {ratio:.2f}")  # noqa: T201 - the result of this command
+
+
+if __name__ == "__main__":
+    typer.run(main)

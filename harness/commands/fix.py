@@ -1,0 +1,82 @@
+"""`draftmap fix`: repair what is wrong with result files where no measurement is touched."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from estimates.identity import canonical_name
+from harness import console
+from harness.errors import NO
+from harness.files import result_bytes, written
+from schemas.codec import encode
+from schemas.finding import ROOT, Finding
+from schemas.repairs import repaired
+
+
+@console.reports_errors
+def fix(
+    *,
+    files: Annotated[list[Path], typer.Argument(help="Result files.", metavar="FILE")],
+    write: Annotated[bool, typer.Option("--write", help="Make the repairs.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the repairs as JSON.")] = False,
+) -> None:
+    """It prints a line for each repair: of key order, spaces, invisible letters, format or name.
+
+    Without --write nothing is changed, and the exit code is 1 where there is something to repair.
+    Measurements are never changed: a digest over all measured values is equal before and after.
+    """
+    found = [_fix_of(path) for path in files]
+    fixes = [each for each in found if isinstance(each, _Fix)]
+    findings = [each for one in found if isinstance(one, tuple) for each in one]
+    repairs = [each for one in fixes for each in one.repairs]
+    write = write and not findings
+    for each in fixes if write else ():
+        each.make()
+    if json:
+        named = {str(each.path): {"name": each.name, "measured": each.digest} for each in fixes}
+        listed = {"findings": encode(findings), "repairs": encode(repairs)}
+        console.print_json({"written": write, "files": encode(named), **listed})
+    else:
+        for line in (*findings, *repairs):
+            typer.echo(line.line())
+    if findings:
+        console.say("Nothing was changed: let the harness write again what no repair fixes.")
+    elif not repairs:
+        console.say("Nothing to repair.")
+    elif not write:
+        console.say("No measured value changes. Make these repairs with `--write`.")
+    if findings or (repairs and not write):
+        raise typer.Exit(NO)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fix:
+    """A file with its repairs, the bytes they lead to and the name that these have."""
+
+    path: Path
+    name: str
+    data: bytes
+    repairs: tuple[Finding, ...]
+    digest: str
+
+    def make(self) -> None:
+        """Write the repaired file; the old name goes once the new one is on the disk."""
+        if not self.repairs:
+            return
+        with written(self.path.with_name(self.name)) as part:
+            part.write_bytes(self.data)
+        if self.name != self.path.name:
+            self.path.unlink()
+
+
+def _fix_of(path: Path) -> _Fix | tuple[Finding, ...]:
+    found = repaired(result_bytes(path), file=str(path))
+    if isinstance(found, tuple):
+        return found
+    name, repairs = canonical_name(found.submission, found.data), found.repairs
+    if name != path.name:
+        renamed = Finding(file=str(path), path=ROOT, message=f"is named {name}", rule="repair")
+        repairs = (*repairs, renamed)
+    return _Fix(path=path, name=name, data=found.data, repairs=repairs, digest=found.digest)

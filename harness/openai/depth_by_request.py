@@ -1,0 +1,51 @@
+"""Servers that take the depth of a draft with each request, and whether one does as it is told.
+
+`mlx_lm.server` counts no drafts, but it sends the tokens of a round together: the times at which
+the tokens of an answer come show whether rounds were drafted.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from harness.openai.clock import at_once
+from harness.openai.server_identity import EngineName
+from harness.openai.streamed_answer import Answer
+from harness.runners.http.session import ServerRequest
+from harness.runners.http.values import BadAnswerError
+
+# The field with the most tokens to draft in a round; 0 drafts none.
+FIELDS: Mapping[EngineName, str] = {"mlx-lm": "num_draft_tokens"}
+# A token that came with the last one was written with it, or was held back by a busy machine: in
+# plain answers that are few tokens, and where most drafts are accepted many.
+_FEW, _MANY = 0.1, 0.25
+# That so many answers are all slower than as many others is chance in one of 6,435 cases.
+_ANSWERS = 8
+
+
+def check_cache(engine: EngineName, prompt: ServerRequest, answer: Answer) -> None:
+    """Raise `BadAnswerError` where a draft began with a cached prompt, after which texts differ."""
+    if engine in FIELDS and prompt.arm.drafts and answer.cached_tokens:
+        message = (
+            f"the server took {answer.cached_tokens} tokens of the prompt from its cache, and with "
+            "a draft it then writes another text; start it with --prompt-cache-size 0"
+        )
+        raise BadAnswerError(message)
+
+
+def obeys(plain: Answer, drafting: Answer, again: Callable[[], Iterable[Answer]]) -> bool:
+    """Whether answers to one text show that the first was not drafted and the second was.
+
+    If these two do not, more such pairs are asked: then all answers of one kind must be slower, or
+    come in more pieces, than all of the other.
+    """
+    if at_once(plain) <= _FEW and at_once(drafting) >= _MANY:
+        return True
+    pairs = [tuple(again()) for _ in range(_ANSWERS)]
+    for figure in (at_once, _token_s):
+        without, with_draft = zip(*(map(figure, pair) for pair in pairs), strict=True)
+        if max(without) < min(with_draft) or max(with_draft) < min(without):
+            return True
+    return False
+
+
+def _token_s(answer: Answer) -> float:
+    return (answer.last_s - answer.first_s) / answer.output_tokens

@@ -1,0 +1,122 @@
+"""Repair what is wrong with a result file where no measurement is touched.
+
+That is the order of keys, spaces, a byte-order mark, an older version of the format, and letters
+that nobody sees in names. Everything else stays a finding: nobody writes a measurement by hand.
+"""
+
+import codecs
+import unicodedata
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+import orjson
+
+from schemas import strict
+from schemas.codec import Json, canonical_bytes, content_digest, rounded
+from schemas.contract import findings, read
+from schemas.finding import ROOT, Finding, child_path, in_file, shown
+from schemas.migrations import migrated
+from schemas.strict import refused
+from schemas.submission import Submission
+
+_OF_TEXTS = ("characters", "names-visible")
+# Texts here say what was run and answered, so they are measured values, too.
+_MEASURED = ("$.trials", "$.warmups", "$.probes", "$.suite", "$.arms")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired:
+    """A file's canonical bytes after its repairs; `digest` is that of all measured values."""
+
+    data: bytes
+    submission: Submission
+    repairs: tuple[Finding, ...]
+    digest: str
+
+
+def repaired(data: bytes, *, file: str = "") -> Repaired | tuple[Finding, ...]:
+    """The file without harmless faults, or what no repair fixes. Never raises."""
+    text = utf8(data)
+    loaded = strict.load(text)
+    if isinstance(loaded, tuple) and any(each.rule not in _OF_TEXTS for each in loaded):
+        return in_file(loaded, file)
+    before: Json = orjson.loads(text)
+    document = migrated(_with_clean_texts(before))
+    if isinstance(document, tuple):
+        return in_file(document, file)
+    fixed = canonical_bytes(document)
+    submission = read(fixed, file=file)
+    if isinstance(submission, tuple):
+        return submission
+    after: Json = orjson.loads(fixed)
+    values = measured_values(before)
+    if changed := [path for path, value in measured_values(after).items() if value != values[path]]:
+        message = "a repair would change what was measured; let the harness write the file again"
+        return (Finding(file=file, path=changed[0], message=message, rule="measured-values"),)
+    repairs = tuple(_repairs(dict(_leaves(ROOT, before)), after, canonical=data == fixed))
+    digest = content_digest(canonical_bytes(dict(values)))
+    return Repaired(
+        data=fixed, submission=submission, repairs=in_file(repairs, file), digest=digest
+    )
+
+
+def measured_values(document: Json) -> dict[str, Json]:
+    """Every number and truth value by its path, and the texts of what was run and answered.
+
+    Numbers are as exact as the format: six decimals. The version of the format is none of them.
+    """
+    return {
+        path: rounded(value)
+        for path, value in _leaves(ROOT, document)
+        if (not isinstance(value, str) or path.startswith(_MEASURED)) and path != "$.version"
+    }
+
+
+def utf8(data: bytes) -> bytes:
+    """The bytes as UTF-8 without the mark that editors and PowerShell put before a text."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        with suppress(UnicodeDecodeError):
+            return data.decode("utf-16").encode()
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
+def _with_clean_texts(document: Json) -> Json:
+    """The document without the faults of its texts, of which findings name some at a time."""
+    found = findings(canonical_bytes(document))
+    cleaned = _cleaned(ROOT, document, {each.path for each in found if each.rule in _OF_TEXTS})
+    return document if cleaned == document else _with_clean_texts(cleaned)
+
+
+def _cleaned(path: str, value: Json, wrong: Collection[str]) -> Json:
+    if isinstance(value, str) and path in wrong:
+        # As it looks: in normal form C, with single spaces and without what nobody sees.
+        kept = (x for x in unicodedata.normalize("NFC", value) if x.isspace() or not refused(x))
+        return unicodedata.normalize("NFC", " ".join("".join(kept).split()))
+    if isinstance(value, list):
+        return [_cleaned(child_path(path, at), each, wrong) for at, each in enumerate(value)]
+    if isinstance(value, dict):
+        return {key: _cleaned(child_path(path, key), each, wrong) for key, each in value.items()}
+    return value
+
+
+def _repairs(before: dict[str, Json], after: Json, *, canonical: bool) -> Iterator[Finding]:
+    for path, value in _leaves(ROOT, after):
+        if before[path] != value:
+            message = f"{shown(before[path])} becomes {shown(value)}"
+            yield Finding(path=path, message=message, rule="repair")
+    if not canonical:
+        message = "becomes canonical: UTF-8, sorted keys, no spaces, one newline at the end"
+        yield Finding(path=ROOT, message=message, rule="repair")
+
+
+def _leaves(path: str, value: Json) -> Iterator[tuple[str, Json]]:
+    """Every value that holds no others, with its path."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from _leaves(child_path(path, key), each)
+    elif isinstance(value, list):
+        for at, each in enumerate(value):
+            yield from _leaves(child_path(path, at), each)
+    else:
+        yield path, value

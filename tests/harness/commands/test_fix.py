@@ -1,0 +1,182 @@
+"""`fix` repairs what touches no measurement, says what it does first, and refuses the rest."""
+
+import json
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from harness.cli import app
+from schemas.contract import findings
+from schemas.repairs import Repaired, measured_values, repaired
+from tests.samples import sample, sample_bytes
+
+DATA = sample_bytes(sample(tasks=("code",), blocks=1))
+NAME = "nvidia-geforce-rtx-4060--sample-7b-q4-k-m--20261121-"
+Document = dict[str, Any]
+
+
+def fix(*words: str) -> Result:
+    return CliRunner().invoke(app, ["fix", *words])
+
+
+def named(document: Document, at: str, text: str) -> None:
+    """Set a text of a document: of its model, card, engine or processor."""
+    places = {
+        "target": document["target"],
+        "card": document["machine"]["gpus"][0],
+        "cpu": document["machine"]["cpu"],
+        "engine": document["engine"],
+    }
+    places[at]["name"] = text
+
+
+def shuffled(document: Any, seed: int) -> Any:  # noqa: ANN401 - JSON of any shape
+    """The same document with its keys in another order."""
+    if isinstance(document, dict):
+        keys = random.Random(seed).sample(list(document), len(document))  # noqa: S311 - an order
+        return {key: shuffled(document[key], seed) for key in keys}
+    return [shuffled(each, seed) for each in document] if isinstance(document, list) else document
+
+
+def with_keys_in_order(seed: int) -> bytes:
+    return json.dumps(shuffled(json.loads(DATA), seed)).encode()
+
+
+def with_name(at: str, text: str) -> bytes:
+    document = json.loads(DATA)
+    named(document, at, text)
+    return json.dumps(document, ensure_ascii=False).encode()
+
+
+BLANKS = ("\u00a0", "\u2009", "\u3000", "  ", " \t ", "\u202f")
+UNSEEN = ("\u200b", "\ufeff", "\u00ad", "\u2060", "\ufe0f", "\u3164", "\u034f")
+HARMLESS: dict[str, bytes] = {
+    **{f"keys in order {seed}": with_keys_in_order(seed) for seed in range(8)},
+    **{f"indented by {n}": json.dumps(json.loads(DATA), indent=n).encode() for n in (0, 1, 2, 4)},
+    "a mark of UTF-8": b"\xef\xbb\xbf" + DATA,
+    "UTF-16, as PowerShell writes it": DATA.decode().encode("utf-16"),
+    "lines of Windows": json.dumps(json.loads(DATA), indent=1).replace("\n", "\r\n").encode(),
+    "blank lines at the end": DATA + b"\n\n",
+    "no line at the end": DATA.rstrip(),
+    "version 1": DATA.replace(b'"version":2', b'"version":1'),
+    "escaped letters": json.dumps(json.loads(DATA)).replace("Sample", "\\u0053ample").encode(),
+    "more decimals than a file has": re.sub(
+        rb'("decode_ms":\d+\.\d{6})(?=\D)', rb"\g<1>4", DATA, count=1
+    ),
+    **{
+        f"U+{ord(blank[0]):04X} in the {at}": with_name(at, f"Sample{blank}7B")
+        for blank in BLANKS
+        for at in ("target", "card", "cpu")
+    },
+    **{
+        f"U+{ord(letter):04X} in the {at}": with_name(at, f" Sam{letter}ple 7B")
+        for letter in UNSEEN
+        for at in ("target", "card")
+    },
+    "letters in two parts": with_name("cpu", "Cafe\u0301 7B"),
+}  # fmt: skip
+
+
+def test_fifty_harmless_faults_are_tried() -> None:
+    assert len(HARMLESS) >= 50
+
+
+@pytest.mark.parametrize("fault", HARMLESS)
+def test_a_harmless_fault_is_repaired_and_no_measured_value_changes(fault: str) -> None:
+    found = repaired(HARMLESS[fault])
+
+    assert HARMLESS[fault] != DATA
+    assert isinstance(found, Repaired), found
+    assert findings(found.data) == ()
+    assert measured_values(json.loads(found.data)) == measured_values(json.loads(DATA))
+    assert repaired(found.data) == Repaired(
+        data=found.data, submission=found.submission, repairs=(), digest=found.digest
+    )
+
+
+def changed(change: Callable[[Document], object]) -> bytes:
+    document = json.loads(DATA)
+    change(document)
+    return json.dumps(document, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "path", "says"),
+    [
+        (b"{", "$", "not JSON"),
+        (b"GGUF", "$", "a model and no result file"),
+        (changed(lambda d: d["trials"][0].update(block=-1)), "$.trials[0].block", "is too small"),
+        (changed(lambda d: d["trials"][0].update(accepted=999)), "$.trials[0].accepted", ""),
+        (changed(lambda d: d["target"].update(colour="red")), "$.target", "colour"),
+        (changed(lambda d: d.update(version=9)), "$.version", "9"),
+        (changed(lambda d: d["target"].update(name="\u200b")), "$.target.name", ""),
+        (
+            changed(lambda d: d["trials"][0].update(output_sha256="\u200b" + "a" * 16)),
+            "$.trials[0].output_sha256",
+            "a repair would change what was measured; let the harness write the file again",
+        ),
+    ],
+)
+def test_what_no_repair_may_touch_is_listed_and_the_file_stays_as_it_is(
+    data: bytes, path: str, says: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "r.json"
+    file.write_bytes(data)
+
+    done = fix(str(file), "--write")
+
+    assert done.exit_code == 1
+    assert done.stdout.startswith(f"{file}: {path}"), done.stdout
+    assert says in done.stdout
+    assert "Nothing was changed" in done.stderr
+    assert [*tmp_path.iterdir()] == [file]
+    assert file.read_bytes() == data
+
+
+def test_repairs_are_shown_first_and_made_with_write(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_bytes(with_name("target", "Sample\u00a07B"))
+
+    shown, written = fix(str(file)), fix(str(file), "--write")
+
+    assert (shown.exit_code, written.exit_code) == (1, 0)
+    assert shown.stdout == written.stdout
+    (renamed,) = tmp_path.iterdir()
+    assert renamed.name.startswith(NAME)
+    assert shown.stdout.splitlines() == [
+        f'{file}: $.target.name: "Sample\\u00a07B" becomes "Sample 7B" [repair]',
+        (
+            f"{file}: $: becomes canonical: UTF-8, sorted keys, no spaces, "
+            "one newline at the end [repair]"
+        ),
+        f"{file}: $: is named {renamed.name} [repair]",
+    ]
+    again = fix(str(renamed))
+    assert (again.exit_code, again.stdout, again.stderr) == (0, "", "Nothing to repair.\n")
+
+
+def test_one_file_that_cannot_be_repaired_keeps_all_as_they_are(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_bytes(b"\xef\xbb\xbf" + DATA)
+    bad.write_bytes(b"{}")
+
+    done = fix(str(good), str(bad), "--write", "--json")
+
+    assert done.exit_code == 1
+    found = json.loads(done.stdout)
+    assert found["written"] is False
+    assert [each["file"] for each in found["findings"]][:1] == [str(bad)]
+    assert {each["file"] for each in found["repairs"]} == {str(good)}
+    assert good.read_bytes().startswith(b"\xef\xbb\xbf")
+
+
+def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    done = fix(str(tmp_path / "none.json"))
+
+    assert done.exit_code == 2
+    assert "check the path" in done.stderr

@@ -1,0 +1,45 @@
+"""Find words that `retired_words.toml` retired: `python -m tools.retired_words`.
+
+It prints file, line, the words and what to write instead. Exit code 1: there are some.
+"""
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+TABLE = Path(__file__).with_suffix(".toml")
+KINDS = {".css", ".jinja", ".js", ".md", ".py", ".sql", ".toml", ".yml"}
+# What others wrote, prompts that are measured with, and the list with its test.
+FOREIGN = re.compile(
+    r"results/|tests/(data|captures)/|harness/campaign/suites/|tools/(sources|retired)|"
+    "tests/test_vocabulary"
+)
+
+
+def retired(text: str) -> Iterator[tuple[int, str, str]]:
+    """The retired words in a text: line, words, and what to write instead."""
+    for entry in tomllib.loads(TABLE.read_text("utf-8"))["retired"]:
+        for found in re.finditer(entry["pattern"], text, re.IGNORECASE | re.MULTILINE):
+            yield text.count("\n", 0, found.start()) + 1, found[0], entry["instead"]
+
+
+def main() -> int:
+    """Print every retired word in the texts of the project."""
+    command = ("git", "ls-files")
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    paths = [Path(each) for each in listed.splitlines() if not FOREIGN.match(each)]
+    lines = [
+        f"{path}:{line}: {words!r}: write {instead}\n"
+        for path in paths
+        if path.suffix in KINDS
+        for line, words, instead in retired(path.read_text("utf-8"))
+    ]
+    sys.stdout.writelines(lines)
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
