@@ -1,6 +1,7 @@
 """`compare` measures two builds in turns and ends with the exit code that a CI job needs."""
 
 import json
+import re
 import shutil
 import sys
 from dataclasses import replace
@@ -207,7 +208,8 @@ def test_a_first_block_that_would_overrun_the_limit_is_stopped_and_can_go_on(
     assert (done.exit_code, done.stdout) == (2, ""), done.stderr
     assert "--budget 0.1 is too short: a block of all prompts takes about" in done.stderr
     assert "s at the pace of its first answers; go on with python -m harness compare" in done.stderr
-    assert done.stderr.endswith("compare --head x --resume --budget 1\n")
+    # On a busy machine the first answer, with the loading before it, looks like a longer block.
+    assert re.search(r"compare --head x --resume --budget [1-9]\n$", done.stderr)
     assert not list((tmp_path / "out").glob("*.json"))
     assert not (tmp_path / "reference.json").exists()
 
