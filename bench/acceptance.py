@@ -27,9 +27,9 @@ from harness.models.describe import describe
 from harness.models.resolve import resolve
 from harness.runners.base import Generation, PreparedArm, Round, TrialRequest
 from harness.runners.inprocess.session import LlamaSession
-from harness.runners.probes import verification_curve
+from harness.runners.probes import curve_of, widest
 from schemas.method import Method
-from schemas.submission import Probes
+from schemas.submission import VerificationProbe
 
 DATA = Path("bench/figures/acceptance.json")
 TARGET = "smollm2-135m:f16"
@@ -93,13 +93,11 @@ def campaign_of(draft: str, prompts: int, tokens: int, depths: Sequence[int]) ->
 
 def compared(campaign: Campaign, *, speedups: bool) -> Iterator[dict[str, float]]:
     """One row for each depth: predicted and counted."""
-    answers, probes = _answers(campaign)
+    answers, probe, drafting_ms = _answers(campaign)
     plain = answers["baseline"]
     read = _read(campaign, plain)
-    assert probes.drafting is not None
-    assert probes.verification is not None
-    curve = Curve(probe=probes.verification, source="the same session")
-    share = probes.drafting[0].token_ms_median / curve.step_ms
+    curve = Curve(probe=probe, source="the same session")
+    share = drafting_ms / curve.step_ms
     drafting = Ranged(estimate=share, low=share, high=share)
     for arm in campaign.arms:
         depth = arm.method.n_max
@@ -173,15 +171,14 @@ def _token_ms(answers: Iterable[Generation]) -> float:
     return statistics.fmean(each.decode_ms / (each.output_tokens - 1) for each in answers)
 
 
-def _answers(campaign: Campaign) -> tuple[Answers, Probes]:
-    """Every arm on every prompt in turns, and the probes of the session."""
+def _answers(campaign: Campaign) -> tuple[Answers, VerificationProbe, float]:
+    """Every arm on every prompt in turns, and what steps and a drafted token took meanwhile."""
     session = LlamaSession(campaign)
     answers: Answers = {arm.id: {} for arm in campaign.arms}
     for arm in campaign.arms:
         assert isinstance(session.prepare(arm.id), PreparedArm)
-    deepest = max(arm.method.n_max or 0 for arm in campaign.arms)
-    curve = verification_curve(session, widest=deepest + 1)
-    probes = replace(session.probe(), verification=curve)
+    widths = range(1, widest(campaign) + 1)
+    steps, drafting_ms = [], []
     for number, prompt in enumerate(campaign.suite.prompts):
         arms = campaign.arms if number % 2 else campaign.arms[::-1]
         for arm in arms:
@@ -190,9 +187,14 @@ def _answers(campaign: Campaign) -> tuple[Answers, Probes]:
             answer = session.generate(request)
             assert isinstance(answer, Generation), answer
             answers[arm.id][prompt.id] = answer
+        # Here and there, so that a busy machine slows rounds and steps alike.
+        steps += [session.step_times(widths) for _ in range(2)]
+        drafting_ms += [each.token_ms_median for each in session.probe().drafting or ()]
         _say(prompt.id)
     session.close()
-    return answers, probes
+    times = dict(zip(widths, zip(*(each.ms for each in steps), strict=True), strict=True))
+    curve = curve_of(times, context_tokens=steps[0].context_tokens)
+    return answers, curve, statistics.median(drafting_ms)
 
 
 def _read(campaign: Campaign, plain: dict[str, Generation]) -> list[ReadAnswer]:

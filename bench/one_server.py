@@ -14,6 +14,8 @@ from tempfile import TemporaryDirectory
 
 import typer
 
+from schemas.vocabulary import say
+
 _SAME = "--suite short --tasks code,math,chat --prompts 1 --blocks 99 --max-tokens 8 --json"
 
 
@@ -33,7 +35,8 @@ def main(
             done = subprocess.run((*command, *way, "-o", folder), check=True, capture_output=True)
         (arm,) = json.loads(done.stdout)["repeatability"]
         logs[way].append(math.log(arm["half_width"]))
-        print(f"{len(way) // 2}: {arm['blocks']} blocks, ±{arm['half_width']:.1%}", flush=True)  # noqa: T201
+        servers = say.count(len(way) // 2, "server")
+        print(f"{servers}: {arm['blocks']} blocks, ±{arm['half_width']:.1%}", flush=True)  # noqa: T201
     ratio = math.exp(statistics.fmean(logs[one]) - statistics.fmean(logs[two]))
     print(f"one over two: {ratio:.2f}")  # noqa: T201 - the result of this command
 

@@ -46,7 +46,7 @@ def run(
 ) -> Result:
     server = scripted.write_ik(folder / "llama-server", depths=depths, heeds=heeds)
     target = write_gguf(folder / "target.gguf", name="Big 7B")
-    draft = write_gguf(folder / "draft.gguf", name="Small 1B")
+    draft = write_gguf(folder / "draft.gguf", name=f"Small 1B {method.partition(':')[0]}")
     drafts = any(METHODS[name.partition(":")[0]].draft != "none" for name in method.split("+"))
     return CliRunner().invoke(
         app,

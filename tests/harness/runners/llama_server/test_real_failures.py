@@ -190,7 +190,7 @@ def test_ctrl_c_keeps_what_was_measured_and_leaves_no_server(
 ) -> None:
     command = (
         *(sys.executable, "-m", "harness", "run", "--runner", "llama-server"),
-        *("--server-binary", binary, "--target", str(nonsense), "--method", "ngram-mod"),
+        *("--server-binary", binary, "--target", str(nonsense), "--method", "ngram-cache"),
         *("--tasks", "math", "--prompts", "2", "--blocks", "9", "--max-tokens", "8"),
         *("--threads", "1"),
         *("--output", str(tmp_path / "out.json")),
