@@ -41,7 +41,7 @@ def model_key(label: str) -> str:
 
 @cache
 def unknown_tag(name: str) -> str | None:
-    """What follows the colon of a name and is no size, tuning or quantisation; else `None`."""
+    """What follows the colon of a name and is not a size, tuning or quantisation; else `None`."""
     tag = name.rpartition(":")[2] if ":" in name else ""
     if find_quantisation(tag):
         return None

@@ -129,7 +129,7 @@ def require_quantisation(name: str) -> None:
     model = name.removesuffix(f":{tag}")
     if tag and preset_named(model) is not None:
         message = (
-            f"`{tag}` is no quantisation that is known here; name one, such as "
+            f"`{tag}` is not a quantisation that is known here; name one, such as "
             f"{model}:{DEFAULT_QUANTISATION}"
         )
         raise QuestionError(message)

@@ -143,7 +143,7 @@ def _why(found: Answer) -> str | None:
         )
     elsewhere = f"; {_elsewhere(found.kin)}" if found.kin else ""
     untried = judged.predicted.untried if judged.predicted else ()
-    # Who lacks such a card lacks this one.
+    # Without such a card, this one is missing as well.
     lacking = [each for each in untried if each != "this card" or "such a card" not in untried]
     names = " or ".join(lacking)
     wider = f"; nobody published {names} with it, so the interval is wider" if untried else ""

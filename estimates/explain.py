@@ -134,7 +134,7 @@ def _why_this_speed(estimate: Estimate, arm: Arm, submission: Submission) -> str
     if estimate.interval is None and single_pass(submission):
         return (
             f"{_times(estimate)} the baseline's speed in a single pass of each arm; what disturbed"
-            " a pass cannot be told from a difference, so measure at least three blocks."
+            " a pass cannot be distinguished from a difference, so measure at least three blocks."
         )
     if arm.role == "control" and arm.method.acceptance is None:
         return _control(estimate, arm)

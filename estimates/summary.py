@@ -132,7 +132,7 @@ def _counted(scope: Scope, interval: Interval | None, request: Interval | None) 
 
 
 def _doubt(scope: Scope, judged: Verdict, *, once: bool) -> str | None:
-    """Why what the intervals say is no verdict; `None` if it is one."""
+    """Why what the intervals say is not a verdict; `None` if it is one."""
     if METHODS[scope.arm.method.type].lossy:
         return verdicts.LOSSY
     failed = verdicts.failed_share(scope.trials, scope.baseline_trials)

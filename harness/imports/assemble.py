@@ -154,7 +154,7 @@ def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str
     try:
         end = start + timedelta(seconds=math.ceil(spent_ms / 1000) + 1)
     except OverflowError as error:
-        message = f"{part}: the times add up to {spent_ms:.0e} ms; one of them is a slip"
+        message = f"{part}: the times add up to {spent_ms:.0e} ms; at least one is wrong"
         raise BadInputError(message) from error
     return utc(start), utc(end)
 

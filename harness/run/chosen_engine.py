@@ -92,7 +92,7 @@ class ChosenEngine:
         require_suited(options, self.runner, self.kind)
         if self.kind.behind_servers:
             if self.connection.base_url:
-                self.adapter()  # refuses what is no address
+                self.adapter()  # refuses what is not an address
             require_servers(options, self.connection)
             return
         ignored = self.connection.given_for_servers()

@@ -25,7 +25,7 @@ _FIRST_PAPER = "2022-11-30"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sending:
-    """Who sends results, which labels the pull request has, and what time it is.
+    """The sender of results, which labels the pull request has, and what time it is.
 
     `None` is unknown: what depends on it is then not checked, as before a pull request exists.
     `of_form`: our own workflow has made the branch of an issue form.

@@ -44,7 +44,7 @@ def names_visible(submission: Submission) -> Iterator[Violation]:
     for path, text in private.texts(submission):
         is_name = path.endswith((".name", ".quantisation"))
         if is_name and (text != " ".join(text.split()) or not any(map(str.isalnum, text))):
-            message = f"{shown(text)} is no name; write letters or digits, with single spaces"
+            message = f"{shown(text)} is not a name; write letters or digits, with single spaces"
             yield path, message
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 UNKNOWN = "\N{EN DASH}"
 TIMES = "\N{MULTIPLICATION SIGN}"
 # With two prompts an interval may reach from 0.000002 to 5 259 230. Such digits claim a precision
-# that is not there: beyond a factor of ten either way, the reader is told just that.
+# that is not there: beyond a factor of ten either way, the reader reads just that.
 LEAST, MOST = 0.1, 10.0
 
 

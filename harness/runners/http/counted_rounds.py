@@ -19,7 +19,7 @@ _LINE = re.compile(
     r"^(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(?P<labels>[^}]*)\})?\s+(?P<value>\S+)", re.MULTILINE
 )
 _POSITION = re.compile(r'position="(\d{1,3})"')
-_MOST = 2**53  # beyond it a float is no count
+_MOST = 2**53  # beyond it a float is not a count
 _LONGEST_DRAFT = 256
 # The same counters under the names of the engines that have them.
 _PREFIXES = ("llamacpp:spec_decode", "vllm:spec_decode", "mistralrs_speculative")
