@@ -21,7 +21,7 @@ _GENERATION = re.compile(
 
 @cache
 def model_key(label: str) -> str:
-    """One slug for a model however it is written: `Qwen3.6:27b-instruct` is `qwen3.6-27b`.
+    """One slug for all spellings of a model: `Qwen3.6:27b-instruct` is `qwen3.6-27b`.
 
     Owner, quantisation, kind of file, month of release and the words of the usual tuning are left
     out. A name that no rule knows is returned as a slug, which may be empty.

@@ -114,7 +114,7 @@ def is_processor(device: str, processor: str) -> bool:
 
 
 def gb_per_token(facts: ModelFacts) -> float:
-    """What a token reads of a model's weights."""
+    """The bytes of a model's weights that one token reads."""
     return weights_per_token(facts) / _GB
 
 

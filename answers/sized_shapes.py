@@ -78,7 +78,7 @@ def size_of(name: str) -> Size | None:
 
 
 def estimate_note(name: str) -> str | None:
-    """What a plan by an estimated shape rests on; `None` for a model of the table."""
+    """The assumption behind a plan with an estimated shape; `None` for a model of the table."""
     size = None if shape_of(name) else size_of(name)
     if size is None:
         return None

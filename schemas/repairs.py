@@ -1,4 +1,4 @@
-"""Repair what is wrong with a result file where no measurement is touched.
+"""Repair faults of a result file that touch no measurement.
 
 That is the order of keys, spaces, a byte-order mark, an older version of the format, another
 spelling of a known model and letters that nobody sees in names. Everything else stays a finding:
@@ -87,7 +87,7 @@ def utf8(data: bytes) -> bytes:
 
 
 def _with_clean_texts(document: Json) -> Json:
-    """The document without the faults of its texts, of which findings name some at a time."""
+    """The document without faults in its texts; findings list only some at a time, so repeat."""
     found = findings(canonical_bytes(document))
     wrong = {each.path for each in found if each.rule in _OF_TEXTS}
     cleaned = _changed_texts(

@@ -11,7 +11,7 @@ from schemas.vocabulary import say
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """All that was counted of a pair; `drafting_ms` is what a drafted token takes."""
+    """The counts of a pair; `drafting_ms` is the time of a drafted token."""
 
     draft: str
     target: str

@@ -46,7 +46,7 @@ UNKNOWN = Sending()
 
 
 def sending_findings(path: str, submission: Submission, sent: Sending) -> Found:
-    """What is wrong with sending a valid submission as the file `path`."""
+    """The faults of sending a valid submission as the file `path`."""
     name = path.rpartition("/")[2]
     return in_file(_sending_findings(name, submission, sent), path)
 

@@ -1,4 +1,4 @@
-"""What was expected of a result before it came, by the evidence and formulas of the base commit."""
+"""Predict a result from the evidence and formulas of the base commit, before it was added."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

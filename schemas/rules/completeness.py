@@ -115,7 +115,7 @@ def trial_facts_stated(submission: Submission) -> Iterator[Violation]:
 
 
 def _due(trial: Trial, names: tuple[str, ...], runner: str) -> tuple[str, ...]:
-    """What a trial must state; no digest of an output whose tokens a server held back."""
+    """The fields that a trial must state; no digest if the server held tokens back."""
     held_back = (trial.compared_tokens or 0) < (trial.output_tokens or 0)
     some = runner == _SERVER and trial.compared_tokens is not None and held_back
     if some or _as_text(trial, runner):

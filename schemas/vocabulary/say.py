@@ -27,7 +27,7 @@ def number(value: float | None, digits: int = 1, unit: str = "") -> str:
 
 
 def about(value: float) -> str:
-    """A number of which only two digits are known: 1,734 is `1,700`."""
+    """A number rounded to its two significant digits: 1,734 is `1,700`."""
     return f"{float(f'{value:.2g}'):,.0f}"
 
 

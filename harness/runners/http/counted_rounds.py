@@ -85,7 +85,7 @@ def by_length(rounds: int, accepted_at: Sequence[int]) -> tuple[int, ...] | None
 
 
 def read_counters(text: str) -> Counters | None:
-    """The counters in a metrics page, or `None` when it has none of speculation, or no counts."""
+    """The speculation counters in a metrics page; `None` if there are none, or no counts."""
     values: dict[str, float] = {}
     positions: dict[int, float] = {}
     seen = set[tuple[str, str | None]]()
