@@ -119,7 +119,7 @@ def gb_per_token(facts: ModelFacts) -> float:
 
 
 def reached(rates: Iterable[Rate], gb: float) -> float | None:
-    """The rate for a model that reads so much: the median of the models nearest to it in size."""
+    """The rate for `gb` per token: the median of the models nearest in size."""
     distances = [(abs(math.log(rate.gb_per_token / gb)), rate.gb_per_s) for rate in rates]
     least = min((distance for distance, _ in distances), default=0.0)
     nearest = [rate for distance, rate in distances if distance <= least + _ALIKE]

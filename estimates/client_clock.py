@@ -31,7 +31,7 @@ _MOST = math.log1p(FLAGS[ONLY_REQUESTS].bounds["apart"])
 
 
 def error(submission: Submission, arm: Arm, slack_ms: float = _SLACK_MS) -> Interval | None:
-    """By which factor whole requests differ from the speedup; `None` if too few were asked."""
+    """The factor between whole requests and the speedup; `None` with too few requests."""
     logs = {
         (trial.arm, trial.prompt, trial.block): found
         for trial in submission.trials

@@ -70,7 +70,7 @@ def bytes_per_token(model: Model) -> float | None:
 
 
 def unknown_to(submission: Submission) -> tuple[str, ...]:
-    """The input that `floor` lacks, in words: the size of the weights, or the memory that holds them."""
+    """The input that `floor` lacks, in words: the size of the weights, the memory or the cores."""
     least, machine = floor(submission), submission.machine
     if least is None:
         return ("the size of the target's weights",)

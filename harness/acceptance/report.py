@@ -1,4 +1,4 @@
-"""Print what a draft would get: tokens a round by task and depth, and the speedup with a curve."""
+"""Print the yield of a draft: tokens per round by task and depth, and the speedup with a curve."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

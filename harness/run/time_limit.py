@@ -1,4 +1,4 @@
-"""The time limit of a command: refused where nothing fits into it, held while engines run."""
+"""The time limit of a command: refused if nothing fits into it, enforced while engines run."""
 
 import math
 import time
