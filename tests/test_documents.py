@@ -5,7 +5,7 @@ import io
 import re
 import subprocess
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -93,7 +93,7 @@ def prose() -> tuple[Line, ...]:
         if name.startswith(FOREIGN):
             continue
         if path.suffix == ".py":
-            lines = of_python(path.read_text("utf-8"))
+            lines: Iterable[tuple[int, str]] = of_python(path)[0]
         elif path.suffix in PROSE:
             lines = enumerate(path.read_text("utf-8").splitlines(), 1)
         else:
@@ -102,12 +102,18 @@ def prose() -> tuple[Line, ...]:
     return tuple(found)
 
 
-def of_python(text: str) -> Iterator[tuple[int, str]]:
-    for first, docstring in docstrings(text):
-        yield from enumerate(docstring.splitlines(), first)
+@cache
+def of_python(path: Path) -> tuple[Sequence[tuple[int, str]], set[str]]:
+    """The prose of a module, docstrings and comments by line, and the words of its code."""
+    text = path.read_text("utf-8")
+    prose = [line for first, it in docstrings(text) for line in enumerate(it.splitlines(), first)]
+    said, words = {number for number, _ in prose}, set[str]()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string
+            prose.append((token.start[0], token.string))
+        elif token.type in {tokenize.NAME, tokenize.STRING} and token.start[0] not in said:
+            words.update(re.findall(r"\w+", token.string))
+    return prose, words
 
 
 def docstrings(text: str) -> Iterator[tuple[int, str]]:
@@ -126,19 +132,11 @@ def words_of_code() -> set[str]:
         if name.startswith(FOREIGN):
             continue
         if path.suffix == ".py":
-            text = path.read_text("utf-8")
-            said = {line for first, it in docstrings(text) for line in lines_of(first, it)}
-            for token in tokenize.generate_tokens(io.StringIO(text).readline):
-                if token.type in {tokenize.NAME, tokenize.STRING} and token.start[0] not in said:
-                    found.update(re.findall(r"\w+", token.string))
+            found |= of_python(path)[1]
         elif path.suffix in {".css", ".jinja", ".js", ".json", ".sql", ".toml", ".yml"}:
             text = re.sub(r"(?m)(?:^|\s)(?:#|--|//)\s.*", "", path.read_text("utf-8"))
             found.update(re.findall(r"\w+", text))
     return found
-
-
-def lines_of(first: int, docstring: str) -> range:
-    return range(first, first + docstring.count("\n") + 1)
 
 
 @cache
@@ -245,9 +243,8 @@ def test_every_identifier_in_back_quotes_is_in_the_code() -> None:
         for span in line.spans()
         if WORD.fullmatch(span.removesuffix("()"))
     ]
-    missing = [
-        f"{place}: {name}" for place, name in named if name not in words_of_code() | IN_LLAMA_CPP
-    ]
+    known = words_of_code() | IN_LLAMA_CPP
+    missing = [f"{place}: {name}" for place, name in named if name not in known]
 
     assert missing == []
     assert len(named) > 500

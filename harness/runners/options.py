@@ -79,10 +79,7 @@ class ConnectionOptions(_Timeouts):
 
     @property
     def one_server(self) -> bool:
-        """Whether one server is to answer for all arms, as each request says.
-
-        Which engine runs at an address is known once it is asked; a command shows it by its name.
-        """
+        """Whether one server is to answer for all arms; at an address, the engine is not known."""
         others = self.spec_base_urls or self.spec_server_commands or self.spec_models
         takes_depth = self.base_url or "mlx_lm" in (self.server_command or "")
         return bool(takes_depth) and not (others or self.plain_alone)

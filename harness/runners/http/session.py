@@ -151,12 +151,9 @@ class ServerSession(ABC, Generic[ServerT]):
     def rest(self) -> None:
         """End the server of an arm: the memory may be needed for another engine's."""
         if not self._shared:
-            self._end()
+            self.close()
 
     def close(self) -> None:
-        self._end()
-
-    def _end(self) -> None:
         server = self._started
         self._started = self._turn = self._warm = None
         if server is not None and server.process is not None:
@@ -167,7 +164,7 @@ class ServerSession(ABC, Generic[ServerT]):
         turn = ("", 0) if self._shared else (arm.id, block)
         if self._started is not None and self._turn == turn:
             return self._started
-        self._end()
+        self.close()
         found = self._start(arm)
         if not isinstance(found, Failure):
             self._started, self._turn = found, turn

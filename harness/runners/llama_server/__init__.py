@@ -1,7 +1,4 @@
-"""The runner that starts any llama-server binary, a fresh one for each arm and block.
-
-ik_llama.cpp's is started once where the arms differ in their depth alone.
-"""
+"""The runner that starts any llama-server binary, a fresh one where an arm needs its own."""
 
 from functools import partial
 

@@ -16,7 +16,13 @@ from tests.harness.openai.fake_server import serving
 from tests.harness.openai.sessions import open_session, plan, refused
 from tests.harness.openai.test_run import METHOD, SMALL, call, measured
 
-MLX: dict[str, Any] = {"style": "mlx-lm", "depth": 3, "delivery": Delivery(singly=True)}
+# Rounds are long beside what sending a token takes, as they are where a model computes.
+MLX: dict[str, Any] = {
+    "style": "mlx-lm",
+    "depth": 3,
+    "delivery": Delivery(singly=True),
+    "round_ms": 6.0,
+}
 RUN = (*METHOD, *SMALL[:-1], "3", "--target", "tiny:4bit", "--backend", "cpu")
 
 
@@ -101,7 +107,7 @@ def test_a_server_that_does_not_draft_as_asked_is_refused(
 
 
 def test_drafts_of_which_nothing_is_accepted_are_told_by_what_they_cost() -> None:
-    with serving(**MLX, yields=1, draft_ms=2.0) as server:
+    with serving(**MLX, yields=1, draft_ms=6.0) as server:
         session = open_session(plan(in_turns=True), base_url=server.url)
         prepared = [session.prepare(arm) for arm in ("baseline", "draft-model-n3")]
         session.close()

@@ -124,7 +124,7 @@ def test_nothing_is_written_before_the_first_trial_ended(tmp_path: Path) -> None
         if isinstance(event, TrialsPlanned):
             raise KeyboardInterrupt
 
-    with pytest.raises(HarnessError, match="nothing was measured"):
+    with pytest.raises(HarnessError, match="no answer was finished before the run ended"):
         run(campaign(), tmp_path / "run.jsonl", observe=interrupt)
 
 
