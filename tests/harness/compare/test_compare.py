@@ -164,7 +164,7 @@ def test_a_reference_is_written_then_checked_and_fails_where_it_was_better(
     # Eight tokens in five rounds.
     assert "| `ngram-simple-n8` | code | 1.76 → 1.60 | -9.1 %" in summary.read_text("utf-8")
     assert unread.exit_code == 2
-    assert "is no reference of this version" in unread.stderr
+    assert "is not a reference of this version" in unread.stderr
 
 
 @pytest.mark.usefixtures("cache_dir")
