@@ -125,7 +125,7 @@ def test_a_file_dragged_into_the_form_is_read(data: bytes) -> None:
 
 
 def test_an_event_of_a_robot_is_no_form(tmp_path: Path) -> None:
-    with pytest.raises(PipelineError, match="no account that could send a result"):
+    with pytest.raises(PipelineError, match="is not an account that could send a result"):
         form.read_event(event(tmp_path, TEXT, author="dependabot[bot]"))
 
 

@@ -55,7 +55,9 @@ def test_a_head_alone_gets_the_draft_of_which_only_its_file_says_what_it_is() ->
 
 
 def test_a_head_is_no_draft_model() -> None:
-    with pytest.raises(BadInputError, match="not a draft for draft-model: it is for --method eagle3"):
+    with pytest.raises(
+        BadInputError, match="not a draft for draft-model: it is for --method eagle3"
+    ):
         campaign("draft-model", EAGLE)
 
 

@@ -182,7 +182,7 @@ class FakeServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, *_: object) -> None:
-        """A client that went away is no matter."""
+        """A client that left is ignored."""
 
 
 @contextmanager
