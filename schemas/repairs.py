@@ -1,8 +1,8 @@
 """Repair faults of a result file that touch no measurement.
 
 That is the order of keys, spaces, a byte-order mark, an older version of the format, another
-spelling of a known model and letters that nobody sees in names. Everything else stays a finding:
-nobody writes a measurement by hand.
+spelling of a known model or of a word of the format, 41.0 for 41, and letters that nobody sees in
+names. Everything else stays a finding: nobody writes a measurement by hand.
 """
 
 import codecs
@@ -24,6 +24,7 @@ from schemas.submission import Submission
 from schemas.vocabulary import model_name
 
 _OF_TEXTS = ("characters", "names-visible")
+_OF_SPELLING = ("schema-type", "schema-enum", "schema-pattern")
 # Texts here say what was run and answered, so they are measured values, too.
 _MEASURED = ("$.trials", "$.warmups", "$.probes", "$.suite", "$.arms")
 _NAME_OF_MODEL = re.compile(r"\$\.(target|drafts\[\d+\])\.name")
@@ -40,7 +41,7 @@ class Repaired:
 
 
 def repaired(data: bytes, *, file: str = "") -> Repaired | tuple[Finding, ...]:
-    """The file without harmless faults, or what no repair fixes. Never raises."""
+    """The file without harmless faults, or the findings that no repair resolves. Never raises."""
     text = utf8(data)
     loaded = strict.load(text)
     if isinstance(loaded, tuple) and any(each.rule not in _OF_TEXTS for each in loaded):
@@ -49,10 +50,10 @@ def repaired(data: bytes, *, file: str = "") -> Repaired | tuple[Finding, ...]:
     document = migrated(_with_clean_texts(before))
     if isinstance(document, tuple):
         return in_file(document, file)
-    fixed = canonical_bytes(_changed_texts(ROOT, document, _with_model_name))
+    fixed = canonical_bytes(_changed(ROOT, document, _with_model_name))
     submission = read(fixed, file=file)
     if isinstance(submission, tuple):
-        return submission
+        return findings(text, file=file)  # of the file as it is, before any repair
     after: Json = orjson.loads(fixed)
     values, kept = measured_values(before), measured_values(after)
     digest = content_digest(canonical_bytes(values))
@@ -72,7 +73,7 @@ def measured_values(document: Json) -> dict[str, Json]:
     Numbers are as exact as the format: six decimals. The version of the format is none of them.
     """
     return {
-        path: rounded(value)
+        path: _whole(rounded(value))
         for path, value in _leaves(ROOT, document)
         if (not isinstance(value, str) or path.startswith(_MEASURED)) and path != "$.version"
     }
@@ -87,41 +88,46 @@ def utf8(data: bytes) -> bytes:
 
 
 def _with_clean_texts(document: Json) -> Json:
-    """The document without faults in its texts; findings list only some at a time, so repeat."""
-    found = findings(canonical_bytes(document))
-    wrong = {each.path for each in found if each.rule in _OF_TEXTS}
-    cleaned = _changed_texts(
-        ROOT, document, lambda path, text: _cleaned(text) if path in wrong else text
+    """The document without faults of spelling; findings list only some at a time, so repeat."""
+    data = canonical_bytes(document)
+    wrong = {x.path: x.rule for x in findings(data) if x.rule in (*_OF_TEXTS, *_OF_SPELLING)}
+    cleaned = _changed(
+        ROOT, document, lambda path, leaf: _cleaned(leaf, wrong[path]) if path in wrong else leaf
     )
-    return document if cleaned == document else _with_clean_texts(cleaned)
+    return document if canonical_bytes(cleaned) == data else _with_clean_texts(cleaned)
 
 
-def _changed_texts(path: str, value: Json, change: Callable[[str, str], str]) -> Json:
-    """The value with `change(path, text)` in place of each text."""
-    if isinstance(value, str):
-        return change(path, value)
+def _changed(path: str, value: Json, change: Callable[[str, Json], Json]) -> Json:
+    """The value with `change(path, leaf)` in place of every value that holds no others."""
     if isinstance(value, list):
-        listed = enumerate(value)
-        return [_changed_texts(child_path(path, at), each, change) for at, each in listed]
+        return [_changed(child_path(path, at), each, change) for at, each in enumerate(value)]
     if isinstance(value, dict):
-        named = value.items()
-        return {key: _changed_texts(child_path(path, key), each, change) for key, each in named}
-    return value
+        return {key: _changed(child_path(path, key), each, change) for key, each in value.items()}
+    return change(path, value)
 
 
-def _cleaned(text: str) -> str:
-    """A text as it looks: in normal form C, with single spaces and without invisible letters."""
-    kept = (x for x in unicodedata.normalize("NFC", text) if x.isspace() or not refused(x))
-    return unicodedata.normalize("NFC", " ".join("".join(kept).split()))
+def _cleaned(value: Json, rule: str) -> Json:
+    """A text as it looks, without invisible letters; a word of the format in small letters."""
+    if not isinstance(value, str):
+        return _whole(value)
+    kept = (x for x in unicodedata.normalize("NFC", value) if x.isspace() or not refused(x))
+    clean = unicodedata.normalize("NFC", " ".join("".join(kept).split()))
+    return value.lower() if clean == value and rule in _OF_SPELLING else clean
 
 
-def _with_model_name(path: str, text: str) -> str:
-    return model_name(text) if _NAME_OF_MODEL.fullmatch(path) else text
+def _whole(value: Json) -> Json:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _with_model_name(path: str, leaf: Json) -> Json:
+    if isinstance(leaf, str) and _NAME_OF_MODEL.fullmatch(path):
+        return model_name(leaf)
+    return leaf
 
 
 def _repairs(before: dict[str, Json], after: Json, *, canonical: bool) -> Iterator[Finding]:
     for path, value in _leaves(ROOT, after):
-        if before[path] != value:
+        if (type(value), value) != (type(before[path]), before[path]):  # 41.0 == 41
             message = f"{shown(before[path])} becomes {shown(value)}"
             yield Finding(path=path, message=message, rule="repair")
     if not canonical:

@@ -72,6 +72,11 @@ HARMLESS: dict[str, bytes] = {
     "more decimals than a file has": re.sub(
         rb'("decode_ms":\d+\.\d{6})(?=\D)', rb"\g<1>4", DATA, count=1
     ),
+    "a whole number with a point": DATA.replace(b'"output_tokens":41', b'"output_tokens":41.0', 1),
+    "a whole number with an exponent": DATA.replace(b'"version":2', b'"version":20e-1'),
+    "a backend in capitals": DATA.replace(b'"backend":"cuda"', b'"backend":" CUDA"'),
+    "a digest in capitals": DATA.replace(b"d1d1d1", b"D1D1D1"),
+    "spaces around the contributor": DATA.replace(b'"ada"', b'" ada "'),
     **{
         f"U+{ord(blank[0]):04X} in the {at}": with_name(at, f"Sample{blank}7B")
         for blank in BLANKS
@@ -120,6 +125,12 @@ def changed(change: Callable[[Document], object]) -> bytes:
         (b"GGUF", "$", "a model and no result file"),
         (changed(lambda d: d["trials"][0].update(block=-1)), "$.trials[0].block", "is too small"),
         (changed(lambda d: d["trials"][0].update(accepted=999)), "$.trials[0].accepted", ""),
+        (
+            changed(lambda d: d["engine"].update(backend="QUDA")),
+            "$.engine.backend",
+            '"QUDA" is not',
+        ),
+        (changed(lambda d: d["trials"][0].update(block=0.5)), "$.trials[0].block", "0.5 has the"),
         (changed(lambda d: d["target"].update(colour="red")), "$.target", "colour"),
         (changed(lambda d: d.update(version=9)), "$.version", "9"),
         (changed(lambda d: d["target"].update(name="\u200b")), "$.target.name", ""),
@@ -166,6 +177,13 @@ def test_repairs_are_shown_first_and_made_with_write(tmp_path: Path) -> None:
     ]
     again = fix(str(renamed))
     assert (again.exit_code, again.stdout, again.stderr) == (0, "", "Nothing to repair.\n")
+
+
+def test_a_whole_number_is_written_as_the_format_has_it(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_bytes(DATA.replace(b'"output_tokens":41', b'"output_tokens":41.0', 1))
+
+    assert f"{file}: $.trials[0].output_tokens: 41.0 becomes 41 [repair]\n" in fix(str(file)).stdout
 
 
 def test_one_file_that_cannot_be_repaired_keeps_all_as_they_are(tmp_path: Path) -> None:
