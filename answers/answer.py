@@ -172,7 +172,7 @@ def answer(
 
 
 def _setup_of(question: Question, alone: PlanOption) -> Setup:
-    """What ways are predicted for: the target alone, as it is placed."""
+    """The base of all predictions: the target without a draft, as it is placed."""
     rig = rig_of(question.computer)
     speed = speed_of(question.computer, rig)
     setup = setup_of(rig, speed, alone.case, alone.found, question.model, question.task)
@@ -211,7 +211,7 @@ def with_details(found: Answer) -> Answer:
 
 
 def notes_of(found: Answer) -> tuple[str, ...]:
-    """What the answer rests on that nobody stated: of the machine, the model and what drafts."""
+    """The assumptions behind the answer: about the machine, the model and the draft."""
     drafts = found.asked.draft.notes if found.asked.draft else ()
     return tuple(dict.fromkeys((*found.question.notes, *drafts)))
 
@@ -252,7 +252,7 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
 
 
 def _promise(choice: PlanOption) -> tuple[bool, bool, bool, bool, int, float]:
-    """What ranks the ways: one that fits; a measured gain, a predicted one, a measured loss.
+    """The sort key of the ways: fitting ones first; measured gains, predictions, measured losses.
 
     Of predictions the one that surely gains most counts, not the one that is least known.
     """

@@ -64,7 +64,7 @@ def model_named(name: str) -> PlannedModel | None:
 
 
 def _basis(facts: ModelFacts) -> Iterator[str]:
-    """What the sizes of a model rest on of which only the name is known."""
+    """The assumptions behind the sizes of a model that is known by name only."""
     if facts.weights_error:
         basis = estimate_note(facts.name) or _BY_SHAPE.format(name=facts.name)
         yield basis + _WITHIN.format(error=say.percent(facts.weights_error))
@@ -109,7 +109,7 @@ def ways_of(
     depth: int | None = None,
     acceptance: float | None = None,
 ) -> tuple[Way, ...]:
-    """All that could draft for a target, each method and draft once.
+    """Every draft source for a target, once per method and draft model.
 
     `find` gives the models of drafts. A `depth` or an `acceptance` holds for all ways but those
     from the text.
@@ -175,13 +175,13 @@ def _small_relative(shape: ShapeRow) -> Preset | None:
 
 
 def family_of(name: str) -> str:
-    """What comes before the size in a model's name; all of Llama 3 have one vocabulary."""
+    """The part of a model's name before its size; all Llama 3 models share a vocabulary."""
     found = _FAMILY.match(name)
     return re.sub(r"^(llama-3).*", r"\1", found["family"]) if found else name
 
 
 def assumed_drafter(method: str, target: PlannedModel) -> PlannedModel:
-    """A head, or a draft model, of a usual size for a target of which no file is listed."""
+    """A head, or a draft model, of typical size for a target without a listed file."""
     facts, head = target.facts, source_of(method) != "model"
     dense = replace(facts.layers[-1], expert_bytes=0.0, state_bytes=0)
     count = 1 if head else max(1, len(facts.layers) // _USUAL_DRAFT_SHARE)

@@ -1,4 +1,4 @@
-"""What could be switched on: a model with what drafts for it, placed in memory and estimated."""
+"""What could be switched on: a model with its draft, placed in memory and estimated."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -53,12 +53,12 @@ class Way:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells ways apart: the method and what drafts."""
+        """The identity of a way: the method and the draft."""
         return self.method, self.name
 
     @property
     def label(self) -> str:
-        """What drafts, in a few words."""
+        """The draft source, in a few words."""
         if self.source == "text":
             return f"n-gram drafts ({self.method})"
         if self.source == "own-head":
@@ -66,7 +66,7 @@ class Way:
         return f"the draft {self.name}" if self.name else self.method
 
     def loads(self, alone: LoadPlan, depths: Iterable[int]) -> Mapping[int, LoadPlan]:
-        """What has to be loaded to draft this way, at each depth."""
+        """The models to load for this way, at each depth."""
         load = alone.without_speculation()
         if self.draft is not None:
             draft = Draft(facts=self.draft.facts, on_host=self.draft_on_host)
@@ -82,7 +82,7 @@ class Way:
         }
 
     def load(self, alone: LoadPlan, depth: int) -> LoadPlan:
-        """What has to be loaded to draft this way, so deep."""
+        """The models to load for this way at one depth."""
         return self.loads(alone, (depth,))[depth]
 
     def speculation(self, depth: int) -> Speculation:

@@ -68,7 +68,7 @@ class Case:
 
     @property
     def sort(self) -> str:
-        """What drafts: methods that draft alike have one name."""
+        """The draft source: methods that draft alike have one name."""
         return drafting_class(self.method)
 
     @property
@@ -82,7 +82,7 @@ class Case:
 
 
 def drafting_class(method: str) -> str:
-    """What drafts with a method: one name for methods that draft alike."""
+    """The draft source of a method: one name for methods that draft alike."""
     return _CLASSES.get(method, TEXT)
 
 

@@ -1,4 +1,4 @@
-"""What people measured near a question: on this card with this model, and on their kin.
+"""Measured speedups near a question: on this card with this model, and on similar ones.
 
 `evidence.json` holds every measured, imported and published speedup of one request at a time; the
 pipeline writes it from `results/`, and a test compares. People count, not rows: of each person the
@@ -94,7 +94,7 @@ Pair: TypeAlias = tuple[Report, Figure]
 
 @cache
 def reports() -> tuple[Report, ...]:
-    """All reports that ship with the program."""
+    """The reports that ship with the program."""
     data = resources.files("answers").joinpath("evidence.json").read_bytes()
     return msgspec.json.decode(data, type=tuple[Report, ...])
 

@@ -1,4 +1,4 @@
-"""Whose figures belong to a machine: its own, and the nearest others where it has none."""
+"""Choose the figures for a machine: its own, else those of the most similar machines."""
 
 import re
 from collections import Counter
@@ -98,14 +98,14 @@ def rig_of(computer: Computer) -> Rig:
 
 
 def reports_here(reports: Iterable[Report], rig: Rig) -> Sequence[Report]:
-    """Those of such a machine; of these, the ones of its usual backend where it has any."""
+    """The reports of such a machine, on its usual backend if there are any."""
     own = [report for report in reports if rig.has(report)]
     usual = {"nvidia": ("cuda",), "cpu": ("cpu",)}.get(rig.sort, ())
     return [report for report in own if report.backend in usual] or own
 
 
 def kin_of(reports: Iterable[Report], rig: Rig, task: str | None, method: str) -> Kin | None:
-    """What a model gained with a method on other machines; `None` where nobody tried.
+    """What a model gained with a method on other machines; `None` if nobody tried it.
 
     Apple's chips have only their own generation for kin, and processors only processors.
     """

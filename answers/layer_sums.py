@@ -10,7 +10,7 @@ from answers.model import Layer, ModelFacts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerSums:
-    """What all layers before each one add up to, so that a difference is a run of layers.
+    """Cumulative sums over layers, so that a difference gives the sum of a range of layers.
 
     `dense`, `experts` and `states` are bytes; `caches` has a layer of each kind of cache with how
     many of its kind come before each. `windows` and `largest_bytes` are of the target's own layers.

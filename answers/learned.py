@@ -17,7 +17,7 @@ from schemas.vocabulary import say
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedError:
-    """Of `points` predicted speeds the share within the stated factor, and the median factor."""
+    """The share of `points` predicted speeds within the stated factor, and the median factor."""
 
     points: int
     devices: int
@@ -27,7 +27,7 @@ class SpeedError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedMemoryError:
-    """Errors over held-out logs: of caches and states as a share, of all of a device in MiB.
+    """Errors over held-out logs: caches and states as a share, a whole device in MiB.
 
     "fits" allows for an error: it was too small for `fits_wrong` of all logs, each of whose
     sources was left out in turn; `fits_worst` is the largest share of it that one of them used.

@@ -131,7 +131,7 @@ def computer_of_parts(
 
 
 def shares_memory(name: str, own_mib: int | None = None) -> bool:
-    """Whether a graphics unit uses main memory, by its name where it lists none of its own."""
+    """Whether a graphics unit uses main memory; by its name if it lists no memory."""
     key = card_key(name)
     if own_mib is not None and not _ONE_MEMORY.fullmatch(key or ""):
         return own_mib < OWN_MEMORY_MIB
@@ -230,7 +230,7 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
 
 
 def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) -> float | None:
-    """The size of the one memory of a machine whose cards have none of their own."""
+    """The size of the shared memory of a machine whose cards have no memory."""
     if len(cards) > 1:
         notes.append(f"{len(cards)} x {cards[0].name}: planned as one, for they share no memory")
     return size_in(cards[0].name) or words.ram or words.vram

@@ -57,7 +57,7 @@ def _name(name: str, source: PlannedModel) -> str:
 
 
 def _loaded(choice: PlanOption) -> Iterator[str]:
-    """What differs from how a run loads models by itself."""
+    """The options that differ from a run's defaults for loading models."""
     case, placement = choice.case, choice.found.placement
     if case.setting.context != Setting().context:
         yield from ("--context", str(case.setting.context))

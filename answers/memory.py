@@ -43,7 +43,7 @@ _ROWS_SCORED = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightBytes:
-    """Bytes of weights that a step may read; of a mixture's experts a token uses only a share."""
+    """Bytes of weights that a step may read; a token uses only a share of a mixture's experts."""
 
     device_dense: float
     device_experts: float
@@ -115,7 +115,7 @@ def device_compute_mib(facts: ModelFacts, setting: Setting, *, prediction: bool 
 
 
 def split_compute_mib(facts: ModelFacts, setting: Setting) -> float:
-    """What a device's compute buffer holds more when some layers stay in host memory.
+    """The growth of a device's compute buffer when some layers stay in host memory.
 
     One row set crosses over, and the largest matrix of a host layer is copied for wide batches.
     """
@@ -134,13 +134,13 @@ def host_compute_mib(facts: ModelFacts, setting: Setting, *, split: bool) -> flo
 
 
 def cpu_compute_mib(facts: ModelFacts, setting: Setting) -> float:
-    """The one compute buffer of a model that is in host memory as a whole."""
+    """The single compute buffer of a model that is entirely in host memory."""
     row = facts.embedding * setting.ubatch * _F32 / MIB
     return device_compute_mib(facts, setting) + row
 
 
 def logits_mib(facts: ModelFacts, setting: Setting) -> float:
-    """What some builds reserve besides: logits of every token of a usual micro-batch."""
+    """Extra reserve of some builds: logits of every token of a default micro-batch."""
     rows = min(setting.ubatch, _USUAL_MICRO_BATCH)
     return rows * (facts.vocabulary + facts.embedding) * _F32 / MIB
 
@@ -203,7 +203,7 @@ def _add_compute(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sizes:
-    """MiB that depend on the setting: of a layer's cache by kind, and of the other buffers."""
+    """MiB that depend on the setting: a layer's cache by kind, and the other buffers."""
 
     sums: LayerSums
     caches: tuple[tuple[float, tuple[float, ...]], ...]

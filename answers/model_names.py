@@ -21,7 +21,7 @@ _GENERATION = re.compile(
 
 @cache
 def model_key(label: str) -> str:
-    """One slug for a model however it is written: `Qwen3.6:27b-instruct` is `qwen3.6-27b`.
+    """One slug for all spellings of a model: `Qwen3.6:27b-instruct` is `qwen3.6-27b`.
 
     Owner, quantisation, kind of file, month of release and the words of the usual tuning are left
     out. A name that no rule knows is returned as a slug, which may be empty.
@@ -41,7 +41,7 @@ def model_key(label: str) -> str:
 
 @cache
 def unknown_tag(name: str) -> str | None:
-    """What follows the colon of a name and is no size, tuning or quantisation; else `None`."""
+    """What follows the colon of a name and is not a size, tuning or quantisation; else `None`."""
     tag = name.rpartition(":")[2] if ":" in name else ""
     if find_quantisation(tag):
         return None

@@ -25,7 +25,7 @@ class NamedCard:
 
 @dataclass(frozen=True, slots=True)
 class NamedMachine:
-    """What a text says about a machine. `unknown` are its parts that name no card of the table."""
+    """The machine that a text describes. `unknown` are the parts that name no card of the table."""
 
     cards: tuple[NamedCard, ...] = ()
     ram_gib: float | None = None
@@ -74,7 +74,7 @@ def cards_of(text: str) -> tuple[NamedCard, ...]:
 
 
 def cards_named(text: str) -> tuple[str, int] | None:
-    """The one card that a text names, and how many of it; `None` for none and for several."""
+    """The card that a text names, and its count; `None` for no card or several different ones."""
     cards = cards_of(text)
     return (cards[0].key, cards[0].count) if len({card.key for card in cards}) == 1 else None
 

@@ -55,7 +55,7 @@ class LoadPlan:
     draft: Draft | None = None
     uses_head: bool = False
     margin_mib: float = DEFAULT_MARGIN_MIB
-    unified: bool = False  # what lies on the devices takes room of the host, too
+    unified: bool = False  # what the devices hold takes memory of the host, too
 
     @property
     def draft_setting(self) -> Setting:

@@ -68,19 +68,19 @@ class Fitted(msgspec.Struct, frozen=True):
         return total, math.sqrt(variance)
 
     def untried(self, effects: Effects) -> Iterator[str]:
-        """What of a setting nobody tried."""
+        """The parts of a setting that nobody tried."""
         for name in effects:
             if name not in self.effects and (words := _UNTRIED.get(name.partition("|")[0])):
                 yield words
 
     def coverage(self, kind: str) -> Coverage:
-        """That of a kind, or of all where too few people tried it."""
+        """The coverage of a kind, or of all kinds if too few people tried it."""
         return self.kinds.get(kind) or self.kinds["all"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What is asked about, whatever drafts: the machine, the model, and the task if there is one.
+    """The subject of a question, without the draft: machine, model, and the task if one was named.
 
     `plain_tps` is by the formulas and the `nominal` bandwidths, as the fit knows them; `machine`
     has what results say of it, too. `curve` is what a wider step of the model costs there, if it
@@ -169,7 +169,7 @@ def case_of(setup: Setup, load: LoadPlan, found: Projection, speculation: Specul
 def predicted(
     setup: Setup, load: LoadPlan, found: Projection, speculation: Speculation, base: SpeedEstimate
 ) -> Prediction:
-    """What speculation is predicted to gain over `base`, the target alone in the same memory.
+    """The predicted gain of speculation over `base`, the target alone in the same memory.
 
     Where somebody measured the acceptance, or what a wider step costs, the formulas know more than
     the fit. Rounds that draft from the text are mostly plain steps, of which a curve says nothing.

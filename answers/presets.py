@@ -52,7 +52,7 @@ class Preset:
 
     @property
     def reference(self) -> str:
-        """What a hub is asked for: the repository, and what tells the file from its others."""
+        """The name for a request to the hub: the repository and the file or quantisation in it."""
         return f"{self.repository}:{self.file or self.quantisation}"
 
     @property
@@ -83,7 +83,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Month:
-    """What everybody measures alike: the first target that fits, a method, a few prompts."""
+    """The same run for everybody: the first target that fits, a method, a few prompts."""
 
     targets: tuple[str, ...]
     method: str
@@ -105,7 +105,7 @@ def presets() -> dict[str, Preset]:
 
 @cache
 def preset_named(name: str) -> Preset | None:
-    """The preset that a name means, however its words are joined; `None` for an unknown name.
+    """The preset that a name means, with any separators; `None` for an unknown name.
 
     A name is that of a preset, a model's with or without its owner, or either with a quantisation:
     `qwen3-8b`, `Qwen/Qwen3-8B`, `qwen3:8b-q8_0`. A model whose shape is known needs no entry, nor
@@ -129,7 +129,7 @@ def require_quantisation(name: str) -> None:
     model = name.removesuffix(f":{tag}")
     if tag and preset_named(model) is not None:
         message = (
-            f"`{tag}` is no quantisation that is known here; name one, such as "
+            f"`{tag}` is not a quantisation that is known here; name one, such as "
             f"{model}:{DEFAULT_QUANTISATION}"
         )
         raise QuestionError(message)

@@ -55,7 +55,7 @@ def find_quantisation(text: str) -> tuple[Quantisation, str] | None:
 
 
 def _of_bits(bits: str) -> Quantisation:
-    """A quantisation of which only the bits are stated: whole ones leave out the scales."""
+    """A quantisation that is stated in bits only; whole numbers of bits leave out the scales."""
     body = float(bits) if "." in bits else float(bits) + _SCALES
     return Quantisation(
         name=f"{bits}-bit", body=body, embedding=body, output=body, error=_BITS_ERROR
@@ -64,7 +64,7 @@ def _of_bits(bits: str) -> Quantisation:
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], Quantisation], ...]:
-    """What each row is found by: longer names first, then the rows with a `match` in order."""
+    """The search order of the rows: longer names first, then those with a `match` in order."""
     rows = table("quantisations.csv", _TEXT)
     rows.sort(key=lambda row: -len(row["name"]) if "match" not in row else 0)
     found = []

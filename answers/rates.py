@@ -114,12 +114,12 @@ def is_processor(device: str, processor: str) -> bool:
 
 
 def gb_per_token(facts: ModelFacts) -> float:
-    """What a token reads of a model's weights."""
+    """The bytes of a model's weights that one token reads."""
     return weights_per_token(facts) / _GB
 
 
 def reached(rates: Iterable[Rate], gb: float) -> float | None:
-    """The rate for a model that reads so much: the median of the models nearest to it in size."""
+    """The rate for `gb` per token: the median of the models nearest in size."""
     distances = [(abs(math.log(rate.gb_per_token / gb)), rate.gb_per_s) for rate in rates]
     least = min((distance for distance, _ in distances), default=0.0)
     nearest = [rate for distance, rate in distances if distance <= least + _ALIKE]

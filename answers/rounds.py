@@ -1,4 +1,4 @@
-"""What a round yields and what it costs: tokens over plain steps make the speedup.
+"""The yield and the cost of a round: the speedup is its tokens over its cost in plain steps.
 
 A round is one step of the target over the drafted tokens, plus the drafting; it yields the accepted
 tokens and one more. How much is accepted is a range where nobody measured it, and so is what a
@@ -89,7 +89,7 @@ class Speculation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundParts:
-    """What a round on one machine reads: the target's step, and a drafted token in milliseconds.
+    """The cost of a round on one machine: the target's step, and a drafted token, in milliseconds.
 
     `replays`: after a rejection the accepted tokens are read again. `shared`: all is computed on a
     processor, or on graphics that use its memory. `curve`: what a wider step costs, if it was
@@ -105,7 +105,7 @@ class RoundParts:
 
 @cache
 def assumed_chances(source: DraftSource, depth: int) -> tuple[float, float, float]:
-    """The chances where nobody counted any: later positions are accepted less often."""
+    """The assumed acceptance without counts: later positions are accepted less often."""
     low, usual, high = (
         chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth)
         for first in ACCEPTANCE[source]
@@ -155,7 +155,7 @@ def parts_of(
     source: DraftSource,
     curve: Curve | None = None,
 ) -> RoundParts:
-    """What rounds from this source read with this placement."""
+    """The memory reads of rounds from this source with this placement."""
     return RoundParts(
         step=speed.step_bytes(load.target, placement, load.setting),
         draft_ms=_draft_ms(load, machine, source, placement),

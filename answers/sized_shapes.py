@@ -18,7 +18,7 @@ from answers.shapes import ShapeRow, shape_of
 # "7B" may be 6.5 or 7.6 billion; a number from a table is closer.
 _NAME_ERROR, _TABLE_ERROR = 0.15, 0.08
 _SIZE = re.compile(r"(?:^|-)(e?)(\d+(?:\.\d+)?)([bm])(?:-a(\d+(?:\.\d+)?)b)?(?=-|$)")
-# Heads in a file of their own are no models of the size in their name.
+# Heads in a file of their own are not models of the size in their name.
 _NO_MODEL = re.compile(r"eagle|dflash|dspark|medusa|assistant|speculator|draft|lora|mmproj")
 _VOCABULARY, _HEAD, _STEP = 151_936, 128, 128  # medians of the rows, and what widths divide by
 # Of dense models and of mixtures: the width is a * billions ** b, the layers c * billions ** d; the
@@ -69,7 +69,7 @@ def size_of(name: str) -> Size | None:
         if re.search(listed.match, slug):
             return replace(listed, name=slug)
     found = [*_SIZE.finditer(slug)]
-    if len(found) != 1:  # "a-3b or b-125m" is no size
+    if len(found) != 1:  # "a-3b or b-125m" is not a size
         return None
     _, number, unit, active_b = found[0].groups()
     billions = float(number) / (1000 if unit == "m" else 1)
@@ -78,7 +78,7 @@ def size_of(name: str) -> Size | None:
 
 
 def estimate_note(name: str) -> str | None:
-    """What a plan by an estimated shape rests on; `None` for a model of the table."""
+    """The assumption behind a plan with an estimated shape; `None` for a model of the table."""
     size = None if shape_of(name) else size_of(name)
     if size is None:
         return None

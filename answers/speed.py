@@ -74,7 +74,7 @@ class SpeedEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineSpeed:
-    """What decides speed apart from the memories: bandwidths in GB/s, and cores of the host."""
+    """The inputs of speed other than memory sizes: bandwidths in GB/s, and cores of the host."""
 
     device_gb_per_s: float | None
     host_gb_per_s: float | None
@@ -109,7 +109,7 @@ class StepBytes:
 
 @lru_cache(maxsize=4096)
 def step_bytes(facts: ModelFacts, placement: LayerPlacement, setting: Setting) -> StepBytes:
-    """What a step reads of weights, and of a cache of a usual depth, with this placement."""
+    """The bytes of weights and of a typical cache that a step reads with this placement."""
     setting = replace(setting, context=_DEPTH_TOKENS, slots=1)
     weights, own = weights_of(facts, placement), len(facts.layers)
     first = min(own, max(0, facts.placed_layers - placement.layers))
@@ -194,7 +194,7 @@ def weights_per_token(facts: ModelFacts) -> float:
 
 
 def starts_ms(facts: ModelFacts, layers: int) -> float:
-    """What the kernels of so many layers on a device take to start."""
+    """The time to launch the kernels of this many layers on a device."""
     return layers * (MS_PER_LAYER + (MS_PER_CHOICE if facts.mixture else 0.0))
 
 

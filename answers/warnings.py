@@ -90,7 +90,7 @@ def _speed(asked: PlanOption, gain: SpeedEstimate | None) -> Iterator[str]:
 
 
 def after_failure(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
-    """What an allocation that failed would have taken of what is free, and what fits instead."""
+    """The free memory that a failed allocation would have needed, and what fits instead."""
     found = project(replace(case, margin_mib=0.0), placement)
     places = [*zip(case.devices, found.devices, strict=False), (case.host, found.host)]
     yield from (_needed(memory, buffers) for memory, buffers in places if buffers.total())

@@ -26,7 +26,7 @@ _MOST_LOSSES = 2  # by name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentences:
-    """What is said, in the order in which it is read; `None` is nothing to say."""
+    """The sentences of an answer in reading order; `None` where there is nothing to say."""
 
     verdict: str
     why: str | None
@@ -103,7 +103,7 @@ def _split(choice: PlanOption) -> str:
 
 
 def _way(choice: PlanOption) -> str:
-    """What drafts, and how deep."""
+    """The draft source and its depth."""
     drafts = choice.speculation
     if drafts is None:
         return "no draft"
@@ -143,7 +143,7 @@ def _why(found: Answer) -> str | None:
         )
     elsewhere = f"; {_elsewhere(found.kin)}" if found.kin else ""
     untried = judged.predicted.untried if judged.predicted else ()
-    # Who lacks such a card lacks this one.
+    # Without such a card, this one is missing as well.
     lacking = [each for each in untried if each != "this card" or "such a card" not in untried]
     names = " or ".join(lacking)
     wider = f"; nobody published {names} with it, so the interval is wider" if untried else ""
@@ -213,7 +213,7 @@ def _known(choice: PlanOption) -> str:
 
 
 def _fits(found: Answer) -> str:
-    """What it takes of the memory, and what a draft costs in context."""
+    """The memory that it needs, and the context that a draft costs."""
     asked = found.asked
     case, placement = asked.case, asked.found.placement
     if not asked.fits:
@@ -245,7 +245,7 @@ def _of_several(found: Answer) -> str:
 
 
 def _missing(asked: PlanOption) -> str:
-    """What it needs and what there is, at the place that is too small."""
+    """The memory needed and available, at the place that is too small."""
     case, found = asked.case, asked.found
     # Without devices there is still one placement, which needs nothing.
     needs = [
@@ -265,7 +265,7 @@ def _gib(mib: float) -> str:
 
 
 def _assumed(found: Answer) -> str | None:
-    """What nobody measured or stated, said once."""
+    """The assumptions, each listed once."""
     read = " ".join((*found.alone.tps.assumes, *found.asked.tps.assumes))
     notes = [
         note[:1].upper() + note[1:]
@@ -276,7 +276,7 @@ def _assumed(found: Answer) -> str | None:
 
 
 def _instead(found: Answer) -> str | None:
-    """What the same memory could do faster, if there is anything."""
+    """A faster use of the same memory, if there is one."""
     asked, target = found.asked, found.asked.case.target
     crowded = not asked.fits or asked.found.placement.layers < target.placed_layers
     others = [
@@ -296,7 +296,7 @@ def _instead(found: Answer) -> str | None:
 
 
 def coverage_of(judged: PlanOption | None) -> Coverage | None:
-    """How often intervals like this one held; `None` where figures of people answer."""
+    """How often intervals like this one held; `None` if the answer was measured by people."""
     if judged is None or judged.figures is not None or judged.predicted is None:
         return None
     return judged.predicted.coverage

@@ -78,7 +78,7 @@ def _result(part: Part, seed: int, kept: Path) -> Submission:
         write(submission, path)
     known = contract.read(path.read_bytes(), file=path.name)
     if not isinstance(known, Submission):
-        message = f"{path} is not valid any more ({known[0].line()}); remove it"
+        message = f"{path} is no longer valid ({known[0].line()}); remove it"
         raise ValueError(message)  # noqa: TRY004 - about the file, not about a type
     return known
 

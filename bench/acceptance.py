@@ -2,7 +2,7 @@
 
 The target writes its answers, alone and with the draft at several depths, in turns. Then the draft
 alone reads them. Each position, the tokens of a round and, with the curve of the same session, the
-speedup of each depth stand beside those that were counted and timed.
+speedup of each depth are next to those that were counted and timed.
 """
 
 import json

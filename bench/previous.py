@@ -2,7 +2,8 @@
 
 Per prompt the median over the blocks of the log ratio, per task the mean over its prompts, over all
 tasks the mean of the tasks with Student's t over them. It was given up because nobody's time is a
-geometric mean, and because tasks that differ are no doubt about a campaign that ran them all.
+geometric mean, and because variation between tasks is not uncertainty of a campaign that ran all
+of them.
 """
 
 import math

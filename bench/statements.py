@@ -1,8 +1,8 @@
 """Whether the figures below a sentence contradict it: `python -m bench.statements`.
 
 Random collections of results become the charts, the headings of the map and the losses of the site.
-Each sentence with a number is read again by a rule of this file, which knows only the table that
-stands with it. A sentence that no rule reads counts as contradicted. It prints how often each kind
+Each sentence with a number is read again by a rule of this file, which knows only the table
+below it. A sentence that no rule reads counts as contradicted. It prints how often each kind
 was read; exit code 1 if one was contradicted.
 """
 
@@ -40,7 +40,7 @@ Rule: TypeAlias = "Callable[[re.Match[str], Sequence[LINE]], bool]"
 
 
 class Said(NamedTuple):
-    """A sentence, the kind of place it stands in, and the table that stands with it."""
+    """A sentence, the kind of its place, and the table that supports it."""
 
     kind: str
     text: str

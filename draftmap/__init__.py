@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-# In a checkout the rooms lie next to this package, not in it.
+# In a checkout the rooms are next to this package, not in it.
 _ROOMS = _HERE if (_HERE / "harness").is_dir() else _HERE.parent
 
 if str(_ROOMS) not in sys.path:

@@ -1,4 +1,4 @@
-"""What a figure may claim that was chosen as the best of several.
+"""Correct the claim of a figure that was chosen as the best of several.
 
 The more figures were looked at, the likelier one of them is high by luck. Each of `choices` figures
 may therefore exceed its lower bound in a share of ERROR / choices of cases only (Bonferroni), so

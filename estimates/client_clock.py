@@ -31,7 +31,7 @@ _MOST = math.log1p(FLAGS[ONLY_REQUESTS].bounds["apart"])
 
 
 def error(submission: Submission, arm: Arm, slack_ms: float = _SLACK_MS) -> Interval | None:
-    """By which factor whole requests differ from the speedup; `None` if too few were asked."""
+    """The factor between whole requests and the speedup; `None` with too few requests."""
     logs = {
         (trial.arm, trial.prompt, trial.block): found
         for trial in submission.trials
@@ -48,7 +48,7 @@ def error(submission: Submission, arm: Arm, slack_ms: float = _SLACK_MS) -> Inte
 
 
 def apart(submission: Submission, arm: Arm) -> float:
-    """That factor as a logarithm; 0 if there may be none, or it is unknown."""
+    """The logarithm of that factor; 0 if it may be 1, or is unknown."""
     return _log_centre(error(submission, arm))
 
 
@@ -70,10 +70,10 @@ def only_requests(submission: Submission, arm: Arm) -> bool:
 
 
 def widened(interval: Interval, scope: Scope) -> Interval:
-    """The interval with what the client's clock hides, up to the ratio of whole requests.
+    """Widen the interval by the error of the client's clock, up to the ratio of whole requests.
 
-    These bound the grain where they are known better. What they cannot exclude is possible where
-    answers are short: a server may have written all of them before it sent the first word.
+    Whole requests are known better, so they bound the error. Short answers keep all of it: a server
+    may have written the whole answer before it sent the first word.
     """
     grain = _share(scope, lambda trial: trial.grain_ms or 0.0)
     slack = _share(scope, lambda _: _SLACK_MS)
@@ -109,7 +109,7 @@ def _log_difference(trial: Trial, slack_ms: float) -> float | None:
 
 
 def _share(scope: Scope, ms: Callable[[Trial], float]) -> float:
-    """So many milliseconds as an average share of the decode times of both arms."""
+    """These milliseconds as an average share of the decode times of both arms."""
     arms = zip(*((pairs.trials, pairs.baseline_trials) for pairs in scope.prompts), strict=True)
     shares = [
         [ms(trial) / (trial.decode_ms or math.inf) for trials in arm for trial in trials]

@@ -19,7 +19,7 @@ _DASH = "\N{EN DASH}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmSetting:
-    """What distinguishes one arm, wherever it runs: method, depth and draft.
+    """The setting of an arm, independent of the machine: method, depth and draft.
 
     `setting` is its part of an address; `draft` is the slug of `draft_label`. An arm whose depth
     varies has no `depth`: `varied_by` says what varies it, `depths` how far.
@@ -62,7 +62,7 @@ def fixed(method: Method) -> int | None:
 
 
 def varied_by(method: Method) -> str | None:
-    """What makes the depth vary, in words; `None` for a fixed depth."""
+    """The reason for a varying depth, in words; `None` for a fixed depth."""
     if method.controller:
         return f"adaptive depth ({method.controller})"
     if method.adaptive:
@@ -73,7 +73,7 @@ def varied_by(method: Method) -> str | None:
 
 
 def label(method: Method) -> str:
-    """What readers call a method: `MTP`, `MTP, adaptive depth (autotune)`, `A, then B`."""
+    """The reader's name of a method: `MTP`, `MTP, adaptive depth (autotune)`, `A, then B`."""
     if method.chain:
         return ", then ".join(METHODS[each].label for each in method.chain)
     name, varied = method.name or METHODS[method.type].label, varied_by(method)

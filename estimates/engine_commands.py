@@ -16,7 +16,7 @@ from schemas.vocabulary import METHODS
 
 LLAMA_CPP, IK_LLAMA_CPP = "llama.cpp", "ik_llama.cpp"
 VLLM, SGLANG, MLX_LM = "vLLM", "SGLang", "mlx-lm"
-# Sizes of which `None` is no limit. Older builds have limits of their own, so 0 is stated.
+# Sizes of which `None` means no limit. Older builds have limits of their own, so 0 is stated.
 _UNLIMITED = ("n_min", "p_min")
 _SAFE_LOOKUP = 3
 _SHORT_LOOKUP = (

@@ -40,7 +40,7 @@ ANSWER_LENGTHS = (24, 96, 384, 1536)
 
 
 def costs_of(estimate: Estimate) -> Costs | None:
-    """What a token of prompt and answer costs in both arms; `None` where one is not known."""
+    """The cost of a token of prompt and answer in both arms; `None` if one is unknown."""
     reading = estimate.baseline_reading_ms, estimate.reading_ms
     rates, prompt_tokens = (estimate.baseline_tps, estimate.tps), estimate.mean_prompt_tokens
     if not prompt_tokens or reading[0] is None or reading[1] is None:
@@ -134,7 +134,7 @@ def _why_this_speed(estimate: Estimate, arm: Arm, submission: Submission) -> str
     if estimate.interval is None and single_pass(submission):
         return (
             f"{_times(estimate)} the baseline's speed in a single pass of each arm; what disturbed"
-            " a pass cannot be told from a difference, so measure at least three blocks."
+            " a pass cannot be distinguished from a difference, so measure at least three blocks."
         )
     if arm.role == "control" and arm.method.acceptance is None:
         return _control(estimate, arm)
@@ -155,7 +155,7 @@ def _why_this_speed(estimate: Estimate, arm: Arm, submission: Submission) -> str
 def _balance(
     estimate: Estimate, arm: Arm, submission: Submission, cost: float, yielded: float
 ) -> str:
-    """What a round costs against what it yields."""
+    """Compare the cost of a round with its yield."""
     depth = limit(arm.method)
     costs, yields = f"{cost:.1f}", f"{yielded:.1f}"
     if costs == yields:

@@ -50,7 +50,7 @@ def short_name(name: str) -> str:
 
 
 def is_placeholder(name: str) -> bool:
-    """Whether a name stands for no card: `AMD Device 7551`, or several that share one number."""
+    """Whether a name fits no single card: `AMD Device 7551`, or several that share one number."""
     name = name[:200]  # the pattern is for one line
     bracketed = re.search(r"\[([^]]+)\]", name)
     bare = re.sub(r"[\s,]+", " ", _BRANDS.sub(" ", (bracketed[1] if bracketed else name).lower()))
@@ -63,7 +63,7 @@ def known_vendor(name: str) -> Vendor | None:
 
 
 def vendor_of(name: str) -> Vendor:
-    """The same, `other` where the name does not tell."""
+    """The same, or `other` if the name does not show it."""
     return known_vendor(name) or "other"
 
 

@@ -117,7 +117,7 @@ def t_interval(logs: Sequence[float]) -> Interval | None:
 
 
 def deviation(values: Sequence[float]) -> float:
-    """Sample standard deviation of at least two values; of equal ones exactly 0."""
+    """Sample standard deviation of at least two values; exactly 0 if all are equal."""
     return math.sqrt(variance(values))
 
 

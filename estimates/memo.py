@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def once(derive: Callable[[S], T]) -> Callable[[S], T]:
-    """The same function, whose result is stored on its argument, which has no slots."""
+    """Cache the result of a function on its argument, whose class has no slots."""
     name = f"{derive.__module__}.{derive.__qualname__}"
 
     @wraps(derive)

@@ -135,7 +135,7 @@ class PromptPairs:
 
     @property
     def at_most(self) -> bool:
-        """Whether the arm's time is only known to be longer: of fewer failures it is the median."""
+        """Whether the arm's time is a lower bound, because at least half of its requests failed."""
         return len(self.failed) >= max(1, len(self.trials))
 
     @cached_property
@@ -151,7 +151,7 @@ class PromptPairs:
 
     @cached_property
     def cpu_ms(self) -> tuple[float, float] | None:
-        """The same by processor time; `None` where a trial failed or did not record it."""
+        """The same by processor time; `None` if a trial failed or did not record it."""
         return None if self.failed else self.times(cpu_ms_per_token)
 
     def times(self, ms: Callable[[Trial], float | None]) -> tuple[float, float] | None:
@@ -178,7 +178,7 @@ def pair(submission: Submission, arm: Arm) -> tuple[PromptPairs, ...]:
 
 
 def pair_all(submission: Submission, arms: Iterable[Arm]) -> dict[str, tuple[PromptPairs, ...]]:
-    """The pairs of several arms by id; what arms have in common, a baseline, is read once."""
+    """The pairs of several arms by id; a shared baseline is read once."""
     timed = cache(partial(_timed, submission.trials))
     most_steps = (submission.settings.max_output_tokens or 1) - 1
     found: dict[str, tuple[PromptPairs, ...]] = {}

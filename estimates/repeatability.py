@@ -117,7 +117,7 @@ def block_ratios(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
     """Logarithm of each full block's time ratio, were it the only one.
 
     A block is full if at least nine tenths of the prompts have a pair in it, and every task one.
-    Prompts without a pair in it count with their own times, so that a failure is no noise.
+    Prompts without a pair in it count with their own times: a failure is not counted as noise.
     """
     tables = [[(_by_block(pairs), pairs) for pairs in group] for group in groups]
     return tuple(

@@ -51,7 +51,7 @@ def floor(submission: Submission) -> Floor | None:
 
 
 def bytes_per_token(model: Model) -> float | None:
-    """Bytes of the weights that one token uses: of a mixture of experts only the active share.
+    """Bytes of the weights that one token uses: in a mixture of experts only the active share.
 
     Parameters that are not stated are those in the name; without the size of the file it is the
     least that files of this quantisation have. `None` where neither says anything.
@@ -70,7 +70,7 @@ def bytes_per_token(model: Model) -> float | None:
 
 
 def unknown_to(submission: Submission) -> tuple[str, ...]:
-    """What `floor` lacks, in words: the size of the weights, or the memory that they are in."""
+    """The input that `floor` lacks, in words: the size of the weights, the memory or the cores."""
     least, machine = floor(submission), submission.machine
     if least is None:
         return ("the size of the target's weights",)
@@ -94,7 +94,7 @@ def _main_memory(machine: Machine) -> tuple[float, str] | None:
 
 
 def _processor(machine: Machine, used: float) -> tuple[float, str] | None:
-    """The most that the memory of a processor like this one delivers, by its name and cores."""
+    """The highest memory bandwidth of a processor like this one, by its name and cores."""
     if machine.cpu.name is None and machine.cpu.logical_cores is None:
         return None
     table = devices().processors
@@ -126,7 +126,7 @@ class Platform:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Processors:
-    """What main memory delivers at most, by the words of a processor's name and by its cores."""
+    """The highest bandwidth of main memory, by the words of a processor's name and its cores."""
 
     per_core_gb_per_s: float
     cache_mib: int

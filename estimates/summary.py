@@ -101,7 +101,7 @@ def estimate(
 
 
 def _only_requests(scope: Scope) -> Estimate:
-    """Where whole requests show that the times per token are not those of the tokens."""
+    """The estimate from whole requests alone, where they contradict the times per token."""
     times = scope.values(client_clock.request_ms) if scope.complete else None
     if times is None:
         counted = _counted(scope, None, None)
@@ -132,7 +132,7 @@ def _counted(scope: Scope, interval: Interval | None, request: Interval | None) 
 
 
 def _doubt(scope: Scope, judged: Verdict, *, once: bool) -> str | None:
-    """Why what the intervals say is no verdict; `None` if it is one."""
+    """Why the intervals give no verdict; `None` if they give one."""
     if METHODS[scope.arm.method.type].lossy:
         return verdicts.LOSSY
     failed = verdicts.failed_share(scope.trials, scope.baseline_trials)

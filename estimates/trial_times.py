@@ -18,7 +18,7 @@ def is_timed(trial: Trial) -> bool:
 
 
 def clock(trials: tuple[Trial, ...]) -> Clock:
-    """The clock that all of these trials have: two clocks are never compared with each other."""
+    """The clock that all these trials share: times of different clocks are never compared."""
     return "steady" if all(round_ms_of(trial) is not None for trial in trials) else "decode"
 
 

@@ -94,7 +94,7 @@ def verdict(
     return judged
 
 
-# Reasons for no verdict that are no flags. An instrument's acceptance was set: it shows what a
+# Reasons for no verdict that are not flags. An instrument's acceptance was set: it shows what a
 # round costs and has no speedup.
 INSTRUMENT = "instrument"
 LOSSY = "lossy-verification"
@@ -107,7 +107,7 @@ SIGNED: tuple[Verdict, ...] = ("helps", "hurts", "slower-in-all")
 JUDGED: tuple[Verdict, ...] = (*SIGNED, "no-clear-difference")
 
 # An arm that fails on this share of the prompts that its baseline finishes has no verdict: those
-# that are left are no sample of all. One that fails on fewer does not help: it is at most as fast.
+# that are left do not represent all. One that fails on fewer does not help: it is at most as fast.
 MOST_FAILED = 0.10
 # Arms that ran one after another: clocks, heat and other programs change a rate by less than this.
 ORDER, DRIFT = "not-interleaved", 1.5

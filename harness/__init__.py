@@ -5,7 +5,7 @@ from pathlib import Path
 __version__ = "0.2.0"
 
 _PARENT = Path(__file__).parents[1]
-# In a wheel the rooms lie inside the package `draftmap`, in a checkout side by side.
+# In a wheel the rooms are inside the package `draftmap`, in a checkout side by side.
 INSTALLED = (_PARENT / "__init__.py").is_file()
 # How a person starts this program, here.
 IN_A_CHECKOUT = "python -m harness"

@@ -128,7 +128,7 @@ app = typer.Typer(
     help="Measure where speculative decoding makes a local LLM faster, where slower, and why.",
     epilog=f"Start with `{PROGRAM} doctor`, then `{PROGRAM} run --quick`.\n\n"
     f"Exit codes: {'. '.join(f'{code} {text}' for code, text in EXIT_CODES.items())}.",
-    add_completion=INSTALLED,  # `python -m harness` is no word that a shell completes
+    add_completion=INSTALLED,  # `python -m harness` is not a word that a shell completes
     context_settings=HELP_NAMES,
     rich_markup_mode=None,
     pretty_exceptions_show_locals=False,
@@ -195,7 +195,7 @@ def in_full(words: list[str]) -> list[str]:
         for nearest in [get_close_matches(first.lower(), choices, 1, _SIMILAR)]
     )
     console.say(
-        f"Error: {first!r} is no command, and no model by name, file or owner/repo:quant; "
+        f"Error: {first!r} is neither a command nor a model by name, file or owner/repo:quant; "
         f"{', '.join(near)}"
     )
     raise SystemExit(BAD_INPUT)

@@ -47,7 +47,7 @@ COMMANDS = {
     ),
     "acceptance": Feature(
         "harness.acceptance.command",
-        "Count what a target accepts of a draft, by letting the draft alone read its answers.",
+        "Count the drafts that a target would accept, by running only the draft.",
     ),
     "plan": Feature(
         "harness.plan.command",
@@ -67,14 +67,15 @@ COMMANDS = {
     ),
     "fix": Feature(
         "harness.commands.fix",
-        "Repair what is wrong with a result file without touching a measurement.",
+        "Repair the format of result files without touching a measurement.",
     ),
     "show": Feature(
         "harness.commands.show",
         "Print the report of a result file: verdict and speedup per arm and task, and why.",
     ),
     "verify": Feature(
-        "harness.verify.command", "Repeat two prompts of a result where its weights are."
+        "harness.verify.command",
+        "Repeat two prompts of a result, given its weights.",
     ),
     "submit": Feature(
         "harness.submit.command",

@@ -60,7 +60,7 @@ _MIB = 1024 * 1024
 def directory() -> Path:
     """The cache directory; `DRAFTMAP_CACHE` overrides the platform's default.
 
-    Who writes into it makes it with `usable`: what only looks needs none.
+    Code that writes into it creates it with `usable`; code that only reads does not need to.
     """
     return Path(os.environ.get(VARIABLE) or platformdirs.user_cache_dir("draftmap"))
 

@@ -77,7 +77,7 @@ class Cache:
 
 
 def _sealed(path: Path, value: bytes) -> bytes:
-    """A value after a digest of it and of its place: what another entry held is no hit."""
+    """A value after a digest of it and of its place: what another entry held is not a hit."""
     return hashlib.sha256(path.name.encode() + value).digest() + value
 
 

@@ -30,7 +30,8 @@ def ending() -> Iterator[None]:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        message = f"{error.filename or 'A file'} cannot be written ({error.strerror}). Free some."
+        name = error.filename or "A file"
+        message = f"{name} cannot be written ({error.strerror}). Free some disk space."
         _end(message, UnwritableError.exit_code, error)
 
 

@@ -22,7 +22,7 @@ T = TypeVar("T")
 def decode(cls: type[T], document: Json) -> T:
     """Build `cls` from JSON values. Raises `msgspec.ValidationError`, which names the place.
 
-    Strict: 1.0 is no integer and "1" is no number; an integer may stand for a float.
+    Strict: 1.0 is not an integer and "1" is not a number; an integer may stand for a float.
     """
     return msgspec.convert(document, cls)
 

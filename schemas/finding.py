@@ -79,7 +79,7 @@ def quoted_path(path: str) -> str:
 
 
 def shown(value: object) -> str:
-    """A JSON value as short, printable ASCII text for a message; of a container only its size."""
+    """A JSON value as short, printable ASCII text for a message; a container by its size only."""
     if isinstance(value, dict):
         return f"an object (fields: {len(value)})"
     if isinstance(value, list):

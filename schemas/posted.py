@@ -44,7 +44,7 @@ def from_text(text: str) -> bytes | None:
 
 
 def unpacked(packed: bytes) -> bytes:
-    """Compressed bytes as they were, at most as many as a result may have.
+    """Decompress bytes, up to the largest size of a result.
 
     Raises `UnreadableTextError` for damaged or larger data.
     """

@@ -99,7 +99,7 @@ def secret(text: str) -> str | None:
 
 
 def personal(text: str, path: str = ROOT) -> str | None:
-    """What in a text at a path may identify a person or a machine; `None` if nothing does."""
+    """The part of a text that may identify a person or machine; `None` if there is none."""
     text = _plain_text(text)
     for kind, pattern in _PERSONAL_OF.items():
         if pattern.search(text):
@@ -113,7 +113,7 @@ def personal(text: str, path: str = ROOT) -> str | None:
 
 
 def found(text: str) -> str | None:
-    """What in a text does not belong into a public file; `None` if nothing does."""
+    """The part of a text that must not be in a public file; `None` if there is none."""
     return secret(text) or personal(text)
 
 

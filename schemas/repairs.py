@@ -1,12 +1,14 @@
-"""Repair what is wrong with a result file where no measurement is touched.
+"""Repair faults of a result file that touch no measurement.
 
-That is the order of keys, spaces, a byte-order mark, an older version of the format, and letters
-that nobody sees in names. Everything else stays a finding: nobody writes a measurement by hand.
+That is the order of keys, spaces, a byte-order mark, an older version of the format, another
+spelling of a known model and letters that nobody sees in names. Everything else stays a finding:
+nobody writes a measurement by hand.
 """
 
 import codecs
+import re
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -19,10 +21,12 @@ from schemas.finding import ROOT, Finding, child_path, in_file, shown
 from schemas.migrations import migrated
 from schemas.strict import refused
 from schemas.submission import Submission
+from schemas.vocabulary import model_name
 
 _OF_TEXTS = ("characters", "names-visible")
 # Texts here say what was run and answered, so they are measured values, too.
 _MEASURED = ("$.trials", "$.warmups", "$.probes", "$.suite", "$.arms")
+_NAME_OF_MODEL = re.compile(r"\$\.(target|drafts\[\d+\])\.name")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,17 +49,18 @@ def repaired(data: bytes, *, file: str = "") -> Repaired | tuple[Finding, ...]:
     document = migrated(_with_clean_texts(before))
     if isinstance(document, tuple):
         return in_file(document, file)
-    fixed = canonical_bytes(document)
+    fixed = canonical_bytes(_changed_texts(ROOT, document, _with_model_name))
     submission = read(fixed, file=file)
     if isinstance(submission, tuple):
         return submission
     after: Json = orjson.loads(fixed)
-    values = measured_values(before)
-    if changed := [path for path, value in measured_values(after).items() if value != values[path]]:
-        message = "a repair would change what was measured; let the harness write the file again"
-        return (Finding(file=file, path=changed[0], message=message, rule="measured-values"),)
+    values, kept = measured_values(before), measured_values(after)
+    digest = content_digest(canonical_bytes(values))
+    if digest != content_digest(canonical_bytes(kept)):
+        path = min((path for path, _ in values.items() ^ kept.items()), default=ROOT)
+        message = "a repair would change what was measured; measure or import it again"
+        return (Finding(file=file, path=path, message=message, rule="measured-values"),)
     repairs = tuple(_repairs(dict(_leaves(ROOT, before)), after, canonical=data == fixed))
-    digest = content_digest(canonical_bytes(dict(values)))
     return Repaired(
         data=fixed, submission=submission, repairs=in_file(repairs, file), digest=digest
     )
@@ -82,22 +87,36 @@ def utf8(data: bytes) -> bytes:
 
 
 def _with_clean_texts(document: Json) -> Json:
-    """The document without the faults of its texts, of which findings name some at a time."""
+    """The document without faults in its texts; findings list only some at a time, so repeat."""
     found = findings(canonical_bytes(document))
-    cleaned = _cleaned(ROOT, document, {each.path for each in found if each.rule in _OF_TEXTS})
+    wrong = {each.path for each in found if each.rule in _OF_TEXTS}
+    cleaned = _changed_texts(
+        ROOT, document, lambda path, text: _cleaned(text) if path in wrong else text
+    )
     return document if cleaned == document else _with_clean_texts(cleaned)
 
 
-def _cleaned(path: str, value: Json, wrong: Collection[str]) -> Json:
-    if isinstance(value, str) and path in wrong:
-        # As it looks: in normal form C, with single spaces and without what nobody sees.
-        kept = (x for x in unicodedata.normalize("NFC", value) if x.isspace() or not refused(x))
-        return unicodedata.normalize("NFC", " ".join("".join(kept).split()))
+def _changed_texts(path: str, value: Json, change: Callable[[str, str], str]) -> Json:
+    """The value with `change(path, text)` in place of each text."""
+    if isinstance(value, str):
+        return change(path, value)
     if isinstance(value, list):
-        return [_cleaned(child_path(path, at), each, wrong) for at, each in enumerate(value)]
+        listed = enumerate(value)
+        return [_changed_texts(child_path(path, at), each, change) for at, each in listed]
     if isinstance(value, dict):
-        return {key: _cleaned(child_path(path, key), each, wrong) for key, each in value.items()}
+        named = value.items()
+        return {key: _changed_texts(child_path(path, key), each, change) for key, each in named}
     return value
+
+
+def _cleaned(text: str) -> str:
+    """A text as it looks: in normal form C, with single spaces and without invisible letters."""
+    kept = (x for x in unicodedata.normalize("NFC", text) if x.isspace() or not refused(x))
+    return unicodedata.normalize("NFC", " ".join("".join(kept).split()))
+
+
+def _with_model_name(path: str, text: str) -> str:
+    return model_name(text) if _NAME_OF_MODEL.fullmatch(path) else text
 
 
 def _repairs(before: dict[str, Json], after: Json, *, canonical: bool) -> Iterator[Finding]:

@@ -157,7 +157,7 @@ def _string_findings(path: str, text: str) -> Iterator[Finding]:
 
 
 def refused(character: str, *, in_notes: bool = False) -> str | None:
-    """What a character is that no text may have; `None` for one that it may have."""
+    """The kind of a character that no text may have; `None` for an allowed one."""
     category = unicodedata.category(character)
     kind = _REFUSED_CATEGORIES.get(category)
     if kind or in_notes:

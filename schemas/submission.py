@@ -40,7 +40,7 @@ AnswerForm = Literal["valid", "invalid-json", "wrong-schema", "loop"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What a runner measures of one generation and a trial states as it is; `None`: it did not."""
+    """The measurements of one generation, as a runner returns them; `None` if not measured."""
 
     prompt_ms: float | None = None
     draft_prompt_ms: float | None = None

@@ -1,7 +1,7 @@
 """Load the schemas, and make their validators.
 
-These are strict in what JSON Schema leaves open: 1.0 is no integer, `$` in a pattern is the end of
-the text and not the place before a last newline, and a date must exist.
+These are strict in what JSON Schema leaves open: 1.0 is not an integer, `$` in a pattern is the
+end of the text and not the place before a last newline, and a date must exist.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Run a workflow as the code host would: its `run` steps, with local stand-ins for the host.
+"""Run a workflow as GitHub would: its `run` steps, with local stand-ins for the host.
 
 Checking out is cloning, artifacts are folders, `gh` is a recorder with a memory. Expressions are
-filled in from a made-up event, so the commands and their environment are those of the workflow.
+filled in from a fake event, so the commands and their environment are those of the workflow.
 """
 
 import json
@@ -36,7 +36,7 @@ INSTALLS_NOTHING = ("actions/setup-python",)
 
 @dataclass(kw_only=True)
 class Host:
-    """A code host on this disk: a repository, artifacts by name, and what `gh` knows and heard."""
+    """GitHub on this disk: a repository, artifacts by name, and what `gh` knows and heard."""
 
     folder: Path
     artifacts: dict[str, Path] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Host:
     def gh_state(self) -> Path:
         return self.folder / "gh.json"
 
-    def knows(self, **answers: Any) -> None:  # noqa: ANN401 - JSON of the code host
+    def knows(self, **answers: Any) -> None:  # noqa: ANN401 - JSON of GitHub
         """What `gh` answers: `pulls`, `files` and `comments`."""
         state = {"pulls": [], "files": [], "comments": [], "calls": [], **answers}
         self.gh_state.write_text(json.dumps(state), encoding="utf-8")
@@ -110,7 +110,7 @@ def make_host(folder: Path) -> Host:
 def run_workflow(host: Host, name: str, event: dict[str, Any]) -> list[tuple[str, int, str]]:
     """Run each job; returns for each step that ran its name, exit code and what it said.
 
-    As on the code host: after a failure only steps with `if: always()` run.
+    As on GitHub: after a failure only steps with `if: always()` run.
     """
     document = YAML(typ="safe", pure=True).load(WORKFLOWS / f"{name}.yml")
     context = {"github": {"event": event, "repository": "someone/project", "token": "none"}}
@@ -215,7 +215,7 @@ def _evaluated(expression: str, context: dict[str, Any]) -> str:
 
 
 def _value(name: str, context: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON of an event
-    """What a name stands for; `None` where the event has no such part, as on the code host."""
+    """What a name stands for; `None` where the event has no such part, as on GitHub."""
     value: Any = context
     for part in name.split("."):
         value = None if value is None else value.get(part)

@@ -1,6 +1,6 @@
 """Submissions that pass the gate and try hard to become code, links or layout.
 
-One submission per trick, and the trick stands in every text field whose pattern admits it: the
+One submission per trick, and the trick is in every text field whose pattern admits it: the
 fields are read from the schema, so a new one is filled without a word here.
 """
 

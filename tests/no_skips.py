@@ -24,7 +24,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     count = _skipped(terminalreporter)
     if count:
         terminalreporter.section(f"{count} TESTS WERE NOT RUN", sep="!", red=True)
-        terminalreporter.write_line("The reasons stand in the short summary below or above.")
+        terminalreporter.write_line("The reasons are in the short summary below or above.")
         if _forbidden():
             terminalreporter.write_line(f"{VARIABLE} is set: a skipped test fails the run.")
 

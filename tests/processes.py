@@ -1,6 +1,6 @@
 """Start and await other processes, for longer than any machine needs.
 
-A limit here is never a measure: it only ends a test whose condition will not come true any more.
+A limit here is never a measure: it only ends a test whose condition can no longer come true.
 """
 
 import signal
@@ -47,7 +47,7 @@ def eventually(condition: Callable[[], bool]) -> bool:
 
 
 def lives(pid: int) -> bool:
-    """Whether a process computes or waits. A dead one may stand in the table until it is reaped."""
+    """Whether a process computes or waits. A dead one may be in the table until it is reaped."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -13,7 +13,7 @@ DEPTH = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleCosts:
-    """A made-up rig: a plain step, one more verified token, one drafted token, and the noise."""
+    """A simulated rig: a plain step, one more verified token, one drafted token, and the noise."""
 
     step_ms: float = 20.0
     extra_width_ms: float = 2.0

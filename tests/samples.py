@@ -106,7 +106,7 @@ def sample(  # noqa: PLR0913 - a builder: each argument is one thing a test may 
         design=_design(blocks, len(prompts) * blocks * len(arms), seed),
         suite=Suite(id="core", version="1.0.0", sha256=suites()["core"]["1.0.0"], prompts=prompts),
         arms=arms,
-        trials=in_order(trials_of(random.Random(seed), costs, prompts, arms, blocks), seed),  # noqa: S311 - made-up data
+        trials=in_order(trials_of(random.Random(seed), costs, prompts, arms, blocks), seed),  # noqa: S311 - simulated data
         warmups=tuple(Warmup(arm=arm.id, output_tokens=32, decode_ms=700.0) for arm in arms),
         environment=(Snapshot(moment="before", load_1min=0.5, available_ram_mib=24_000),),
         probes=_probes(costs),

@@ -7,7 +7,7 @@ Node = dict[str, Any]
 
 
 def resolved(node: Node, root: Node) -> Node:
-    """The node with its reference followed; what stands beside the reference wins."""
+    """The node with its reference followed; what is next to the reference wins."""
     reference = node.get("$ref")
     if reference is None:
         return node

@@ -70,7 +70,7 @@ class Line(NamedTuple):
     text: str
 
     def spans(self) -> list[str]:
-        """What stands in back quotes."""
+        """What is in back quotes."""
         return SPAN.findall(self.text)
 
     def __str__(self) -> str:

@@ -44,7 +44,7 @@ def put(host: Host, submission: Submission, data: bytes | None = None) -> str:
 
 
 def open_pull_request(host: Host, *paths: str) -> dict[str, Any]:
-    """Turn what lies in the origin's folder into pull request 7; returns what its events say."""
+    """Turn what is in the origin's folder into pull request 7; returns what its events say."""
     git(host.origin, "checkout", "--quiet", "--detach")
     head = commit(host.origin, "A pull request")
     git(host.origin, "update-ref", "refs/pull/7/head", head)

@@ -1,7 +1,7 @@
 """No regular expression of the project takes long, whatever text it is given.
 
 Foreign text reaches them everywhere: answers of models, chat templates, logs, names and files. Each
-compiled pattern, and each one that stands where it is used, gets 40 KB built of its own letters.
+compiled pattern, and each one written where it is used, gets 40 KB built of its own letters.
 Not all of it where 4 KB are done so soon that ten times the text stays below the limit: the time
 grows with the power of the length that 1 KB and 4 KB show, at most with the third, as that of a
 pattern that tries every end from every start.

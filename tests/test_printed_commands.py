@@ -30,7 +30,7 @@ pytestmark = [
 ]
 OURS = re.compile(rf"(?:^ *|: |`){re.escape(PROGRAM)} (.+?)(?:`|  |$)", re.MULTILINE)
 THEIRS = re.compile(r"^(?:Use it:)? *((?:/\S*)?llama-server -m .+)$", re.MULTILINE)
-# All others have no `--dry-run`; a first word that is no command is a model that is measured.
+# All others have no `--dry-run`; a first word that is not a command is a model that is measured.
 READING = ("plan", "doctor", "validate", "show", "submit", "methods", "models")
 SHORT = ("--max-tokens", "12", "--tasks", "code,chat")
 

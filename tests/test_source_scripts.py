@@ -300,7 +300,7 @@ def test_the_trials_of_the_v100s_are_the_rows_of_their_table() -> None:
         assert {without_tool(each) for each in made} == {without_tool(each) for each in results}
 
 
-def test_no_pair_of_the_strix_halo_is_of_a_round_that_its_author_or_an_early_end_spoils() -> None:
+def test_no_pair_of_the_strix_halo_is_of_a_round_that_its_author_or_an_early_end_corrupts() -> None:
     rows = published("qwen38-rocm")["rows"]
     halo = [row for row in rows if row["rig"] == "radeon-8060s" and row["kind"] == "speculation"]
     through_hip = [row for row in halo if row["engine"].get("backend") == "rocm"]

@@ -1,6 +1,7 @@
 """What the vocabulary owns occurs nowhere else: bounds, ids, labels and words have one home."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from schemas.vocabulary import (
     TASKS,
     VERDICTS,
 )
-from tools.retired_words import retired
+from tools.retired_words import TABLE, retired
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("answers", "estimates", "harness", "pipeline", "schemas", "site_src/assets")
@@ -99,6 +100,50 @@ def test_a_retired_word_is_found_with_its_line_and_what_to_write_instead() -> No
         (2, "a process of its own"),
     ]
     assert all(instead for _, _, instead in retired(text))
+
+
+# A sentence for each entry of the list, in its order.
+RETIRED = """\
+The run starts anew.
+It waits for ever.
+Each has a server of its own.
+They cannot be told apart.
+This mends the file.
+It waits in vain.
+'x' is none.
+This draft speaks for that target.
+It gathers results.
+The next engine has its turn.
+An account on the code host.
+Made-up data.
+The drafts are spoiled at random.
+The file is not valid any more.
+It cannot be told which it was.
+A trial of 11 tokens, unless told otherwise.
+No block is begun that would exceed it.
+The lock stands in the folder.
+The packages lie inside the wheel.
+'Q9' is no quantisation that is known.
+What tasks differ by is no doubt about their mean.
+This file fits in no way.
+The least amount above the default.
+It ends so many minutes after the start.
+With sampling, another text is no error.
+The times add up to a year; one of them is a slip.
+# Who is killed cleans nothing up.
+"""
+
+
+def test_each_entry_of_the_list_finds_its_sentence() -> None:
+    entries = tomllib.loads(TABLE.read_text("utf-8"))["retired"]
+    sentences = RETIRED.splitlines()
+
+    hits = [{instead for _, _, instead in retired(each)} for each in sentences]
+
+    assert len(entries) == len(sentences)
+    assert [each["instead"] in found for each, found in zip(entries, hits, strict=True)] == [
+        True
+    ] * len(entries)
 
 
 def test_no_other_file_lists_the_tasks() -> None:

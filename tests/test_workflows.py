@@ -46,7 +46,7 @@ RIGHTS = {
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A file of the code host as plain values."""
+    """A file for GitHub as plain values."""
     document: dict[str, Any] = YAML(typ="safe", pure=True).load(path)
     return document
 

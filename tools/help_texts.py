@@ -18,7 +18,7 @@ from harness.features import COMMANDS
 from harness.stored_help import COLUMNS, FILE
 
 ROOT = Path(__file__).parents[1]
-# Packages lie inside `draftmap` in a wheel.
+# Packages are inside `draftmap` in a wheel.
 INSIDE = ("answers", "harness", "estimates", "schemas")
 
 

@@ -1,8 +1,8 @@
 """Look for private data in a built site: `python -m tools.private build/site`.
 
 The gate refuses secrets and flags personal data; this reads what visitors get, whatever led there.
-A secret anywhere is an error. What is one only by the words before it is named, and so are personal
-data: contributors wrote the texts, and nobody but they can change them.
+A secret is an error. A text that only looks like one because of the words before it is listed, and
+so are personal data: contributors wrote these texts, and only they can change them.
 """
 
 import re

@@ -20,7 +20,7 @@ PUBLISHED = Path(__file__).resolve().parents[1] / "results" / "published"
 
 
 def main(arguments: Sequence[str], ask: Callable[[str], str], folder: Path = PUBLISHED) -> int:
-    """0: written; 1: the answers are no figure; 2: wrong usage."""
+    """0: written; 1: the answers are not a figure; 2: wrong usage."""
     given = _parser().parse_args(arguments)
     answers = {name: getattr(given, name) for name in QUESTIONS}
     if not any(answers.values()):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 TABLE = Path(__file__).with_suffix(".toml")
@@ -15,15 +16,27 @@ KINDS = {".css", ".jinja", ".js", ".md", ".py", ".sql", ".toml", ".yml"}
 # What others wrote, prompts that are measured with, and the list with its test.
 FOREIGN = re.compile(
     r"results/|tests/(data|captures)/|harness/campaign/suites/|tools/(sources|retired)|"
-    "tests/test_vocabulary"
+    "tests/test_vocabulary|CONTRIBUTING"
 )
+
+
+@cache
+def entries() -> tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]:
+    """The table: what a text must hold, in lower case, the pattern, and what to write instead."""
+    flags = re.IGNORECASE | re.MULTILINE
+    return tuple(
+        (tuple(each["seek"]), re.compile(each["pattern"], flags), each["instead"])
+        for each in tomllib.loads(TABLE.read_text("utf-8"))["retired"]
+    )
 
 
 def retired(text: str) -> Iterator[tuple[int, str, str]]:
     """The retired words in a text: line, words, and what to write instead."""
-    for entry in tomllib.loads(TABLE.read_text("utf-8"))["retired"]:
-        for found in re.finditer(entry["pattern"], text, re.IGNORECASE | re.MULTILINE):
-            yield text.count("\n", 0, found.start()) + 1, found[0], entry["instead"]
+    lower = text.lower()
+    for seek, pattern, instead in entries():
+        if any(each in lower for each in seek):
+            for found in pattern.finditer(text):
+                yield text.count("\n", 0, found.start()) + 1, found[0].strip(), instead
 
 
 def main() -> int:

@@ -35,7 +35,7 @@ def clock_step(evidence: FlagEvidence) -> float:
     """Milliseconds from one possible reading of the clock to the next, as far as the times show.
 
     Some clocks advance by the ticks in `_TICKS_MS`: then every time is close to a multiple of the
-    least difference between two of them. Multiples of anything else are no reading of a clock.
+    least difference between two of them. Multiples of anything else do not come from a clock.
     Otherwise the printed decimals limit it.
     """
     times = sorted(set(_times(evidence)))

@@ -1,7 +1,7 @@
 """Flags about a machine that changed while it was measured.
 
-One change is one flag: a first block that differs is no drift, a block that is part of a drift is
-no odd first block, and a first trial in a slow first block is no cold start.
+One change is one flag: a first block that differs is not drift, a block that is part of a drift is
+no odd first block, and a first trial in a slow first block is not a cold start.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""`draftmap acceptance`: what a target accepts of a draft, without running the two together."""
+"""`draftmap acceptance`: how much of a draft a target accepts, without running the two together."""
 
 from typing import Annotated
 

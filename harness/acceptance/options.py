@@ -1,4 +1,4 @@
-"""What `draftmap acceptance` takes from its user."""
+"""The options of `draftmap acceptance`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,11 +8,11 @@ from harness.options import option
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptanceOptions:
-    """Where the answers come from, how deep rounds are, and what prices them."""
+    """The source of the answers, the depth of rounds, and their cost."""
 
     answers: Path | None = option(
         "Answers of the target: what `run --keep-answers` wrote, or lines of JSON with prompt and "
-        "answer. The target need not be here then. Default: the target writes them now.",
+        "answer. Then the target is not needed here. Default: the target writes them now.",
         metavar="FILE",
         usual=True,
     )
@@ -22,13 +22,13 @@ class AcceptanceOptions:
         usual=True,
     )
     curve: Path | None = option(
-        "What a wider step of the target costs: JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o "
+        "Step times of the target by width: JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o "
         "json`, a result of `run`, or a file of `probe`. Default: what `probe` kept here.",
         metavar="FILE",
         usual=True,
     )
     drafting_ms: float | None = option(
-        "Milliseconds of a drafted token where the curve is from. Default: as timed here.",
+        "Milliseconds per drafted token on the machine of the curve. Default: as timed here.",
         metavar="MS",
         least=0,
     )

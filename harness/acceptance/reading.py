@@ -16,7 +16,7 @@ from harness.runners.base import Failure, Generation, ReadingSession, Runner, Se
 
 @dataclass(slots=True)
 class Found:
-    """What was read so far, the answers themselves, and what a drafted token takes."""
+    """The counts so far, the answers, and the time of a drafted token."""
 
     read: list[ReadAnswer] = field(default_factory=list)
     kept: list[KeptAnswer] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Print what a draft would get: tokens a round by task and depth, and the speedup with a curve."""
+"""Print the yield of a draft: tokens per round by task and depth, and the speedup with a curve."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from schemas.vocabulary import say
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """All that was counted of a pair; `drafting_ms` is what a drafted token takes."""
+    """The counts of a pair; `drafting_ms` is the time of a drafted token."""
 
     draft: str
     target: str

@@ -39,7 +39,7 @@ class Rounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtDepth:
-    """What rounds of one depth yield, with 90 % bounds, and the chance of each position.
+    """The yield of rounds of one depth with 90 % bounds, and the acceptance of each position.
 
     A chance is `None` where no round tried the position.
     """

@@ -2,7 +2,7 @@
 
 JSON must parse and match the JSON Schema of its prompt, calls must match the prompt's tools, and no
 text may end in a loop. An answer that was cut off at its limit is checked as far as it goes: in
-what is still open, something missing is no fault.
+what is still open, something missing is not a fault.
 """
 
 import json
@@ -39,7 +39,7 @@ def form_of(prompt: SuitePrompt, text: str, *, cut: bool) -> AnswerForm | None:
         return None
     formal = prompt.schema is not None or prompt.task == _JSON
     form = _formal(prompt, written, cut=cut) if formal else "valid"
-    # Calls and records may repeat: where they are read and match, that is no loop.
+    # Calls and records may repeat: where they are read and match, that is not a loop.
     if _loops(written) and not (formal and form):
         return "loop"
     return form
@@ -84,7 +84,7 @@ def require_schema(prompt: SuitePrompt) -> None:
         try:
             _validator(prompt.schema, prompt.task == _TOOLS)
         except (KeyError, TypeError) as error:
-            message = f"{prompt.id}: its schema is no list of tools with a name and parameters"
+            message = f"{prompt.id}: its schema is not a list of tools with a name and parameters"
             raise ValueError(message) from error
 
 

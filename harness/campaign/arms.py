@@ -58,7 +58,7 @@ def drafts_of(
         is_open = method.type != DRAFT_MODEL and not words
         for kind, name in () if is_open else ((_head(each), each.model.name) for each in drafts):
             if kind not in (None, *words):
-                message = f"{name} is no draft for {method.type}: it is for --method {kind}"
+                message = f"{name} is not a draft for {method.type}: it is for --method {kind}"
                 raise BadInputError(message)
         return list(drafts)
     if not words:

@@ -92,7 +92,7 @@ def _require_order(method: Method) -> None:
 
 
 def _chain(parts: Sequence[Method]) -> Method:
-    """Raises `BadInputError` for what is no chain, or has sizes that a result cannot hold."""
+    """Raises `BadInputError` for what is not a chain, or has sizes that a result cannot hold."""
     kinds = tuple(part.type for part in parts)
     if any(METHODS[kind].fixed for kind in kinds) or len(set(kinds)) < len(kinds):
         message = "a chain has different n-gram methods and one that drafts: ngram-mod+draft-model"

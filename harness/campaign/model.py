@@ -13,7 +13,7 @@ from schemas.vocabulary import METHODS
 
 Profile = Literal["default", "quick", "custom"]
 Interleaved = Literal["prompt", "block"]
-Pause = Literal["answer", "pass"]  # after what another engine has its turn
+Pause = Literal["answer", "pass"]  # when the next engine takes over
 # The format's forms of ids and versions; a suite is checked before measuring, not after.
 Id = Annotated[str, Meta(pattern=r"\A[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?\Z")]
 _Version = Annotated[str, Meta(pattern=r"\A[0-9]+\.[0-9]+\.[0-9]+\Z")]

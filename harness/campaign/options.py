@@ -67,7 +67,7 @@ class Options(Axes):
         usual=True,
     )
     methods: tuple[Method, ...] = _measured(
-        "A way of drafting, with its sizes if you like: `prompt-lookup:n_max=5`. Repeat it to "
+        "A draft method, optionally with its sizes: `prompt-lookup:n_max=5`. Repeat it to "
         "compare several. `python -m harness methods` lists them. Default: what the target has, a "
         "draft or heads, and n-grams.",
         name="method",
@@ -100,7 +100,7 @@ class Options(Axes):
         most=_MAX_TOKENS,
     )
     blocks: int | None = _measured(
-        "How often everything is repeated. Default: 2, and a third time the prompts on which two "
+        "How often to repeat everything. Default: 2, and a third time the prompts on which two "
         "times of an arm differ by more than 15 %; 3 through a server; 1 with --quick.",
         metavar="N",
         least=1,

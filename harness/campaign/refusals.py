@@ -57,7 +57,7 @@ def no_draft(target: ModelFile, draft: ModelFile) -> str | None:
 
 
 def _no_head(target: ModelFile, draft: ModelFile | None, kind: str) -> str | None:
-    """Why no file has the head that a method needs; `None` if one may."""
+    """Why no file has the head that a method needs; `None` if a file may have it."""
     words, name = METHODS[kind].architectures, target.model.name
     if draft is not None:
         about = f"{draft.model.architecture} {draft.model.name}".lower()

@@ -18,7 +18,7 @@ _SHORTEST_KEY = 4
 
 
 def recorded(command: Sequence[str]) -> tuple[str, ...]:
-    """The words after the program, fit to be published; a folder is no model of the hub."""
+    """The words after the program, fit to be published; a folder is not a model of the hub."""
     return tuple(map(_without_folders, server_arguments.recorded(command)))
 
 

@@ -47,8 +47,8 @@ def engine_orders(
     """The order of the engines in each pass, by the `order` of the pass's first trial.
 
     Every arm has each order equally often, in a sequence drawn from the seed, so that nothing that
-    comes and goes on the machine favours an engine. `after` every answer, each prompt has its turn,
-    and the order is turned around from one to the next.
+    comes and goes on the machine favours an engine. With `after` "answer" the engines alternate
+    prompt by prompt, and their order is reversed from one prompt to the next.
     """
     drawn = {
         arm.id: [

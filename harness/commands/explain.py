@@ -31,7 +31,7 @@ def explain(
     asked = _code(word) if word else ""
     if asked and asked not in known:
         hint = suggestion(asked, known) or " `python -m harness explain` lists them."
-        message = f"{word!r} is no flag, verdict, reason or code.{hint}"
+        message = f"{word!r} is not a flag, verdict, reason or code.{hint}"
         raise BadInputError(message)
     shown = {asked: known[asked]} if asked else known
     if json:

@@ -1,5 +1,7 @@
 """`draftmap fix`: repair what is wrong with result files where no measurement is touched."""
 
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -22,27 +24,29 @@ def fix(
     write: Annotated[bool, typer.Option("--write", help="Make the repairs.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the repairs as JSON.")] = False,
 ) -> None:
-    """It prints a line for each repair: of key order, spaces, invisible letters, format or name.
+    """It first prints each repair: of key order, spaces, invisible letters, version or names.
 
-    Without --write nothing is changed, and the exit code is 1 where there is something to repair.
+    Without --write, or a yes in a terminal, nothing is changed: exit code 1 if there are repairs.
     Measurements are never changed: a digest over all measured values is equal before and after.
     """
-    found = [_fix_of(path) for path in files]
+    found = [_fix_of(path) for path in dict.fromkeys(files)]
     fixes = [each for each in found if isinstance(each, _Fix)]
     findings = [each for one in found if isinstance(one, tuple) for each in one]
     repairs = [each for one in fixes for each in one.repairs]
     write = write and not findings
-    for each in fixes if write else ():
-        each.make()
     if json:
+        _make(fixes if write else ())
         named = {str(each.path): {"name": each.name, "measured": each.digest} for each in fixes}
         listed = {"findings": encode(findings), "repairs": encode(repairs)}
         console.print_json({"written": write, "files": encode(named), **listed})
     else:
         for line in (*findings, *repairs):
             typer.echo(line.line())
+        asks = sys.stdin.isatty() and repairs and not (write or findings)
+        write = write or bool(asks and typer.confirm("Make these repairs now?", err=True))
+        _make(fixes if write else ())
     if findings:
-        console.say("Nothing was changed: let the harness write again what no repair fixes.")
+        console.say("Nothing was changed: measure or import again what no repair fixes.")
     elif not repairs:
         console.say("Nothing to repair.")
     elif not write:
@@ -61,14 +65,19 @@ class _Fix:
     repairs: tuple[Finding, ...]
     digest: str
 
-    def make(self) -> None:
-        """Write the repaired file; the old name goes once the new one is on the disk."""
-        if not self.repairs:
-            return
-        with written(self.path.with_name(self.name)) as part:
-            part.write_bytes(self.data)
-        if self.name != self.path.name:
-            self.path.unlink()
+
+def _make(fixes: Iterable[_Fix]) -> None:
+    """Write repaired files; an old name goes once the new one is on the disk."""
+    for each in fixes:
+        if not each.repairs:
+            continue
+        place = each.path.with_name(each.name)
+        with written(place) as part:
+            part.write_bytes(each.data)
+        if each.path.is_symlink() or not each.path.samefile(place):
+            each.path.unlink()
+        else:
+            each.path.rename(place)  # a disk that ignores case still shows the old spelling
 
 
 def _fix_of(path: Path) -> _Fix | tuple[Finding, ...]:

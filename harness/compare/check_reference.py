@@ -78,7 +78,7 @@ def read(path: Path) -> Reference | None:
         raise unreadable(path, error) from error
     except msgspec.DecodeError as error:
         message = (
-            f"{path} is no reference of this version ({error}); name another file with "
+            f"{path} is not a reference of this version ({error}); name another file with "
             "--reference; one that does not exist is written"
         )
         raise BadInputError(message) from error

@@ -33,7 +33,7 @@ _OWN_DEFAULTS = Says(
         f"{_QUICK_MINUTES:g} with --quick.",
         "quick": f"Half of the prompts, in {_QUICK_MINUTES:g} minutes.",
         "max_output_tokens": f"Longest output in tokens. Default: {_MAX_TOKENS}.",
-        "blocks": f"How often everything is repeated, at most. Default: {BLOCKS}; "
+        "blocks": f"How often to repeat everything, at most. Default: {BLOCKS}; "
         f"{_SAME_BLOCKS} for a --reference.",
     }
 )

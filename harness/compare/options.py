@@ -37,14 +37,14 @@ class Builds:
         default=(),
     )
     reference: Path | None = option(
-        "In the place of base: a file with the tokens per round of each task. It is written "
-        "where there is none, else head is checked against it, on however busy a machine.",
+        "Instead of base: a file with the tokens per round of each task. If it does not exist, it "
+        "is written; else head is checked against it. The machine may be busy.",
         metavar="FILE",
         usual=True,
     )
     fail_below: float | None = option(
-        "What is too slow, as a fraction of base: it fails where writing, reading the prompt or "
-        "whole requests are below it with 98 % confidence. Default: 0.99; 0.95 for the tokens "
+        "Fail below this fraction of base's speed: writing, reading the prompt or whole requests, "
+        "with 98 % confidence. Default: 0.99; 0.95 for the tokens "
         "per round of a --reference.",
         metavar="FRACTION",
         such="0.99 or 99%",

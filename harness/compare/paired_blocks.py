@@ -54,7 +54,7 @@ class PairedBlocks:
 
     @classmethod
     def of(cls, pairs: Sequence[PromptPairs]) -> "PairedBlocks | None":
-        """Blocks with nine tenths of the prompts, and the prompts that all of these have."""
+        """Blocks with nine tenths of the prompts, and the prompts that all these blocks share."""
         at = [{trial.block for trial in each.trials} for each in pairs]
         blocks = tuple(
             block

@@ -54,9 +54,9 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCheck:
-    """One task now over its reference; `left_out` prompts have another text.
+    """The ratio of a task to its reference; `left_out` prompts have changed their text.
 
-    `prompt` is the one that lost most, or gained least.
+    `prompt` is the prompt that lost most, or gained least.
     """
 
     arm: str

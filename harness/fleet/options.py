@@ -37,7 +37,7 @@ class FleetOptions(_KeyOptions):
         "Folder for the results.", short="-o", metavar="FOLDER", default=Path("results")
     )
     listen: str = option(
-        "Where it listens.",
+        "Address to listen on.",
         metavar="HOST:PORT",
         parse=partial(_address, option="listen"),
         default="127.0.0.1:8786",
@@ -62,11 +62,14 @@ class WorkerOptions(_KeyOptions):
         default=REQUIRED,
     )
     device: str | None = option(
-        f"The device that it owns: {_DEVICES}. Default: what CUDA_VISIBLE_DEVICES names, else "
+        f"Device to measure on: {_DEVICES}. Default: what CUDA_VISIBLE_DEVICES names, else "
         "the first.",
         metavar="DEVICE",
     )
     rig: str | None = option("A name for this machine.", metavar="NAME")
     backends: tuple[str, ...] = option(
-        "A backend that it offers. Default: by maker.", name="backend", metavar="NAME", default=()
+        "Backend to offer. Default: by vendor.",
+        name="backend",
+        metavar="NAME",
+        default=(),
     )

@@ -140,7 +140,7 @@ def _arm(arm: ArmRead, arm_id: str, how: Method, facts: ImportedFacts) -> Arm:
 
 
 def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str, str]:
-    """Start and end; where only a day is known, from its midnight for as long as trials took."""
+    """Start and end; if only the day is known, from midnight for the duration of the trials."""
     if facts.measured_from is not None and facts.measured_until is not None:
         return facts.measured_from, facts.measured_until
     day = facts.measured_from or facts.date or ""
@@ -154,7 +154,7 @@ def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str
     try:
         end = start + timedelta(seconds=math.ceil(spent_ms / 1000) + 1)
     except OverflowError as error:
-        message = f"{part}: the times add up to {spent_ms:.0e} ms; one of them is a slip"
+        message = f"{part}: the times add up to {spent_ms:.0e} ms; at least one is wrong"
         raise BadInputError(message) from error
     return utc(start), utc(end)
 

@@ -118,7 +118,7 @@ class JsonObject:
         return [inner.required(position) for position in inner.fields]
 
     def required(self, key: str) -> Self:
-        """An object inside this one; it must be there."""
+        """A nested object, which is required."""
         value = self.fields.get(key)
         if not isinstance(value, dict):
             self.refuse(key, "an object")

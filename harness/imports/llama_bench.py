@@ -76,7 +76,7 @@ def _sorted(rows: Iterable[JsonObject], left_out: list[str]) -> tuple[_Groups, _
         words = "the number of generated tokens of a test"
         generated, width = row.needed("n_gen", row.count("n_gen"), words), row.count("n_prompt")
         if any(row.fields.get(key) not in _PLAIN for key in _DRAFTS):
-            left_out.append(f"{row.place}: a test with speculation, which is no baseline")
+            left_out.append(f"{row.place}: a test with speculation, which is not a baseline")
         elif not generated and width and width <= _WIDEST:
             curves.setdefault(_facts(row), []).append(row)
         elif not generated or width:

@@ -89,7 +89,7 @@ class ImportedFacts(Axes):
 
 
 def agreed(values: Iterable[_Value | None]) -> _Value | None:
-    """The value on which all agree that have one."""
+    """The value that all parts with one share."""
     found = {value for value in values if value is not None}
     return found.pop() if len(found) == 1 else None
 

@@ -237,7 +237,7 @@ def _joined(pieces: Sequence[str]) -> tuple[str, ...]:
 
 
 def _keeps(more: Sequence[_Hit], hits: Iterable[_Hit]) -> bool:
-    """Whether a longer line states all that the shorter one does; its last number may go on."""
+    """Whether a longer line states all of a shorter one; its last number may have more digits."""
     return all(
         any(
             own.form is hit.form

@@ -69,7 +69,7 @@ def check_tasks(stated: Mapping[str, str], parts: Iterable[Part]) -> None:
 
 
 def pieces(part: Part) -> Iterator[Part]:
-    """A part with more prompts than a result may hold becomes several, category by category."""
+    """Split a part with more prompts than a result may hold, category by category."""
     by_category: dict[str, list[str]] = {}
     for prompt, category in {r.prompt: r.category or "" for r in part.records}.items():
         by_category.setdefault(category, []).append(prompt)

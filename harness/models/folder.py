@@ -45,7 +45,7 @@ def cached_folder(repository: str) -> Path | None:
 def fetched_folder(repository: str, *, say: Callable[[str], None]) -> Path:
     """The folder with a repository's files, fetched as far as they are not in the hub's cache.
 
-    Raises `BadInputError` for what is no repository, `MachineError` without a network.
+    Raises `BadInputError` for what is not a repository, `MachineError` without a network.
     """
     from huggingface_hub import snapshot_download  # noqa: PLC0415 - slow to import
 

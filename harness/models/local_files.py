@@ -52,7 +52,7 @@ def local_files(home: Path, environment: Mapping[str, str] = os.environ) -> tupl
 
 
 def _add(found: dict[Path, LocalFile], of: str, name: str, path: Path) -> None:
-    """Add a file that is there and large enough; of links to one the first."""
+    """Add a file that exists and is large enough; of several links to it, only the first."""
     size = path.stat().st_size if path.is_file() else 0
     if size >= _LEAST_BYTES:
         entry = LocalFile(of=of, name=name, path=str(path), bytes=size)

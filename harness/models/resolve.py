@@ -118,7 +118,7 @@ def _from_preset(preset: Preset, say: Callable[[str], None]) -> WeightsFile:
 
 
 def _require_source(preset: Preset) -> None:
-    """Raise `BadInputError` for a model of which no repository is known."""
+    """Raise `BadInputError` for a model whose repository is unknown."""
     if preset.repository is None and not preset.made:
         message = (
             f"{preset.name} can be planned, but it is not known where to fetch it; "

@@ -1,4 +1,4 @@
-"""Servers that take the depth of a draft with each request, and whether one does as it is told.
+"""Servers that take the depth of a draft with each request, and whether one does as asked.
 
 `mlx_lm.server` counts no drafts, but it sends the tokens of a round together: the times at which
 the tokens of an answer come show whether rounds were drafted.

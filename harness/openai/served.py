@@ -94,7 +94,7 @@ class NamedModels:
             return name
         if size_in(name) is None and stated:
             source = model_of(_named(None, served), None).name
-            self.say(f"{name} is no model's name: the server says that it serves {source}.")
+            self.say(f"{name} is not a model's name: the server says that it serves {source}.")
             return None
         counted, size = served.parameters, parameters_of(size_in(name))
         other = next((each for each in stated if _other_model(name, each)), None)

@@ -27,7 +27,7 @@ def plan(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
-    """What to switch on, from results of such machines where there are any; only headers are read.
+    """Say what to switch on, from results of similar machines if any. It reads only headers.
 
     - `python -m harness plan qwen3-8b`
 

@@ -23,7 +23,7 @@ def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel
     """The computer with what results of the same card or processor say, where there are any.
 
     The models nearest to the target in size decide. `files` are used whatever their machine is
-    called; other results are matched by name. Raises `BadInputError` for a file that is no result.
+    called; other results are matched by name. Raises `BadInputError` if a file is not a result.
     """
     named = [rate for path in files for rate in _rates(_result(path), path.stem)]
     return with_rates(computer, named or learned().rates, target.facts, of_this_machine=bool(named))

@@ -33,7 +33,7 @@ class ModelOptions:
         f"The model to speed up: {_MODEL}.", short="-m", metavar="MODEL", argument=True
     )
     draft: str | None = _model(
-        f"What drafts: `mtp` (the target's own head), `{NGRAM}`, `none`, or {_MODEL}. Default: "
+        f"Draft source: `mtp` (the target's own head), `{NGRAM}`, `none`, or {_MODEL}. Default: "
         "the best of what `run` would measure.",
         short="-md",
         metavar="DRAFT",
@@ -160,7 +160,7 @@ class SpeedOptions:
         default=(),
     )
     curve: str | None = _speed(
-        "What a wider step of this model costs on this machine: JSON of `llama-bench -p "
+        "Step times of this model by width on this machine: JSON of `llama-bench -p "
         "1,2,3,4,5,6,7,8,9 -n 0 -o json`, a result of `run`, or a file of `probe`. Default: what "
         "`probe` kept here; `none` for the usual costs.",
         metavar="FILE",

@@ -21,7 +21,7 @@ def measure(
 ) -> KeptCurve:
     """The complete curve; `curve` may have passes already.
 
-    `passed` is told of each pass with the seconds that it took. Raises `HarnessError` where steps
+    `passed` receives each pass with its seconds. Raises `HarnessError` where steps
     cannot be timed.
     """
     timed = passes(session, curve.widths, had=curve.passes, budget_s=budget_s, clock=clock)

@@ -10,7 +10,7 @@ _MEASURED = "What is measured"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeOptions:
     budget_min: float = option(
-        "Time limit: no pass over the widths is started that would overrun it, after the first "
+        "Time limit: it stops before a pass over the widths that would exceed it, after the first "
         "five.",
         name="budget",
         metavar="MINUTES",
@@ -20,7 +20,7 @@ class ProbeOptions:
         default=2.0,
     )
     widest: int = option(
-        "The most tokens of a step: the longest draft and one.",
+        "Largest number of tokens in a step: the longest draft plus one.",
         metavar="N",
         panel=_MEASURED,
         least=2,

@@ -16,7 +16,7 @@ from schemas.vocabulary import METHODS, VERDICTS, say
 
 LEGEND = (
     "tokens/s: of plain decoding and of this arm, in writing the answer; the second over the "
-    "first is the speedup. [95%]: this machine, that is where the speedup would lie on other "
+    "first is the speedup. [95%]: this machine, that is where the speedup would be on other "
     "prompts of the same kind. request: the speedup of whole requests, the prompt included, which "
     "a draft reads, too. repeatable: how far the speedup could move if the same prompts were "
     "measured much longer (95 %; wide after few blocks). got/needs: tokens per round, and the "

@@ -23,10 +23,10 @@ class TrialsPlanned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extended:
-    """Another block follows, or some prompts once more, and `total` trials are planned now.
+    """Another block follows, or a repeat of some prompts; `total` is the new number of trials.
 
-    `half_width` is the interval's so far, as a share of the ratio, where that is still too wide;
-    `None` if it is not known yet, or times of the same prompt disagree.
+    `half_width` is that of the interval so far, as a share of the ratio, if it is still too wide;
+    `None` if it is unknown, or if times of the same prompt disagree.
     """
 
     total: int

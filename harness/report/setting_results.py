@@ -86,7 +86,7 @@ class SettingFigures:
 
 
 def settings(submission: Submission, summary: Summary) -> list[SettingFigures]:
-    """The arms that draft, the best first. What never drafted is no choice."""
+    """The arms that draft, the best first. What never drafted is not a choice."""
     found = []
     drafted = [e for e in summary.estimates if e.speedup and e.verdict != "never-drafted"]
     drafting = [arm for arm in submission.arms if arm.role == "speculation"]

@@ -97,7 +97,7 @@ def _request(best: SettingFigures) -> str:
 
 
 def _range(tasks: Sequence[Estimate]) -> str:
-    """Between which tasks the speedup ranges; this is no doubt about it."""
+    """Between which tasks the speedup ranges; this is not a doubt about it."""
     if len(tasks) <= 1:
         return ""
     ranked = sorted(tasks, key=lambda each: each.speedup or 0.0)
@@ -148,7 +148,7 @@ def _doubted(best: SettingFigures) -> bool:
 
 
 def _undecided(best: SettingFigures, summary: Summary) -> Iterator[str]:
-    """What was found, and why it is no verdict."""
+    """What was found, and why it is not a verdict."""
     whole, doubt = best.whole, _doubt(best.whole, summary)
     beyond = f", {sentence('beyond-drift')}" if beyond_drift(whole) else ""
     if _doubted(best) and beyond:

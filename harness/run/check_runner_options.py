@@ -7,6 +7,7 @@ import psutil
 
 from harness.campaign import axis_options
 from harness.campaign.arms import needs_draft
+from harness.campaign.method_parser import as_text
 from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.runners.options import ConnectionOptions
@@ -73,9 +74,11 @@ def require_servers(options: Options, connection: ConnectionOptions) -> None:
         else f"--base-url {connection.base_url or 'URL'} "
         f"--spec-base-url {next(iter(connection.spec_base_urls), 'URL2')}"
     )
-    named = " --target NAME" if started and not named else ""
-    command = f"python -m harness {connection.command} {servers}"
-    whole = f". Whole: {command} --method {DRAFT_MODEL}:n_max=N --draft NAME{named}"
+    given = [f"--method {as_text(method)}" for method in options.methods]
+    given = given or [f"--method {DRAFT_MODEL}:n_max=N"]
+    given += [] if options.methods and drafts else ["--draft NAME"]
+    given += ["--target NAME"] if started and not named else []
+    whole = f". Whole: python -m harness {connection.command} {servers} {' '.join(given)}"
     message = f"missing: {', '.join(missing)}{'' if alone else whole}"
     raise BadInputError(message)
 

@@ -31,7 +31,7 @@ _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions(ConnectionOptions):
     runner: str | None = option(
-        "What runs the models. "
+        "The engine that runs the models. "
         + " ".join(f"`{name}`: {kind.summary}." for name, kind in RUNNERS.items())
         + f" Default: {DEFAULT_RUNNER} where it is installed, else {_SERVER}.",
         metavar="RUNNER",
@@ -92,7 +92,7 @@ class ChosenEngine:
         require_suited(options, self.runner, self.kind)
         if self.kind.behind_servers:
             if self.connection.base_url:
-                self.adapter()  # refuses what is no address
+                self.adapter()  # refuses what is not an address
             require_servers(options, self.connection)
             return
         ignored = self.connection.given_for_servers()
@@ -119,7 +119,7 @@ class ChosenEngine:
         return replace(self, name="", depth=None).on(campaign)
 
     def known(self, campaign: Campaign, say: Callable[[str], None]) -> Campaign:
-        """The campaign without the arms that this engine does not know, of those nobody named."""
+        """The campaign without default arms that this engine does not support."""
         unknown: dict[str, HarnessError] = {}
         for arm in campaign.arms if self.runner == _SERVER else ():
             try:

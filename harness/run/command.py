@@ -12,7 +12,7 @@ from harness.run.request import ResultOptions, RunRequest
 @console.reports_errors
 @offers_fields
 def run(options: Options, engine: EngineOptions, result: ResultOptions) -> None:
-    """A model is measured alone and with what drafts for it; without one, a small embedded model.
+    """It measures a model without and with its drafts. Default: a small embedded model.
 
     - `python -m harness run --quick`
 

@@ -248,7 +248,7 @@ class _Run:
             self._observe(events.Stage(kind="warming-up", name=arm.id))
             prepared = session.prepare(arm.id)
             self._record_arm(arm, prepared)
-            if arm is self._campaign.arms[0]:  # a server's has its turn now
+            if arm is self._campaign.arms[0]:  # a server's turn starts now
                 curve = self._curve(session, report)
             if not isinstance(prepared, base.Failure):
                 last = arm.id, prepared

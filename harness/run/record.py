@@ -157,7 +157,7 @@ def compared(
     campaign: Campaign, facts: Sequence[journal.TrialFact]
 ) -> tuple[submission.Trial, ...]:
     """The trials, each compared with the first baseline output of its prompt."""
-    if campaign.settings.temperature is not None:  # another text is no other answer
+    if campaign.settings.temperature is not None:  # when sampling, a different text is not an error
         return tuple(fact.trial for fact in facts)
     baselines = {arm.id for arm in campaign.arms if arm.role == "baseline"}
     first: dict[str, journal.TrialFact] = {}

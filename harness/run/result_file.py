@@ -79,4 +79,4 @@ def require_writable(output: Path | None) -> None:
 
 def _is_file_name(path: Path) -> bool:
     """Whether a path means a file; any other is a directory: `results`, `my.results`."""
-    return path.suffix == ".json" and not path.is_dir()
+    return path.suffix.lower() == ".json" and not path.is_dir()

@@ -22,7 +22,7 @@ def decide(
     """Why no further block is run after so many; `None` if there is no reason to stop.
 
     `half_width` is that of the interval over blocks, as a share of the ratio. The next block, or a
-    `share` of one, is expected to take as long as the earlier ones on average; if it would overrun
+    `share` of one, is expected to take as long as the earlier ones on average; if it would exceed
     the budget, it is not started. The first always runs: without it there would be no result.
     """
     if blocks == 0:

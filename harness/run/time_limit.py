@@ -1,4 +1,4 @@
-"""The time limit of a command: refused where nothing fits into it, held while engines run."""
+"""The time limit of a command: refused if nothing fits into it, enforced while engines run."""
 
 import math
 import time
@@ -81,7 +81,7 @@ class JointEnd:
         return self.enough is not None
 
     def after_answers(self, runs: Mapping[str, RunOnEngine]) -> JointStop:
-        """Decide between two answers or passes that all of them have finished."""
+        """Decide whether to stop, at a point that all runs have reached."""
         campaign = next(iter(runs.values())).campaign
         trials, limit_s, began_s = len(plan(campaign)), self.budget_s, self.clock()
         block = trials // campaign.blocks

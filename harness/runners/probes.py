@@ -54,7 +54,7 @@ def passes(
 ) -> Iterator[tuple[StepTimes, float]]:
     """Times of steps of all widths, pass after pass, and the seconds that each pass took.
 
-    `had` passes are there already. No pass is begun that would overrun the budget, once there are
+    `had` passes are there already. It starts no pass that would exceed the budget, once there are
     the least. Raises `HarnessError` where steps cannot be timed.
     """
     began, pass_s = clock(), 0.0

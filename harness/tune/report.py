@@ -83,7 +83,7 @@ def _span(shown: Sequence[Contender]) -> tuple[float, float]:
 def write_svg(outcome: Outcome, path: Path) -> bool:
     """Write the chart if there is more than one depth, and say so. Raises `OSError`."""
     shown = family(outcome)
-    if len(shown) < 2:  # noqa: PLR2004 - one depth is no curve
+    if len(shown) < 2:  # noqa: PLR2004 - one depth is not a curve
         return False
     with files.written(path) as part:
         pick = outcome.leader.depth if outcome.certified and outcome.leader else None

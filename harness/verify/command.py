@@ -34,11 +34,11 @@ def verify(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
 ) -> None:
-    """Greedy answers and numbers of rounds are facts of weights and prompt, on any machine.
+    """Greedy answers and numbers of rounds depend on weights and prompt, not on the machine.
 
-    Two prompts that nobody can know beforehand are repeated with each arm. Exit code 0 means that
-    they agree, 1 that they differ, 3 that they could not be compared. Single answers may part on
-    another machine, at near-ties; times are not compared.
+    It repeats two random prompts with each arm. Exit code 0 means that they agree, 1 that they
+    differ, 3 that they could not be compared. At near-ties, single answers may differ on another
+    machine; times are not compared.
 
     - `python -m harness verify RESULT.json`
 

@@ -64,7 +64,7 @@ def _require_repeatable(submission: Submission, prompts: tuple[str, ...]) -> Non
         message = f"the result has no prompt {unknown[0]!r}; it has {', '.join(ids[:9])}, …"
         raise BadInputError(message)
     if submission.settings.sampling != "greedy":
-        message = "its answers were drawn at random, so that another run has others"
+        message = "its answers were sampled, so another run gives different ones"
     elif not any(each.output_sha256 for each in submission.trials):
         message = "it states no digests of answers, as imported results and some servers do not"
     elif submission.settings.context_depth_tokens is not None:

@@ -97,7 +97,7 @@ def _visible(folder: Path) -> Iterator[Path]:
 
 
 def require_results(results: Path) -> None:
-    """Raise `MissingFileError` when the folder is missing: a typo is no empty corpus."""
+    """Raise `MissingFileError` when the folder is missing: a typo is not an empty corpus."""
     if not results.is_dir():
         raise MissingFileError(results)
 

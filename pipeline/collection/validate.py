@@ -27,7 +27,7 @@ _CONTRIBUTOR_ENTRY = re.compile(
     r"contributor--(?!.*--20[0-9]{6}-[0-9a-f]{8}\.json)([a-z0-9][a-z0-9-]{0,38})\.json"
 )
 _DATE_PART = re.compile(r"20[0-9]{2}|[0-9]{2}")
-# The schema of each document that is no result, and what its file is named after.
+# The schema of each document that is not a result, and what its file is named after.
 _OTHERS = {"lifecycle": (LIFECYCLE_SCHEMA, "result"), "published": (PUBLISHED_SCHEMA, "source")}
 DUPLICATE = "duplicate"  # the rule of a file whose content another one has
 
@@ -166,7 +166,7 @@ def _corpus_findings(accepted: Accepted, data: bytes, canonical: bytes) -> Found
     folder, dated = accepted.source.path.parent, dated_folder(accepted.source.path.name)
     in_date = _DATE_PART.fullmatch(folder.name)
     if in_date and dated != f"{folder.parent.name}/{folder.name}":
-        named = f"lies in {shown(folder.name)}, expected the folder {dated}/ of its date"
+        named = f"is in {shown(folder.name)}, expected the folder {dated}/ of its date"
         found.append(_finding(accepted.source, "canonical-folder", f"{named}; move it"))
     return tuple(found)
 

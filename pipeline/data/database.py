@@ -129,7 +129,7 @@ def _compatible(files: validate.Validated) -> validate.Validated:
 def _corpus_flags(
     entries: Mapping[Source, CorpusEntry], files: validate.Validated, known: frozenset[str]
 ) -> dict[Source, tuple[Flag, ...]]:
-    """The flags from the others that count; a correction and its original are no copies."""
+    """The flags from the others that count; a correction and its original are not copies."""
     counting = _counting(files)
     raised = flags_within(Corpus(tuple(entries[source] for source in counting), known))
     return dict(zip(counting, raised, strict=True))

@@ -119,6 +119,6 @@ def _field(column: pa.Field, table: str) -> dict[str, str]:
         return field | {"description": LISTED[column.name]}
     field["description"] = description(column.name, table).replace("`", "")
     metric = metrics().get(column.name)
-    if kind not in ("integer", "number") or metric is None:  # what counts parts is no metric
+    if kind not in ("integer", "number") or metric is None:  # what counts parts is not a metric
         return field
     return field | {"unit": metric.unit, "better": metric.direction}

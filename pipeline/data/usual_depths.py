@@ -64,7 +64,7 @@ def default_depth(tried: Sequence[Tried]) -> int:
 
 
 def depth_effects(tried: Sequence[Tried]) -> Mapping[int, float]:
-    """The logarithm of each depth's gain but for a constant, where it can be compared."""
+    """The logarithm of each depth's gain up to a constant, for depths that can be compared."""
     tried = _compared(tried)
     depths = sorted({figure.depth for figure in tried})
     units = sorted({figure.unit for figure in tried})

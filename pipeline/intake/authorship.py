@@ -25,7 +25,7 @@ _FIRST_PAPER = "2022-11-30"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sending:
-    """Who sends results, which labels the pull request has, and what time it is.
+    """The sender of results, which labels the pull request has, and what time it is.
 
     `None` is unknown: what depends on it is then not checked, as before a pull request exists.
     `of_form`: our own workflow has made the branch of an issue form.
@@ -46,7 +46,7 @@ UNKNOWN = Sending()
 
 
 def sending_findings(path: str, submission: Submission, sent: Sending) -> Found:
-    """What is wrong with sending a valid submission as the file `path`."""
+    """The faults of sending a valid submission as the file `path`."""
     name = path.rpartition("/")[2]
     return in_file(_sending_findings(name, submission, sent), path)
 

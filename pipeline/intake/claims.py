@@ -81,7 +81,7 @@ def _outlines(repository: Path, base: str) -> Iterator[tuple[str, Outline]]:
 
 
 def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
-    """The results of other accounts; whoever names nobody has none for certain."""
+    """The results of other accounts; an anonymous result belongs to nobody for certain."""
     account = account_of(own.contributor)
     return [
         each for each in there if account == ANONYMOUS or account_of(each.contributor) != account

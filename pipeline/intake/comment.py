@@ -18,7 +18,7 @@ from schemas.vocabulary import DOUBTS, VERDICTS, no_verdict, say, sentence
 
 MAX_SHOWN_RESULTS = 5
 MAX_SHOWN_FINDINGS = 50
-MAX_CHARACTERS = 60_000  # the code host takes 65,536
+MAX_CHARACTERS = 60_000  # GitHub takes 65,536
 SHORT_ID = 10
 _MERGING = (
     "For maintainers: merge it with *squash*. What else the branch's commits hold was not checked, "

@@ -1,4 +1,4 @@
-"""What was expected of a result before it came, by the evidence and formulas of the base commit."""
+"""Predict a result from the evidence and formulas of the base commit, before it was added."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -104,7 +104,7 @@ def _way(submission: Submission, arm: Arm, question: Question) -> Way | None:
 
 
 def _draft_name(submission: Submission, arm: Arm, question: Question) -> str | None:
-    """The name of what drafts, if that is a file: a head may be built in or in one of its own."""
+    """The name of the draft's file, if it has one: a head may be built into the target."""
     kind, target = METHODS[arm.method.type].draft, question.target
     name = next((each.name for each in submission.drafts if each.id == arm.method.draft), None)
     if name is None and kind == "built-in" and not target.facts.draft_layers:

@@ -84,7 +84,7 @@ def read_event(path: Path) -> Form:
         message = f"{path} is not the event of an issue ({error})"
         raise PipelineError(message) from error
     if not LOGIN.fullmatch(issue.user.login):
-        message = f"{issue.user.login!a} is no account that could send a result"
+        message = f"{issue.user.login!a} is not an account that could send a result"
         raise PipelineError(message)
     return issue
 

@@ -95,7 +95,7 @@ def _repeated(filled: form.Form, answer: reply.Reply, folder: Path, clone: Path)
     place, _, name = path.rpartition("/")
     data = (folder / RESULT).read_bytes()[: MAX_BYTES + 1]
     if not (_FOLDER.fullmatch(place) and FILE_NAME.fullmatch(name)):
-        message = f"{path!a} is no place for a result"
+        message = f"{path!a} is not a place for a result"
         raise PipelineError(message)
     sha = form.commit(clone, answer.base, filled, path, data)
     if sha != answer.head:

@@ -84,7 +84,7 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Contents:
-    """What blobs hold, by path: submissions, what is wrong with the others, and `late` as above."""
+    """The content of blobs by path: submissions, findings on the others, and `late` as above."""
 
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     findings: Found = ()

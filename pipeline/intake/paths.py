@@ -109,7 +109,7 @@ def _elsewhere(change: git.Change) -> Finding | None:
         if folder in {FOLDER, f"{FOLDER}/{dated}"}:
             return None
         expected = f"{FOLDER}/" + (f" or {FOLDER}/{dated}/" if dated else "")
-        message = f"lies in {shown(folder)}, expected {expected}; move it"
+        message = f"is in {shown(folder)}, expected {expected}; move it"
         return path_finding(change.path, "path-folder", message)
     if change.path == FOLDER:
         return None

@@ -44,7 +44,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One file of the pull request, and what was understood of it if it could be read."""
+    """One file of the pull request, with its content if it could be read."""
 
     file: str
     understood: Understanding | None = None

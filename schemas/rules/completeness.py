@@ -44,7 +44,7 @@ def names_visible(submission: Submission) -> Iterator[Violation]:
     for path, text in private.texts(submission):
         is_name = path.endswith((".name", ".quantisation"))
         if is_name and (text != " ".join(text.split()) or not any(map(str.isalnum, text))):
-            message = f"{shown(text)} is no name; write letters or digits, with single spaces"
+            message = f"{shown(text)} is not a name; write letters or digits, with single spaces"
             yield path, message
 
 
@@ -115,7 +115,7 @@ def trial_facts_stated(submission: Submission) -> Iterator[Violation]:
 
 
 def _due(trial: Trial, names: tuple[str, ...], runner: str) -> tuple[str, ...]:
-    """What a trial must state; no digest of an output whose tokens a server held back."""
+    """The fields that a trial must state; no digest if the server held tokens back."""
     held_back = (trial.compared_tokens or 0) < (trial.output_tokens or 0)
     some = runner == _SERVER and trial.compared_tokens is not None and held_back
     if some or _as_text(trial, runner):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 UNKNOWN = "\N{EN DASH}"
 TIMES = "\N{MULTIPLICATION SIGN}"
 # With two prompts an interval may reach from 0.000002 to 5 259 230. Such digits claim a precision
-# that is not there: beyond a factor of ten either way, the reader is told just that.
+# that is not there: beyond a factor of ten either way, the reader reads just that.
 LEAST, MOST = 0.1, 10.0
 
 
@@ -27,7 +27,7 @@ def number(value: float | None, digits: int = 1, unit: str = "") -> str:
 
 
 def about(value: float) -> str:
-    """A number of which only two digits are known: 1,734 is `1,700`."""
+    """A number rounded to its two significant digits: 1,734 is `1,700`."""
     return f"{float(f'{value:.2g}'):,.0f}"
 
 

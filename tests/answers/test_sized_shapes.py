@@ -97,5 +97,5 @@ def test_a_spelling_is_a_preset_in_its_own_quantisation(
 def test_an_unknown_quantisation_of_a_known_model_is_named(name: str) -> None:
     tag = name.partition(":")[2]
 
-    with pytest.raises(QuestionError, match=f"`{tag}` is no quantisation that is known here"):
+    with pytest.raises(QuestionError, match=f"`{tag}` is not a quantisation that is known here"):
         require_quantisation(name)

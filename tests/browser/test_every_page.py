@@ -33,7 +33,7 @@ REPEATED = (
     "article > :nth-child(n + 40)",
 )
 EXCLUDED = [[each] for each in REPEATED]
-# A constructed sheet is no inline style, so the policy of the site allows it.
+# A constructed sheet is not an inline style, so the policy of the site allows it.
 STILL = """() => { const sheet = new CSSStyleSheet();
   sheet.replaceSync('* { transition: none !important }');
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]; }"""

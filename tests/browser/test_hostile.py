@@ -18,7 +18,7 @@ from tests.sites import addresses, hostile_addresses
 pytestmark = [pytest.mark.browser, pytest.mark.tour]
 FORMULAS = "=+-@\t\r"
 PLACES = ("devices", "models")
-# The innermost elements that hold a text: what is in them, and whether it lies inside a link.
+# The innermost elements that hold a text: what is in them, and whether it is inside a link.
 HOLDERS = """(text) => [...document.querySelectorAll('article *')]
   .filter((each) => each.textContent.includes(text)
     && ![...each.children].some((child) => child.textContent.includes(text)))

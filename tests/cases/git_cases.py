@@ -1,7 +1,7 @@
 """Pull requests that try to fool the gate: what each does to a tree, and the answer to it.
 
 A file is (mode, content); the path is what git stores, quoted as `git fast-import` wants it where
-it is no plain word. Expected are the rules by path; `ERROR` means one line about git itself.
+it is not a plain word. Expected are the rules by path; `ERROR` means one line about git itself.
 """
 
 from dataclasses import dataclass, field
@@ -107,7 +107,7 @@ PULL_REQUESTS: dict[str, PullRequest] = {
         expected={GOOD: "duplicate", GOOD.replace("rtx", "gtx"): "canonical-name"},
     ),
     "a newline in the name": _named(_in("a\nb.json")),
-    "a command of the code host in the name": _named(_in("\n::error::x.json")),
+    "a command of GitHub in the name": _named(_in("\n::error::x.json")),
     "a backslash in the name": _named(_in("a\\b.json")),
     "markup in the name": _named(_in("<img src=x onerror=alert(1)>.json")),
     "an option as a name": _named(_in("--help.json")),
@@ -127,7 +127,7 @@ PULL_REQUESTS: dict[str, PullRequest] = {
     "more bytes than accepted": _good(b" " * 524_289, "path-size"),
     "twenty million bytes": _good(b" " * 20_000_000, "path-size"),
     "no bytes": _good(b"", "json"),
-    "bytes that are no text": _good(b"\x00\xff\xfe", "encoding"),
+    "bytes that are not text": _good(b"\x00\xff\xfe", "encoding"),
     "lines that end as on Windows": _good(_DATA.replace(b"\n", b"\r\n"), "canonical-form"),
     "a pointer of large file storage": _good(b"version 1\noid sha256:00\nsize 1\n", "json"),
     "three hundred files": PullRequest(

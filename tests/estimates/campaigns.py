@@ -16,7 +16,7 @@ CONTROL = Arm(id="control", role="control", method=NO_SPECULATION, baseline="bas
 
 
 def trial(arm: str = "spec", prompt: str = "code-1", block: int = 0, **fields: object) -> Trial:
-    """A finished trial of 11 tokens in 100 ms, 10 ms per token, unless told otherwise."""
+    """A finished trial of 11 tokens in 100 ms, 10 ms per token, unless stated otherwise."""
     given = {"order": 0, "outcome": "ok", "output_tokens": 11, "decode_ms": 100.0, **fields}
     return Trial(arm=arm, prompt=prompt, block=block, **given)  # type: ignore[arg-type]
 
@@ -82,7 +82,7 @@ def without_trials(submission: Submission, arm: str, prompts: Sequence[str]) -> 
 
 def blocks_of(prompts: Sequence[str], *factors: float, noise: float) -> Submission:
     """A block takes a factor of the first block's times, give or take some noise."""
-    rng = random.Random(1)  # noqa: S311 - made-up noise
+    rng = random.Random(1)  # noqa: S311 - simulated noise
     rows = {prompt: (100.0 + 3 * number, 50.0) for number, prompt in enumerate(prompts)}
     return campaign(
         [

@@ -18,11 +18,11 @@ PROMPTS = tuple(f"code-{number}" for number in range(1, 5))
 
 
 def streamed(*, baseline: dict[str, float], spec: dict[str, float]) -> Submission:
-    """Four prompts in two blocks: 11 tokens in 1000 ms after a prompt of 500 ms, unless told."""
+    """Four prompts in two blocks: 11 tokens in 1000 ms after a prompt of 500 ms, unless stated."""
     given = {"decode_ms": 1000.0, "ttft_ms": 500.0, "wall_ms": 1500.0}
 
     def one(arm: str, fields: dict[str, float], prompt: str, block: int) -> Trial:
-        chance = random.Random(f"{arm} {prompt} {block}")  # noqa: S311 - made-up noise
+        chance = random.Random(f"{arm} {prompt} {block}")  # noqa: S311 - simulated noise
         noise = chance.uniform(0.998, 1.002)
         times = {name: ms * noise for name, ms in {**given, **fields}.items() if ms}
         return trial(arm, prompt, block, **times)
@@ -124,7 +124,7 @@ def test_grain_widens_the_interval_unless_whole_requests_bound_it() -> None:
 
 
 def test_what_whole_requests_do_not_exclude_is_possible_of_a_short_answer() -> None:
-    # All take 8 ms; by the stream the arm takes half. Less than 10 ms apart is no contradiction.
+    # All take 8 ms; by the stream the arm takes half. Less than 10 ms apart is not a contradiction.
     short = {"decode_ms": 8.0, "ttft_ms": 2.0, "wall_ms": 10.0, "one_token_ms": 2.0}
     halved, equal = (
         of_code(replace(each, target=replace(each.target, file_bytes=1_000_000)))  # so fast

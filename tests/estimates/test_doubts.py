@@ -26,7 +26,7 @@ def of(submission: Submission, task: str | None = "code") -> Estimate:
 
 def on(prompts: Sequence[str], fired: Sequence[int] = (), speedup: float = 2.0) -> Submission:
     """Two blocks with 1 % of noise; `fired` of twenty rounds drafted four tokens."""
-    rng = random.Random(5)  # noqa: S311 - made-up noise
+    rng = random.Random(5)  # noqa: S311 - simulated noise
     trials = [
         trial(arm, prompt, block, decode_ms=ms * rng.gauss(1, 0.01), output_tokens=25, **counters)
         for block in (0, 1)
@@ -148,7 +148,7 @@ def test_an_arm_that_fails_on_a_tenth_of_the_prompts_has_no_verdict(cause: str) 
     found = of(submission)
 
     assert (found.verdict, found.doubt) == ("uncertain", "failures")
-    assert "those that are left are no sample of all" in reason(found, submission)
+    assert "those that are left do not represent all" in reason(found, submission)
     assert of(giving_up([])).verdict == "helps"
 
 

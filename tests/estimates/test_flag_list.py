@@ -36,7 +36,7 @@ def test_the_serious_ones_come_first_and_notes_last() -> None:
 
 
 def test_a_restless_machine_is_one_flag_for_all_arms() -> None:
-    rng = random.Random(1)  # noqa: S311 - made-up noise
+    rng = random.Random(1)  # noqa: S311 - simulated noise
     flag = raised(slowed(CLEAN, lambda _: rng.uniform(1.0, 3.0)))["block-spread"]
 
     assert flag.arm is None
@@ -44,7 +44,7 @@ def test_a_restless_machine_is_one_flag_for_all_arms() -> None:
 
 
 def test_a_very_noisy_campaign_gives_a_list_that_fits_on_a_screen() -> None:
-    rng = random.Random(2)  # noqa: S311 - made-up noise
+    rng = random.Random(2)  # noqa: S311 - simulated noise
     noisy = slowed(
         replace(
             sample(blocks=2),
@@ -61,7 +61,7 @@ def test_a_very_noisy_campaign_gives_a_list_that_fits_on_a_screen() -> None:
 
 
 def test_outliers_everywhere_are_a_spread_and_no_outliers() -> None:
-    rng = random.Random(3)  # noqa: S311 - made-up noise
+    rng = random.Random(3)  # noqa: S311 - simulated noise
     flags = raised(slowed(CLEAN, lambda _: rng.choice((1.0, 1.0, 4.0))))
 
     assert "block-spread" in flags

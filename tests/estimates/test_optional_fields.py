@@ -20,7 +20,7 @@ RESULTS = Path(__file__).parents[2] / "results" / "community"
 ROOT = schema(SUBMISSION_SCHEMA)
 TIMES = ("decode_ms", "wall_ms", "prompt_ms", "ttft_ms", "cpu_ms", "draft_prompt_ms")
 NOW = datetime(2026, 12, 31, tzinfo=UTC)
-# Twelve honest files, told as if their machine were so many times as fast.
+# Twelve honest files, as if their machine were so many times as fast.
 FORGED = {
     "apple-m3-max--qwen2-5-coder-7b-instruct-q4-k-s--20260626-b224230e": 10,
     "intel-r-core-tm-i7-8700-cpu-3-20--qwen2-5-coder-3b-instruct-q4-k-m--20260626-37279bfd": 200,

@@ -94,7 +94,7 @@ def test_a_single_pass_over_too_few_tasks_says_so_first() -> None:
 def test_over_many_campaigns_the_interval_holds_as_often_as_it_says() -> None:
     # True speedup 1.5; passes move by 8 %, prompts by 5 %. In 300 such campaigns the interval held
     # in 98 %, and without its part over blocks in 85 %.
-    rng = random.Random(7)  # noqa: S311 - made-up data
+    rng = random.Random(7)  # noqa: S311 - simulated data
     held, plain_held, count = 0, 0, 30
     for _ in range(count):
         ratios = tuple(1.5 * math.exp(rng.gauss(0, 0.05)) for _ in PROMPTS)

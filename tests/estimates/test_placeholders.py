@@ -1,4 +1,4 @@
-"""A name that stands for no one card is told from the name of a card."""
+"""A name that several cards share is distinguished from the name of one card."""
 
 from dataclasses import replace
 

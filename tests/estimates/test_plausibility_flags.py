@@ -128,7 +128,7 @@ def test_an_unknown_card_is_only_held_to_what_none_can() -> None:
 
 
 def test_times_of_a_fine_clock_are_not_rounded() -> None:
-    rng = random.Random(11)  # noqa: S311 - made-up data
+    rng = random.Random(11)  # noqa: S311 - simulated data
     honest = [times([round(rng.gauss(400, 4), 3) for _ in range(200)]) for _ in range(8)]
 
     assert not any("rounded-times" in names(each) for each in honest)

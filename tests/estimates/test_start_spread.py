@@ -82,7 +82,7 @@ def test_the_stated_spread_holds_the_drawn_one_in_nine_of_ten_runs(
         held += found.low <= math.expm1(drawn) <= found.high
 
     assert held >= 180
-    if drawn:  # and it is no interval that holds everything
+    if drawn:  # and it is not an interval that holds everything
         assert found.high < 60 * math.expm1(drawn) + 0.2
 
 

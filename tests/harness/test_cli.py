@@ -215,7 +215,7 @@ def test_a_first_word_that_names_a_model_measures_it(
         ("plam", "the nearest command is 'plan'"),
         ("measure", "--help` lists commands, `"),  # 'compare' is not meant
         ("none.gguf", "none.gguf does not exist; check the path"),
-        ("a" * 5000, "is no command, and no model"),
+        ("a" * 5000, "is neither a command nor a model"),
     ):
         with pytest.raises(SystemExit, match="2"):
             in_full([word])

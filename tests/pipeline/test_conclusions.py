@@ -112,7 +112,7 @@ def tables(machines: list[TypedMachine]) -> duckdb.DuckDBPyConnection:
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
     """The home page and the pages of all devices and models of one world, by path."""
-    rng = random.Random(0)  # noqa: S311 - made-up machines
+    rng = random.Random(0)  # noqa: S311 - simulated machines
     connection = tables([machine(rng, number) for number in range(MACHINES)])
     site = Site(bundle="")
     made = [home(connection, site), *device_pages(connection, site)]

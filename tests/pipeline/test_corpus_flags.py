@@ -59,7 +59,7 @@ def test_scaled_times_are_a_copy(factor: float) -> None:
 
 
 def test_a_part_of_the_times_is_a_copy() -> None:
-    rng = random.Random(3)  # noqa: S311 - made-up data
+    rng = random.Random(3)  # noqa: S311 - simulated data
     half = tuple(each for each in VICTIM.trials if rng.random() < 0.5)
 
     assert "copied-times" in names(copied(half))

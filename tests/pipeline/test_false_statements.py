@@ -1,4 +1,4 @@
-"""Nothing on the site that a visitor would act on and be wrong: one made-up case for each."""
+"""Nothing on the site that a visitor would act on and be wrong: one constructed case for each."""
 
 import re
 from dataclasses import replace

@@ -107,7 +107,7 @@ def test_a_step_is_what_the_same_prompts_show(
 
 
 def test_small_losses_that_add_up_are_compared_with_the_best_build() -> None:
-    # Each is 4 % slower than the one before, which is no step; together 0.96 ** 2 = 0.9216.
+    # Each is 4 % slower than the one before, which is not a step; together 0.96 ** 2 = 0.9216.
     connection = database(
         build("b1", "2026-11-01", 11, 11),
         build("b2", "2026-11-02", 10, 10),

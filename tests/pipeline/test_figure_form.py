@@ -79,13 +79,13 @@ def test_a_reported_figure_becomes_one_new_file_of_the_rig_and_both_rates(
         ({"card": "RTX 4090 (likely)"}, "Which card: is a guess (RTX 4090 (likely))"),
         ({"model": ""}, "Which model: is empty"),
         ({"after": ""}, "Tokens/s with speculation: is missing"),
-        ({"depth": "two"}, "How many tokens a draft: is no number (two)"),
+        ({"depth": "two"}, "How many tokens a draft: is not a number (two)"),
         ({"speedup": "1.5"}, "the ratio is 1.5, its rates give 0.89"),
         ({"method": "draft-model"}, 'the field "draft" is missing'),
         ({"method": "magic"}, '"magic"'),
         ({"url": "javascript:alert(1)"}, "has the wrong form"),
         ({"note": "<script>"}, "has the wrong form"),
-        ({"before": "nan"}, "Tokens/s without speculation: is no number (nan)"),
+        ({"before": "nan"}, "Tokens/s without speculation: is not a number (nan)"),
     ],
 )
 def test_what_is_no_figure_is_answered_with_the_reason(
@@ -143,7 +143,7 @@ def test_the_branch_of_a_form_adds_one_file_below_the_published_ones(
     assert {each.rule for each in repository.judge(BY_FORM).findings} == {"path-outside"}
 
 
-def spoiled(**changes: Any) -> set[str]:  # noqa: ANN401 - JSON
+def corrupted(**changes: Any) -> set[str]:  # noqa: ANN401 - JSON
     document = json.loads(published(ANSWERS, "2026-11-26")[1])
     document["rows"][1] |= changes
     return {each.rule for each in published_findings(document)}
@@ -153,13 +153,13 @@ def test_rows_name_their_rig_their_baseline_and_a_ratio_of_their_rates() -> None
     rates = {"decode_tps": 8.9, "speedup": 0.8}
     figures = [{"quantity": name, "value": value} for name, value in rates.items()]
 
-    assert spoiled() == set()
-    assert spoiled(rig="other") == {"published-rig", "published-baseline"}
-    assert spoiled(baseline_row="other") == {"published-baseline"}
-    assert spoiled(target={"name": "Other"}) == {"published-baseline"}
-    assert spoiled(id="baseline") == {"published-id"}
-    assert spoiled(figures=figures) == {"published-ratio"}
-    assert spoiled(figures=figures, note="The page prints both.") == set()
+    assert corrupted() == set()
+    assert corrupted(rig="other") == {"published-rig", "published-baseline"}
+    assert corrupted(baseline_row="other") == {"published-baseline"}
+    assert corrupted(target={"name": "Other"}) == {"published-baseline"}
+    assert corrupted(id="baseline") == {"published-id"}
+    assert corrupted(figures=figures) == {"published-ratio"}
+    assert corrupted(figures=figures, note="The page prints both.") == set()
 
 
 def test_the_form_asks_every_question_of_the_command() -> None:

@@ -41,7 +41,7 @@ def answer(trial: Trial) -> str:
 
 
 def accepting(share: float, drift: float = 0.0) -> Submission:
-    """Rounds as physics says, so many of their drafts accepted, and made-up answers."""
+    """Rounds as physics says, so many of their drafts accepted, and simulated answers."""
 
     def more(trial: Trial) -> Trial:
         if trial.arm != "draft-model-n4":

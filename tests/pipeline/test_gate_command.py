@@ -1,4 +1,4 @@
-"""The gate states its verdict to people, to the code host and to programs."""
+"""The gate states its verdict to people, to GitHub and to programs."""
 
 import json
 import os

@@ -47,7 +47,7 @@ CLONE = {
         "protocol.ext.allow=always",
     ),
     "a broken value": ("diff.renames=nonsense",),
-    "a file that is no configuration": ("include.path=/dev/zero/none",),
+    "a file that is not a configuration": ("include.path=/dev/zero/none",),
 }
 SETTINGS: dict[str, GitSetting] = {
     **{name: GitSetting(clone=values) for name, values in CLONE.items()},

@@ -25,7 +25,7 @@ JSONL = """{"timings": {"predicted_n": 64, "predicted_ms": 900}}
 {"timings": {"predicted_n": 32, "predicted_ms": 450, "draft_n": 8, "draft_n_accepted": 8}}"""
 BARE = '[{"predicted_n": 10, "predicted_ms": 100.0}, {"predicted_n": 20, "predicted_ms": 150.0}]'
 PREFIXED = "[53409] 5.05 I slot print_timing: id 0 | task 0 | eval time = 10.00 ms / 3 tokens (3.33 ms per token, 300.00 tokens per second)"  # noqa: E501 - a line of a log
-# Two requests at the same time, whose lines stand mixed: 10 tokens in 100 ms, 20 in 150 ms.
+# Two requests at the same time, whose lines are mixed: 10 tokens in 100 ms, 20 in 150 ms.
 MIXED = """
 slot print_timing: id 0 | task 4 | prompt eval time = 10 ms / 5 tokens
 slot print_timing: id 1 | task 5 | prompt eval time = 20 ms / 7 tokens
@@ -67,7 +67,7 @@ accept    = 58.333%
 
 llama_perf_context_print: eval time = 100.00 ms / 120 runs ( 0.83 ms per token, 1200.00 tokens per second)
 """  # noqa: E501 - lines of a log
-# The times stand in the chunk that has the usage; the server may have given them in both.
+# The times are in the chunk that has the usage; the server may have given them in both.
 USAGE = """data: {"choices": [{"delta": {}}]}
 
 data: {"choices": [{"finish_reason": "stop"}]}

@@ -1,4 +1,4 @@
-"""No sentence with a number is contradicted by the table that stands with it."""
+"""No sentence with a number is contradicted by the table next to it."""
 
 import random
 import re
@@ -13,7 +13,7 @@ COLLECTIONS = 8  # `python -m bench.statements` reads 500
 
 @pytest.fixture(scope="module")
 def said() -> list[Said]:
-    rngs = [random.Random(seed) for seed in range(COLLECTIONS)]  # noqa: S311 - made-up results
+    rngs = [random.Random(seed) for seed in range(COLLECTIONS)]  # noqa: S311 - simulated results
     return [each for rng in rngs for each in sentences(collection(rng))]
 
 

@@ -273,7 +273,7 @@ def test_the_gate_refuses_another_name_for_known_weights(repository: Repository)
 
     assert branch(repository, SMALL, trash()) == {"known-weights"}
     assert branch(repository, SMALL, own) == set()
-    # Who named it so corrects it.
+    # The contributor who named it so corrects it.
     assert "known-weights" not in branch(repository, SMALL, renamed)
 
 

@@ -210,7 +210,7 @@ def test_a_heading_counts_what_is_faster_and_slower_and_says_what_is_usual() -> 
     assert headings(on_cards(1.6, 1.5, 0.6))[0].startswith(
         "Draft model: faster on 2 of 3 pairs, slower on 1"
     )
-    # Intervals that hold 1 are no direction.
+    # Intervals that hold 1 show no direction.
     assert headings(on_cards(1.3, 1.2, half_width=0.6))[0].startswith(
         "Draft model: faster on 0 of 2 pairs;"
     )

@@ -79,7 +79,7 @@ def test_without_a_clear_verdict_the_file_is_empty() -> None:
             4,
             None,
         ),
-        # A gain at eight streams: the loss at four is no threshold.
+        # A gain at eight streams: the loss at four is not a threshold.
         (
             [
                 SwitchOffCase(4, None, "loses"),

@@ -25,7 +25,7 @@ KINDS = {
     *("slower", "submissions", "submissions/*", "what-moves-it", "will-it-fit"),
 }
 MOST_WORDS, MOST_OF_HOME, MOST_ENTRIES = 14_000, 450, 12
-# Figures, what a click opens, and the rows of the strips are no prose.
+# Figures, what a click opens, and the rows of the strips are not prose.
 APART = {"table", "code", "pre", "details", "svg", "script", "style", "noscript"}
 EMPTY = {"br", "hr", "img", "input", "link", "meta", "source", "wbr"}
 WORD = re.compile(r"\w[\w'.,-]*")

@@ -198,7 +198,7 @@ def test_every_quantity_of_the_closed_list_is_documented_with_its_unit() -> None
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    "corrupt",
     [
         lambda document: document.update(score=1),
         lambda document: document["source"].update(title="<script>"),
@@ -217,12 +217,12 @@ def test_every_quantity_of_the_closed_list_is_documented_with_its_unit() -> None
         lambda document: document["rows"][0].update(doubts=["projected"]),
     ],
 )
-def test_the_schema_rejects_a_spoiled_file(spoil: Callable[[Any], object]) -> None:
+def test_the_schema_rejects_a_corrupted_file(corrupt: Callable[[Any], object]) -> None:
     good = read(PUBLISHED / "rtx-4060-8gb-split-vram.json")
     good["rows"] = [rows_by_id(good)["spec-27b-4b"]]
-    spoiled = copy.deepcopy(good)
+    corrupted = copy.deepcopy(good)
 
-    spoil(spoiled)
+    corrupt(corrupted)
 
     assert VALIDATOR.is_valid(good)
-    assert not VALIDATOR.is_valid(spoiled)
+    assert not VALIDATOR.is_valid(corrupted)

@@ -21,7 +21,7 @@ class Walked:
     values: dict[str, Node]
 
     def names(self, *kinds: str) -> list[str]:
-        """The values of these types that are no closed set."""
+        """The values of these types that are not a closed set."""
         closed = {"enum", "const"}
         named = self.values.items()
         return sorted(n for n, x in named if x.get("type") in kinds and not x.keys() & closed)

@@ -1,6 +1,6 @@
 """Compare what the project says of its version, and take a version's notes from the changelog.
 
-The version stands in `pyproject.toml`; `CITATION.cff`, the changelog and the tag must say the same.
+The version is in `pyproject.toml`; `CITATION.cff`, the changelog and the tag must say the same.
 """
 
 import re

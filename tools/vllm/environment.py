@@ -94,7 +94,7 @@ def running(build: Path, mode: str, *, length: float | None = None) -> Iterator[
 
 
 def variables(build: Path) -> dict[str, str]:
-    """The environment with its programs first: vLLM starts a compiler that lies there."""
+    """The environment with its programs first: vLLM starts a compiler that is there."""
     path = os.pathsep.join((str(build / "venv" / "bin"), os.environ.get("PATH", os.defpath)))
     return {**os.environ, **ENVIRONMENT, "PATH": path}
 

@@ -19,7 +19,7 @@ _LINE = re.compile(
     r"^(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(?P<labels>[^}]*)\})?\s+(?P<value>\S+)", re.MULTILINE
 )
 _POSITION = re.compile(r'position="(\d{1,3})"')
-_MOST = 2**53  # beyond it a float is no count
+_MOST = 2**53  # beyond it a float is not a count
 _LONGEST_DRAFT = 256
 # The same counters under the names of the engines that have them.
 _PREFIXES = ("llamacpp:spec_decode", "vllm:spec_decode", "mistralrs_speculative")
@@ -85,7 +85,7 @@ def by_length(rounds: int, accepted_at: Sequence[int]) -> tuple[int, ...] | None
 
 
 def read_counters(text: str) -> Counters | None:
-    """The counters in a metrics page, or `None` when it has none of speculation, or no counts."""
+    """The speculation counters in a metrics page; `None` if there are none, or no counts."""
     values: dict[str, float] = {}
     positions: dict[int, float] = {}
     seen = set[tuple[str, str | None]]()

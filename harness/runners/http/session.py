@@ -160,7 +160,7 @@ class ServerSession(ABC, Generic[ServerT]):
             server.process.end()
 
     def _server_of(self, arm: ArmPlan, block: int) -> ServerT | Failure:
-        """The server of an arm in a block: the one that has its turn or is shared, or a new one."""
+        """The server of an arm in a block: the one whose turn it is, a shared one, or a new one."""
         turn = ("", 0) if self._shared else (arm.id, block)
         if self._started is not None and self._turn == turn:
             return self._started

@@ -97,7 +97,7 @@ class LoadedWeights:
         return text
 
     def is_mark(self, token: int) -> bool:
-        """Whether the token marks a turn, a beginning or an end, and is no text."""
+        """Whether the token marks a turn, a beginning or an end, and not text."""
         return bool(llama_cpp.llama_vocab_is_control(self.vocab, token))
 
     def tokens(self, text: str, *, begins: bool = True) -> list[int]:

@@ -21,7 +21,7 @@ _UNSEEN = re.compile(r"\s|\N{REPLACEMENT CHARACTER}")  # in which two ways to pr
 def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: int) -> Agreement:
     """Read an answer in steps of at most `rows` tokens. Raises `HarnessError` if it does not fit.
 
-    A token that is no text of the draft's vocabulary, or has no room, is bad input.
+    A token without text in the draft's vocabulary, or has no room, is bad input.
     """
     _require_room(model, len(prompt) + len(answer))
     _require_known(model, max((*prompt, *answer)))

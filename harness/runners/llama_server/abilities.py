@@ -44,7 +44,7 @@ class Abilities:
 
 
 def read_help(text: str) -> Abilities:
-    """The abilities that a help text states; empty ones for a text that is no help."""
+    """The abilities that a help text states; empty ones for a text that is not a help text."""
     listed: list[frozenset[str]] = []
     takes_value: set[str] = set()
     spec_types: tuple[str, ...] = ()

@@ -123,7 +123,7 @@ def find(path: str | None) -> Binary:
     found = shutil.which(path) if path else engines.server_program()
     if found is None:
         raise BadInputError(_not_found(path))
-    program = Path(found).absolute()  # `./name` is no name on PATH
+    program = Path(found).absolute()  # `./name` is not a name on PATH
     text = _output(program, "--help")
     abilities = read_help(text)
     if "--port" not in abilities.flags:

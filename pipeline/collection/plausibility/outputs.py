@@ -1,6 +1,6 @@
 """What each arm of a submission wrote on each prompt, and in how many rounds.
 
-Greedy answers and counters are facts of weights and prompt, not of the machine: results of several
+Greedy answers and counters depend on weights and prompt, not on the machine: results of several
 machines and builds agree in nearly all of them.
 """
 

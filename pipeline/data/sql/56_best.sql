@@ -2,7 +2,7 @@
 -- `scope` what it picks among, and `choices` how many settings were looked at, which run from
 -- `least` to `most`. The bounds towards 1 and the verdict allow for the choice
 -- (`estimates.best_of_several`): of a clear gain, pages print the lower bound.
--- What nobody says whom maintainers know is picked where there is nothing else, and is no choice
+-- What nobody says whom maintainers know is picked where there is nothing else, and is not a choice
 -- beside what others say (`backing`); of those, a confirmed gain comes first.
 -- A pick clearly helps if any does, and of those it has the highest lower bound. It is
 -- `recommended` unless it hurts or a whole request with it is clearly slower; one that another

@@ -255,7 +255,7 @@ def _figure(row: Row) -> str:
 
 
 def _groups(rows: list[Row], column: str) -> list[list[Row]]:
-    """Rows that follow each other with one value in a column."""
+    """Consecutive rows with the same value in a column."""
     return [list(group) for _, group in groupby(rows, key=lambda row: row[column])]
 
 

@@ -61,7 +61,7 @@ def speedup_axis(rows: list[Row]) -> SpeedupAxis:
 
 
 def lines_of_words(names: list[str], *, between: str = BETWEEN, skipped: int = 0) -> alt.Axis:
-    """An axis whose names stand on several lines, so that a phone shows them whole.
+    """An axis whose names take several lines, so that a phone shows them whole.
 
     The renderer puts the first line at the mark; the offset puts their middle there. `skipped`
     parts at the beginning of a name only make it unique.

@@ -22,7 +22,7 @@ THOUSANDS = "datum.value < 1024 ? datum.value : datum.value / 1024 + 'k'"
 MAP_ENDS, DARK_FROM, MAP_INK = [0.4, 2.5], 0.6, "#18212d"
 MOMENT = itemgetter("measured_on", "build_number", "engine_build")  # b9294 is older than b10068
 STEPS = ("none", "faster", "slower")
-FEW_BUILDS = 4  # names of so many stand side by side
+FEW_BUILDS = 4  # names of so many fit side by side
 FEW_SETTINGS, FEW_CURVES = 4, 5  # so many can be named below the chart
 EDGE_PX = 12  # a point at the end of an axis is whole
 PLANE_TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
@@ -267,7 +267,7 @@ PICTURES: Mapping[str, Callable[..., Picture]] = {
 
 
 def _scales(rows: list[theme.Row], series: str) -> tuple[theme.Scale, theme.Scale]:
-    """Colours and shapes of what stands side by side in a band: methods, arms or backends."""
+    """Colours and shapes of what is side by side in a band: methods, arms or backends."""
     if series == "method_label":
         return theme.method_scales(rows)
     if series == "backend":

@@ -57,7 +57,7 @@ def evidence_address(name: str) -> str:
 
 
 def _command(row: Mapping[str, Any]) -> str:
-    """The line that measures a cell again; nobody knows that of a figure in a public source."""
+    """The command that measures a cell again; unknown for figures of public sources."""
     if row["tier"] == PUBLISHED:
         return ""
     return shown_commands.measure([shown_commands.setting_of(SimpleNamespace(**row, task="all"))])

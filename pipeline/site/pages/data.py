@@ -167,7 +167,7 @@ def citation(site: Site, last: str | None) -> str:
 
 def _download(file: ExportedFile, site: Site) -> dict[str, Any]:
     suffix = file.name.rpartition(".")[2]
-    # Without the site's address a path from the page of the data, which lies in data/ itself.
+    # Without the site's address a path from the page of the data, which is in data/ itself.
     base = f"{site.address}data/" if site.address else ""
     return {
         "@type": "DataDownload",

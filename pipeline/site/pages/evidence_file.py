@@ -79,7 +79,7 @@ def _short(value: float) -> float:
 
 
 def _card(row: Row) -> tuple[str, int]:
-    """The key of a card, and how many; of unlike ones the names of all."""
+    """The key of a card and its count; for different cards, all their names."""
     if row.backend == "cpu":
         return normalised(without_size(row.device_label)), 1
     found, total = [], 0

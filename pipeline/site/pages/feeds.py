@@ -74,7 +74,7 @@ def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
 
 
 def _gains(connection: duckdb.DuckDBPyConnection, kind: str) -> dict[str, float]:
-    """What the surest measured setting of each scope gains at least, if that is confirmed."""
+    """The lower bound of the surest measured gain of each scope, if it is confirmed."""
     found = read(connection, "surest_gain", kind=kind)
     return {
         row.scope: row.interval_low for row in found if row.tier == "measured" and row.confirmed
@@ -113,7 +113,7 @@ def _submission(row: Row, site: model.Site) -> Item:
 
 
 def _best(row: Row) -> str:
-    """What the best setting of a submission gains, the choice allowed for."""
+    """The gain of the best setting of a submission, corrected for the choice."""
     if row.best_speedup is None:
         return "no speedup over all tasks"
     chosen = say.best_of(row.choices)

@@ -132,7 +132,7 @@ def needs(shape: shapes.ShapeRow) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What lies on a card that holds everything, in whole MiB; `cache` with a recurrent state."""
+    """What a card needs to hold everything, in whole MiB; `cache` with a recurrent state."""
 
     weights: int
     cache: int

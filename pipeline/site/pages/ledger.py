@@ -1,4 +1,4 @@
-"""What had been predicted for a result before it was known, by the ledger of `make predictions`."""
+"""The predictions made for results before they arrived, from the ledger of `make predictions`."""
 
 import csv
 from collections import defaultdict

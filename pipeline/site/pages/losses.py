@@ -16,7 +16,7 @@ DEEP = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trait:
-    """Something that a pair may have, and why a loss can follow from it."""
+    """A trait that a pair may have, and why it can cause a loss."""
 
     name: str
     why: str

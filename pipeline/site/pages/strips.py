@@ -66,7 +66,7 @@ class Group:
 
 
 def default_rows(rows: Iterable[Row]) -> list[Row]:
-    """What pages draw without a choice of the reader: each device and model in its best tier."""
+    """The default rows: each device and model in its best tier."""
     drawn = (0, "all", None, 1)
     return [r for r in rows if (r.selection, r.task, r.condition, r.tier_order) == drawn]
 
@@ -267,7 +267,7 @@ def grade(row: Row) -> str:
 
 
 def figure(row: Row) -> str:
-    """The number of a row: of a clear gain its lower bound, which allows for the choice."""
+    """The figure of a row: for a clear gain its lower bound, corrected for the choice."""
     if row.verdict == "helps":
         return f"\N{GREATER-THAN OR EQUAL TO} {say.times(row.interval_low)}"
     sign = "\N{ALMOST EQUAL TO} " if row.confounded else ""

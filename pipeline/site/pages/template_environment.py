@@ -100,7 +100,7 @@ def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
 
 
 def figures_as_csv(table: charts.Table) -> bytes:
-    """The figures of a chart under their headings; text is no formula for a spreadsheet."""
+    """The figures of a chart under their headings; text is not a formula for a spreadsheet."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(table.columns)

@@ -49,5 +49,5 @@ from device
 full join printed using (device)
 left join tally using (device)
 left join tiers using (device)
--- Several of a card stand after the card.
+-- Several of a card follow the card.
 order by regexp_replace(device, '^[0-9]+-x-', ''), device;

@@ -1,5 +1,5 @@
 // A chart as a picture or as figures to take along, and a link to it: four buttons below each
-// chart. What is seen is taken: the live drawing, or the picture that stands in its place.
+// chart. What is seen is taken: the live drawing, or the picture in its place.
 import { el } from "./dom.js";
 import { csvCell, UNKNOWN } from "./say.js";
 
@@ -7,7 +7,7 @@ const SCALE = 2; // pixels of a PNG for one of the page: sharp on paper and on d
 const MOST_PX = 16000; // of a side that every browser can paint
 const SHOWN_MS = 2000;
 const SVG = "http://www.w3.org/2000/svg";
-// What style sheets say of a drawing that stands in the page.
+// What style sheets say of a drawing in the page.
 const LOOKS = [
   "fill",
   "fill-opacity",
@@ -107,7 +107,7 @@ const pngOf = async (figure) => {
 
 // ---- the figures ----------------------------------------------------------------------------
 const table = (figure) => figure.querySelector("details table") ?? figure.querySelector("table");
-const NUMBER = /^-?\d[\d,]*(\.\d+)?$/; // a figure is no formula, whatever its sign
+const NUMBER = /^-?\d[\d,]*(\.\d+)?$/; // a figure is not a formula, whatever its sign
 const cellOf = ({ textContent }) => {
   const words = textContent.replace(/\s+/g, " ").trim();
   if (words === UNKNOWN) return "";

@@ -337,7 +337,7 @@ class Explore {
     for (const piece of bar.children) piece.style.flexGrow = totals[piece.dataset.direction];
   }
 
-  // No cell: what is known of such a machine stands in the table's place.
+  // No cell: what is known of such a machine replaces the table.
   nothing() {
     const [advice, how] = [
       link(`${this.root}#mine`, "Ask what to expect"),
@@ -516,7 +516,7 @@ class Explore {
     return markdown(this.cells, this.found.rows, this.link());
   }
 
-  // Where the clipboard is refused, the text stands in a field, selected.
+  // Where the clipboard is refused, the text is in a field, selected.
   async copy(text, what) {
     const fallback = this.part("fallback");
     fallback.hidden = true;

@@ -184,7 +184,7 @@ const update = async (page, form) => {
       ? draw(file, model, wish, machine, page)
       : say(
           machine
-            ? `${machineName(machine)} is no single card: “python -m harness plan” divides a model among several cards and main memory.`
+            ? `${machineName(machine)} is not a single card: “python -m harness plan” divides a model among several cards and main memory.`
             : "Name a card with its memory, such as RTX 4060 8 GB, or the memory alone: 12 GB.",
         ),
   );

@@ -140,7 +140,7 @@ const unwrapped = (lines, table) => {
 
 const printed = (text, table) => {
   const [found, unread, last, tasks] = [[], [], new Map(), new Map()];
-  const [hidden, models] = [new Set(), new Set()]; // lines of a tool's two models are no requests
+  const [hidden, models] = [new Set(), new Set()]; // lines of a tool's two models are not requests
   for (const { number, line, hits } of unwrapped(text.split(/\r\n|\n|\r/), table)) {
     const server = serverOf(line, table);
     const slot = line.match(table.line.slot);

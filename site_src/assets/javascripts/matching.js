@@ -90,7 +90,7 @@ const plain = (text) =>
     .replace(/^\s*(\S.{1,}?)\s*\+\s*\1\s*$/, "2 x $1") // the same card twice
     .replace(/[®™()[\]{},;:|/\\_"'=&]/g, " ");
 
-// "rtx4060ti" as "rtx 4060 ti"; what is no name of a card stays one word.
+// "rtx4060ti" as "rtx 4060 ti"; what is not a name of a card stays one word.
 const apart = (pattern, word) => {
   const found = word.match(pattern.parts);
   if (!found) return [word];
@@ -244,7 +244,7 @@ const asNamed = (known, { words, size }) => {
   return found;
 };
 
-// What a text says beside a device: words that no device has, and a size that is no name of a chip.
+// What a text says beside a device: words that no device has, and a size that is not a name of a chip.
 export const leftOver = (rules, devices, { words, size }) => {
   const known = index(rules, devices).words;
   return {
@@ -272,7 +272,7 @@ export const devicesFor = (rules, devices, text) => {
   const said = card ? { ...typed, words } : typed;
   const named = telling(rules, asNamed(known, said));
   const numbers = named.filter((word) => known.has(word) && hasDigit(word) && word.length > 1);
-  // "Laptop" alone is no card. Next to a known card, "Ryzen 7700X" and "(DG2)" say nothing; alone
+  // "Laptop" alone is not a card. Next to a known card, "Ryzen 7700X" and "(DG2)" say nothing; alone
   // they are another card.
   const asked = named.filter((word) => known.has(word) || (!numbers.length && CHIP.test(word)));
   if (

@@ -16,7 +16,7 @@ const middleOf = (values) => {
     : null;
 };
 
-// How many tasks ran at the same time: their lines stand mixed, or their times overlap.
+// How many tasks ran at the same time: their lines are mixed, or their times overlap.
 const overlapping = (lines, requests, table) => {
   const spans = new Map();
   const [times, ends] = [[], []];

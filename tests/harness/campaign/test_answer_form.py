@@ -76,7 +76,7 @@ def test_an_answer_is_what_its_prompt_asks_for_or_says_what_is_wrong(
 
 
 def test_tools_without_parameters_are_refused_when_a_suite_is_read() -> None:
-    with pytest.raises(ValueError, match="json-book: its schema is no list of tools"):
+    with pytest.raises(ValueError, match="json-book: its schema is not a list of tools"):
         require_schema(SuitePrompt(id="json-book", task="tools", text="x", schema='[{"a": 1}]'))
 
 

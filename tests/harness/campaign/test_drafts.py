@@ -77,9 +77,13 @@ def test_the_generations_of_dflash_are_told_apart_by_their_names() -> None:
         "dflash-n7": "blocks",
         "dflash2-n7": "sample-dflash2",
     }
-    with pytest.raises(BadInputError, match="is no draft for dflash: it is for --method dflash2"):
+    with pytest.raises(
+        BadInputError, match="is not a draft for dflash: it is for --method dflash2"
+    ):
         campaign("dflash", SECOND)
-    with pytest.raises(BadInputError, match="is no draft for dflash2: it is for --method dflash"):
+    with pytest.raises(
+        BadInputError, match="is not a draft for dflash2: it is for --method dflash"
+    ):
         campaign("dflash2", BLOCKS)
 
 

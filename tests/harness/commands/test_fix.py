@@ -1,16 +1,20 @@
 """`fix` repairs what touches no measurement, says what it does first, and refuses the rest."""
 
+import io
 import json
 import random
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
 from harness.cli import app
+from harness.commands.fix import fix as command
 from schemas.contract import findings
 from schemas.repairs import Repaired, measured_values, repaired
 from tests.samples import sample, sample_bytes
@@ -79,6 +83,10 @@ HARMLESS: dict[str, bytes] = {
         for at in ("target", "card")
     },
     "letters in two parts": with_name("cpu", "Cafe\u0301 7B"),
+    **{
+        f"{spelling} as the model": with_name("target", spelling)
+        for spelling in ("qwen-3.6-27b", "Qwen 3.6 27B", "qwen_3.6_27b", "gemma-4-12b-it")
+    },
 }  # fmt: skip
 
 
@@ -118,7 +126,7 @@ def changed(change: Callable[[Document], object]) -> bytes:
         (
             changed(lambda d: d["trials"][0].update(output_sha256="\u200b" + "a" * 16)),
             "$.trials[0].output_sha256",
-            "a repair would change what was measured; let the harness write the file again",
+            "a repair would change what was measured; measure or import it again",
         ),
     ],
 )
@@ -180,3 +188,66 @@ def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 
     assert done.exit_code == 2
     assert "check the path" in done.stderr
+
+
+def test_another_spelling_of_a_known_model_becomes_its_one_name(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_bytes(with_name("target", "Qwen 3.6 27B"))
+
+    shown = fix(str(file))
+
+    line = f'{file}: $.target.name: "Qwen 3.6 27B" becomes "Qwen3.6-27B" [repair]'
+    assert line in shown.stdout.splitlines()
+
+
+class Terminal(io.StringIO):
+    """What somebody types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", None), ("n\n", 1)])
+def test_in_a_terminal_the_repairs_are_made_after_a_yes(
+    answer: str, code: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "mine.json"
+    file.write_bytes(b"\xef\xbb\xbf" + DATA)
+    monkeypatch.setattr(sys, "stdin", Terminal(answer))
+
+    ended = None
+    try:
+        command(files=[file])
+    except typer.Exit as end:
+        ended = end.exit_code
+
+    assert ended == code
+    assert file.exists() is (code == 1)
+    assert [path.read_bytes().startswith(b"\xef") for path in tmp_path.iterdir()] == [code == 1]
+
+
+def test_a_file_that_is_named_twice_is_repaired_once(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_bytes(b"\xef\xbb\xbf" + DATA)
+
+    done = fix(str(file), str(file), "--write")
+
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [DATA]
+
+
+def test_nothing_is_lost_where_a_link_shows_the_file_under_another_name(tmp_path: Path) -> None:
+    name = re.findall(r"is named (.*) \[", fix(str(written_as(tmp_path / "a.json"))).stdout)[0]
+    (tmp_path / "a.json").rename(tmp_path / name)
+    link = tmp_path / "link.json"
+    link.symlink_to(name)
+
+    done = fix(str(link), "--write")
+
+    assert done.exit_code == 0
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [(name, DATA)]
+
+
+def written_as(path: Path) -> Path:
+    path.write_bytes(b"\xef\xbb\xbf" + DATA)
+    return path

@@ -1,6 +1,7 @@
 """`compare` measures two builds in turns and ends with the exit code that a CI job needs."""
 
 import json
+import re
 import shutil
 import sys
 from dataclasses import replace
@@ -163,7 +164,7 @@ def test_a_reference_is_written_then_checked_and_fails_where_it_was_better(
     # Eight tokens in five rounds.
     assert "| `ngram-simple-n8` | code | 1.76 → 1.60 | -9.1 %" in summary.read_text("utf-8")
     assert unread.exit_code == 2
-    assert "is no reference of this version" in unread.stderr
+    assert "is not a reference of this version" in unread.stderr
 
 
 @pytest.mark.usefixtures("cache_dir")
@@ -207,7 +208,8 @@ def test_a_first_block_that_would_overrun_the_limit_is_stopped_and_can_go_on(
     assert (done.exit_code, done.stdout) == (2, ""), done.stderr
     assert "--budget 0.1 is too short: a block of all prompts takes about" in done.stderr
     assert "s at the pace of its first answers; go on with python -m harness compare" in done.stderr
-    assert done.stderr.endswith("compare --head x --resume --budget 1\n")
+    # On a busy machine the first answer, with the loading before it, looks like a longer block.
+    assert re.search(r"compare --head x --resume --budget [1-9]\n$", done.stderr)
     assert not list((tmp_path / "out").glob("*.json"))
     assert not (tmp_path / "reference.json").exists()
 

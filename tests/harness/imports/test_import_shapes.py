@@ -62,7 +62,7 @@ def test_an_answer_over_several_lines_is_one_answer() -> None:
 @pytest.mark.parametrize(
     ("method", "counts", "drafted_histogram"),
     [
-        # 12 of 20 rounds drafted; the others found no n-gram and are no steps to vLLM.
+        # 12 of 20 rounds drafted; the others found no n-gram and are not steps to vLLM.
         ("ngram", (60, 11, 20), (8, 0, 0, 0, 0, 12)),
         # 25 accepted in 9 rounds make 35 tokens, the answer has 32: the limit cut 3 of them off.
         ("draft_model", (27, 22, 9), (0, 0, 0, 9)),
@@ -113,7 +113,7 @@ def test_a_test_of_llama_bench_with_speculation_is_no_baseline() -> None:
     done = run("llama-bench", [changed("llama-bench.json", drafted)], {})
 
     assert len(done.submissions[0].trials) == len(plain.submissions[0].trials)
-    assert any("with speculation, which is no baseline" in line for line in done.left_out)
+    assert any("with speculation, which is not a baseline" in line for line in done.left_out)
 
 
 def test_a_table_of_spec_bench_with_both_arms_has_its_own_baseline() -> None:

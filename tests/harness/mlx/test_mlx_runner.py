@@ -92,7 +92,7 @@ def test_a_folder_is_a_model_and_a_gguf_file_is_none(tmp_path: Path) -> None:
 
 
 def test_the_parameters_of_packed_weights_are_counted_by_their_bits(tmp_path: Path) -> None:
-    # 2 x 3 words of 32 bits hold 48 weights of 4 bits; scales are no weights.
+    # 2 x 3 words of 32 bits hold 48 weights of 4 bits; scales are not weights.
     header = json.dumps(
         {
             "a.weight": {"dtype": "U32", "shape": [2, 3], "data_offsets": [0, 24]},

@@ -10,7 +10,7 @@ Piece = tuple[float, tuple[int, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class Delivery:
-    """Chunks of a round each, unless told otherwise; `prompt_ms` after the request the first one.
+    """Chunks of a round each, unless stated otherwise; `prompt_ms` after the request the first one.
 
     Nothing leaves before `from_ms`, then only `every_ms`, and the first chunk has `first` tokens.
     With `singly` each token is a chunk. With `caches` a prompt that was asked before takes no time.

@@ -144,7 +144,7 @@ class State:
 
 @dataclass(frozen=True, kw_only=True)
 class FakeAnswer:
-    """A made-up generation: ids by round, and what was drafted. The text never depends on it."""
+    """A fake generation: ids by round, and what was drafted. The text never depends on it."""
 
     rounds: tuple[tuple[int, ...], ...]
     accepted: tuple[int, ...]
@@ -157,8 +157,8 @@ class FakeAnswer:
 
 def answer(text: str, limit: int, depth: int, yields: int | None = None) -> FakeAnswer:
     """The prompt's first token, then rounds that accept as chance has it; cut at the limit."""
-    chance = random.Random(f"{text} {depth}")  # noqa: S311 - made-up data
-    ids = random.Random(text)  # noqa: S311 - made-up data
+    chance = random.Random(f"{text} {depth}")  # noqa: S311 - simulated data
+    ids = random.Random(text)  # noqa: S311 - simulated data
     rounds, accepted = [(ids.randrange(5, 40_000),)], []
     while (left := limit - sum(map(len, rounds))) > 0:
         accepted.append(chance.randint(0, depth) if yields is None else yields - 1)

@@ -125,7 +125,7 @@ class FakeHandler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def version_string(self) -> str:
-        """What stands in the header `Server`."""
+        """The text of the header `Server`."""
         return self.server.state.behaviour.software or super().version_string()
 
     def log_message(self, *_: object) -> None:

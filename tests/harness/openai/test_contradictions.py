@@ -1,4 +1,4 @@
-"""What contradicts itself never becomes a trial, and whatever a server sends is no traceback."""
+"""Contradictory answers never become trials, and nothing that a server sends causes a traceback."""
 
 from dataclasses import replace
 from typing import Any

@@ -194,7 +194,7 @@ def test_a_model_that_only_its_name_describes_is_planned_and_said(
         (
             ("--target", "qwen3-8b:QX_9", "--gpu", "RTX 4070"),
             2,
-            "`QX_9` is no quantisation that is known here; name one, such as qwen3-8b:Q4_K_M",
+            "`QX_9` is not a quantisation that is known here; name one, such as qwen3-8b:Q4_K_M",
         ),
         (("--target", "qwen3-8b:Q4_K_M", "--gpu", "none", "--vram", "8"), 2, "has no card"),
         (("--target", "Owner/Model-GGUF:Q8_0"), 3, "the hub cannot be reached"),

@@ -92,7 +92,7 @@ def test_what_is_left_takes_as_long_as_what_was_done() -> None:
     happens(events.WarmedUp(arm="draft-model-n4"), events.Stage(kind="probing"), after_s=20)
     assert remaining.seconds() is None
     # A server started for four seconds, as three more will.
-    happens(events.TrialStarted(trial=TRIAL), after_s=10)  # the probes are no part of it
+    happens(events.TrialStarted(trial=TRIAL), after_s=10)  # the probes are not part of it
     happens(events.TrialEnded(trial=TRIAL, again_s=6), after_s=10)
     assert (remaining.trials, remaining.seconds()) == ((1, 20), 19 * 6 + 3 * 4)
     happens(events.TrialEnded(trial=TRIAL), after_s=2)  # a mean of four

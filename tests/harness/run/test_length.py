@@ -26,7 +26,7 @@ RESTLESS = FakeRig(noise=0.5)
 
 
 class VirtualClock:
-    """A made-up engine, and the seconds that it has been at work."""
+    """A fake engine, and the seconds that it has been at work."""
 
     def __init__(self, rig: FakeRig) -> None:
         self._sessions: list[FakeSession] = []

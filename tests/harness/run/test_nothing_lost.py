@@ -27,7 +27,7 @@ from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign, context
 from tests.harness.fake_runner import FakeRig
 from tests.harness.run.test_round_trip import KNOWN, InProcess
 
-Spoil = Callable[[Generation], Generation]
+Corrupt = Callable[[Generation], Generation]
 
 
 # Three arms, two prompts, two blocks; of the models everything is known that a run states.
@@ -46,13 +46,13 @@ TRIALS = 12
 BAD = 5
 
 
-def counts(**stated: float) -> Spoil:
+def counts(**stated: float) -> Corrupt:
     """The answer with other sums of its rounds."""
     sums: dict[str, float | None] = {"decode_ms": 100.0, **stated}
     return lambda answer: replace(answer, rounds=Totals(**sums))  # type: ignore[arg-type]  # impossible on purpose
 
 
-CORRUPTED: dict[str, tuple[Spoil, str]] = {
+CORRUPTED: dict[str, tuple[Corrupt, str]] = {
     "more accepted than drafted": (counts(drafted=4, accepted=9), "accepted-within-drafted"),
     "counters that went backwards": (counts(drafted=-40, accepted=-30), "schema-minimum"),
     "no time": (counts(decode_ms=0.0), "decode-takes-time"),
@@ -74,12 +74,12 @@ CORRUPTED: dict[str, tuple[Spoil, str]] = {
 }
 
 
-class Spoiling(InProcess):
-    """An engine that states sums only, as one behind a server, and spoils one of its answers."""
+class Corrupting(InProcess):
+    """An engine that states sums only, as one behind a server, and corrupts one of its answers."""
 
-    def __init__(self, spoil: Spoil | None, at: int, campaign: Campaign) -> None:
+    def __init__(self, corrupt: Corrupt | None, at: int, campaign: Campaign) -> None:
         super().__init__(FakeRig(), campaign)
-        self._spoil, self._at, self._number = spoil, at, count()
+        self._corrupt, self._at, self._number = corrupt, at, count()
 
     def report(self) -> EngineReport:
         made = super().report()
@@ -87,10 +87,10 @@ class Spoiling(InProcess):
 
     def generate(self, request: TrialRequest) -> Generation | Failure:
         answer = super().generate(request)
-        if next(self._number) != self._at or self._spoil is None:
+        if next(self._number) != self._at or self._corrupt is None:
             return answer
         assert isinstance(answer, Generation)
-        return self._spoil(answer)
+        return self._corrupt(answer)
 
 
 class Unnamable(InProcess):
@@ -101,8 +101,10 @@ class Unnamable(InProcess):
         return replace(made, engine=replace(made.engine, version="b1\u202e2"))
 
 
-def spoiling(spoil: Spoil | None = None, *, at: int = BAD) -> Callable[[Campaign], Spoiling]:
-    return partial(Spoiling, spoil, at)
+def corrupting(
+    corrupt: Corrupt | None = None, *, at: int = BAD
+) -> Callable[[Campaign], Corrupting]:
+    return partial(Corrupting, corrupt, at)
 
 
 def around(*, start: str = "2026-11-21T09:00:00Z", lost: list[str] | None = None) -> RunContext:
@@ -133,7 +135,7 @@ def measured(
     """The plan on a sound engine and a good machine, unless others are given."""
     return measure(
         PLAN,
-        runner=runner or spoiling(),
+        runner=runner or corrupting(),
         context=machine or around(),
         work_file=path,
         resume=resume,
@@ -157,11 +159,11 @@ def assert_written(submission: Submission, folder: Path, *, good: int = TRIALS -
 def test_an_impossible_answer_fails_and_the_others_are_written(
     case: str, at: int, tmp_path: Path
 ) -> None:
-    spoil, rule = CORRUPTED[case]
+    corrupt, rule = CORRUPTED[case]
     lost: list[str] = []
 
     submission = measured(
-        tmp_path / "run.jsonl", runner=spoiling(spoil, at=at), machine=around(lost=lost)
+        tmp_path / "run.jsonl", runner=corrupting(corrupt, at=at), machine=around(lost=lost)
     )
 
     assert_written(submission, tmp_path)
@@ -174,8 +176,8 @@ def test_an_arm_whose_answers_are_all_impossible_is_given_up_and_the_others_are_
     class Restarting(InProcess):
         def generate(self, request: TrialRequest) -> Generation | Failure:
             answer = super().generate(request)
-            spoil, _ = CORRUPTED["no time"]
-            return spoil(answer) if request.arm == "draft-model-n4" else answer  # type: ignore[arg-type]  # no failure
+            corrupt, _ = CORRUPTED["no time"]
+            return corrupt(answer) if request.arm == "draft-model-n4" else answer  # type: ignore[arg-type]  # no failure
 
     submission = measured(tmp_path / "run.jsonl", runner=partial(Restarting, FakeRig()))
 
@@ -260,11 +262,11 @@ def test_a_run_that_is_killed_and_gets_a_bad_answer_while_the_clock_is_set_back_
     data = path.read_bytes()
     trial = [at for at in range(len(data)) if data.startswith(b'{"fact":{"type":"trial"', at)][7]
     path.write_bytes(data[: trial + 40])  # killed while it wrote the eighth trial
-    spoil, _ = CORRUPTED["more accepted than drafted"]
+    corrupt, _ = CORRUPTED["more accepted than drafted"]
 
     resumed = measured(
         path,
-        runner=spoiling(spoil, at=2),
+        runner=corrupting(corrupt, at=2),
         machine=around(start="2026-11-21T08:00:00Z"),
         resume=True,
     )
@@ -283,7 +285,7 @@ def test_the_end_is_the_beginning_and_the_time_that_it_took(tmp_path: Path) -> N
 
     submission = measure(
         PLAN,
-        runner=spoiling(),
+        runner=corrupting(),
         context=replace(around(), clock=lambda: looks.append(clock()) or looks[-1]),  # type: ignore[func-returns-value]
         work_file=tmp_path / "run.jsonl",
         resume=False,

@@ -40,7 +40,7 @@ NEVER = 10_000
 
 
 class InProcess(FakeSession):
-    """A made-up engine that says of itself what the in-process one does, and can be interrupted."""
+    """A fake engine that says of itself what the in-process one does, and can be interrupted."""
 
     left = NEVER
 
@@ -114,7 +114,7 @@ def test_the_random_campaigns_hold_every_kind_of_end(tmp_path: Path) -> None:
 def written(seed: int, work_file: Path) -> Submission | None:
     """What a random campaign ends in; `None` where all that drafts fails: nothing is compared."""
     try:
-        return measured(random.Random(seed), work_file)  # noqa: S311 - made-up data
+        return measured(random.Random(seed), work_file)  # noqa: S311 - simulated data
     except MachineError as error:
         if not str(error).startswith("nothing to compare: "):
             raise

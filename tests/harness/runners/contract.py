@@ -25,7 +25,7 @@ _SLACK_MS = 0.5
 
 
 def check_report(report: EngineReport, campaign: Campaign) -> None:
-    """The engine has a name, a version and a backend, and answers as greedily as it was told."""
+    """The engine has a name, a version and a backend, and answers as greedily as asked."""
     assert report.engine.runner in RUNNERS
     assert report.engine.name
     assert report.engine.version

@@ -40,7 +40,7 @@ class RunnerCase:
 
 @contextmanager
 def made_up(_weights: Path) -> Iterator[RunnerCase]:
-    """The fake, whose rig can be told to fail."""
+    """The fake, whose rig can be made to fail."""
     rig = FakeRig()
 
     def break_it() -> None:

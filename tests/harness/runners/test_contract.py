@@ -1,4 +1,4 @@
-"""Every runner keeps the contract: the same checks on made-up, in-process and served engines."""
+"""Every runner keeps the contract: the same checks on fake, in-process and served engines."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

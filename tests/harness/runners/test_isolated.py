@@ -72,7 +72,7 @@ def fragile_runner(plan: Campaign) -> Session:
 
 
 def refusing_runner(_plan: Campaign) -> Session:
-    message = "the model is no model"
+    message = "the model is not a model"
     raise BadInputError(message)
 
 
@@ -119,7 +119,7 @@ def test_silence_is_a_failed_trial_with_the_reason_timed_out() -> None:
 
 
 def test_an_error_of_the_child_is_raised_here() -> None:
-    with pytest.raises(BadInputError, match="the model is no model"):
+    with pytest.raises(BadInputError, match="the model is not a model"):
         IsolatedSession(refusing_runner, campaign())
 
 

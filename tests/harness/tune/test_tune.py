@@ -13,13 +13,13 @@ from estimates.engine_commands import ServeLine
 from harness.campaign import suite
 from harness.campaign.method_parser import parse
 from harness.cli import app
-from harness.errors import MachineError, NothingMeasuredError
-from harness.report.events import Event, TrialsPlanned, TrialStarted
+from harness.errors import MachineError
+from harness.report.events import Event, TrialStarted
 from harness.run import journal
 from harness.tune import report
 from harness.tune.options import SearchOptions
 from harness.tune.outcome import Outcome, as_json, why
-from harness.tune.search import StageName, TimeLeft, families, split
+from harness.tune.search import StageName, families, split
 from harness.tune.tuner import Tuner
 from schemas.contract import read
 from schemas.submission import Reason, Submission
@@ -314,73 +314,6 @@ def test_a_family_that_does_not_load_at_all_is_not_tried_at_other_depths() -> No
 
     with pytest.raises(MachineError, match=r"draft-model-n8 \(vocabulary-mismatch\)"):
         tuner(rig, "draft-model", tokens=8).run()
-
-
-@pytest.mark.usefixtures("cache_dir")
-@pytest.mark.parametrize(
-    ("stop_at", "stages"),
-    [
-        (("look", 1), ()),
-        *((("look", trial), ("look",)) for trial in (2, 5, 16)),
-        (("race", 1), ("look",)),
-        *((("race", trial), ("look", "race")) for trial in (2, 17)),
-        (("certificate", 1), ("look", "race")),
-        *((("certificate", trial), ("look", "race", "certificate")) for trial in (2, 40)),
-    ],
-)
-def test_ctrl_c_at_any_moment_shows_what_is_there_and_leaves_a_state_that_resumes(
-    stop_at: tuple[StageName, int], stages: tuple[StageName, ...]
-) -> None:
-    stopping = tuner(TYPICAL_RIG, "prompt-lookup", tokens=8, stop_at=stop_at)
-    if stages:
-        stopped = stopping.run()
-        assert (tuple(stopped.stages), stopped.interrupted) == (stages, True)
-        shown = next(iter(report.lines(stopped, command=None)))
-        if stages == ("look",):
-            moment = "in the look: no forecast" if stop_at[0] == "look" else "before the race: only"
-            assert shown.startswith(f"Stopped {moment}")
-    else:
-        with pytest.raises(NothingMeasuredError, match="add --resume to go on") as caught:
-            stopping.run()
-        assert caught.value.exit_code == 130
-
-    resumed = tuner(TYPICAL_RIG, "prompt-lookup", tokens=8, resume=True).run()
-
-    assert resumed.certified
-
-
-@pytest.mark.usefixtures("cache_dir")
-@pytest.mark.parametrize(
-    ("kind", "number", "said"),
-    [
-        (TrialStarted, 1, "Error: no answer was finished before the run ended; add --resume to"),
-        (TrialStarted, 2, " --resume\n"),
-        (TrialsPlanned, 2, " --resume\n"),  # between the look and the first answer of the race
-    ],
-)
-def test_an_interrupted_tune_ends_with_130_and_names_the_command_that_goes_on(
-    tmp_path: Path,
-    models: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    kind: type,
-    number: int,
-    said: str,
-) -> None:
-    options = (*TUNE, *models, "--max-tokens", "8", "--deepest", "2", "--output", str(tmp_path))
-    seen: list[Event] = []
-
-    def observe(_self: TimeLeft, event: Event) -> None:
-        seen.append(event)
-        if isinstance(event, kind) and sum(isinstance(each, kind) for each in seen) == number:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(TimeLeft, "observe", observe)
-
-    stopped, resumed = call(*options), call(*options, "--resume")
-
-    assert stopped.exit_code == 130
-    assert said in stopped.stderr
-    assert resumed.exit_code == 0, resumed.stderr
 
 
 def test_a_finished_tune_leaves_nothing_to_resume(

@@ -92,7 +92,7 @@ def test_servers_that_run_already_are_measured_and_counted_as_they_count_themsel
         assert 0 < trial["drafted"] <= page.drafted
         assert trial["accepted"] <= page.accepted
         assert trial["output_tokens"] == 1 + trial["rounds"] + trial["accepted"]
-        # Where the page and an answer differ, the page's numbers stand beside the answer's.
+        # Where the page and an answer differ, the page's numbers are next to the answer's.
         assert "metrics_drafted" not in trial
     [baseline] = trials(document, "baseline")
     assert baseline["drafted"] == 0

@@ -135,7 +135,7 @@ def test_answer_page_and_chunks_agree_on_the_rounds(session: OpenAiSession, arm:
     assert sums.accepted is not None
     assert 0 < sums.accepted < sums.drafted
     assert 1 + sums.accepted + sums.rounds == LIMIT
-    # A page that counted otherwise would stand here.
+    # A page that counted otherwise would be here.
     assert (sums.metrics_drafted, sums.metrics_accepted) == (None, None)
     assert sums.accepted_histogram is not None
     assert sum(sums.accepted_histogram) == sums.rounds

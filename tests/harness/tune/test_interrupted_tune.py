@@ -1,0 +1,80 @@
+"""Ctrl-C at any moment of a tune: code 130, what is there so far, and a state that resumes."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.errors import NothingMeasuredError
+from harness.report.events import Event, TrialsPlanned, TrialStarted
+from harness.tune import report
+from harness.tune.search import StageName, TimeLeft
+from tests.harness.tune.test_tune import TUNE, TYPICAL_RIG, call, tuner
+
+pytestmark = pytest.mark.usefixtures("fake_engine")
+
+
+@pytest.mark.usefixtures("cache_dir")
+@pytest.mark.parametrize(
+    ("stop_at", "stages"),
+    [
+        (("look", 1), ()),
+        *((("look", trial), ("look",)) for trial in (2, 5, 16)),
+        (("race", 1), ("look",)),
+        *((("race", trial), ("look", "race")) for trial in (2, 17)),
+        (("certificate", 1), ("look", "race")),
+        *((("certificate", trial), ("look", "race", "certificate")) for trial in (2, 40)),
+    ],
+)
+def test_ctrl_c_at_any_moment_shows_what_is_there_and_leaves_a_state_that_resumes(
+    stop_at: tuple[StageName, int], stages: tuple[StageName, ...]
+) -> None:
+    stopping = tuner(TYPICAL_RIG, "prompt-lookup", tokens=8, stop_at=stop_at)
+    if stages:
+        stopped = stopping.run()
+        assert (tuple(stopped.stages), stopped.interrupted) == (stages, True)
+        shown = next(iter(report.lines(stopped, command=None)))
+        if stages == ("look",):
+            moment = "in the look: no forecast" if stop_at[0] == "look" else "before the race: only"
+            assert shown.startswith(f"Stopped {moment}")
+    else:
+        with pytest.raises(NothingMeasuredError, match="add --resume to go on") as caught:
+            stopping.run()
+        assert caught.value.exit_code == 130
+
+    resumed = tuner(TYPICAL_RIG, "prompt-lookup", tokens=8, resume=True).run()
+
+    assert resumed.certified
+
+
+@pytest.mark.usefixtures("cache_dir")
+@pytest.mark.parametrize(
+    ("kind", "number", "said"),
+    [
+        (TrialStarted, 1, "Error: no answer was finished before the run ended; add --resume to"),
+        (TrialStarted, 2, " --resume\n"),
+        (TrialsPlanned, 2, " --resume\n"),  # between the look and the first answer of the race
+    ],
+)
+def test_an_interrupted_tune_ends_with_130_and_names_the_command_that_goes_on(
+    tmp_path: Path,
+    models: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    kind: type,
+    number: int,
+    said: str,
+) -> None:
+    options = (*TUNE, *models, "--max-tokens", "8", "--deepest", "2", "--output", str(tmp_path))
+    seen: list[Event] = []
+
+    def observe(_self: TimeLeft, event: Event) -> None:
+        seen.append(event)
+        if isinstance(event, kind) and sum(isinstance(each, kind) for each in seen) == number:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(TimeLeft, "observe", observe)
+
+    stopped, resumed = call(*options), call(*options, "--resume")
+
+    assert stopped.exit_code == 130
+    assert said in stopped.stderr
+    assert resumed.exit_code == 0, resumed.stderr
