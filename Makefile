@@ -78,7 +78,7 @@ lowest: $(LOWEST)/.installed ## Test the command line with the lowest versions t
 	  tests/pipeline/test_build.py tests/pipeline/test_charts.py tests/pipeline/test_cli.py \
 	  tests/pipeline/test_export.py tests/pipeline/test_gate_command.py $(PYTEST_ARGS)
 
-check: setup check-web ## Lint, types, import rules, workflows, queries, scripts, stylesheets
+check: setup check-web ## Lint, types, import rules, words, workflows, queries, scripts, stylesheets
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/sqruff lint pipeline
@@ -228,7 +228,7 @@ lock: requirements/gate.in pyproject.toml ## Resolve the dependencies again (nee
 clean: ## Remove what was built, not .venv
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
-# A browser for the tests: one that is there, else Debian's if we may install it, else a warning;
+# A browser for the tests: an installed one, else Debian's if we may install it, else a warning;
 # the browser tests then say themselves that they were not run.
 chromium:
 	@tools/chromium

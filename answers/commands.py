@@ -11,7 +11,7 @@ _USUAL_BATCH = 2048  # of llama-server; a larger micro-batch needs a larger batc
 
 
 def methods_by(source: DraftSource) -> tuple[str, ...]:
-    """The ids of the methods that draft from this source on llama-server, the usual one first."""
+    """The ids of methods that draft from this source on llama-server, the usual method first."""
     found = []
     for method in METHODS.values():
         draft = {"model": "required", "other-head": "required", "own-head": "built-in"}.get(source)

@@ -58,7 +58,7 @@ class Curve:
         return math.isclose(_MS_PER_S / self.step_ms, plain_tps, rel_tol=_CONTEXT_SHARE)
 
     def cost(self, tokens: int) -> float | None:
-        """A step over so many tokens, in steps of one; `None` beyond the widest that was timed."""
+        """A step over this many tokens, in steps of one; `None` beyond the widest timed step."""
         wider_ms = step_ms(self.probe, tokens)
         return None if wider_ms is None else wider_ms / self.step_ms
 

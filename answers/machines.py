@@ -1,4 +1,4 @@
-"""A machine as its memories and bandwidths: described in words, or put together from its parts."""
+"""A machine as its memories and bandwidths: described in words, or built from its parts."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -168,7 +168,7 @@ def ddr_gb_per_s(transfers: int, channels: int | None) -> float:
 
 
 def _host(gib: float, words: MachineWords) -> Memory:
-    """Main memory of so many GiB, with the rate that is given or follows from its kind."""
+    """Main memory of this many GiB, with the rate that is given or follows from its kind."""
     text = words.cpu or ""
     transfers, channels = _TRANSFERS.search(text), _CHANNELS.search(text)
     rate = words.ram_bandwidth

@@ -197,7 +197,7 @@ def size_in(name: str) -> float | None:
 
 
 def _words(plain: str, vocabulary: frozenset[str] = frozenset()) -> frozenset[str]:
-    """The words that tell cards apart: those of the table, and those that look like a chip."""
+    """The words that tell cards apart: words of the table, and words that look like a chip."""
     found: list[str] = []
     for word in re.findall(r"[a-z0-9.]+", plain.replace("max q", "maxq")):
         glued = _FOUND["glued"].fullmatch(word) if word not in vocabulary else None

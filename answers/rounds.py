@@ -125,7 +125,7 @@ def published_chances(depth: int) -> tuple[float, float, float]:
 
 @lru_cache(maxsize=4096)
 def chance_of(tokens: float, depth: int) -> float:
-    """The chance of a drafted token, the same for all, with which a round yields so many tokens."""
+    """The chance of each drafted token, equal for all, at which a round yields this many tokens."""
     low, high = 0.0, 1.0
     for _ in range(40):
         middle = (low + high) / 2
@@ -212,7 +212,7 @@ def speedup_at(
     accepted: float,
     fresh: float = speed.FRESH_EXPERTS,
 ) -> float:
-    """How many times faster than so many tokens per second, if so many drafts are `accepted`."""
+    """How many times faster than this many tokens per second, if so many drafts are `accepted`."""
     tokens = tokens_per_round(accepted, speculation.depth)
     return tokens / round_time_ms(parts, machine, speculation, accepted, fresh) * _MS / baseline_tps
 
@@ -254,7 +254,7 @@ def round_time_ms(
 
 
 def _step_ms(parts: RoundParts, machine: MachineSpeed, tokens: int, fresh: float) -> float:
-    """Milliseconds of a step over so many tokens: by the curve, if one covers them."""
+    """Milliseconds of a step over this many tokens: by the curve, if one covers them."""
     cost = parts.curve.cost(tokens) if parts.curve else None
     if cost is None:
         return speed.step_ms(parts.step, machine, tokens, fresh)

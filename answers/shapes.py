@@ -36,7 +36,7 @@ class ShapeRow:
 
     `match` is searched in a name in lower case with hyphens, then in the model's slug; the first
     row that matches counts. `error` is by how much its weights may be more than estimated.
-    `full_every`: one of so many layers attends to the whole context; the others have a sliding
+    `full_every`: one of this many layers attends to the whole context; the others have a sliding
     `window`, or a recurrent state if `d_inner` is given. `tied`: one matrix embeds and puts out
     tokens. `gated`: attention has a gate as wide as its queries. `head_layers`: layers of a
     built-in multi-token prediction head, in files that contain it. `context_tokens`: the longest

@@ -1,8 +1,8 @@
 """Compare an arm with itself on this machine, quiet and beside a busy program.
 
-`make bench-aa` runs short campaigns of the default model through the real path, in turns: one
+`make bench-aa` runs short campaigns of the default model through the real path, alternating: one
 beside whatever else the machine does, one beside a process that takes a core in bursts. Results
-that are there already are not measured again: after Ctrl-C the same command goes on. The exit code
+that exist are not measured again: after Ctrl-C the same command goes on. The exit code
 is 1 if fewer than 95 of 100 intervals of a part contain 1; with twenty campaigns one may miss.
 """
 
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _campaigns(count: int, kept: Path) -> Iterator[tuple[Submission, AaOutcome]]:
-    """Quiet and loaded in turns, so that both kinds see the same hours of the machine."""
+    """Quiet and loaded campaigns alternate: both kinds see the same hours of the machine."""
     for seed in range(count):
         for part in get_args(Part):
             submission = _result(part, seed, kept)

@@ -32,7 +32,7 @@ class AaOutcome:
     """One campaign. Estimates of a ratio that is 1, all from the same trials.
 
     `ratio` with `low` and `high` is the project's own: paired, interleaved, medians of rounds.
-    `processor` is the same by processor time instead of time on the wall: it does not count the
+    `processor` is the same by processor time instead of wall time: it does not count the
     time for which another program had the core, so that it says how much of a wide interval is
     the neighbours' doing.
     `naive_interleaved` is the ratio of the mean tokens per second of all trials of either arm,

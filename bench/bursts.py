@@ -28,7 +28,7 @@ def running(seed: int) -> Iterator[None]:
 
 
 def main() -> None:
-    """Burn and rest in turns."""
+    """Alternate between load and rest."""
     rng = random.Random(int(sys.argv[1]))  # noqa: S311 - a disturbance, not a secret
     parent = os.getppid()
     while os.getppid() == parent:

@@ -2,7 +2,7 @@
 
 `python -m bench.cells` prints, for every mix of 1 to 4 contributors and 1 to 4 machines, how
 often the interval of a cell contains the truth, per token and for the stated request; and how often
-a square of 13 configurations shows a gain that is none.
+a square of 13 configurations shows a gain that does not exist.
 """
 
 import argparse

@@ -38,7 +38,7 @@ class Subject:
 
     That time begins with the first new line of the journal, or later: after a random number of new
     trials up to `most_trials`. With the options `unending` the command does not end by itself: who
-    needs so many kills gets them on every machine.
+    needs this many kills gets them on every machine.
     """
 
     command: tuple[str, ...]

@@ -1,7 +1,7 @@
 """Compare how repeatable a speedup is on one server with how it is through two, in equal time.
 
 `mlx_lm.server` drafts as each request says, so that one start of it answers for both arms, which
-take turns prompt by prompt. Both ways are run in turns, each for the same number of minutes.
+take turns prompt by prompt. Both ways alternate, each for the same number of minutes.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What files of strangers change about results of others, in random worlds.
+"""What files of unknown accounts change about results of others, in random worlds.
 
 `python -m bench.strangers` makes worlds of honest files, in each of which maintainers know somebody
 for every device and model, and adds files of new accounts: forged times, copies, other names,
@@ -7,7 +7,8 @@ collection, whose tables are made once before and once after. It prints what was
 much of it changed: after one file in each world that the gate accepts, after three, and after one
 that it refuses and that somebody merges all the same. Cells of unknown accounts alone are counted
 apart: there, a new one has as much to say as another. Exit code 1 if the accepted file of one
-stranger changes a standing, name, verdict or headline of others, or three change a confirmed sign.
+unknown account changes a standing, name, verdict or headline of others, or three files change a
+confirmed sign.
 """
 
 import argparse
@@ -192,7 +193,7 @@ ATTACKS: Mapping[str, Attack] = {
 
 
 def forged(rng: random.Random, there: Sequence[Submission], person: str) -> tuple[str, Submission]:
-    """A stranger's file about what somebody else measured, and what was done to it."""
+    """An unknown account's file about what somebody else measured, and what was done to it."""
     other = rng.choice(there)
     card, day = other.machine.gpus[0].name, rng.choice(("2026-10-01", "2026-11-26"))
     own = measured(rng, person, card, other.target.parameters or 0)
@@ -204,7 +205,7 @@ def forged(rng: random.Random, there: Sequence[Submission], person: str) -> tupl
 
 
 def refused(new: Submission, there: Sequence[Submission], known: Collection[str]) -> bool:
-    """Whether the gate refuses a file beside those that are there."""
+    """Whether the gate refuses a file next to the existing ones."""
     if not isinstance(contract.read(sample_bytes(new)), Submission):
         return True
     listed = ((str(at), each) for at, each in enumerate(there))

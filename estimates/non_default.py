@@ -11,7 +11,7 @@ _DEFAULT_OUTPUT_TOKENS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonDefaultSettings:
-    """What differs from the usual settings, in words; `None` where a setting is the usual one.
+    """What differs from the usual settings, in words; `None` where a setting is the default.
 
     `loading` holds all axes that have `words` in `axes.toml`: what is loaded where, and with which
     further arguments. `measured_with` are the words with which `draftmap run` measures the same.

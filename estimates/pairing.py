@@ -194,7 +194,7 @@ def pair_all(submission: Submission, arms: Iterable[Arm]) -> dict[str, tuple[Pro
 
 
 def _compared(submission: Submission, arm: Arm) -> list[str]:
-    """An arm, its baseline and the other arms of that baseline: those that run in one block."""
+    """An arm, its baseline and the other arms of that baseline: they run in one block."""
     base = arm.baseline or arm.id
     others = (each.id for each in submission.arms if each.baseline == base)
     return list(dict.fromkeys((base, arm.id, *others)))

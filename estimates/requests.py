@@ -23,7 +23,7 @@ from estimates.ratios import Scope
 from schemas.submission import Arm, Submission, Trial
 from schemas.vocabulary import METHODS
 
-# Results of different lengths are compared by the request with an answer of so many tokens.
+# Results of different lengths are compared by the request with an answer of this many tokens.
 STATED_ANSWER_TOKENS = 256
 
 

@@ -46,7 +46,7 @@ class _Commands(TyperGroup):
             return super().invoke(context)
 
     def get_params(self, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
-        """Those of the program itself."""
+        """Options of the program itself."""
         return _prepared(super().get_params, context)
 
     def get_command(self, context: Any, name: str) -> Any:  # noqa: ANN401, ARG002 - as typer calls it

@@ -11,7 +11,7 @@ from schemas.axes import Axes
 from schemas.method import Method
 from schemas.rig import Cpu, Device, Engine, Gpu, Machine, OperatingSystem, Snapshot, Variable
 
-# What other rooms take from here although it is defined next door.
+# Other packages import these names from here.
 __all__ = [
     "Cpu", "Device", "Engine", "Gpu", "Machine", "Method", "OperatingSystem", "Snapshot",
     "Variable",

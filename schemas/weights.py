@@ -17,7 +17,7 @@ _MULTIPLES = {"M": 1e6, "B": 1e9}
 _BITS_PER_BYTE = 8
 # A file of a smaller model is mostly its tokenizer.
 _LEAST_PARAMETERS = 50_000_000
-# Names round, and count embeddings or leave them out; a slip of a decimal place is a factor of 10.
+# Names round, and count embeddings or leave them out; a misplaced decimal point is a factor of 10.
 NAME_FACTOR = 5.0
 
 

@@ -10,7 +10,7 @@ from tests.samples import TASKS, sample
 def at_depth(
     depth: int, *, extra_width_ms: float = 2.0, tasks: tuple[str, ...] = TASKS, per_task: int = 1
 ) -> Submission:
-    """A campaign with so many tokens before every answer; deeper ones have another seed."""
+    """A campaign with this many tokens before every answer; deeper ones have another seed."""
     costs = SampleCosts(extra_width_ms=extra_width_ms, noise=0.001)
     made = sample(
         seed=depth, costs=costs, tasks=tasks, prompts_per_task=per_task, contributor=f"at-{depth}"

@@ -144,4 +144,4 @@ def test_a_broken_table_of_sources_is_one_line(tmp_path: Path, data: bytes) -> N
         open_database(tmp_path)
 
     assert str(raised.value).count("\n") == 0
-    assert "sources.toml: $: is no TOML in UTF-8 (" in str(raised.value)
+    assert "sources.toml: $: is not TOML in UTF-8 (" in str(raised.value)

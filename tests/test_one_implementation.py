@@ -11,7 +11,7 @@ from tests.pipeline.tables import real_database
 
 ROOT = Path(__file__).parents[1]
 RESULTS = sorted((ROOT / "results" / "community").glob("*.json"))
-# A few are enough: the collection grows, the code that is compared does not. Those that
+# A few are enough: the collection grows, the code that is compared does not. Results that
 # `real_database` has: no accepted result may break a test.
 KNOWN = set((ROOT / "tests" / "data" / "addresses-of-results.txt").read_text("utf-8").split())
 COMPARED = [path for path in RESULTS if f"submissions/{path.stem}/" in KNOWN][:3]

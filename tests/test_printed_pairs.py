@@ -1,4 +1,4 @@
-"""Whoever divides two figures that are printed together gets the third one.
+"""Two figures that are printed together divide to the third.
 
 The rate with speculation over the one without is the speedup, tokens per round over R is, too, and
 so is the time of a request without over the time with it: in the terminal, in JSON, in the comment

@@ -1,6 +1,6 @@
 """Check how a built site shows its evidence, on every page: `python -m tools.evidence build/site`.
 
-Whoever made a foreign figure is named on its page; a caption names a figure only where its verdict
+Every foreign figure names its maker on its page; a caption names a figure only where its verdict
 is clear; every chart can be taken along; nobody reads the name of a field.
 """
 

@@ -75,7 +75,7 @@ def printed(command: Sequence[str], folder: str) -> tuple[list[tuple[float, str]
 
 
 def screen(pieces: Iterable[tuple[float, str]]) -> list[Line]:
-    """The lines that are there in the end: what a progress bar wrote over is gone."""
+    """The lines that remain in the end, without what a progress bar wrote over."""
     rows: list[tuple[float, str]] = [(0.0, "")]
     row, starts_over = 0, False
     for at_s, code in ((at_s, code) for at_s, text in pieces for code in CODES.finditer(text)):

@@ -29,7 +29,7 @@ class Handler(SimpleHTTPRequestHandler):
         """Say nothing."""
 
     def send_head(self) -> io.BytesIO | BinaryIO | None:
-        """Begin an answer: of a text that is there a compressed one, where the reader takes it."""
+        """Begin an answer: an existing text is compressed where the browser accepts it."""
         path = Path(self.translate_path(self.path))
         if self.path.partition("?")[0].endswith("/"):
             path /= "index.html"

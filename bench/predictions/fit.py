@@ -69,7 +69,7 @@ class Design:
         return coefficients * self.scales, deviations * self.scales
 
     def effects(self, chosen: Chosen) -> dict[str, tuple[float, float]]:
-        """The effects that ship: those that the chosen rows know, without people."""
+        """The effects that ship: effects that the chosen rows know, without people."""
         return {
             name: (round(float(value), 4), round(float(deviation), 4))
             for name, value, deviation, scale in zip(

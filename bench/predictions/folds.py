@@ -119,7 +119,7 @@ def widths(found: Iterable[Predicted]) -> float:
 
 
 def with_reach(found: Sequence[Predicted]) -> tuple[Predicted, ...]:
-    """The rows with their intervals: those of their kind, or of all where too few people tried."""
+    """The rows with the intervals of their kind, or of all rows where too few people tried."""
     kinds = by_kind(found)
     known = {
         (kind, fold): widths(one for one in alike if fold_of(one.row.person) != fold)

@@ -1,6 +1,6 @@
 """The ledger: every figure in the order of its date, predicted from what was known before it.
 
-The fit is made again for each month of the data, from the months before it. An interval is as wide
+The fit is repeated for each month of the data, from the months before it. An interval is as wide
 as the earlier misses of the ledger ask for.
 """
 
@@ -22,7 +22,7 @@ Entry = Mapping[str, object]
 def entries(rows: Sequence[Seen]) -> Iterator[Entry]:
     """All figures with what had been predicted for them, oldest first.
 
-    Those of the first month, and those without a date, have no prediction.
+    Figures of the first month, and figures without a date, have no prediction.
     """
     past: list[Predicted] = []
     dated = sorted(rows, key=lambda row: row.day)

@@ -77,7 +77,7 @@ def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
 
 
 def _person(name: str) -> str:
-    """One name for a person who is named in full, with a handle or with an address."""
+    """One name for a person who is named in full, with a user name or with an address."""
     handle = re.search(r"\(([\w-]+)\)|\bby (\w+) and contributors", name)
     return ((handle[1] or handle[2]) if handle else name.partition(",")[0]).lower()
 

@@ -76,7 +76,7 @@ def _beyond(evidence: FlagEvidence, arm: Arm) -> tuple[float, float] | None:
 
 
 def _round(evidence: FlagEvidence, pairs: PromptPairs) -> _RoundFloor | None:
-    """An uncounted round yields at most depth + 1 tokens (Leviathan, Kalman and Matias 2023)."""
+    """Without counters a round yields depth + 1 tokens at most (Leviathan, Kalman, Matias 2023)."""
     # Stalls are in the one clock, and the ticks of a coarse clock in the other.
     clocks = [times for times in (pairs.wall_ms, pairs.times(ms_per_token)) if times]
     tokens, depth = yielded(pairs), limit(pairs.arm.method)

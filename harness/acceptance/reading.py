@@ -24,7 +24,7 @@ class Found:
 
 
 def read_into(found: Found, pair: Pair, open_model: Runner, observe: events.Observer) -> None:
-    """Read all answers; what raises leaves those that were read. Raises `HarnessError`."""
+    """Read all answers; an error keeps the answers read so far. Raises `HarnessError`."""
     count = len(pair.writes.suite.prompts if pair.writes else pair.answers)
     observe(events.TrialsPlanned(total=count, prompts=count))
     with ExitStack() as stack:

@@ -180,7 +180,7 @@ def _settings(options: Options, suite: model.PromptSuite) -> model.RunSettings:
 
 
 def context_for(depths: Sequence[int], output_tokens: int) -> int:
-    """The context that all depths get: the usual one, or what the deepest and its answer take."""
+    """The context that all depths get: the default, or what the deepest and its answer take."""
     needed = max(depths, default=0) + output_tokens + _ROOM_FOR_DRAFTS if depths else 0
     return max(model.DEFAULT_CONTEXT_TOKENS, -(-needed // _WHOLE_TOKENS) * _WHOLE_TOKENS)
 

@@ -24,7 +24,7 @@ _WORD = re.compile(r"\S+\s*")
 _PARAGRAPH = re.compile(r"\n{2,}")
 _INTRODUCTION = "Here are some notes. The task follows after the line.\n\n"
 _LINE = "\n\n----------\n\n"
-# Text is added in whole words: a prompt may miss its depth by so many tokens.
+# Text is added in whole words: a prompt may miss its depth by this many tokens.
 _NEAR_ENOUGH = 8
 _MOST_TRIES = 24
 # The template and our introduction around a prompt. JSON has the shortest tokens.

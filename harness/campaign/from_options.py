@@ -142,7 +142,7 @@ def usable_methods(
 
 
 def methods_named(options: Options) -> tuple[str, ...]:
-    """The methods that decide the runner: those that were named, else that of the target's head."""
+    """The methods that decide the runner: the named ones, else the method of the target's head."""
     if options.methods or options.drafts or default_draft(options.target or DEFAULT_TARGET):
         return tuple(name for method in options.methods for name in method.types)
     head = own_head(options.target or DEFAULT_TARGET)

@@ -1,4 +1,4 @@
-"""Refuses a campaign that the headers of its models show to be pointless."""
+"""Refuse a campaign that cannot work by the headers of its models."""
 
 from collections.abc import Iterator
 

@@ -25,7 +25,7 @@ def validate(
     files: Annotated[list[Path], typer.Argument(help="Result files.", metavar="FILE")],
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """It prints a line for each thing that is wrong, and the doubts about a valid file.
+    """Each problem is one line, and so is each flag of a valid file.
 
     `show FILE` prints what a valid file says.
     """

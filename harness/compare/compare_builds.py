@@ -1,4 +1,4 @@
-"""Carry out a comparison: both builds in turns, the verdict, and the exit code that CI reads."""
+"""Carry out a comparison: both builds alternating, the verdict, and the exit code that CI reads."""
 
 from collections.abc import Mapping
 from typing import cast

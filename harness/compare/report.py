@@ -97,7 +97,7 @@ def markdown(comparison: Comparison) -> str:
         [
             f"### Speculative decoding: {headline(comparison)}",
             "",
-            f"Base: {base}. Head: {head}. Same machine, same prompts, in turns.",
+            f"Base: {base}. Head: {head}. Same machine, same prompts, alternating.",
             "",
             "| Method | | Base → head | Change | Verdict |",
             "| --- | --- | --- | --- | --- |",

@@ -59,7 +59,7 @@ def read(path: Path, known: Collection[str]) -> tuple[MatrixRun, ...]:
 def _check(file: _MatrixFile, known: Collection[str]) -> None:
     """Raise `BadInputError` for a table or an option that would be ignored."""
     if unused := {*file.target} - {*file.targets} | {*file.backend} - {*file.backends}:
-        message = f"there are options for {min(unused)}, which is in no list"
+        message = f"there are options for {min(unused)}, which no list of the matrix names"
         raise BadInputError(message)
     for name in itertools.chain(file.options, *file.target.values(), *file.backend.values()):
         if name in _DECIDED or name not in {*known, _MEMORY}:

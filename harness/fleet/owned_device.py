@@ -75,7 +75,7 @@ def owned_devices(names: Sequence[str], *, alone: bool) -> list[OwnedDevice]:
 
 
 def require_able(devices: Sequence[OwnedDevice], runs: Sequence[MatrixRun]) -> None:
-    """Raise `BadInputError` for a run that would wait forever for a device to measure it."""
+    """Raise `BadInputError` for a run that would never get a device to measure it."""
     for run in runs:
         lacking = [
             [name for name, need in run.needs.items() if device.resources.get(name, 0) < need]

@@ -14,7 +14,7 @@ from schemas.finding import ROOT, child_path, shown
 
 _Value = TypeVar("_Value")
 MS_PER_S = 1000.0
-# Beyond these a figure is a slip, and a calendar or a result cannot hold what follows from it.
+# Beyond these a figure is wrong, and a calendar or a result cannot hold what follows from it.
 _LARGEST = 10**15
 _LAST_MOMENT_S = 253_402_300_799  # of the year 9999
 # Python's `json` writes these where a figure is missing, though JSON has no such values.

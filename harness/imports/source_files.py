@@ -59,7 +59,7 @@ def given(path: Path, arm: str | None = None) -> Given:
 
 
 def arm_and_path(argument: str) -> tuple[str | None, Path]:
-    """The arm and the path in `ARM=FILE`, or no arm and the path of a file that is there."""
+    """The arm and the path in `ARM=FILE`, or no arm and the path of an existing file."""
     match = None if Path(argument).exists() else _ARM.fullmatch(argument)
     return (match[1].lower(), Path(match[2])) if match else (None, Path(argument))
 

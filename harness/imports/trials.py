@@ -29,7 +29,7 @@ def trials(
     for read in records:
         record = replace(read, decode_ms=decode_ms(read, counts))
         spent_ms, tokens = ms(record.decode_ms), record.output_tokens
-        # A first token needs no time after it; more in no time at all are a slip.
+        # A first token needs no time after it; more in no time at all are wrong.
         is_timed = tokens and spent_ms is not None and (spent_ms or tokens == 1)
         if record.reason is None and not is_timed:
             left_out["a record without both tokens and time"].append(record.place)
@@ -87,7 +87,7 @@ def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftO
 
 
 def _too_many(accepted: int | None, depth: int, record: Record) -> bool:
-    """Whether the rounds that are left over cannot have yielded so many tokens.
+    """Whether the rounds that are left over cannot have yielded this many tokens.
 
     The counter may include tokens of the last draft that the output's end cut off.
     """

@@ -100,7 +100,7 @@ def _monitored(device: Path, pattern: str) -> int | None:
 
 
 def parse_lspci(text: str) -> dict[str, str]:
-    """Device names by full PCI address, from `lspci -D -mm`; the brackets hold the usual one."""
+    """Device names by full PCI address, from `lspci -D -mm`; the brackets hold the usual name."""
     names: dict[str, str] = {}
     for line in text.splitlines():
         address, _, rest = line.partition(" ")

@@ -157,7 +157,7 @@ class _Cursor:
         return self.text()
 
     def passed(self, size: int) -> int:
-        """Move on by so many bytes. Returns where they start."""
+        """Move on by this many bytes. Returns where they start."""
         start, self.position = self.position, self.position + size
         if self.position > len(self.data):
             raise _CutOffError

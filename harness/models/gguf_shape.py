@@ -13,7 +13,7 @@ from harness.models.gguf_parse import GgufHeader, Tensor
 
 _BLOCK = re.compile(r"blk\.(\d+)\.(.+)")
 _MOST_LAYERS = 4096
-# Every so many layers one attends to the whole context (llama.cpp's `set_swa_pattern`).
+# Every this many layers one attends to the whole context (llama.cpp's `set_swa_pattern`).
 _WINDOW_EVERY = {"gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "cohere2": 4, "exaone4": 4}
 
 

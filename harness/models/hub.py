@@ -39,7 +39,7 @@ def fetch(reference: str, *, client: "Hub", say: Callable[[str], None]) -> Weigh
 
 
 def readers(reference: str, *, client: "Hub") -> dict[str, Callable[[int, int], bytes]]:
-    """For each file behind `owner/repo:quant`: its name, and what reads a range of it."""
+    """For each file behind `owner/repo:quant`: its name and a function that reads a range of it."""
     repository, quantisation = _parts(reference)
     commit, files = client.list(repository)
     names = choose(list(files), repository, quantisation)

@@ -121,7 +121,7 @@ def _check_one_server(found: Endpoints, campaign: Campaign) -> None:
     several = len({method.draft for method in speculation(campaign)}) > 1
     if several or any(arm.concurrency > 1 for arm in campaign.arms):
         message = (
-            "one server for all arms has one draft and is asked in turns; use "
+            "one server for all arms has one draft and alternates between arms; use "
             f"{found.option} with several drafts or --concurrency"
         )
         raise BadInputError(message)

@@ -128,7 +128,7 @@ def shown(models: Sequence[Served]) -> str:
 
 
 def offer(models: Sequence[Served]) -> str:
-    """Advice where a server with these models lacks a page or a model."""
+    """What to do when a server that lists these models answers "not found"."""
     if not models:
         return "; correct the URL, or check which server listens there"
     return f"; it offers {shown(models)}: choose with --served-model, or correct the URL"

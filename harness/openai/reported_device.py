@@ -85,7 +85,7 @@ def check_options(options: ConnectionOptions) -> None:
 
 
 def _named(names: Sequence[str], cards: Sequence[Gpu]) -> tuple[Device, ...]:
-    """The cards that a person named: those of this machine, or others with the size in the name."""
+    """The cards that a person named: cards of this machine, or others with the size in the name."""
     left, found = list(cards), []
     for name in names:
         size, bare = _SIZE.search(name), clean_name(_SIZE.sub("", name))

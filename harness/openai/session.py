@@ -195,7 +195,7 @@ class OpenAiSession(ServerSession[Connection]):
         return exchange.margins(server, self._whole(prompt), known)
 
     def _rejection(self, server: Connection, arm: ArmPlan) -> Failure | None:
-        """Why a server cannot be that of an arm, compared with the baseline's."""
+        """Why a server cannot measure an arm, compared with the baseline's server."""
         if server.identity.name == "Ollama":
             detail = ollama.rejection(server.client, server.served.id, arm.method)
             if detail is not None:

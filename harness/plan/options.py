@@ -18,7 +18,7 @@ _loaded = partial(option, panel="How it is loaded")
 _machine = partial(option, panel="Machine")
 _speed = partial(option, panel="Speed")
 USUAL_CONTEXT = 4096
-# The usual one of the methods that draft from the text itself.
+# The usual depth of the methods that draft from the text itself.
 NGRAM = "ngram"
 _FILES = (*methods_by("model"), *methods_by("other-head"))
 _MODEL = (
@@ -46,7 +46,7 @@ class ModelOptions:
     )
 
     task: str | None = _model(
-        f"What the model is asked for: {', '.join(TASKS)}. Default: all of it.",
+        f"What the model is asked for: {', '.join(TASKS)}. Default: all tasks.",
         metavar="TASK",
         choices=tuple(TASKS),
     )

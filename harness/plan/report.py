@@ -84,7 +84,7 @@ def _show_details(found: Answer, screen: Console) -> None:
 
 
 def _memory(choice: PlanOption) -> Table:
-    """One column per place, one row per kind of buffer that is there."""
+    """One column per place, one row per existing kind of buffer."""
     table = Table(box=None, padding=(0, 1), pad_edge=False)
     table.add_column("MiB", no_wrap=True)
     places: list[tuple[str, float, Buffers]] = [

@@ -77,7 +77,7 @@ class RemainingTime:
         self._campaigns: dict[str, _Campaign] = {}
 
     def observe(self, name: str, event: events.Event) -> None:
-        """Count an event of the campaign of this name."""
+        """Count an event of the named campaign."""
         passed_s = self._clock() - self._last_s
         campaign = self._campaigns.setdefault(name, _Campaign())
         match event:

@@ -154,7 +154,7 @@ class ChosenEngine:
         return replace(campaign, engine=identity)
 
     def in_turns(self, campaign: Campaign) -> Campaign:
-        """The campaign, its arms in turns prompt by prompt where one server answers for all."""
+        """The campaign; its arms alternate prompt by prompt where one server answers for all."""
         one_server = self.adapter().one_server(campaign)
         return replace(campaign, interleaved="prompt") if one_server else campaign
 
@@ -163,7 +163,7 @@ class ChosenEngine:
         return self.adapter().commands(campaign)
 
     def server(self) -> str | None:
-        """The llama-server that is measured, else the one of this machine."""
+        """The llama-server that is measured, else the one on this machine."""
         if self.runner == _SERVER:
             return str(find(self.connection.binary).path)
         return installed.server_program()

@@ -124,7 +124,7 @@ class RunRequest:
         for each in self.engines[1:] if not self.options.methods else ():
             first = each.known(first, console.say)
         found = {each.name: each.on(first) for each in self.engines}
-        if len(found) == 1:  # several have the memory in turns, block by block
+        if len(found) == 1:  # several use the memory alternately, block by block
             found = {each.name: each.in_turns(found[each.name]) for each in self.engines}
         begun = any(journal.path_of(each).is_file() for each in found.values())
         if self.result.resume and not begun:

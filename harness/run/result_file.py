@@ -68,7 +68,7 @@ def require_writable(output: Path | None) -> None:
         message = f"{folder} is a file; name a directory as --output, or a file NAME.json in one"
         raise BadInputError(message)
     try:
-        # Those that are missing are made with the file: a dry run writes nothing.
+        # Missing folders are made with the file: a dry run writes nothing.
         with TemporaryFile(dir=next(each for each in (folder, *folder.parents) if each.exists())):
             pass
     except OSError as error:

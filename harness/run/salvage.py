@@ -54,7 +54,7 @@ def require_writable(failed: TrialFact, others: Sequence[Fact], assembled: Assem
     submission = without_invalid([*_without_trials(others), failed], assembled)
     found = contract.findings(canonical_bytes(encode(submission)))
     if found:
-        message = f"nothing was measured, since no valid result can come of it: {_said(found[0])}"
+        message = f"nothing was measured, because the result would be invalid: {_said(found[0])}"
         raise BadInputError(message)
 
 

@@ -70,7 +70,7 @@ class StopController:
     def left(self) -> Blocks:
         """The trials that the journal does not hold, by block, in their order.
 
-        Those of the plan; once they are done, those of the prompts whose times disagree.
+        First the trials of the plan, then repeats of the prompts whose times disagree.
         """
         return self._undone(plan(self.campaign)) or self.repeats()
 

@@ -26,7 +26,7 @@ BLOCK = "a block of all prompts"
 
 
 def budget_for(seconds: float) -> str:
-    """The --budget in which so many seconds are sure to fit."""
+    """The --budget in which this many seconds are sure to fit."""
     return str(math.ceil(1.2 * seconds / 60))
 
 

@@ -244,7 +244,7 @@ class ByClientClock(Resting, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTimes:
-    """Milliseconds of one step of each width, after so many tokens of context."""
+    """Milliseconds of one step of each width, after this many tokens of context."""
 
     context_tokens: int
     ms: tuple[float, ...]

@@ -35,7 +35,9 @@ def _of_pair(path: str, row: Row, base: Row | None) -> Iterator[Finding]:
     if base is None:
         return
     if any(base.get(name) != row.get(name) for name in ("rig", "target")):
-        message = "the baseline has another rig or another target; name that of the same"
+        message = (
+            "the baseline has another rig or another target; name one of the same rig and target"
+        )
         yield _finding(f"{path}.baseline_row", message, "published-baseline")
     before = _values(base).get("decode_tps")
     if before and {"decode_tps", "speedup"} <= own.keys() and "note" not in row:

@@ -130,7 +130,7 @@ def sources_document(data: bytes, file: str) -> dict[str, Any] | Found:
     try:
         document = tomllib.loads(data.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        message = f"is no TOML in UTF-8 ({error}); correct it"
+        message = f"is not TOML in UTF-8 ({error}); correct it"
         return (Finding(file=file, path=ROOT, message=message, rule="toml"),)
     return in_file(schema_findings(document, SOURCES_SCHEMA), file) or document
 

@@ -25,8 +25,8 @@ class Stated(Protocol):
 def names_of(submissions: Sequence[Stated], known: Collection[str] = ()) -> Mapping[str, Name]:
     """Name and quantisation by digest: the preset's, else what most of the accounts call it.
 
-    `known` accounts decide where there are any. Whoever measured a model names it; whoever only
-    drafted with it, where nobody did. Of names that are given equally often the first counts.
+    `known` accounts decide where there are any. Accounts that measured a model name it; without
+    them, accounts that drafted with it. Of names that are given equally often the first counts.
     """
     drafted = _given(((each, each.drafts) for each in submissions), known)
     measured = _given(((each, (each.target,)) for each in submissions), known)

@@ -74,7 +74,7 @@ def posted_findings(changes: Sequence[git.Change]) -> Iterator[Finding]:
             message = f"a form adds a file to {PUBLISHED}/ and changes nothing else"
             yield path_finding(path, "path-outside", message)
         elif change.status != "A" or change.mode != REGULAR_FILE:
-            message = "a form adds figures and changes none that are there; ask in an issue"
+            message = "a form adds figures and changes no existing ones; ask in an issue"
             yield path_finding(path, "path-not-added", message)
 
 

@@ -117,7 +117,7 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
 
 
 def _choices(arms: Iterable[Arm], estimates: Iterable[Estimate]) -> Counter[int | None]:
-    """Among how many settings one would be picked, by requests at once: those that drafted."""
+    """Among how many settings one would be picked, by requests at once: arms that drafted."""
     drafted = {
         e.arm for e in estimates if not e.task and e.speedup and e.verdict != "never-drafted"
     }

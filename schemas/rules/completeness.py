@@ -40,7 +40,7 @@ _TRIAL = {
 
 
 def names_visible(submission: Submission) -> Iterator[Violation]:
-    """A name has a letter or a digit, and no blanks but single ones between its words."""
+    """A name has a letter or a digit, and only single spaces between its words."""
     for path, text in private.texts(submission):
         is_name = path.endswith((".name", ".quantisation"))
         if is_name and (text != " ".join(text.split()) or not any(map(str.isalnum, text))):

@@ -1,4 +1,4 @@
-"""Rules on counters: those of a trial agree with one another."""
+"""Rules on counters: the counters of a trial agree with one another."""
 
 from collections.abc import Iterator
 from itertools import count

@@ -33,7 +33,7 @@ def test_a_setting_has_its_quantities_and_its_levels() -> None:
 
     assert found["all"] == 1.0
     assert found["physics"] == pytest.approx(0.405, abs=1e-3)
-    assert found["plain speed"] == pytest.approx(0.693, abs=1e-3)  # twice the usual one
+    assert found["plain speed"] == pytest.approx(0.693, abs=1e-3)  # twice the usual speed
     assert {name for name, value in found.items() if value == 1.0} - {"all"} == {
         *("method|mtp", "method and shape|mtp|dense", "kind|nvidia", "kind and method|nvidia|mtp"),
         *("kind and shape|nvidia|dense", "kind, shape and method|nvidia|dense|mtp"),

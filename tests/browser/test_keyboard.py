@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 SLACK = 5
 EXPLORE = '#dm-explore[data-state="ready"]'
 COMPARE = '#dm-compare[data-state="ready"]'
-# Every control that is there to be used; of a group of radio buttons the one that is chosen,
+# Every control on the page; of a group of radio buttons the one that is chosen,
 # because the arrows lead to the others.
 CONTROLS = """() => {
   const usable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';

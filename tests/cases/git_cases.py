@@ -39,7 +39,7 @@ def _good(content: bytes, rule: str, mode: str = REGULAR) -> PullRequest:
 
 
 def _edit(content: bytes, mode: str = REGULAR) -> PullRequest:
-    """Another file in the place of a result that is there."""
+    """Another file in the place of an existing result."""
     return PullRequest(adds={THERE: (mode, content)}, expected={THERE: "path-not-added"})
 
 

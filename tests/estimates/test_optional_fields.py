@@ -47,7 +47,7 @@ def forged(name: str) -> dict[str, Any]:
 
 
 def optional(value: object, node: dict[str, Any], path: Path_ = ()) -> Iterator[Path_]:
-    """Each field that the format allows to be missing, and that is there; `[]` is every entry."""
+    """Each field that the format allows to be missing, where it is present; `[]` is every entry."""
     node = resolved(node, ROOT)
     if isinstance(value, dict):
         for key, inner in value.items():

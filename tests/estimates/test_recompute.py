@@ -1,4 +1,4 @@
-"""Whoever reads the Methodology page computes the same figures from the same files."""
+"""A reader of the Methodology page computes the same figures from the same files."""
 
 from dataclasses import replace
 

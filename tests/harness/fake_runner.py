@@ -29,7 +29,7 @@ class FakeRig:
     arm repeats a prompt with the same rejections, as greedy decoding does. `slowdown(order)`
     multiplies all times of the trial that runs as number `order`, `slowdown_at(clock_ms)` those of
     a round that begins at that time, `disturbance(rng)` those of a single round. `layers_slowdown`
-    multiplies the steps of arms that ask for so many layers of the target on the GPU. `noise` is
+    multiplies the steps of arms that ask for this many layers of the target on the GPU. `noise` is
     the standard deviation of each round's log duration. A step that serves several streams is fed
     the tokens of all of them. A trial that would take longer than `answer_limit_s` is given up.
     """

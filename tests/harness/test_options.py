@@ -31,7 +31,7 @@ COMMANDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandwich:
-    """One option of each kind, one that must be given, and a field that is none."""
+    """One option of each kind, one that must be given, and a field that is not an option."""
 
     bread: str = option("What is around it.", name="with", short="-w", default=REQUIRED)
     slices: int = option("How many.", least=1, most=4, default=2)

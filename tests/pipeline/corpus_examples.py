@@ -1,6 +1,6 @@
 """For each flag of the corpus, a submission that raises it and one that comes close.
 
-Copies are made of one honest submission, as a stranger would make them: other metadata, then the
+Copies are made of one honest submission, as a forger would make them: other metadata, then the
 times as they are, scaled, or a part of them.
 """
 
@@ -37,7 +37,7 @@ def _step(ms: float) -> Submission:
 
 
 def _layers(count: int | None) -> Submission:
-    """A submission of somebody else under the target's name, with so many layers."""
+    """A submission of somebody else under the target's name, with this many layers."""
     other = sample(seed=61, contributor="zoe")
     return replace(other, target=replace(other.target, layers=count, sha256="ee" * 32))
 

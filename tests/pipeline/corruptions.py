@@ -1,6 +1,6 @@
 """Corrupted results, each with the flag or rule that must say so.
 
-Every row changes an honest campaign as a broken run, a slip or somebody who wants a better figure
+Every row changes an honest campaign as a broken run, an error or somebody who wants a better figure
 would.
 """
 

@@ -11,7 +11,7 @@ BUILT = (ast.JoinedStr, ast.BinOp)
 
 
 def built_queries(text: str) -> list[int]:
-    """The lines on which a query is put together instead of named, bound or written out."""
+    """The lines on which a query is built instead of named, bound or written out."""
     return [
         node.lineno
         for node in ast.walk(ast.parse(text))

@@ -32,7 +32,7 @@ def need_mib(asked: dict[str, Any]) -> int:
 
 
 def case_of(asked: dict[str, Any]) -> LoadPlan:
-    """The same question on a card and in ample main memory, put together by hand."""
+    """The same question on a card and in ample main memory, built by hand."""
     shape = shape_of(asked["model"])
     assert shape is not None
     facts = facts_of(shape, quantisation_of(asked["quantisation"]), with_head=shape.head_layers > 0)

@@ -15,7 +15,7 @@ from tools.links import broken_links, main, sitemap, unnamed, unresolved
 
 pytestmark = pytest.mark.long
 STORED = Path(__file__).parents[1] / "data" / "addresses.txt"
-# Addresses made from what was measured. Those of whole pages about the site may grow in number.
+# Addresses made from what was measured. Addresses of whole pages about the site may grow in number.
 MADE = ("badges/", "data/", "devices/", "models/", "submissions/")
 DIGEST = re.compile(r"-[0-9a-f]{8}(?=[/.])")
 # A site with one feed entry, which leads nowhere.
@@ -169,7 +169,7 @@ def test_what_people_search_for_leads_to_pages_and_sections_that_there_are(site:
 
 
 def _addresses(site: Path) -> list[str]:
-    """Pages and files that are there to be linked to; notes and assets are not."""
+    """Pages and files that links are for; notes and assets are not."""
     files = [
         path.relative_to(site).as_posix()
         for pattern in ("*.xml", "*.txt", "feed.json", "badges/**/*.json", "data/**/*")

@@ -279,7 +279,7 @@ def test_the_gate_refuses_another_name_for_known_weights(repository: Repository)
 
 @pytest.mark.parametrize(
     ("importer", "original", "is_refused"),
-    # Whoever imported it may import more of it.
+    # The account that imported it may import more of it.
     [(None, "ab", True), ("ada", "ab", True), (EVE, "ab", False), (None, "cd", False)],
 )
 def test_the_gate_refuses_what_others_import_of_an_original_that_is_there(

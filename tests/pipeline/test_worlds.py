@@ -1,4 +1,4 @@
-"""Files of strangers in random worlds change nothing that is said of others."""
+"""Files of unknown accounts in random worlds change nothing that is stated of others."""
 
 import random
 from dataclasses import replace

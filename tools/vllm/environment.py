@@ -48,7 +48,7 @@ ENVIRONMENT = {
 def command(mode: str, *, build: Path = BUILD, length: float | None = None) -> list[str]:
     """The command line without a port, to be started in the folder of the models.
 
-    With a `length`, a round yields so many tokens, whatever the draft is worth.
+    With a `length`, a round yields this many tokens, whatever the draft is worth.
     """
     speculation = SPECULATION[mode]
     if speculation is not None and length is not None:

@@ -122,7 +122,7 @@ class ServerProcess:
 
 
 def _end_tree(pid: int) -> None:
-    """End a process and all below it, where there are no groups: on Windows a parent alone ends."""
+    """End a process and its children on Windows, where ending a parent leaves its children."""
     with suppress(psutil.NoSuchProcess):
         top = psutil.Process(pid)
         for each in [*top.children(recursive=True), top]:

@@ -53,7 +53,7 @@ class _Position(Struct, frozen=True):
 def margins(listed: Json, *, tokens: int) -> tuple[float, ...] | None:
     """Log probability of each token minus the runner-up's, which is the difference of logits.
 
-    `None` where there are not two candidates for each of so many tokens.
+    `None` where there are not two candidates for each of this many tokens.
     """
     try:
         positions = msgspec.convert(listed, tuple[_Position, ...])

@@ -74,7 +74,7 @@ class LoadedWeights:
         return b"".join(map(self._bytes, kept)).decode("utf-8", "replace")
 
     def render(self, prompt: str, *, thinking: bool = False) -> list[int]:
-        """Token ids of the conversation of a prompt, ready for the answer."""
+        """Token ids of a prompt as a conversation that the model answers next."""
         text = self.conversation(prompt, thinking=thinking)
         bos = self.piece(llama_cpp.llama_vocab_bos(self.vocab))
         if llama_cpp.llama_vocab_get_add_bos(self.vocab) and bos and text.startswith(bos):
@@ -82,7 +82,7 @@ class LoadedWeights:
         return self.tokens(text)
 
     def conversation(self, prompt: str, *, thinking: bool = False) -> str:
-        """The text of the conversation of a prompt under the model's chat template."""
+        """A prompt as a conversation in the model's chat template."""
         if self.chat_template is None:
             return prompt
         render = Jinja2ChatFormatter(
@@ -147,7 +147,7 @@ def vocabulary_mismatch(target: LoadedWeights, draft: LoadedWeights) -> str | No
 
 
 def _compared(target: LoadedWeights) -> Iterator[tuple[str, Callable[[object], object]]]:
-    """What must be the same; the ids of BOS and EOS matter only where they are added."""
+    """Facts that both vocabularies must share; BOS and EOS ids only where they are added."""
     yield "vocabulary type", llama_cpp.llama_vocab_type
     yield "habit of adding BOS", llama_cpp.llama_vocab_get_add_bos
     yield "habit of adding EOS", llama_cpp.llama_vocab_get_add_eos

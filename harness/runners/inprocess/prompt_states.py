@@ -39,7 +39,7 @@ class PromptStates:
     """
 
     def __init__(self, budget_bytes: int | None = None) -> None:
-        """Cache at most so many bytes; by default an eighth of the memory that is free now."""
+        """Cache at most this many bytes; by default an eighth of the memory that is free now."""
         available = psutil.virtual_memory().available // _SHARE_OF_MEMORY
         self._left_bytes = min(_MOST_BYTES, available) if budget_bytes is None else budget_bytes
         # The end of each prompt, and a copy of its state where there was room for one.

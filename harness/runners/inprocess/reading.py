@@ -75,7 +75,7 @@ def _require_known(model: Context, token: int) -> None:
     if token >= model.weights.vocabulary_size:
         message = (
             f"an answer has the token {token}, and the draft knows {model.weights.vocabulary_size} "
-            "tokens: it is of a model with another vocabulary"
+            "tokens: another vocabulary wrote that answer"
         )
         raise BadInputError(message)
 

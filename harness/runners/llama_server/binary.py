@@ -119,7 +119,7 @@ class Binary:
 
 
 def find(path: str | None) -> Binary:
-    """The binary at a path, or the usual one. Raises `HarnessError` if it is not a llama-server."""
+    """The binary at a path, or on PATH. Raises `HarnessError` if it is not a llama-server."""
     found = shutil.which(path) if path else engines.server_program()
     if found is None:
         raise BadInputError(_not_found(path))

@@ -198,7 +198,7 @@ class _Stepped(Struct, frozen=True, kw_only=True):
 
 
 def step_times(client: Client, prompt: Sequence[int], widths: Sequence[int]) -> tuple[float, ...]:
-    """Milliseconds in which the server reads so many tokens after a prompt whose state it keeps.
+    """Milliseconds in which the server reads this many tokens after a prompt whose state it keeps.
 
     One logit row is computed for all of them, as in llama-bench. Each timed step follows a
     discarded one, which begins with another token: what both begin with would not be read again.

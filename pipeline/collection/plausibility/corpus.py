@@ -22,7 +22,7 @@ ANONYMOUS = "anonymous"
 def account_of(contributor: str | None) -> str:
     """Whose voice a file is: machines can be made up, accounts less easily.
 
-    Whoever names nobody shares one voice. User names are the same in any case of their letters.
+    Results without a name share one voice. User names are the same in any case of their letters.
     """
     return (contributor or ANONYMOUS).lower()
 
@@ -67,7 +67,7 @@ class CorpusEntry:
             yield (*map(str, (*target, limit)), arm.setting), place
 
     def same_weights(self, other: Self) -> bool:
-        """Whether no digest tells the weights of two submissions apart that have the same names."""
+        """Whether the digests of models with the same names agree, as far as both state them."""
         here, there = (
             {(model.name, model.quantisation): model.sha256 for model in (of.target, *of.drafts)}
             for of in (self.submission, other.submission)

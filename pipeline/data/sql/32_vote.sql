@@ -1,7 +1,7 @@
 -- One row is one vote in one pool about one measure: all evidence of one contributor that decides,
 -- as one figure (`ratio`) of the speedup per token or of the stated request. Evidence that supports
 -- no verdict votes only where there is no other, that under a serious flag only where all is; then
--- there is a figure and no verdict. Whoever names nobody shares one vote, and machines cast none:
+-- there is a figure and no verdict. Results without a name share one vote, and machines cast none:
 -- anybody can make up a machine, not an account. `known` is as in `evidence`.
 -- A vote is the median over its machines of the median over their files.
 -- `half_width` is the root mean square of the files' own intervals, as a logarithm: the files

@@ -1,7 +1,7 @@
 -- One row is one published rate with speculation next to its baseline of the same source, with as
 -- many requests at once, or the ratio alone where a source prints no rates: no interval and no
 -- verdict belongs to it. A measurement that another source of the same person repeats counts once,
--- in the first of them. Names of devices are put together like those of measured ones: three cards
+-- in the first of them. Names of devices are built like those of measured ones: three cards
 -- of a kind are `3 × RTX 3090 24 GB`, with the memory of one; unlike cards have their names and all
 -- the memory.
 create table published_rate as

@@ -1,7 +1,7 @@
 -- One row is one submission: where and what it measured, and a headline per speculative arm
 -- (`arms`, in the order of the file) with the best one
 -- spelt out, as the table `best` has it: of `choices` settings, with bounds and a verdict that
--- allow for the choice. An arm that never drafted is none.
+-- allow for the choice. Arms that never drafted are left out.
 create table submission_overview as
 with arms as (
   select

@@ -24,7 +24,7 @@ select
   count(*) over (partition by series) as builds,
   row_number() over in_time as build_order
 from newest
--- Builds that were measured in turns have nearly the same start: their numbers order them.
+-- Builds that were measured alternately have nearly the same start: their numbers order them.
 window in_time as (
   partition by series
   order by measured_from::date,

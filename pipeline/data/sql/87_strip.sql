@@ -3,7 +3,7 @@
 -- among the methods of one backend; 2 among the backends of one method; 3 with both given. Measured
 -- and imported strips are as the table `best` has them. A published one is the median over people
 -- of each person's median, for the method that most people have tried with the model (or, where the
--- device lacks it, with the device). Each person counts with the depth nearest to the usual one,
+-- device lacks it, with the device). Each person counts with the depth nearest to the usual depth,
 -- and that figure is `moved` to it by the factor of `input_depth`: nobody is left out for a depth
 -- that can be compared. `baseline_tps` is the median over the same people of what they had without.
 -- Runs that differ in more than speculation (`confounded`) count only where there are no others; of

@@ -45,7 +45,7 @@ def points(on: alt.Chart, **style: Any) -> alt.Chart:  # noqa: ANN401 - Altair's
 
 
 def bars(on: alt.Chart, shown: str, width: float, opacity: float = 1) -> alt.Chart:
-    """A rule for each row that `shown` lets through."""
+    """A rule mark for each row that the filter `shown` keeps."""
     made: alt.Chart = on.transform_filter(shown).mark_rule(
         strokeWidth=width, opacity=opacity, aria=False
     )

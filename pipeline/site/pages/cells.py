@@ -199,7 +199,7 @@ MOST_CELLS = 40_000  # in one file: some 860 KB compressed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """All cells as files: those that Explore and Compare open with, and the rest.
+    """All cells as files: first what Explore and Compare open with, then the rest.
 
     Without `parts`, which lists the rest by task and by device, there is one file of all `cells`.
     """

@@ -17,7 +17,7 @@ FIGURES = {"whole", "ratio", "rate", "request", "speedup", "change"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """One entry of `pages.toml`, which says what its words are for."""
+    """One entry of `pages.toml`, where the fields are explained."""
 
     name: str
     path: str

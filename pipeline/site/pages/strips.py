@@ -246,7 +246,7 @@ def rates(row: Row) -> tuple[str, str]:
 
 
 def setting(row: Row) -> str:
-    """The method with its depth, or with the depths that were moved to the usual one."""
+    """The method with its depth, or with the depths that were converted to it."""
     ends = sorted({row.depths[0], row.depths[-1]}) if row.depths else [row.depth]
     depth = "\N{EN DASH}".join(map(str, filter(None, ends)))
     return f"{row.method_label} {depth}".strip()

@@ -201,7 +201,7 @@ def compact_json(value: object) -> Markup:
     return Markup(text)  # noqa: S704 - inert by the replacements above
 
 
-# Those that templates call as Python does.
+# Functions that templates call as Python does.
 FILTERS: tuple[Callable[..., object], ...] = (
     *(say.number, say.rate, say.percent, say.count, say.best_of, say.bound),
     *(day, gib, task, words, coded, compact_json, whisker),

@@ -1,4 +1,4 @@
-"""`compare` measures two builds in turns and ends with the exit code that a CI job needs."""
+"""`compare` measures two builds alternately and ends with the exit code that a CI job needs."""
 
 import json
 import re
@@ -79,7 +79,7 @@ def test_the_same_program_twice_is_no_difference_and_ends_with_0(
 
     assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)
-    # Its answers take 10 ms: requests by the clock on the wall may be unclear, never clear.
+    # Its answers take 10 ms: requests by the wall clock may be unclear, never clear.
     assert found["verdict"] in {"no-difference", "unclear"}
     assert {arm["speed"]["direction"] for arm in found["arms"]} == {"no-difference"}
     assert [arm["arm"] for arm in found["arms"]] == ["baseline", "ngram-simple-n8"]

@@ -75,7 +75,7 @@ def test_a_matrix_is_every_combination(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("target.bog = {}", "there are options for bog, which is in no list"),
+        ("target.bog = {}", "there are options for bog, which no list of the matrix names"),
         ("options.block = 3", r"block: no option for cells. Did you mean 'blocks'"),
         ("options.output = 3", "output: no option for cells"),
         ("options.blocks = {}", r"got `object` - at `\$.options"),

@@ -51,7 +51,7 @@ def test_tokens_are_the_ids_that_came_if_they_are_as_many_as_counted() -> None:
     assert made.chunk_tokens == (1, 2, 1)
     assert made.finish == "stop"
     assert read_at(ROLE, said("a", "length", [5]), USAGE).tokens is None
-    # No model has so many tokens, and a digest has no room for such an id.
+    # No model has this many tokens, and a digest has no room for such an id.
     assert read_at(ROLE, said("abcd", "length", [5, 6, 7, 2**31]), USAGE).tokens is None
 
 

@@ -119,7 +119,7 @@ def test_drafts_of_which_nothing_is_accepted_are_told_by_what_they_cost() -> Non
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--concurrency", "2"), "is asked in turns; use --spec-base-url with"),
+        (("--concurrency", "2"), "alternates between arms; use --spec-base-url with"),
         (("--draft", "Other-0.2B"), "one server for all arms has one draft"),
     ],
 )

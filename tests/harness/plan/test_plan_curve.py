@@ -14,7 +14,7 @@ from schemas.submission import Submission
 from tests.samples import SampleCosts, sample, sample_bytes
 
 # The time of a pass by its width, in milliseconds: Qwen3.8-27B UD-Q4_K_XL on an L4, as published by
-# hanxiao, with a kernel that makes wider steps cheap and with the usual one.
+# hanxiao, with a kernel that makes wider steps cheap and with the default kernel.
 FLAT = {1: 66.9, 2: 74.1, 3: 80.6, 4: 83.2, 8: 89.7, 12: 100.1, 16: 106.2}
 STEEP = {1: 66.9, 3: 85.5, 4: 111.7}
 TARGET = ("qwen3.8-27b:UD-Q4_K_XL", "mtp")

@@ -96,7 +96,7 @@ def test_a_whole_run_that_says_too_little_gets_twice_the_blocks(tmp_path: Path) 
     assert said is not None
     assert said.startswith("Next, about 20 min: ")
     assert said.endswith(" --blocks 6")
-    assert "r.json" not in said  # a result that is there is not written over
+    assert "r.json" not in said  # an existing result is not written over
 
 
 def test_an_answer_needs_no_next_step(tmp_path: Path) -> None:

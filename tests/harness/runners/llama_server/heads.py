@@ -1,6 +1,6 @@
 """Trained heads for speculation are gigabytes; these have the same form and known answers.
 
-`eagle3` proposes one and the same token forever: right where the text repeats it. `dflash` has no
+`eagle3` proposes the same token forever: right where the text repeats it. `dflash` has no
 weights but zeros: whatever it proposes is wrong. `mtp` is a model of two layers that repeats
 the last token, with a built-in head that does so, too: all it proposes is right.
 """
