@@ -57,7 +57,7 @@ def test_a_real_result_agrees() -> None:
                     real().settings, sampling="other", temperature=0.7, sampling_seed=1
                 )
             },
-            "at random",
+            "its answers were sampled",
         ),
         ({"suite": replace(real().suite, id="mine", sha256="f" * 64)}, "suite mine 1.0.0"),
         ({"target": replace(real().target, sha256="ab" * 32)}, "give --target the GGUF file"),

@@ -217,7 +217,7 @@ def test_settings_that_a_build_does_not_know_are_refused() -> None:
     ):
         found = with_settings(OLD, **settings)  # type: ignore[arg-type]
         assert isinstance(found, Failure)
-        assert found.detail.startswith(f"this llama-server has no {word}; name another")
+        assert found.detail.startswith(f"this llama-server has no {word}; use another build")
 
 
 @pytest.mark.parametrize(
