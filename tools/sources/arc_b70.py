@@ -11,6 +11,7 @@ from pathlib import Path
 from tools.sources.transcription import (
     Json,
     compared,
+    dense,
     described,
     documents,
     figure,
@@ -30,12 +31,7 @@ TARGETS: dict[str, Json] = {
         "parameters_b": 35,
         "active_parameters_b": 3,
     },
-    DENSE: {
-        "name": "Qwen3.6-27B-uncensored-heretic-v2",
-        "architecture": "dense",
-        "quantisation": "GPTQ-Int4",
-        "parameters_b": 27,
-    },
+    DENSE: dense("Qwen3.6-27B-uncensored-heretic-v2", "GPTQ-Int4", 27),
 }
 PLAIN = "no-spec"
 ONCE = "One request at this length; five at the others."

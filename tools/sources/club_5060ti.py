@@ -11,6 +11,7 @@ from pathlib import Path
 from tools.sources.transcription import (
     Json,
     compared,
+    dense,
     described,
     documents,
     figure,
@@ -68,12 +69,7 @@ def _one_card(folder: Path) -> Iterator[Json]:
             [arm],
             rig="rtx-5060-ti",
             engine={"name": "llama.cpp", "backend": "cuda"},
-            target={
-                "name": "Qwen3.5-9B",
-                "architecture": "dense",
-                "quantisation": "UD-Q4_K_XL",
-                "parameters_b": 9,
-            },
+            target=dense("Qwen3.5-9B", "UD-Q4_K_XL", 9),
             task=TASKS.get(prompt),
             settings={
                 "context_tokens": first["serving"]["context_tokens"],
@@ -121,12 +117,7 @@ def _two_cards(folder: Path) -> Iterator[Json]:
         arms,
         rig="2x-rtx-5060-ti",
         engine={"name": "llama.cpp", "commit": "b64739ea3", "backend": "cuda"},
-        target={
-            "name": "Qwen3.6-27B",
-            "architecture": "dense",
-            "quantisation": "Q6",
-            "parameters_b": 27,
-        },
+        target=dense("Qwen3.6-27B", "Q6", 27),
         settings={"context_tokens": 8192, "max_output_tokens": 384, "kv_type": "q8_0"},
     )
 

@@ -8,7 +8,7 @@ of its own target in the same file.
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.sources.transcription import Json, described, documents, figure, main, stated
+from tools.sources.transcription import Json, dense, described, documents, figure, main, stated
 
 DIGEST = "30ec132fe7411e0c65ea22ba13a5f752ffc65c14f977e3e339b20410cb944f66"
 RIG = "apple-m4-max-128gb"
@@ -62,12 +62,11 @@ def _name(*words: str) -> str:
 def _model(label: str) -> Json:
     """`7B Q4_K_M` is Qwen2.5-7B-Instruct as Q4_K_M."""
     size, quantisation = label.split()
-    return {
-        "name": f"Qwen2.5-{size}-Instruct",
-        "architecture": "dense",
-        "quantisation": quantisation.replace("FP16", "F16"),
-        "parameters_b": float(size.removesuffix("B")),
-    }
+    return dense(
+        f"Qwen2.5-{size}-Instruct",
+        quantisation.replace("FP16", "F16"),
+        float(size.removesuffix("B")),
+    )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ another file of weights, and no counterpart without speculation.
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.sources.transcription import Json, Line, compared, described, figure, lines, main
+from tools.sources.transcription import Json, Line, compared, dense, described, figure, lines, main
 
 DIGEST = "445092b9c1fe386500cb64cad44c99d3a0e737cf0a73821599262a42170d3250"
 WEIGHTS = "Unsloth NVFP4"
@@ -42,12 +42,7 @@ def _rows(task: str, rows: dict[str, Line]) -> Iterator[Json]:
         arms,
         rig="gb10",
         engine={"name": "vLLM", "backend": "cuda"},
-        target={
-            "name": "Qwen3.8-27B",
-            "architecture": "dense",
-            "quantisation": "NVFP4",
-            "parameters_b": 27,
-        },
+        target=dense("Qwen3.8-27B", "NVFP4", 27),
         task="code" if task == "code" else None,
         settings={"context_tokens": 131072, "temperature": 0, "protocol": "three runs"},
     )

@@ -13,14 +13,6 @@ from tools.sources.transcription import Json, Line, compared, described, figure,
 DIGEST = "7a9848fe74c7c99fe7b0657de9ebb448a3d9ccccbd94da4172c8bf9a1bfde501"
 PLAIN, DFLASH = "bf16", "bf16-spec"
 RATE = "t/s (req)"
-GB10 = {
-    "id": "gb10",
-    "device": "gpu",
-    "gpu": "GB10",
-    "unified_memory": True,
-    "ram_gib": 128,
-    "os": "linux",
-}
 TARGET = {"name": "Muse-Glimmer-30B", "quantisation": "BF16", "parameters_b": 30}
 _TEST = re.compile(r"(?P<kind>pp|tg)(?P<tokens>\d+)(?: @ d4)? \(c(?P<streams>\d+)\)")
 

@@ -6,7 +6,7 @@ speculation and with both; more requests at once have no counterpart.
 
 from pathlib import Path
 
-from tools.sources.transcription import Json, compared, described, documents, figure, main
+from tools.sources.transcription import Json, compared, dense, described, documents, figure, main
 
 DIGEST = "67be8df0e8bff40cc1014f69ae345b313a1a48c1e11db7bcaf809e7c3a22ae9a"
 FILE = "dspark-perf.json"
@@ -46,12 +46,7 @@ def transcribe(folder: Path) -> Json:
             arms,
             rig="gb10",
             engine={"name": "vLLM", "version": "0.27.2rc0-sm121", "backend": "cuda"},
-            target={
-                "name": "Qwen3.8-27B",
-                "architecture": "dense",
-                "quantisation": "NVFP4",
-                "parameters_b": 27,
-            },
+            target=dense("Qwen3.8-27B", "NVFP4", 27),
             settings={"max_output_tokens": 2048, "concurrency": 1, "kv_type": "fp8"},
         ),
     )

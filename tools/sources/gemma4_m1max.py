@@ -8,15 +8,14 @@ comparisons.
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tools.sources.transcription import Json, Line, compared, described, figure, lines, main
+from tools.sources.transcription import Json, Line, compared, dense, described, figure, lines, main
 
 DIGEST = "8bda411dc8603917f8ceae8f59bd8894123e0d4a8e3792ea22a0bbb3a1b10c25"
 RIG = "apple-m1-max-64gb"
 MLX = {"name": "MLX", "backend": "metal"}
 LITERT = {"name": "LiteRT-LM", "version": "0.11.0.dev20260422"}
-QWEN = {"name": "Qwen3.5-4B", "architecture": "dense", "quantisation": "BF16", "parameters_b": 4}
-GEMMA = {"name": "Gemma 4 31B", "architecture": "dense", "quantisation": "4-bit"}
-GEMMA |= {"parameters_b": 31}
+QWEN = dense("Qwen3.5-4B", "BF16", 4)
+GEMMA = dense("Gemma 4 31B", "4-bit", 31)
 DRAFTS = {"Qwen3.5-4B": "Qwen3.5-4B-DFlash", "Gemma 4 31B": "gemma-4-31B-it-DFlash"}
 # The block holds the token that is known and fifteen that are drafted.
 DEPTH = 15

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.sources.transcription import Json, checked, compared, described, figure, main
+from tools.sources.transcription import Json, checked, compared, dense, described, figure, main
 
 DIGEST = "da52a93223432aa8e63e99fe1d978f2845f6e465a4fac4e410edc96ff41178cb"
 DENSE, MIXTURE = "results/config-27b-2026-08-21/", "results/ornith-35b-2026-08-21/"
@@ -18,12 +18,7 @@ BOTH = {"method": "other", "note": "MTP and n-grams (ngram-mod) together, up to 
 RUNS: tuple[tuple[str, Json, str, dict[str, Json]], ...] = (
     (
         "27b",
-        {
-            "name": "Qwen3.8-27B",
-            "architecture": "dense",
-            "quantisation": "UD-Q4_K_XL",
-            "parameters_b": 27,
-        },
+        dense("Qwen3.8-27B", "UD-Q4_K_XL", 27),
         f"{DENSE}spec-sweep-server-off.log",
         {
             f"{DENSE}spec-sweep-server-mtp.log": {"method": "mtp", "n_max": 12},

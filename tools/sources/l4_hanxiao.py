@@ -6,7 +6,7 @@ lines are taken: MTP on a stock build, like the plain rate, and DFlash2 on a pat
 
 from pathlib import Path
 
-from tools.sources.transcription import Json, compared, described, figure, lines, main
+from tools.sources.transcription import Json, compared, dense, described, figure, lines, main
 
 DIGEST = "71b42b30226164bbf6d4d79761e9ebcc5b47a45cd66b413b6bbfb73c050b70eb"
 PATCHED = "Another branch of llama.cpp, whose verification uses another kernel; own sampling."
@@ -45,12 +45,7 @@ def transcribe(folder: Path) -> Json:
             arms,
             rig="l4",
             engine={"name": "llama.cpp", "backend": "cuda"},
-            target={
-                "name": "Qwen3.8-27B",
-                "architecture": "dense",
-                "quantisation": "UD-Q4_K_XL",
-                "parameters_b": 27,
-            },
+            target=dense("Qwen3.8-27B", "UD-Q4_K_XL", 27),
         ),
     )
 

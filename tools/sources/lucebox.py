@@ -8,13 +8,12 @@ a round. A tree of 22 to 40 tokens is checked at once, which says nothing of its
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.sources.transcription import Json, Line, compared, described, figure, lines, main
+from tools.sources.transcription import Json, Line, compared, dense, described, figure, lines, main
 
 DIGEST = "34540eb8f297eeaca5d8432c0188c9607bbc30053a5247583cdc058fdc2cbfff"
 TASKS = {"HumanEval": "code", "GSM8K": "math", "Math500": "math"}
 TIMES = "*\N{MULTIPLICATION SIGN}"
-QWEN35 = {"name": "Qwen3.5-27B", "architecture": "dense", "quantisation": "Q4_K_M"}
-QWEN35 |= {"parameters_b": 27}
+QWEN35 = dense("Qwen3.5-27B", "Q4_K_M", 27)
 QWEN36 = QWEN35 | {"name": "Qwen3.6-27B"}
 DRAFT35, DRAFT36 = {"name": "Qwen3.5-27B-DFlash"}, {"name": "Qwen3.6-27B-DFlash"}
 # Words in the heading of a table, and the facts of its section.

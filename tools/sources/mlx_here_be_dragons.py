@@ -7,7 +7,7 @@ draft and with both. Another holds estimates for a smaller machine, which are no
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.sources.transcription import Json, Line, compared, described, figure, lines, main
+from tools.sources.transcription import Json, Line, compared, dense, described, figure, lines, main
 
 DIGEST = "dda81b993b5ff1fe841a6bb25d57c53729afe28bd2d62e344d19abb53002ec74"
 TASKS = {"JSON": "json", "Code": "code", "Tool-Call": "tools", "Prosa": "chat"}
@@ -50,12 +50,7 @@ def _rows(line: Line) -> Iterator[Json]:
         arms,
         rig="apple-m5-pro-48gb",
         engine={"name": "mlx-vlm", "backend": "metal"},
-        target={
-            "name": "Qwen3.8-27B",
-            "architecture": "dense",
-            "quantisation": "4-bit",
-            "parameters_b": 27,
-        },
+        target=dense("Qwen3.8-27B", "4-bit", 27),
         task=TASKS.get(case),
         settings={"temperature": 0, **({"prompt_tokens": 5800} if case == LONG else {})},
     )

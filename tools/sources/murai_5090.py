@@ -6,7 +6,7 @@ are not in it.
 
 from pathlib import Path
 
-from tools.sources.transcription import Json, compared, described, documents, figure, main
+from tools.sources.transcription import Json, compared, dense, described, documents, figure, main
 
 DIGEST = "27f8c269ff82d67c537bf36430cbdcd89bf00afe7dc2a7c815d78459554ff1d0"
 PLAIN, MTP = "bench/results/armA.json", "bench/results/armC.json"
@@ -35,12 +35,7 @@ def transcribe(folder: Path) -> Json:
             [arm],
             rig="rtx-5090-wsl",
             engine={"name": "vLLM", "version": "0.27.1", "backend": "cuda"},
-            target={
-                "name": "Qwen3.8-27B",
-                "architecture": "dense",
-                "quantisation": "NVFP4",
-                "parameters_b": 27,
-            },
+            target=dense("Qwen3.8-27B", "NVFP4", 27),
             settings={
                 "prompt_tokens": prompt,
                 "max_output_tokens": base["max_tokens"],

@@ -9,7 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.sources.transcription import Json, described, documents, main, median_figure, stated
+from tools.sources.transcription import (
+    Json,
+    dense,
+    described,
+    documents,
+    main,
+    median_figure,
+    stated,
+)
 
 DIGEST = "0d1220c9f28b4327530dc57f43739af7af8c4002c61d90b6d405e7456c860f1e"
 RIG = "apple-m3-ultra-512gb"
@@ -113,12 +121,7 @@ def _row(name: str, report: Json, cell: str, baseline: str | None = None) -> Jso
         kind="speculation" if baseline else "baseline",
         rig=RIG,
         engine={"name": "mlx-lm, fork", "backend": "metal"},
-        target={
-            "name": "Qwen3.8-27B",
-            "architecture": "dense",
-            "quantisation": f"{report.get('target_bits', 4)}-bit",
-            "parameters_b": 27,
-        },
+        target=dense("Qwen3.8-27B", f"{report.get('target_bits', 4)}-bit", 27),
         draft={"name": "Qwen3.8-27B-DSpark"} if arm.method == "other" else None,
         method=arm.method,
         n_max=arm.n_max,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.sources.transcription import Json, described, documents, main, stated
+from tools.sources.transcription import Json, dense, described, documents, main, stated
 
 DIGEST = "b847c0ca3a47ed49df010ba6653bd3651b393522041494509985501005de69d1"
 HALO, W7900D = "radeon-8060s", "radeon-pro-w7900d"
@@ -101,12 +101,7 @@ def _row(cell: Cell, baseline: Cell | None = None) -> Json:
         kind="baseline" if baseline is None else "speculation",
         rig=HALO if cell.folder == "matrix-714" else W7900D,
         engine=_engine(cell),
-        target={
-            "name": "Qwen3.8-27B",
-            "architecture": "dense",
-            "quantisation": "BF16" if cell.engine == "vllm" else "UD-Q4_K_XL",
-            "parameters_b": 27,
-        },
+        target=dense("Qwen3.8-27B", "BF16" if cell.engine == "vllm" else "UD-Q4_K_XL", 27),
         draft=_draft(cell),
         method={"base": "none", "dflash": "dflash2", "dflash2": "dflash2"}.get(cell.arm, "mtp"),
         n_max=None if cell.arm == "base" else depth or 3,

@@ -131,6 +131,16 @@ def stated(**facts: object) -> Json:
     return {name: value for name, value in facts.items() if value not in (None, "", [], {})}
 
 
+def dense(name: str, quantisation: str, parameters_b: float) -> Json:
+    """A target or a draft that uses all its parameters for each token."""
+    return {
+        "name": name,
+        "architecture": "dense",
+        "quantisation": quantisation,
+        "parameters_b": parameters_b,
+    }
+
+
 def document(*, source: Json, rigs: Iterable[Json], rows: Iterable[Json], day: str) -> Json:
     """A published document of format 1."""
     return {
