@@ -80,8 +80,7 @@ def tokens_by_depth(prompts: Sequence[AcceptedRounds]) -> tuple[Ranged, ...]:
     """
     rounds = sum(prompt.rounds for prompt in prompts)
     if not rounds:
-        message = "no round was counted"
-        raise ValueError(message)
+        raise ValueError("no round was counted")
     depth = max(len(prompt.reached) for prompt in prompts)
     return tuple(_tokens(prompts, rounds, each) for each in range(1, depth + 1))
 

@@ -72,8 +72,7 @@ def described_computer(words: MachineWords) -> Computer:
     """The machine that words describe. Raises `QuestionError` for a card of unknown size."""
     texts = [name.strip() for name in words.gpus if name.lower() != "none"]
     if words.gpus and not texts and (words.vram, words.free) != (None, None):
-        message = "--gpu none has no card; leave out --vram and --free, or name the card"
-        raise QuestionError(message)
+        raise QuestionError("--gpu none has no card; leave out --vram and --free, or name the card")
     notes: list[str] = []
     named = [machine_named(text) for text in texts]
     cards = [card for text in texts for card in _cards(text, words, notes)]
@@ -199,8 +198,7 @@ def _cards(text: str, words: MachineWords, notes: list[str]) -> Iterator[Memory]
     text = missed[0] if missed else text
     gib = size_in(text) or words.vram
     if _MAC.search(text):
-        message = f"{text!r} names no chip; add it, such as 'M4 Max 64 GB'"
-        raise QuestionError(message)
+        raise QuestionError(f"{text!r} names no chip; add it, such as 'M4 Max 64 GB'")
     if gib is None and words.free is None and not shares_memory(text):
         near = f"; nearest: {', '.join(found)}" if (found := nearest_cards(text)) else ""
         message = f"no card is called {text!r}{near}; with its size (--vram) it can be planned"
@@ -223,8 +221,9 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
         gib = usual
         notes.append(f"{written} has {usual} GB; assumed, name another size after it")
     if gib is None and words.free is None and not shares:
-        message = f"--gpu {written!r} names no size; add it after the name, or as --vram 16"
-        raise QuestionError(message)
+        raise QuestionError(
+            f"--gpu {written!r} names no size; add it after the name, or as --vram 16"
+        )
     name = f"{label} {gib:g} GB" if gib and size_in(key) is None else label
     return _card(name, (gib or 0) * GIB, words)
 
@@ -239,8 +238,7 @@ def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) 
 def _card(name: str, mib: float, words: MachineWords) -> Memory:
     free = words.free if words.free is not None else free_of(mib)
     if 0 < mib < free:
-        message = f"--free {free:,.0f}: {name} has {mib:,.0f} MiB"
-        raise QuestionError(message)
+        raise QuestionError(f"--free {free:,.0f}: {name} has {mib:,.0f} MiB")
     rate = words.bandwidth or bandwidth_of(name)
     return Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate)
 

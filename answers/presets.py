@@ -128,11 +128,10 @@ def require_quantisation(name: str) -> None:
     tag = unknown_tag(name)
     model = name.removesuffix(f":{tag}")
     if tag and preset_named(model) is not None:
-        message = (
+        raise QuestionError(
             f"`{tag}` is not a quantisation that is known here; name one, such as "
             f"{model}:{DEFAULT_QUANTISATION}"
         )
-        raise QuestionError(message)
 
 
 @cache

@@ -90,13 +90,15 @@ class _Offered:
         word = given.pop(self._argument_name, None)
         if word and value:
             first = value[0] if self.repeatable else value
-            message = f"both {first} and {word} are given as {self.flag}: leave one of them out"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"both {first} and {word} are given as {self.flag}: leave one of them out"
+            )
         if word:
             value = [word] if self.repeatable else word
         if value == "" or (self.repeatable and "" in (value or ())):
-            message = f"{self.flag} is empty; leave it out, or give {self.option.metavar}"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"{self.flag} is empty; leave it out, or give {self.option.metavar}"
+            )
         if value is None or (self.repeatable and not value):
             return self.field.default
         if self.option.choices:

@@ -72,11 +72,10 @@ def usable() -> Iterator[None]:
         directory().mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
-        message = (
+        raise MachineError(
             f"the cache {directory()} cannot be used ({error.strerror}); "
             f"free some space or set {VARIABLE} to another directory"
-        )
-        raise MachineError(message) from error
+        ) from error
 
 
 @contextmanager
@@ -123,9 +122,8 @@ def require_space(
     """Raise `MachineError` when the disk of a folder has no room for this many bytes."""
     free_bytes = shutil.disk_usage(folder or directory()).free
     if free_bytes < needed_bytes + _RESERVE_BYTES:
-        message = (
+        raise MachineError(
             f"no space on disk for {what}: {needed_bytes // _MIB} MiB needed and "
             f"{_RESERVE_BYTES // _MIB} left free, {free_bytes // _MIB} MiB are free; "
             f"free some or set {variable} to another disk"
         )
-        raise MachineError(message)

@@ -59,8 +59,9 @@ class Option:
         """The text, which is one of the choices. Raises `BadInputError`."""
         if text not in self.choices:
             known = ", ".join(self.choices[:-1])
-            message = f"{self.flag(field)} {text}: not known; give {known} or {self.choices[-1]}"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"{self.flag(field)} {text}: not known; give {known} or {self.choices[-1]}"
+            )
         return text
 
     def number(self, field: str, text: str, *, whole: bool) -> float:
@@ -79,8 +80,7 @@ class Option:
             such = f", such as {examples}" if examples else ""
             kind = "a whole number" if whole else "a number"
             kind += f" of {self.metavar.lower()}" if self.metavar in ("MINUTES", "SECONDS") else ""
-            message = f"{self.flag(field)} {text}: give {kind}{within}{such}"
-            raise BadInputError(message)
+            raise BadInputError(f"{self.flag(field)} {text}: give {kind}{within}{such}")
         return int(value) if whole else value
 
     def flag(self, field: str) -> str:
@@ -105,8 +105,7 @@ def comma_separated(texts: Sequence[str]) -> tuple[str, ...]:
     """The items of `a,b` or of an option that was given several times. Raises `BadInputError`."""
     items = tuple(item.strip() for text in texts for item in text.split(",") if item.strip())
     if texts and not items:
-        message = "an empty list; leave the option out to select everything"
-        raise BadInputError(message)
+        raise BadInputError("an empty list; leave the option out to select everything")
     return items
 
 
@@ -116,9 +115,8 @@ def whole_numbers(
     """The numbers of a list, each once, in ascending order. Raises `BadInputError`."""
     items = comma_separated(texts)
     if not all(item.isdecimal() and least <= int(item) <= most for item in items):
-        message = (
+        raise BadInputError(
             f"--{option} {','.join(texts)}: give whole numbers from {least:,} to {most:,}, such "
             f"as {such}"
         )
-        raise BadInputError(message)
     return tuple(sorted({int(item) for item in items}))

@@ -28,18 +28,19 @@ def from_text(text: str) -> bytes | None:
     """The bytes of the one result in a text, `None` without any. Raises `UnreadableTextError`."""
     before, *found = text.split(BEGIN)
     if len(found) > 1:
-        message = f"it holds {len(found)} results; send each in its own form"
-        raise UnreadableTextError(message)
+        raise UnreadableTextError(f"it holds {len(found)} results; send each in its own form")
     if not found or END not in found[0]:
         if found or END in before:
-            message = "the first or the last line of the text is missing; copy all of it"
-            raise UnreadableTextError(message)
+            raise UnreadableTextError(
+                "the first or the last line of the text is missing; copy all of it"
+            )
         return None
     try:
         packed = base64.b64decode("".join(found[0].partition(END)[0].split()), validate=True)
     except ValueError as error:  # another letter, be it an invisible one, or a part of the text
-        message = "the text is damaged; copy it again as `draftmap submit` printed it"
-        raise UnreadableTextError(message) from error
+        raise UnreadableTextError(
+            "the text is damaged; copy it again as `draftmap submit` printed it"
+        ) from error
     return unpacked(packed)
 
 
@@ -52,12 +53,15 @@ def unpacked(packed: bytes) -> bytes:
         reader = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY)
         data = reader.decompress(packed, MAX_BYTES + 1)
     except lzma.LZMAError as error:
-        message = "the text is damaged; copy it again as `draftmap submit` printed it"
-        raise UnreadableTextError(message) from error
+        raise UnreadableTextError(
+            "the text is damaged; copy it again as `draftmap submit` printed it"
+        ) from error
     if len(data) > MAX_BYTES:
-        message = f"the result has more than the {MAX_BYTES:,} bytes that are accepted"
-        raise UnreadableTextError(message)
+        raise UnreadableTextError(
+            f"the result has more than the {MAX_BYTES:,} bytes that are accepted"
+        )
     if not reader.eof or reader.unused_data:
-        message = "the text ends too early or too late; copy all of it, and nothing else"
-        raise UnreadableTextError(message)
+        raise UnreadableTextError(
+            "the text ends too early or too late; copy all of it, and nothing else"
+        )
     return data

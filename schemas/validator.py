@@ -97,8 +97,7 @@ class _Whole:
 
     def validate(self, instance: object) -> None:
         if isinstance(instance, float) and instance.is_integer():
-            message = "no integer"
-            raise ValueError(message)
+            raise ValueError("no integer")
 
 
 def _conforms(parse: Callable[[str], object], value: str) -> bool:

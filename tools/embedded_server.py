@@ -64,8 +64,9 @@ def _types(text: str) -> tuple[str, ...]:
     """Comma-separated types, which take turns. Raises `ArgumentTypeError` for another word."""
     names = tuple(text.split(","))
     if not _TYPES.keys() >= set(names):
-        message = f"one or more of {', '.join(_TYPES)}, with commas between them"
-        raise argparse.ArgumentTypeError(message)
+        raise argparse.ArgumentTypeError(
+            f"one or more of {', '.join(_TYPES)}, with commas between them"
+        )
     return names
 
 

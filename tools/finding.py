@@ -25,6 +25,7 @@ def sentence(group: Group) -> str:
 def inserted(readme: str, finding: str) -> str:
     """A README with this finding in its place. Raises `NoPlaceError` where it has none."""
     if not _PLACE.search(readme):
-        message = "the README lacks `<!-- finding: make picture -->` and `<!-- end of it -->`"
-        raise NoPlaceError(message)
+        raise NoPlaceError(
+            "the README lacks `<!-- finding: make picture -->` and `<!-- end of it -->`"
+        )
     return _PLACE.sub(lambda match: f"{match[1]}{finding}{match[2]}", readme, count=1)

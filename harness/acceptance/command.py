@@ -75,8 +75,7 @@ def acceptance(
         kept_answers.write(asked.keep_answers, found.kept)
     if not any(each.agrees for each in found.read):
         error = NothingMeasuredError if interrupted else MachineError
-        message = "no answer of two tokens or more was read, so there are no rounds to count"
-        raise error(message)
+        raise error("no answer of two tokens or more was read, so there are no rounds to count")
     counted = _counted(found, pair, asked, curve)
     if json:
         console.print_json(as_json(counted))
@@ -88,11 +87,11 @@ def acceptance(
 
 def _pair(options: Options, asked: AcceptanceOptions) -> Pair:
     if len(options.drafts) > 1:
-        message = "name one draft at a time; --keep-answers and --answers save writing them again"
-        raise BadInputError(message)
+        raise BadInputError(
+            "name one draft at a time; --keep-answers and --answers save writing them again"
+        )
     if asked.answers and asked.keep_answers:
-        message = "--answers is a file of answers already; leave out --keep-answers"
-        raise BadInputError(message)
+        raise BadInputError("--answers is a file of answers already; leave out --keep-answers")
     if asked.answers:
         return pair_to_read(options, kept_answers.read(asked.answers), console.say)
     kept_answers.require_free(asked.keep_answers)
@@ -109,8 +108,9 @@ def _curve(options: Options, asked: AcceptanceOptions, pair: Pair) -> Curve | No
     if measured is None:
         return None
     if name is None:
-        message = f"{asked.curve}: name the target, so that the curve is known to be of it"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{asked.curve}: name the target, so that the curve is known to be of it"
+        )
     return measured.curve_of(name, find(name, say=console.say))
 
 

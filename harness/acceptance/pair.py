@@ -69,13 +69,11 @@ def pair_to_read(
     """A draft and the answers of a file; the target may be elsewhere. Raises `HarnessError`."""
     for field, flag in _OF_ANSWERS.items():
         if getattr(options, field) != getattr(Options(), field):
-            message = f"--answers has the prompts and their answers; leave out --{flag}"
-            raise BadInputError(message)
+            raise BadInputError(f"--answers has the prompts and their answers; leave out --{flag}")
     usual = default_draft(options.target) if options.target else None
     draft = options.drafts[0] if options.drafts else usual.name if usual else None
     if draft is None:
-        message = "no draft is known for this target; name one with --draft"
-        raise BadInputError(message)
+        raise BadInputError("no draft is known for this target; name one with --draft")
     here = options.target is not None and on_disk(options.target) is not None
     target = describe(resolve(options.target or "", say=say), say=say) if here else None
     methods = tuple(each for each in defaults(DEFAULT_RUNNER_ENTRY) if not takes_draft(each))

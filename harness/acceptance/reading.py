@@ -30,8 +30,7 @@ def read_into(found: Found, pair: Pair, open_model: Runner, observe: events.Obse
     with ExitStack() as stack:
         reader = _loaded(stack, pair.reads, open_model, observe)
         if not isinstance(reader, ReadingSession):
-            message = "this engine cannot read a text"
-            raise MachineError(message)
+            raise MachineError("this engine cannot read a text")
         timed = reader.generate(_request(pair.reads, 0, TIMED_TOKENS))
         if isinstance(timed, Generation):
             found.drafting_ms = timed.decode_ms / max(1, timed.output_tokens - 1)
@@ -44,8 +43,7 @@ def read_into(found: Found, pair: Pair, open_model: Runner, observe: events.Obse
             try:
                 agreed = reader.agreement(prompt, kept.tokens, kept.answer)
             except BadInputError as error:
-                message = f"answer {number + 1} of {count}: {error}"
-                raise BadInputError(message) from error
+                raise BadInputError(f"answer {number + 1} of {count}: {error}") from error
             tokens = len(agreed.agrees) + 1
             # One that did not end was cut off: no round drafts beyond its last token.
             limit = max(tokens, kept.max_output_tokens) if agreed.ended else tokens

@@ -84,8 +84,9 @@ def require_schema(prompt: SuitePrompt) -> None:
         try:
             _validator(prompt.schema, prompt.task == _TOOLS)
         except (KeyError, TypeError) as error:
-            message = f"{prompt.id}: its schema is not a list of tools with a name and parameters"
-            raise ValueError(message) from error
+            raise ValueError(
+                f"{prompt.id}: its schema is not a list of tools with a name and parameters"
+            ) from error
 
 
 @cache
@@ -97,8 +98,7 @@ def _validator(schema: str, tools: bool) -> Draft202012Validator:  # noqa: FBT00
 
 def _unread(place: str) -> Any:  # noqa: ANN401 - what the library expects
     """No suite makes the harness ask an address or open a file."""
-    message = f"{place} is not read; write what it holds into the schema"
-    raise ValueError(message)
+    raise ValueError(f"{place} is not read; write what it holds into the schema")
 
 
 def _of_calls(tools: list[dict[str, Any]]) -> dict[str, Any]:

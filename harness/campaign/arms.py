@@ -58,8 +58,9 @@ def drafts_of(
         is_open = method.type != DRAFT_MODEL and not words
         for kind, name in () if is_open else ((_head(each), each.model.name) for each in drafts):
             if kind not in (None, *words):
-                message = f"{name} is not a draft for {method.type}: it is for --method {kind}"
-                raise BadInputError(message)
+                raise BadInputError(
+                    f"{name} is not a draft for {method.type}: it is for --method {kind}"
+                )
         return list(drafts)
     if not words:
         return [draft for draft in drafts if _head(draft) is None]
@@ -147,13 +148,11 @@ def _draft_ids(
     """The draft of each of the method's arms; a chain and a built-in head name none."""
     if method.chain:
         if len(drafts) > 1 or (needs_draft(method) and not drafts):
-            message = f"the chain {method.name} takes one draft; name it with --draft"
-            raise BadInputError(message)
+            raise BadInputError(f"the chain {method.name} takes one draft; name it with --draft")
         return [None]
     used = drafts_of(method, drafts, among=among)
     if not used and needs_draft(method):
-        message = f"none of the drafts is for {method.type}; add one with --draft"
-        raise BadInputError(message)
+        raise BadInputError(f"none of the drafts is for {method.type}; add one with --draft")
     return [draft.model.id for draft in used] or [None]
 
 

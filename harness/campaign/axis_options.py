@@ -38,13 +38,12 @@ def _argument(text: str) -> str:
     if _ARGUMENT.fullmatch(joined) and is_public(words):
         return joined
     name = f" with {words[0]}" if words and _FLAG.fullmatch(words[0]) else ""
-    message = (
+    raise BadInputError(
         f"--server-arg{name}: give one option with its value, such as --server-arg "
         "'--cache-reuse 256'. The result states it, so only options are taken that are known to "
         "hold no path, name, address or key; for others use --runner openai --server-command, "
         "which hides them"
     )
-    raise BadInputError(message)
 
 
 def _number_or_all(text: str, *, axis: Axis) -> int:
@@ -52,8 +51,7 @@ def _number_or_all(text: str, *, axis: Axis) -> int:
         return ALL_LAYERS
     if not text.isdecimal() or not (axis.least or 0) <= int(text) <= (axis.most or 0):
         bounds = f"from {axis.least} to {axis.most:,}"
-        message = f"--{axis.option} {text}: give a whole number {bounds}, or all"
-        raise BadInputError(message)
+        raise BadInputError(f"--{axis.option} {text}: give a whole number {bounds}, or all")
     return int(text)
 
 
@@ -92,8 +90,9 @@ def given(options: Axes) -> list[str]:
         needed = AXES[name].needs
         if needed is not None and needed not in found:
             flag = f"--{AXES[name].option}"
-            message = f"{flag} is for --{AXES[needed].option}; add it, or leave {flag} out"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"{flag} is for --{AXES[needed].option}; add it, or leave {flag} out"
+            )
     return list(found)
 
 

@@ -148,8 +148,9 @@ def _stopping(options: Options, *, repeats: bool) -> model.Stopping:
     """A number of blocks is run, or precision decides. The budget always holds."""
     if (options.blocks is not None or options.quick) and options.precision is not None:
         option = "--quick" if options.blocks is None else "--blocks"
-        message = f"{option} fixes the number of blocks, --precision lets it vary; leave one out"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{option} fixes the number of blocks, --precision lets it vary; leave one out"
+        )
     return model.Stopping(
         least_blocks=LEAST_BLOCKS,
         precision=options.precision,
@@ -223,11 +224,10 @@ def _check_names(campaign: model.Campaign) -> None:
     for each in (campaign.target, *campaign.drafts):
         for path, text in private.texts(each.model):
             if found := private.found(text):
-                message = (
+                raise BadInputError(
                     f"the {path.removeprefix('$.')} of a model contains {found}, and a result is "
                     "public forever: rename it, or name the model that it is"
                 )
-                raise BadInputError(message)
 
 
 def _misfit(campaign: model.Campaign, *, has_context: bool) -> str | None:

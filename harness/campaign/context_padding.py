@@ -39,8 +39,9 @@ def fitting(suite: PromptSuite, depths: Sequence[int], say: Callable[[str], None
     room = (min(depths) - _AROUND_TOKENS) * _FEWEST_CHARACTERS
     left = tuple(prompt for prompt in suite.prompts if len(prompt.text) <= room)
     if not left:
-        message = f"no prompt is shorter than --context-depth {min(depths)}; ask for a greater one"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"no prompt is shorter than --context-depth {min(depths)}; ask for a greater one"
+        )
     gone = count(len(suite.prompts) - len(left), "prompt")
     if len(left) < len(suite.prompts):
         say(f"Left out as too long for a context of {min(depths)} tokens: {gone}.")
@@ -62,15 +63,15 @@ def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:
 
     least, smallest = 0, size_of(made(0))
     if smallest > depth:
-        message = (
+        raise BadInputError(
             f"a prompt takes {smallest} tokens by itself, more than --context-depth {depth}; "
             "ask for a greater depth, or leave the prompt out with --prompts"
         )
-        raise BadInputError(message)
     most, largest = len(words), size_of(made(len(words)))
     if largest < depth:
-        message = f"--context-depth {depth}: there is text for {largest} tokens; ask for fewer"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"--context-depth {depth}: there is text for {largest} tokens; ask for fewer"
+        )
     for _ in range(_MOST_TRIES):
         if depth - smallest <= _NEAR_ENOUGH or most - least <= 1:
             break

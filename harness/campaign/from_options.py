@@ -42,8 +42,7 @@ def campaign_from(
     chosen = _chosen_prompts(options, say)
     names = draft_names(options, runner)
     if twice := [name for name in names if names.count(name) > 1]:
-        message = f"--draft {twice[0]} is given twice; leave one of them out"
-        raise BadInputError(message)
+        raise BadInputError(f"--draft {twice[0]} is given twice; leave one of them out")
     methods = usable_methods(options, names, runner)
     if served is None:
         for name in names:
@@ -112,8 +111,7 @@ def draft_names(
     """The drafts in the options; else the one of a preset target; else none."""
     methods = options.methods or defaults(runner)
     if options.drafts and not any(takes_draft(method) for method in methods):
-        message = "--draft is given, but no --method uses it; add --method draft-model"
-        raise BadInputError(message)
+        raise BadInputError("--draft is given, but no --method uses it; add --method draft-model")
     if options.drafts or not any(method.type == DRAFT_MODEL for method in methods):
         return options.drafts
     if not runner.reads_gguf:
@@ -132,8 +130,7 @@ def usable_methods(
         lacking = [method for method in options.methods if needs_draft(method)]
         if lacking and not drafts:
             kind = "+".join(lacking[0].types)
-            message = f"{kind} needs a draft for this target; name one with --draft"
-            raise BadInputError(message)
+            raise BadInputError(f"{kind} needs a draft for this target; name one with --draft")
         return options.methods
     asks = not drafts and runner.reads_gguf
     head = own_head(options.target or DEFAULT_TARGET) if asks else None

@@ -25,8 +25,7 @@ def parse(text: str) -> Method:
     name, _, rest = text.strip().partition(":")
     entry = METHODS.get(name)
     if entry is None:
-        message = f"unknown method {name!r}.{suggestion(name.lower(), METHODS, most=4)}"
-        raise BadInputError(message)
+        raise BadInputError(f"unknown method {name!r}.{suggestion(name.lower(), METHODS, most=4)}")
     given = parameters(name, rest, known=(*entry.defaults, *entry.optional))
     method = method_with(name, {**entry.defaults, **given})
     _require_order(method)
@@ -54,8 +53,9 @@ def parameters(kind: str, text: str, *, known: Collection[str]) -> dict[str, Val
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
     given = {key.strip(): value.strip() for key, _, value in pairs}
     if len(given) < len(pairs):
-        message = f"{kind}: a size is given twice; give each once, or --method once for each value"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{kind}: a size is given twice; give each once, or --method once for each value"
+        )
     found = {key: _value(kind, key, value, known) for key, value in given.items()}
     return {**found, "adaptive": True} if "controller" in found else found
 
@@ -63,16 +63,13 @@ def parameters(kind: str, text: str, *, known: Collection[str]) -> dict[str, Val
 def _value(kind: str, key: str, value: str, known: Collection[str]) -> Value:
     if key not in known and key != "controller":
         hint = suggestion(key, known) if known else " It has no options."
-        message = f"{kind} has no option {key!r}.{hint}"
-        raise BadInputError(message)
+        raise BadInputError(f"{kind} has no option {key!r}.{hint}")
     read, form = _FORMS.get(key, _SIZE)
     found = read(value)
     if found is None:
-        message = f"{kind}: {key} must be {form}, not {value!r}"
-        raise BadInputError(message)
+        raise BadInputError(f"{kind}: {key} must be {form}, not {value!r}")
     if key == "controller" and vocabulary.METHODS[kind].fixed:
-        message = f"{kind}: its depth is the one that it is given, nothing changes it"
-        raise BadInputError(message)
+        raise BadInputError(f"{kind}: its depth is the one that it is given, nothing changes it")
     return found
 
 
@@ -87,27 +84,26 @@ def _require_order(method: Method) -> None:
     elif most is not None and (method.length or 0) > most + 1:
         message = f"length={method.length:g} exceeds n_max + 1, the most that a round can yield"
     if message:
-        message = f"{method.type}: {message}"
-        raise BadInputError(message)
+        raise BadInputError(f"{method.type}: {message}")
 
 
 def _chain(parts: Sequence[Method]) -> Method:
     """Raises `BadInputError` for what is not a chain, or has sizes that a result cannot hold."""
     kinds = tuple(part.type for part in parts)
     if any(METHODS[kind].fixed for kind in kinds) or len(set(kinds)) < len(kinds):
-        message = "a chain has different n-gram methods and one that drafts: ngram-mod+draft-model"
-        raise BadInputError(message)
+        raise BadInputError(
+            "a chain has different n-gram methods and one that drafts: ngram-mod+draft-model"
+        )
     models = [part for part in parts if METHODS[part.type].draft != "none"]
     allowed = [
         method_with(part.type, {"n_max": part.n_max}) if part in models else parse(part.type)
         for part in parts
     ]
     if len(models) > 1 or parts != allowed:
-        message = (
+        raise BadInputError(
             "a chain has one method with a model, whose n_max can be set, and n-gram methods have "
             "their usual sizes"
         )
-        raise BadInputError(message)
     n_max = models[0].n_max if models else None
     return Method(type="other", name="+".join(kinds), n_max=n_max, chain=kinds)
 

@@ -37,8 +37,9 @@ def layers(text: str, *, option: str) -> int:
     if text.lower() == "all":
         return -1
     if not re.fullmatch(r"-1|[0-9]{1,9}", text) or int(text) > _MAX_LAYERS:
-        message = f"--{option} {text}: give a whole number from 0 to {_MAX_LAYERS}, all or auto"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"--{option} {text}: give a whole number from 0 to {_MAX_LAYERS}, all or auto"
+        )
     return int(text)
 
 

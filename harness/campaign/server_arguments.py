@@ -65,11 +65,10 @@ def settings(command: Sequence[str]) -> dict[str, Json]:
             read: Json = json.loads(text)
         except (ValueError, RecursionError) as error:
             if text.startswith("{"):
-                message = (
+                raise BadInputError(
                     f"{flag} {text} is not JSON: within the quotes of the command it needs its "
                     f"own. Without any: {flag}.method ngram {flag}.num_speculative_tokens 5"
-                )
-                raise BadInputError(message) from error
+                ) from error
             read = text
         if key:
             read = {key.replace("-", "_"): read}

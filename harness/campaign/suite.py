@@ -30,8 +30,7 @@ def load(id_or_path: str) -> PromptSuite:
         prompts = tuple(map(_read, suite.prompts))
         _require_different(prompts)
     except (OSError, ValueError) as error:
-        message = f"{source.name} is not a readable suite: {error}; {_SEE}"
-        raise BadInputError(message) from error
+        raise BadInputError(f"{source.name} is not a readable suite: {error}; {_SEE}") from error
     return replace(suite, prompts=prompts, sha256=digest(suite.id, suite.version, prompts))
 
 
@@ -74,14 +73,14 @@ def select(
     if numbered:
         most = max((sum(o.task == each.task for o in left) for each in left), default=0)
         if quick and int(prompts[0]) > most:
-            message = f"--quick has {most} prompts of a task; leave it out, or use --prompts {most}"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"--quick has {most} prompts of a task; leave it out, or use --prompts {most}"
+            )
         left = list(first_of_each_task(left, int(prompts[0])))
     elif prompts:
         left = _chosen(left, suite, prompts)
     if not left:
-        message = "no prompt is left; relax --tasks, --prompts or --quick"
-        raise BadInputError(message)
+        raise BadInputError("no prompt is left; relax --tasks, --prompts or --quick")
     return replace(suite, prompts=tuple(left))
 
 
@@ -103,13 +102,11 @@ def _find(id_or_path: str) -> Traversable:
     if path.is_file():
         return path
     if path.is_dir():
-        message = f"{id_or_path} is a folder; name the TOML file of a suite in it"
-        raise BadInputError(message)
+        raise BadInputError(f"{id_or_path} is a folder; name the TOML file of a suite in it")
     if id_or_path in known_ids():
         return _shipped().joinpath(id_or_path + _SUFFIX)
     hint = suggestion(id_or_path, known_ids())
-    message = f"no suite {id_or_path!r}, and no such file.{hint}"
-    raise BadInputError(message)
+    raise BadInputError(f"no suite {id_or_path!r}, and no such file.{hint}")
 
 
 def _read(prompt: SuitePrompt) -> SuitePrompt:
@@ -119,8 +116,7 @@ def _read(prompt: SuitePrompt) -> SuitePrompt:
     text = "\n\n".join(part.removesuffix("\n") for part in parts if part is not None)
     roles = [message["role"] for message in messages(text)]
     if roles != ["user", *["assistant", "user"] * (len(roles) // 2)]:
-        message = f"{prompt.id}: the user and the assistant must take turns, the user last"
-        raise ValueError(message)
+        raise ValueError(f"{prompt.id}: the user and the assistant must take turns, the user last")
     require_schema(prompt)
     return replace(prompt, text=text)
 
@@ -128,8 +124,7 @@ def _read(prompt: SuitePrompt) -> SuitePrompt:
 def _require_different(prompts: Sequence[SuitePrompt]) -> None:
     (prompt_id, times), *_ = Counter(prompt.id for prompt in prompts).most_common(1)
     if times > 1:
-        message = f"the prompt id {prompt_id!r} occurs twice; ids must be unique"
-        raise ValueError(message)
+        raise ValueError(f"the prompt id {prompt_id!r} occurs twice; ids must be unique")
 
 
 def _of_tasks(
@@ -138,8 +133,7 @@ def _of_tasks(
     known = {prompt.task for prompt in suite.prompts}
     for task in tasks:
         if task not in known:
-            message = f"suite {suite.id} has no task {task!r}.{suggestion(task, known)}"
-            raise BadInputError(message)
+            raise BadInputError(f"suite {suite.id} has no task {task!r}.{suggestion(task, known)}")
     return [prompt for prompt in left if prompt.task in tasks]
 
 
@@ -150,6 +144,5 @@ def _chosen(
     for pattern in patterns:
         if not fnmatch.filter(ids, pattern):
             hint = suggestion(pattern, ids) or " Give ids, patterns such as code-*, or one number."
-            message = f"suite {suite.id} has no prompt {pattern!r}.{hint}"
-            raise BadInputError(message)
+            raise BadInputError(f"suite {suite.id} has no prompt {pattern!r}.{hint}")
     return [p for p in left if any(fnmatch.fnmatchcase(p.id, pattern) for pattern in patterns)]

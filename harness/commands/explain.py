@@ -31,8 +31,7 @@ def explain(
     asked = _code(word) if word else ""
     if asked and asked not in known:
         hint = suggestion(asked, known) or " `python -m harness explain` lists them."
-        message = f"{word!r} is not a flag, verdict, reason or code.{hint}"
-        raise BadInputError(message)
+        raise BadInputError(f"{word!r} is not a flag, verdict, reason or code.{hint}")
     shown = {asked: known[asked]} if asked else known
     if json:
         console.print_json({"words": {**shown}})

@@ -109,6 +109,7 @@ def _known(name: str, path: Path | None) -> ModelFacts:
     """What is known of a model. Raises `MachineError` with the command that fetches it."""
     facts = named_facts(name) if path is None else facts_of_file(path)
     if facts is None:
-        message = f"{name} is not on this disk; `python -m harness models get {name}` fetches it"
-        raise MachineError(message)
+        raise MachineError(
+            f"{name} is not on this disk; `python -m harness models get {name}` fetches it"
+        )
     return facts

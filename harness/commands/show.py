@@ -31,8 +31,7 @@ def show(
     submission = read(result_bytes(file), file=str(file), now=datetime.now(UTC))
     if not isinstance(submission, Submission):
         more = f" and {len(submission) - 1} more" if len(submission) > 1 else ""
-        message = f"{submission[0].line()}{more}; `python -m harness validate` lists all"
-        raise BadInputError(message)
+        raise BadInputError(f"{submission[0].line()}{more}; `python -m harness validate` lists all")
     summary = summarize(submission)
     if json:
         console.print_json(cast("dict[str, Json]", encode(summary)))

@@ -49,8 +49,7 @@ def check_reference(
         lines, verdict = [f"Reference written: {path}. The next run is checked."], "written"
     else:
         if apart := estimates.mismatch(reference, now):
-            message = f"{path}: {apart}; name another file to write a new one"
-            raise BadInputError(message)
+            raise BadInputError(f"{path}: {apart}; name another file to write a new one")
         checks = estimates.check(reference, now, builds.fail_below or estimates.FAIL_BELOW)
         verdict = _verdict(engine.summary, checks)
         lines = [*_lines(reference.engine, now.engine, checks, verdict)]
@@ -77,11 +76,10 @@ def read(path: Path) -> Reference | None:
     except OSError as error:
         raise unreadable(path, error) from error
     except msgspec.DecodeError as error:
-        message = (
+        raise BadInputError(
             f"{path} is not a reference of this version ({error}); name another file with "
             "--reference; one that does not exist is written"
-        )
-        raise BadInputError(message) from error
+        ) from error
 
 
 def _verdict(summary: Summary, checks: Sequence[estimates.TaskCheck]) -> str:

@@ -69,8 +69,7 @@ def compare(
     builds.check()
     minutes = options.budget_min or (_QUICK_MINUTES if options.quick else _MINUTES)
     if len(options.context_depth_tokens) > 1:
-        message = "a comparison is at one depth; give --context-depth one number"
-        raise BadInputError(message)
+        raise BadInputError("a comparison is at one depth; give --context-depth one number")
     request = RunRequest(
         options=_defaults(options, _SAME_BLOCKS if builds.reference else BLOCKS),
         engines=at_depths(builds.engines(options, connection), options.context_depth_tokens),
@@ -91,8 +90,7 @@ def compare(
 def _defaults(options: Options, blocks: int) -> Options:
     """The options with the defaults of a comparison; the budget is for both builds together."""
     if options.precision is not None:
-        message = "a comparison ends by --budget or --blocks; leave out --precision"
-        raise BadInputError(message)
+        raise BadInputError("a comparison ends by --budget or --blocks; leave out --precision")
     prompts = options.prompts
     if not (options.suite or options.tasks or prompts):
         prompts = _QUICK_PROMPTS if options.quick else _PROMPTS

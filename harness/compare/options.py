@@ -79,17 +79,14 @@ class Builds:
         if self.markdown is None:
             return
         if self.markdown.is_dir():
-            message = f"{self.markdown} is a folder; name a file in it with --markdown"
-            raise BadInputError(message)
+            raise BadInputError(f"{self.markdown} is a folder; name a file in it with --markdown")
         require_writable(self.markdown.parent)
 
     def _started(self, name: str, path: str | None, connection: ConnectionOptions) -> ChosenEngine:
         if path is None:
-            message = f"name the build: --{name} BINARY, or --{name}-command COMMAND"
-            raise BadInputError(message)
+            raise BadInputError(f"name the build: --{name} BINARY, or --{name}-command COMMAND")
         if given := connection.given_for_servers():
-            message = f"{given[0]} is for --base-command and --head-command"
-            raise BadInputError(message)
+            raise BadInputError(f"{given[0]} is for --base-command and --head-command")
         try:
             find(path)
         except BadInputError as error:
@@ -102,11 +99,10 @@ class Builds:
     ) -> ChosenEngine:
         flag, needed = f"--{name}-command", 1 + len(options.methods)
         if len(commands) != needed:
-            message = (
+            raise BadInputError(
                 f"{flag} is given {len(commands)} times and needed {needed} times: for the server "
                 "without speculation, then for each --method, in their order"
             )
-            raise BadInputError(message)
         for command in commands:
             command_words(command, option=flag)
         plain, *speculating = commands

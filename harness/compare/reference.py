@@ -172,8 +172,7 @@ def _prompt(trials: Sequence[Trial]) -> _PromptReference:
     texts = {each.output_sha256 or each.text_sha256 or "" for each in trials}
     per_round = tokens_per_round(trials)
     if per_round is None or "" in texts:
-        message = "the engine does not count its rounds, or shows no text to compare"
-        raise ValueError(message)
+        raise ValueError("the engine does not count its rounds, or shows no text to compare")
     return _PromptReference(rounds_per_token=1 / per_round, text=" ".join(sorted(texts)))
 
 

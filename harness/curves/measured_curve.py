@@ -45,14 +45,14 @@ class MeasuredCurve:
 
     def _require_steps(self) -> None:
         if self.probe.widths[0] != 1:
-            message = (
+            raise BadInputError(
                 f"{self.file}: no step of one token, with which the others are compared; measure "
                 "widths 1, 2 and so on"
             )
-            raise BadInputError(message)
         if len(self.probe.widths) < _LEAST_WIDTHS:
-            message = f"{self.file}: steps of one width only; measure wider ones, too (-p 1,2,3,4)"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"{self.file}: steps of one width only; measure wider ones, too (-p 1,2,3,4)"
+            )
 
     def _require_model(self, name: str, target: PlannedModel) -> None:
         shapes = (shape_of(self.model), shape_of(target.facts.name))
@@ -64,11 +64,10 @@ class MeasuredCurve:
         off = [abs(math.log(self.file_bytes / size)) for size in sizes if self.file_bytes and size]
         if len(set(names)) > 1 or min(off, default=0.0) > most:
             size = f" ({self.file_bytes / _GIB:.2f} GiB)" if self.file_bytes else ""
-            message = (
+            raise BadInputError(
                 f"{self.file}: a curve of {self.model}{size}, not of {name} "
                 f"({expected / _GIB:.2f} GiB); measure one of it: python -m harness probe {name}"
             )
-            raise BadInputError(message)
 
     def _require_card(self, computer: Computer) -> None:
         if self.device is None:

@@ -76,22 +76,24 @@ def _of_kept(path: Path, data: bytes) -> MeasuredCurve:
     try:
         found = msgspec.json.decode(data, type=KeptCurve)
     except msgspec.DecodeError as error:
-        message = f"{path}: {error}; measure it again with `python -m harness probe`"
-        raise BadInputError(message) from error
+        raise BadInputError(
+            f"{path}: {error}; measure it again with `python -m harness probe`"
+        ) from error
     if not found.is_whole:
-        message = f"{path}: no finished pass over its widths; repeat `python -m harness probe`"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{path}: no finished pass over its widths; repeat `python -m harness probe`"
+        )
     return found.measured(str(path))
 
 
 def _of_result(path: Path, data: bytes) -> MeasuredCurve:
     found = read_result(data, file=str(path))
     if not isinstance(found, Submission):
-        message = f"{found[0].line()}; `python -m harness validate` lists all"
-        raise BadInputError(message)
+        raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all")
     if found.probes is None or found.probes.verification is None:
-        message = f"{path}: this result has no times of single steps (servers state none); {_HOW}"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{path}: this result has no times of single steps (servers state none); {_HOW}"
+        )
     rig = identify(found)
     return MeasuredCurve(
         probe=found.probes.verification,
@@ -107,11 +109,11 @@ def _of_bench(path: Path, data: bytes) -> MeasuredCurve:
     found = [(row, said) for row, said in _rows(path, data) if row.is_step and row.steps]
     rows = [row for row, _ in found]
     if not rows:
-        message = f"{path}: no test of a step of 1 to {_WIDEST} tokens; {_HOW}"
-        raise BadInputError(message)
+        raise BadInputError(f"{path}: no test of a step of 1 to {_WIDEST} tokens; {_HOW}")
     if any(_setting(said) != _setting(found[0][1]) for _, said in found):
-        message = f"{path}: tests of several models or settings; give a file with those of one"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{path}: tests of several models or settings; give a file with those of one"
+        )
     times: dict[int, list[float]] = {}
     for row in sorted(rows, key=lambda each: each.n_prompt):
         times.setdefault(row.n_prompt, []).extend(ns / _NS_PER_MS for ns in row.steps)
@@ -154,5 +156,4 @@ def _rows(path: Path, data: bytes) -> list[tuple[_Row, dict[str, object]]]:
         )
         return [(msgspec.convert(test, _Row), test) for test in tests]
     except msgspec.DecodeError as error:
-        message = f"{path}: no curve of step times ({error}); {_HOW}"
-        raise BadInputError(message) from error
+        raise BadInputError(f"{path}: no curve of step times ({error}); {_HOW}") from error

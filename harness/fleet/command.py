@@ -115,5 +115,4 @@ def worker(options: WorkerOptions) -> None:
 
 def _require_distributed() -> None:
     if find_spec("distributed") is None:
-        message = f"a fleet needs dask.distributed: {install('fleet')}"
-        raise MachineError(message)
+        raise MachineError(f"a fleet needs dask.distributed: {install('fleet')}")

@@ -23,19 +23,22 @@ def make_key(folder: Path) -> None:
                 part.touch(mode=0o600)
                 part.write_text(text, "ascii")
     except OSError as error:
-        message = f"{folder} cannot be written ({error.strerror}); choose another --tls folder"
-        raise BadInputError(message) from error
+        raise BadInputError(
+            f"{folder} cannot be written ({error.strerror}); choose another --tls folder"
+        ) from error
 
 
 def security(folder: Path) -> Security:
     """The key of the fleet. Raises `BadInputError` where it is missing, or others can read it."""
     key, certificate = folder / _KEY, folder / _CERTIFICATE
     if not (key.is_file() and certificate.is_file()):
-        message = f"no {_KEY} and {_CERTIFICATE} in {folder}; copy it from the first machine"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"no {_KEY} and {_CERTIFICATE} in {folder}; copy it from the first machine"
+        )
     if os.name == "posix" and key.stat().st_mode & 0o077:
-        message = f"{key} can be read by others, who could then run commands; run chmod 600 {key}"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{key} can be read by others, who could then run commands; run chmod 600 {key}"
+        )
     files = {"cert": str(certificate), "key": str(key)}
     roles = ("scheduler", "worker", "client")
     return Security(

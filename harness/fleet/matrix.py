@@ -51,20 +51,21 @@ def read(path: Path, known: Collection[str]) -> tuple[MatrixRun, ...]:
     except OSError as error:
         raise unreadable(path, error) from error
     except (ValueError, BadInputError) as error:
-        message = f"{path}: {error}"
-        raise BadInputError(message) from error
+        raise BadInputError(f"{path}: {error}") from error
     return tuple(_runs(file))
 
 
 def _check(file: _MatrixFile, known: Collection[str]) -> None:
     """Raise `BadInputError` for a table or an option that would be ignored."""
     if unused := {*file.target} - {*file.targets} | {*file.backend} - {*file.backends}:
-        message = f"there are options for {min(unused)}, which no list of the matrix names"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"there are options for {min(unused)}, which no list of the matrix names"
+        )
     for name in itertools.chain(file.options, *file.target.values(), *file.backend.values()):
         if name in _DECIDED or name not in {*known, _MEMORY}:
-            message = f"{name}: no option for cells.{suggestion(name, {*known} - _DECIDED)}"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"{name}: no option for cells.{suggestion(name, {*known} - _DECIDED)}"
+            )
 
 
 def _runs(file: _MatrixFile) -> Iterator[MatrixRun]:

@@ -16,8 +16,9 @@ _DEVICES = "`0` (of all kinds), `cuda:0`, `vulkan:1`, `rocm:0` or `cpu`"
 def _address(text: str, *, option: str) -> str:
     host, _, port = text.removeprefix("tls://").rpartition(":")
     if not (host and "/" not in host and re.fullmatch("[0-9]{1,5}", port) and int(port) < 2**16):
-        message = f"--{option} {text}: give an address and a port, such as 192.0.2.7:8786"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"--{option} {text}: give an address and a port, such as 192.0.2.7:8786"
+        )
     return f"{host}:{port}"
 
 

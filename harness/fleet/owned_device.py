@@ -50,8 +50,7 @@ def owned_device(
         name = name or ("0" if gpus else "cpu")
         match = _NAME.fullmatch(name)
         if match is None:
-            message = f"--device {name}: give cpu, a number, or cuda:0, vulkan:0, rocm:0"
-            raise BadInputError(message)
+            raise BadInputError(f"--device {name}: give cpu, a number, or cuda:0, vulkan:0, rocm:0")
         backend, number = match.groups()
         # CUDA counts as the driver does, so that 0 means what nvidia-smi calls 0. One card has a
         # number for each backend; runs take turns on the number, whatever the backend.
@@ -83,8 +82,7 @@ def require_able(devices: Sequence[OwnedDevice], runs: Sequence[MatrixRun]) -> N
         ]
         if all(lacking):
             missing = min(lacking, key=len)
-            message = (
+            raise BadInputError(
                 f"{run.id} needs {', '.join(missing)}, which no device of this machine offers; "
                 "name one that does with --device, or let others connect with --listen 0.0.0.0:8786"
             )
-            raise BadInputError(message)

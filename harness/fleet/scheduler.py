@@ -36,8 +36,9 @@ class Fleet:
         try:
             await cluster
         except (OSError, RuntimeError, ValueError) as error:
-            message = f"{self.address} cannot be used ({error}); choose another --listen"
-            raise MachineError(message) from error
+            raise MachineError(
+                f"{self.address} cannot be used ({error}); choose another --listen"
+            ) from error
         failed: dict[str, str] = {}
         async with cluster, Client(cluster, asynchronous=True) as client:
             client.subscribe_topic(worker.PROGRESS, lambda event: self.say(event[1]))

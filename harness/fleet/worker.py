@@ -40,8 +40,9 @@ async def serve(scheduler: str, device: OwnedDevice, security: Security) -> None
             async with nanny(scheduler, device.name, device, security) as own:
                 await own.finished()
     except (OSError, TimeoutError) as error:
-        message = f"no scheduler answers at {scheduler}; start it, or check --scheduler and --tls"
-        raise MachineError(message) from error
+        raise MachineError(
+            f"no scheduler answers at {scheduler}; start it, or check --scheduler and --tls"
+        ) from error
 
 
 def nanny(scheduler: str, name: str, device: OwnedDevice, security: Security) -> Nanny:
@@ -75,8 +76,7 @@ def measure(run: MatrixRun) -> str | BadInputError:
         raise MachineError(last_line)
     backend = f"backend-{orjson.loads(text)['engine']['backend']}"
     if asked := {name for name in run.needs if name.startswith("backend-")} - {backend}:
-        message = f"asked for {min(asked)}, measured with {backend}"
-        raise MachineError(message)
+        raise MachineError(f"asked for {min(asked)}, measured with {backend}")
     return text
 
 

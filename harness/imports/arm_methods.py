@@ -64,16 +64,14 @@ def method(
         text = "other:name=unknown"
     kind, _, rest = text.partition(":")
     if kind not in METHODS:
-        message = (
+        raise BadInputError(
             f"--map method={text!r}: no such method.{suggestion(kind, METHODS)} "
             f"A method of another name is other:name={id_of(kind)}"
         )
-        raise BadInputError(message)
     try:
         given = parameters_in(kind, rest, known=parameters(kind))
     except BadInputError as error:
-        message = f"--map method={text!r}: {error}"
-        raise BadInputError(message) from error
+        raise BadInputError(f"--map method={text!r}: {error}") from error
     return _built(kind, given, facts, missing)
 
 

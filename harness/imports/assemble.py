@@ -55,8 +55,7 @@ def assemble(
     for each in made:
         if found := findings(canonical_bytes(encode(each))):
             lines = "; ".join(f"{finding.path}: {finding.message}" for finding in found[:3])
-            message = f"the records do not make a valid result: {lines}"
-            raise BadInputError(message)
+            raise BadInputError(f"the records do not make a valid result: {lines}")
     return Imported(submissions=tuple(made), left_out=_lines(left_out))
 
 
@@ -149,13 +148,15 @@ def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str
         start = datetime.fromisoformat(day).replace(tzinfo=UTC)
     except ValueError as error:
         key = "date" if facts.measured_from is None else "measured_from"
-        message = f"{part}: --map {key}={day!r}: expected a day such as 2026-05-17"
-        raise BadInputError(message) from error
+        raise BadInputError(
+            f"{part}: --map {key}={day!r}: expected a day such as 2026-05-17"
+        ) from error
     try:
         end = start + timedelta(seconds=math.ceil(spent_ms / 1000) + 1)
     except OverflowError as error:
-        message = f"{part}: the times add up to {spent_ms:.0e} ms; at least one is wrong"
-        raise BadInputError(message) from error
+        raise BadInputError(
+            f"{part}: the times add up to {spent_ms:.0e} ms; at least one is wrong"
+        ) from error
     return utc(start), utc(end)
 
 

@@ -68,13 +68,13 @@ class ImportOptions:
         """Raise `BadInputError` when the format of results would not accept a value."""
         if self.source_format not in IMPORTERS:
             hint = suggestion(self.source_format, IMPORTERS)
-            message = f"--from {self.source_format}: no such format.{hint}"
-            raise BadInputError(message)
+            raise BadInputError(f"--from {self.source_format}: no such format.{hint}")
         check_contributor(self.contributor)
         for flag, value in (("--source", self.source), ("--licence", self.licence)):
             if value is not None and not _LINE.fullmatch(value):
-                message = f"{flag} {value!r}: give one line of at most 120 characters, no < >"
-                raise BadInputError(message)
+                raise BadInputError(
+                    f"{flag} {value!r}: give one line of at most 120 characters, no < >"
+                )
 
 
 @console.reports_errors
@@ -107,8 +107,9 @@ def import_(
 def _written(submissions: tuple[Submission, ...], output: Path | None) -> list[Path]:
     is_file = output is not None and output.suffix == ".json" and not output.is_dir()
     if is_file and len(submissions) > 1:
-        message = f"{len(submissions)} results do not fit into {output}; name a directory"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{len(submissions)} results do not fit into {output}; name a directory"
+        )
     results.require_free(output)
     results.require_writable(output)
     return [results.write(each, output) for each in submissions]

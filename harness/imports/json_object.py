@@ -28,8 +28,9 @@ def parse(found: str, place: str) -> Json:
     try:
         value: Json = orjson.loads(found)
     except orjson.JSONDecodeError as error:
-        message = f"{place}: not JSON: {error}; give the file as the tool wrote it"
-        raise BadInputError(message) from error
+        raise BadInputError(
+            f"{place}: not JSON: {error}; give the file as the tool wrote it"
+        ) from error
     return value
 
 
@@ -133,8 +134,7 @@ class JsonObject:
     def refuse(self, key: str, expected: str) -> NoReturn:
         """Raise the error that a value is not what the format has there."""
         found = f"is {shown(self.fields[key])}" if key in self.fields else "is missing"
-        message = f"{self.source}: {self.path_of(key)} {found}, expected {expected}"
-        raise BadInputError(message)
+        raise BadInputError(f"{self.source}: {self.path_of(key)} {found}, expected {expected}")
 
     def path_of(self, key: str) -> str:
         """The path of a value of this object; an empty key is the object itself."""

@@ -50,18 +50,16 @@ def read(files: Sequence[Given]) -> ParsedFiles:
     first, expected = sources[0]
     for file, source in sources:  # requests are paired by position
         if len(source.records) != len(expected.records):
-            message = (
+            raise BadInputError(
                 f"{file.name}: {len(source.records)} requests, {first.name} has "
                 f"{len(expected.records)}; {_SAME}"
             )
-            raise BadInputError(message)
     cached = {each.prompt for _, source in sources for each in source.records if each.is_repeat}
     records = tuple(
         each for _, source in sources for each in source.records if each.prompt not in cached
     )
     if not records:
-        message = f"{first.name}: every request takes its prompt from the cache; {_SAME}"
-        raise BadInputError(message)
+        raise BadInputError(f"{first.name}: every request takes its prompt from the cache; {_SAME}")
     require_same_prompts(records, _SAME)
     engines = {each.form.engine for _, source in sources for each in source.found}
     part = Part(
@@ -105,8 +103,7 @@ def _source(file: Given, arm: str) -> _Source:
         left_out += [f"{file.name}: {of} of the two models" for of in sorted(whole.models)]
     requests = [each for each in found if each.form.gives == "request" and each.number("tokens")]
     if not requests:
-        message = f"{file.name}: {_lacks(found)}"
-        raise BadInputError(message)
+        raise BadInputError(f"{file.name}: {_lacks(found)}")
     records = []
     for number, (each, is_repeat) in enumerate(zip(requests, repeats(requests), strict=True), 1):
         if is_repeat:

@@ -71,8 +71,9 @@ def _split_arms(
 def _rows(arm: str, file: Given) -> list[_Row]:
     found = list(_printed(arm, file))
     if not found:
-        message = f"{file.name}: no row of the table 'task | run | stage | tokens | …' in it"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{file.name}: no row of the table 'task | run | stage | tokens | …' in it"
+        )
     return found
 
 
@@ -95,8 +96,9 @@ def _of_cells(arm: str, row: Mapping[str, str], place: str) -> _Row:
     tokens, seconds = (_figure(row, name, place) for name in ("tokens", "time(s)"))
     counted = _ACCEPTED.fullmatch(row["accepted"])
     if counted is None and row["accepted"] not in _NONE:
-        message = f"{place}: accepted is {row['accepted']!r}, expected accepted/drafted or -"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{place}: accepted is {row['accepted']!r}, expected accepted/drafted or -"
+        )
     failed = row["stop"] == "fail"
     record = Record(
         arm=arm,
@@ -117,8 +119,7 @@ def _figure(row: Mapping[str, str], name: str, place: str) -> float | None:
     if row[name] in _NONE:
         return None
     if not _FIGURE.fullmatch(row[name]):
-        message = f"{place}: {name} is {row[name]!r}, expected a number or -"
-        raise BadInputError(message)
+        raise BadInputError(f"{place}: {name} is {row[name]!r}, expected a number or -")
     return float(row[name])
 
 

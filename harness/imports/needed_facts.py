@@ -108,13 +108,11 @@ def parse_map(options: Sequence[str]) -> dict[str, str]:
     for option in options:
         key, equals, value = option.partition("=")
         if not equals:
-            message = f"--map {option!r}: expected key=value"
-            raise BadInputError(message)
+            raise BadInputError(f"--map {option!r}: expected key=value")
         found[key.strip()] = value.strip()
     for plain in (key.rpartition("/")[2] for key in found):
         if plain not in KEYS and not plain.startswith((ARM, TASK)):
-            message = f"--map has no key {plain!r}.{suggestion(plain, KEYS)}"
-            raise BadInputError(message)
+            raise BadInputError(f"--map has no key {plain!r}.{suggestion(plain, KEYS)}")
     return found
 
 
@@ -124,8 +122,9 @@ def stated_for(part: str, stated: Mapping[str, str], parts: Iterable[str]) -> di
     for key in stated:
         scope, slash, _ = key.partition("/")
         if slash and scope not in known:
-            message = f"--map {key}: the files have no part {scope!r}.{suggestion(scope, known)}"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"--map {key}: the files have no part {scope!r}.{suggestion(scope, known)}"
+            )
     common = {key: value for key, value in stated.items() if "/" not in key}
     own = f"{part}/"
     return common | {
@@ -151,5 +150,4 @@ def _typed(key: str, text: str) -> Any:  # noqa: ANN401 - of the type of that fi
         wrong = f"expected {_KINDS[kind]} ({KEYS[key]})"
     else:
         wrong = f"expected {KEYS[key]}"
-    message = f"--map {key}={text!r}: {wrong}"
-    raise BadInputError(message)
+    raise BadInputError(f"--map {key}={text!r}: {wrong}")

@@ -61,11 +61,11 @@ def check_tasks(stated: Mapping[str, str], parts: Iterable[Part]) -> None:
         if name == key:
             continue
         if task not in _TASKS:
-            message = f"--map {key}={task}: no such task.{suggestion(task, _TASKS)}"
-            raise BadInputError(message)
+            raise BadInputError(f"--map {key}={task}: no such task.{suggestion(task, _TASKS)}")
         if name not in there:
-            message = f"--map {key}: neither category nor prompt.{suggestion(name, there)}"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"--map {key}: neither category nor prompt.{suggestion(name, there)}"
+            )
 
 
 def pieces(part: Part) -> Iterator[Part]:

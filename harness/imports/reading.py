@@ -20,8 +20,9 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
     seen: dict[bytes, str] = {}
     for file in files:
         if file.data in seen:  # a run compared with itself, or counted as two
-            message = f"{file.name}: the same records as {seen[file.data]}; give each run once"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"{file.name}: the same records as {seen[file.data]}; give each run once"
+            )
         seen[file.data] = file.name
     try:
         return IMPORTERS[form].read(files)
@@ -30,8 +31,7 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
             guess = _looks_like(file)
             if guess is not None and guess != form and not str(error).endswith(guess):
                 option = f"a file of {guess}: --from {guess}" if guess in IMPORTERS else guess
-                message = f"{error}. {file.name} looks like {option}"
-                raise BadInputError(message) from error
+                raise BadInputError(f"{error}. {file.name} looks like {option}") from error
         raise
 
 

@@ -93,11 +93,10 @@ def arms(
     """The arms of the files, the baseline first. Raises `BadInputError` if the baseline drafted."""
     for record in records:
         if record.arm == BASELINE and record.drafted:
-            message = (
+            raise BadInputError(
                 f"{record.place}: {record.drafted} tokens drafted, but this file is the baseline; "
                 "give the baseline first, or name the arms: baseline=FILE mtp=FILE"
             )
-            raise BadInputError(message)
     names = dict.fromkeys([BASELINE, *(arm for arm, _ in files)])
     return tuple(
         ArmRead(
@@ -115,9 +114,8 @@ def require_same_prompts(records: Sequence[Record], step: str) -> None:
     for record in records:
         base = lengths.get(record.prompt, record)
         if record.prompt_tokens and record.prompt_tokens != base.prompt_tokens:
-            message = (
+            raise BadInputError(
                 f"{record.place}: a prompt of {record.prompt_tokens} tokens, the baseline's "
                 f"{record.prompt} has {base.prompt_tokens}; the files do not hold the same prompts "
                 f"in the same order: {step}"
             )
-            raise BadInputError(message)

@@ -45,16 +45,15 @@ def given(path: Path, arm: str | None = None) -> Given:
             is_packed = stream.peek(len(_GZIP)).startswith(_GZIP)
             data = (gzip.GzipFile(fileobj=stream) if is_packed else stream).read(MAX_BYTES + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        message = f"{path} cannot be unpacked: {error}; give the file as it was packed, or unpacked"
-        raise BadInputError(message) from error
+        raise BadInputError(
+            f"{path} cannot be unpacked: {error}; give the file as it was packed, or unpacked"
+        ) from error
     except OSError as error:
         raise unreadable(path, error) from error
     if len(data) > MAX_BYTES:
-        message = f"{path}: larger than {MAX_BYTES >> 20} MiB; give the raw records only"
-        raise BadInputError(message)
+        raise BadInputError(f"{path}: larger than {MAX_BYTES >> 20} MiB; give the raw records only")
     if not data.strip():
-        message = f"{path}: is empty; the tool wrote nothing into it"
-        raise BadInputError(message)
+        raise BadInputError(f"{path}: is empty; the tool wrote nothing into it")
     return Given(name=path.name, data=data, arm=arm)
 
 
@@ -81,8 +80,9 @@ def text(file: Given) -> str:
         return _COLOUR.sub("", data.removeprefix(mark).decode(encoding))
     except UnicodeDecodeError as error:
         at = len(mark) + error.start
-        message = f"{file.name}: not {encoding.upper()} at byte {at}; save it as UTF-8"
-        raise BadInputError(message) from error
+        raise BadInputError(
+            f"{file.name}: not {encoding.upper()} at byte {at}; save it as UTF-8"
+        ) from error
 
 
 def by_arm(files: Sequence[Given]) -> list[tuple[str, Given]]:
@@ -92,8 +92,9 @@ def by_arm(files: Sequence[Given]) -> list[tuple[str, Given]]:
     """
     has_baseline = any(file.arm == BASELINE for file in files)
     if files[0].arm and not has_baseline:
-        message = f"{files[0].name}: no file is the baseline; write {BASELINE}=FILE for one"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{files[0].name}: no file is the baseline; write {BASELINE}=FILE for one"
+        )
     return [
         (file.arm or (BASELINE if number == 0 and not has_baseline else id_of(file.stem)), file)
         for number, file in enumerate(files)

@@ -34,8 +34,7 @@ def _windows_words(text: str) -> list[str]:
     inside = False
     for part in _PARTS.finditer(text):
         if part["open"] is not None:
-            message = "No closing quotation"
-            raise ValueError(message)
+            raise ValueError("No closing quotation")
         if part.lastgroup is None:
             inside = False
             continue

@@ -21,8 +21,7 @@ _MODEL = "a folder with config.json and safetensors, or mlx-community/Qwen3-4B-4
 def connect(options: ConnectionOptions) -> Adapter:
     """The engine in a child process. Raises `MachineError` where it is not installed."""
     if find_spec("mlx_lm") is None:
-        message = f"mlx-lm is not installed; {_INSTALL}"
-        raise MachineError(message)
+        raise MachineError(f"mlx-lm is not installed; {_INSTALL}")
     limit_s = options.answer_limit_s
     return Adapter(
         open=partial(IsolatedSession, open_mlx, answer_limit_s=limit_s), served=MlxModels
@@ -35,8 +34,7 @@ def open_mlx(campaign: Campaign) -> Session:
         # The import loads the engine; only the process that runs it should.
         from harness.mlx.session import MlxSession  # noqa: PLC0415
     except (ImportError, OSError) as error:  # on Linux, mlx is the binding and mlx-cpu the engine
-        message = f"mlx-lm cannot be loaded ({error}); {_INSTALL}"
-        raise MachineError(message) from error
+        raise MachineError(f"mlx-lm cannot be loaded ({error}); {_INSTALL}") from error
     return MlxSession(campaign)
 
 
@@ -48,8 +46,7 @@ class MlxModels:
 
     def target(self, name: str | None) -> ModelFile:
         if name is None:
-            message = f"name an MLX model with --target: {_MODEL}"
-            raise BadInputError(message)
+            raise BadInputError(f"name an MLX model with --target: {_MODEL}")
         return self.draft(name)
 
     def draft(self, name: str) -> ModelFile:
@@ -57,7 +54,6 @@ class MlxModels:
         path = files.expanded(name)
         if not is_model_folder(path):
             if path.exists() or name.count("/") != 1 or name.startswith("/"):
-                message = f"{name} is no MLX model; give {_MODEL}"
-                raise BadInputError(message)
+                raise BadInputError(f"{name} is no MLX model; give {_MODEL}")
             path = fetched_folder(name, say=self.say)
         return ModelFile(path=path, model=describe_folder(path))

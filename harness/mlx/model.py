@@ -66,8 +66,9 @@ class MlxModel:
             self.network, self.tokenizer = load(str(path))
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             why = " ".join(str(error).split())
-            message = f"{path.name} could not be loaded as an MLX model ({why})"
-            raise BadInputError(message) from error
+            raise BadInputError(
+                f"{path.name} could not be loaded as an MLX model ({why})"
+            ) from error
         self._last: ReadPrompt | None = None
 
     def conversation(self, prompt: str, *, thinking: bool = False) -> str:

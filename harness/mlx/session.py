@@ -124,8 +124,9 @@ class MlxSession:
         prompt = next(iter(self._prompts.values()))
         target = self._target.read(prompt)
         if not target.trims():
-            message = f"single steps cannot be timed: the cache is recurrent; {probes.INSTEAD}"
-            raise MachineError(message)
+            raise MachineError(
+                f"single steps cannot be timed: the cache is recurrent; {probes.INSTEAD}"
+            )
         times = probes.step_times(target, prompt, widths)
         return base.StepTimes(context_tokens=len(prompt), ms=times)
 

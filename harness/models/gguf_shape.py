@@ -71,11 +71,10 @@ def _at(header: GgufHeader, key: str, index: int, default: int = 0) -> int:
 def _layers(name: str, header: GgufHeader, tensors: Sequence[Tensor]) -> tuple[Layer, ...]:
     count = _number(header, "block_count")
     if not 0 < count <= _MOST_LAYERS:
-        message = (
+        raise BadInputError(
             f"{name}: the architecture {header.architecture!r} states no number of layers, "
             "so it cannot be planned"
         )
-        raise BadInputError(message)
     parts: list[dict[str, int]] = [{} for _ in range(count)]
     for tensor in tensors:
         match = _BLOCK.match(tensor.name)

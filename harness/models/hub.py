@@ -49,8 +49,7 @@ def readers(reference: str, *, client: "Hub") -> dict[str, Callable[[int, int], 
 def _parts(reference: str) -> tuple[str, str]:
     found = parts_of(reference)
     if found is None:
-        message = f"{reference!r} has the wrong form; write owner/repo:quant"
-        raise BadInputError(message)
+        raise BadInputError(f"{reference!r} has the wrong form; write owner/repo:quant")
     return found
 
 

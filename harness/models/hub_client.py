@@ -99,12 +99,11 @@ class Hub:
                 return b""
             answer.raise_for_status()
             if answer.status_code != _PARTIAL_CONTENT:
-                message = (
+                raise MachineError(
                     f"the hub sends {name} only as a whole, so its header cannot be read alone; "
                     f"fetch it with `python -m harness models get {repository}:QUANT`, or name a "
                     "file"
                 )
-                raise MachineError(message)
             data: bytes = answer.read()
             return data[:length]
 
@@ -120,11 +119,10 @@ class Hub:
         part = blob.with_name(blob.name + _UNFINISHED)
         here_bytes = part.stat().st_size if part.is_file() else 0
         if lfs.size - here_bytes > _LARGEST_BYTES:
-            message = (
+            raise MachineError(
                 f"{name} is larger than {_LARGEST_BYTES // 10**9} GB; fetch it with "
                 f"`hf download {repository} {name}`, then run the same command again"
             )
-            raise MachineError(message)
         files.require_space(lfs.size - here_bytes, name, blob.parent, "HF_HOME")
         url = hf_hub_url(repository, name, revision=commit, endpoint=self.endpoint)
         with part.open("ab") as stream:
@@ -151,11 +149,10 @@ def _check(part: Path, name: str, expected: str) -> None:
         return
     aside = part.with_name(expected + _DAMAGED)
     part.replace(aside)
-    message = (
+    raise MachineError(
         f"{name} has the SHA-256 {found[:12]}… instead of {expected[:12]}…: it was damaged in "
         f"transit or replaced. It was saved as {aside} and is not used; delete it and try again"
     )
-    raise MachineError(message)
 
 
 @contextmanager
@@ -164,12 +161,13 @@ def explained(repository: str, failed: str, step: str) -> Iterator[None]:
     try:
         yield
     except GatedRepoError as error:
-        message = f"{repository} requires you to accept its terms; do so, then `hf auth login`"
-        raise BadInputError(message) from error
+        raise BadInputError(
+            f"{repository} requires you to accept its terms; do so, then `hf auth login`"
+        ) from error
     except (RepositoryNotFoundError, HFValidationError) as error:
-        message = f"there is no repository {repository} on the hub; check owner and name"
-        raise BadInputError(message) from error
+        raise BadInputError(
+            f"there is no repository {repository} on the hub; check owner and name"
+        ) from error
     except (OSError, HTTPError) as error:
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
-        message = f"{failed} ({reason}); {step}"
-        raise MachineError(message) from error
+        raise MachineError(f"{failed} ({reason}); {step}") from error

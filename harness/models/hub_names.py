@@ -38,8 +38,7 @@ def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[st
         return tuple(name for name in fitting if _PART.sub("", name) == stem)
     offered = sorted({q for name in weights for q in _quantisations(name)})
     offer = f"it has {', '.join(offered).upper()}" if offered else "it holds no GGUF files"
-    message = f"{repository} has no file with the quantisation {quantisation!r}; {offer}"
-    raise BadInputError(message)
+    raise BadInputError(f"{repository} has no file with the quantisation {quantisation!r}; {offer}")
 
 
 def _quantisations(name: str) -> set[str]:

@@ -19,8 +19,9 @@ class ModelFile:
     def on_disk(self) -> Path:
         """The path of the file. Raises `BadInputError` when only a server has it."""
         if self.path is None:
-            message = f"the weights of {self.model.name} are not on this disk; name a GGUF file"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"the weights of {self.model.name} are not on this disk; name a GGUF file"
+            )
         return self.path
 
     @property

@@ -120,11 +120,10 @@ def _from_preset(preset: Preset, say: Callable[[str], None]) -> WeightsFile:
 def _require_source(preset: Preset) -> None:
     """Raise `BadInputError` for a model whose repository is unknown."""
     if preset.repository is None and not preset.made:
-        message = (
+        raise BadInputError(
             f"{preset.name} can be planned, but it is not known where to fetch it; "
             "name a GGUF file or owner/repo:quant"
         )
-        raise BadInputError(message)
 
 
 def made_path(preset: Preset) -> Path:
@@ -177,8 +176,9 @@ def planned(name: str) -> ModelFile | None:
         return None
     preset = preset_named(name)
     if preset is None:
-        message = f"{name} is not on this disk, and --dry-run fetches nothing; run it without"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{name} is not on this disk, and --dry-run fetches nothing; run it without"
+        )
     _require_source(preset)
     shape = shape_of(preset.model)
     size = preset.size_mb * _MB if preset.size_mb else None

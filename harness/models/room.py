@@ -60,12 +60,11 @@ def require_room(names: Sequence[str], context: int) -> None:
         return
     own = 0.0 if case.unified else sum(memory.free_mib for memory in case.devices)
     free_gib = (case.host.free_mib + own) / 1024
-    message = (
+    raise MachineError(
         f"{' and '.join(names)} with a context of {context:,} tokens: "
         f"{on_host.host_needs / 1024:.1f} GiB needed and {free_gib:.1f} GiB free "
         "here, so nothing was fetched; `python -m harness models` lists what fits"
     )
-    raise MachineError(message)
 
 
 def other_vocabulary(target: ModelFacts, draft: ModelFacts) -> str | None:

@@ -53,11 +53,10 @@ def decode_time(
     if times is not None and server_clock and (alone or proven):
         return _DecodeTime(decode_ms=times.decode_ms, proven=proven)
     if client is None:
-        message = (
+        raise BadAnswerError(
             "the whole answer came in one piece, so it is unknown how long its tokens took; "
             "the server must stream"
         )
-        raise BadAnswerError(message)
     return client if alone else _with_first_chunk(client, answer, longest)
 
 
@@ -133,11 +132,10 @@ def times_agree(times: ServerTimes, answer: Answer, client: _DecodeTime | None) 
         missing_ms = min(missing_ms, abs(client.decode_ms - times.decode_ms))
     apart = missing_ms > _APART * (client.decode_ms if client else answer.wall_ms)
     if apart and missing_ms > _APART_MS:
-        message = (
+        raise BadAnswerError(
             f"the server says that it worked for {times.worked_ms:.0f} ms, but its answer took "
             f"{answer.wall_ms:.0f} ms: its own time leaves something out"
         )
-        raise BadAnswerError(message)
     return not apart
 
 
@@ -155,11 +153,10 @@ def check_tokens(answer: Answer, baseline: Answer) -> None:
     # Tokens are of 4 ± 2 characters or so; the last one has none.
     apart = 0.0 if answer.text == baseline.text else _MISCOUNTED * expected + 2 * other**0.5
     if abs(answer.output_tokens - expected) > apart + 1:
-        message = (
+        raise BadAnswerError(
             f"the server counted {answer.output_tokens} tokens, but its text has about "
             f"{expected:.0f} as the baseline's server counts: one of them counts what is not sent"
         )
-        raise BadAnswerError(message)
 
 
 def _tokens_within(answer: Answer, characters: int) -> float:

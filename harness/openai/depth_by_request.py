@@ -24,11 +24,10 @@ _ANSWERS = 8
 def check_cache(engine: EngineName, prompt: ServerRequest, answer: Answer) -> None:
     """Raise `BadAnswerError` where a draft began with a cached prompt, after which texts differ."""
     if engine in FIELDS and prompt.arm.drafts and answer.cached_tokens:
-        message = (
+        raise BadAnswerError(
             f"the server took {answer.cached_tokens} tokens of the prompt from its cache, and with "
             "a draft it then writes another text; start it with --prompt-cache-size 0"
         )
-        raise BadAnswerError(message)
 
 
 def obeys(plain: Answer, drafting: Answer, again: Callable[[], Iterable[Answer]]) -> bool:

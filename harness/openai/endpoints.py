@@ -64,11 +64,13 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
     urls = [text for text in (options.base_url, *options.spec_base_urls) if text]
     commands = [text for text in (options.server_command, *options.spec_server_commands) if text]
     if urls and commands:
-        message = "give servers that run (--base-url) or commands that start them, not both"
-        raise BadInputError(message)
+        raise BadInputError(
+            "give servers that run (--base-url) or commands that start them, not both"
+        )
     if options.spec_models and (options.base_url is None or options.spec_base_urls):
-        message = "--spec-served-model names models at --base-url; leave out other servers"
-        raise BadInputError(message)
+        raise BadInputError(
+            "--spec-served-model names models at --base-url; leave out other servers"
+        )
     if options.base_url is not None:
         base = parse(options.base_url, option="--base-url")
         spec = tuple(parse(url, option="--spec-base-url") for url in options.spec_base_urls)
@@ -82,49 +84,45 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
             option=option,
             plain_alone=options.plain_alone,
         )
-    message = (
+    raise BadInputError(
         "this runner needs a server without speculation, --base-url URL or --server-command "
         '"… --port {port}", and one more with it for each --method: --spec-base-url URL or '
         "--spec-server-command"
     )
-    raise BadInputError(message)
 
 
 def check(found: Endpoints, campaign: Campaign) -> None:
     """Raise `BadInputError` when the servers are not those that the arms of a campaign need."""
     methods = speculation(campaign)
     if not methods and not found.plain_alone:
-        message = (
+        raise BadInputError(
             "say with --method how the other server drafts, such as "
             "--method draft-model:n_max=5 --draft NAME or --method prompt-lookup:n_max=5"
         )
-        raise BadInputError(message)
     if found.one_server and methods:
         _check_one_server(found, campaign)
     elif len(methods) != len(found.spec):
-        message = (
+        raise BadInputError(
             f"{len(methods)} methods and {len(found.spec)} {found.option}: speculation is fixed "
             "when a server starts, so give one for each --method, in their order"
         )
-        raise BadInputError(message)
     if not isinstance(found.base, ServerAddress) and found.base in found.spec:
-        message = f"{found.option} is the baseline's command; give one that turns speculation on"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{found.option} is the baseline's command; give one that turns speculation on"
+        )
     for arm in campaign.arms:
         if not arm.drafts and arm.method.type != "none":
-            message = f"a server has no arm {arm.id}; leave out that --method"
-            raise BadInputError(message)
+            raise BadInputError(f"a server has no arm {arm.id}; leave out that --method")
         check_told(endpoint_of(arm, found, campaign), arm.method)
 
 
 def _check_one_server(found: Endpoints, campaign: Campaign) -> None:
     several = len({method.draft for method in speculation(campaign)}) > 1
     if several or any(arm.concurrency > 1 for arm in campaign.arms):
-        message = (
+        raise BadInputError(
             "one server for all arms has one draft and alternates between arms; use "
             f"{found.option} with several drafts or --concurrency"
         )
-        raise BadInputError(message)
 
 
 def check_told(endpoint: Endpoint, method: Method) -> None:
@@ -147,8 +145,7 @@ def check_told(endpoint: Endpoint, method: Method) -> None:
         if varied is None or method.controller:
             return
         message = f"{varied} changes its depth; add controller=NAME to it"
-    message = f"--method {method.type}: {message}"
-    raise BadInputError(message)
+    raise BadInputError(f"--method {method.type}: {message}")
 
 
 def _written(config: Mapping[str, object]) -> str:
@@ -164,8 +161,9 @@ def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
     all_of_them = (endpoint_of(arm, found, campaign) for arm in campaign.arms)
     commands = [each for each in all_of_them if not isinstance(each, ServerAddress)]
     for program in (words[0] for words in commands if shutil.which(words[0]) is None):
-        message = f"there is no program {program}; correct the command, or give the whole path"
-        raise MachineError(message)
+        raise MachineError(
+            f"there is no program {program}; correct the command, or give the whole path"
+        )
     if found.one_server:
         commands = commands[:1]
     return tuple(without_keys(join_command(each), each) for each in commands)
@@ -194,8 +192,9 @@ def api_key(environment: Mapping[str, str] | None = None) -> str | None:
     if not key:
         return None
     if not _USABLE.fullmatch(key):
-        message = f"{KEY_VARIABLE} is not a key: it holds blanks, line breaks or other characters"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{KEY_VARIABLE} is not a key: it holds blanks, line breaks or other characters"
+        )
     return key
 
 
@@ -206,14 +205,14 @@ def parse(text: str, *, option: str) -> ServerAddress:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as error:
-        message = f"{option} is not a URL ({error}); write http://127.0.0.1:8000"
-        raise BadInputError(message) from error
+        raise BadInputError(
+            f"{option} is not a URL ({error}); write http://127.0.0.1:8000"
+        ) from error
     why = _unusable(parts)
     if parts.scheme not in _PORTS and _HOST.match(text):
         why = f"write http://{text}"
     if why is not None:
-        message = f"{option}: {why}"
-        raise BadInputError(message)
+        raise BadInputError(f"{option}: {why}")
     path = parts.path.rstrip("/")
     versioned = path.endswith(_VERSIONS)
     return ServerAddress(

@@ -226,15 +226,15 @@ def _page_since(connection: Connection, before: Counters, stated: Counted | None
 def check_answer(answer: Answer, times: ServerTimes | None, *, limit: int) -> None:
     """Raise `BadAnswerError` when there are more tokens than were asked for, or more time."""
     if answer.output_tokens > limit:
-        message = f"the server counted {answer.output_tokens} tokens where {limit} were asked for"
-        raise BadAnswerError(message)
+        raise BadAnswerError(
+            f"the server counted {answer.output_tokens} tokens where {limit} were asked for"
+        )
     stated_ms = times.worked_ms if times else 0.0
     if stated_ms > answer.wall_ms * _TOLERANCE + _SLACK_MS:
-        message = (
+        raise BadAnswerError(
             f"the server says that it worked for {stated_ms:.0f} ms, "
             f"but its answer was there after {answer.wall_ms:.0f} ms"
         )
-        raise BadAnswerError(message)
 
 
 def check_depth(generation: Generation, *, stated: int | None, asked: int | None) -> None:
@@ -248,7 +248,6 @@ def check_depth(generation: Generation, *, stated: int | None, asked: int | None
     elif sums.rounds is not None and (sums.drafted or 0) > sums.rounds * asked:
         found = f"drafted {sums.drafted} tokens in {sums.rounds} rounds"
     if found is not None:
-        message = (
+        raise BadAnswerError(
             f"the server {found}, the method says n_max={asked}; give --method the server's depth"
         )
-        raise BadAnswerError(message)

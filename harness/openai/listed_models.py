@@ -72,13 +72,11 @@ def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
         if len(models) == 1:
             return models[0]
         why = f"{len(models)} models ({shown(models)})"
-        message = f"{where} offers {why}; say which one is measured with --served-model"
-        raise BadInputError(message)
+        raise BadInputError(f"{where} offers {why}; say which one is measured with --served-model")
     model = next((model for model in models if model.id == name), None)
     if model is None:
         near = suggestion(name, [model.id for model in models]) or f" It has {shown(models)}."
-        message = f"{where} does not offer {name!r}.{near}"
-        raise BadInputError(message)
+        raise BadInputError(f"{where} does not offer {name!r}.{near}")
     return model
 
 

@@ -76,12 +76,10 @@ def check_options(options: ConnectionOptions) -> None:
     """Raise `BadInputError` for a backend or a card name that the format does not take."""
     name = options.backend
     if name is not None and name not in BACKENDS:
-        message = f"unknown --backend {name!r}.{suggestion(name, BACKENDS)}"
-        raise BadInputError(message)
+        raise BadInputError(f"unknown --backend {name!r}.{suggestion(name, BACKENDS)}")
     for card in options.device_names:
         if not _CARD_NAME.fullmatch(card) or private.found(card):
-            message = "--device-name is the name of a card, such as 'RTX 4090 24 GB'"
-            raise BadInputError(message)
+            raise BadInputError("--device-name is the name of a card, such as 'RTX 4090 24 GB'")
 
 
 def _named(names: Sequence[str], cards: Sequence[Gpu]) -> tuple[Device, ...]:
@@ -118,11 +116,10 @@ def _require_one(
     known = (_shown(card) for card in fitting if not is_placeholder(card.name))
     example = next(known, "RTX 4090 24 GB")
     unsure = "" if backend else "if it runs on the processor add --backend cpu, else "
-    message = (
+    raise BadInputError(
         f"{engine} does not say which card it computes on, and this machine shows {listed}; "
         f"{unsure}name each card that it uses, as in --device-name '{example}'"
     )
-    raise BadInputError(message)
 
 
 def _shown(card: Gpu) -> str:

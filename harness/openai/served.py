@@ -63,8 +63,9 @@ class NamedModels:
                 self._checked(file.model.name, served)
             return None
         if served is not None and name is None and not _named(None, served):
-            message = "the server does not say which model it serves; name it with --target"
-            raise BadInputError(message)
+            raise BadInputError(
+                "the server does not say which model it serves; name it with --target"
+            )
         if served is not None and name is None and Path(served.id).is_file():
             return describe(WeightsFile(path=Path(served.id)), say=self.say)
         return ModelFile(path=None, model=self.named(name, served))
@@ -101,8 +102,9 @@ class NamedModels:
         if other is None and counted and size and not 1 / _TWICE < counted / size < _TWICE:
             other = f"a model of {counted / 1e9:.2g} billion parameters"
         if other is not None:
-            message = f"the server serves {other}, not {name}; leave out --target, or correct it"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"the server serves {other}, not {name}; leave out --target, or correct it"
+            )
         if served.id and not stated and counted is None:
             self.say(f"Nothing that the server states shows that {served.id} is {name}.")
         return name
@@ -115,8 +117,7 @@ class NamedModels:
         limit_s = min(_ASK_LIMIT_S, self.options.answer_limit_s)
         alone = no_depth(base) if self.options.one_server else None
         if alone is not None:
-            message = f"{alone.detail}: --spec-base-url URL"
-            raise BadInputError(message)
+            raise BadInputError(f"{alone.detail}: --spec-base-url URL")
         for url in self.options.spec_base_urls:
             address = parse(url, option="--spec-base-url")
             asked = replace(self.options, answer_limit_s=limit_s)
@@ -124,25 +125,22 @@ class NamedModels:
             if not isinstance(found, Failure):
                 found = rejection(found, base, draft=None) or found
             if isinstance(found, Failure):
-                message = f"the server with speculation: {found.detail}"
-                raise MachineError(message)
+                raise MachineError(f"the server with speculation: {found.detail}")
 
     def _server(self, *, needed: bool) -> Connection | None:
         endpoint = endpoints(self.options).base
         if not isinstance(endpoint, ServerAddress):
             if needed and self.options.model is None:
-                message = (
+                raise BadInputError(
                     "a server that is started later cannot be asked now what it serves; "
                     "name the model with --target"
                 )
-                raise BadInputError(message)
             return None
         limit_s = min(_ASK_LIMIT_S, self.options.answer_limit_s)
         options = replace(self.options, answer_limit_s=limit_s)
         server = connect(endpoint, options, key=api_key())
         if isinstance(server, Failure):
-            message = f"the baseline's server: {server.detail}"
-            raise MachineError(message)
+            raise MachineError(f"the baseline's server: {server.detail}")
         return server
 
 

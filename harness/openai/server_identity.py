@@ -119,8 +119,9 @@ def _by_signature(client: Client, models: tuple[Served, ...], model: str | None)
         backend = "metal" if sys.platform == "darwin" else None
         return ServerIdentity(name="mlx-vlm", models=models, version=version, backend=backend)
     if not models and not match and not _answers(client, model):
-        message = f"{client.address} is no OpenAI API: it has no list of models and no chat"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{client.address} is no OpenAI API: it has no list of models and no chat"
+        )
     if software.lower() not in public_text.SERVERS:
         return ServerIdentity(name=UNKNOWN, models=models)
     return ServerIdentity(name=UNKNOWN, models=models, version=version or None, software=software)

@@ -57,8 +57,7 @@ class OpenAiSession(ServerSession[Connection]):
         baseline = next(arm for arm in self._campaign.arms if arm.role == "baseline")
         server = self._server_of(baseline, 0)
         if isinstance(server, Failure):
-            message = f"the baseline's server: {server.detail}"
-            raise MachineError(message)
+            raise MachineError(f"the baseline's server: {server.detail}")
         self._base = server
         log = server.process.log() if server.process else ""
         endpoint = self._endpoint(baseline)

@@ -96,21 +96,17 @@ def events(lines: Iterable[bytes]) -> Iterator[dict[str, Json]]:
             if text:
                 continue  # the first of several lines
             shown = held[0][:_SHOWN].decode("utf-8", "replace")
-            message = f"a line of the stream is not JSON: {shown}"
-            raise BadAnswerError(message) from error
+            raise BadAnswerError(f"a line of the stream is not JSON: {shown}") from error
         held.clear()
         yield _event(value)
-    message = "the stream was cut off before its end"
-    raise BadAnswerError(message)
+    raise BadAnswerError("the stream was cut off before its end")
 
 
 def _event(value: Json) -> dict[str, Json]:
     if not isinstance(value, dict):
-        message = "a line of the stream is not a JSON object"
-        raise BadAnswerError(message)
+        raise BadAnswerError("a line of the stream is not a JSON object")
     if value.get("error"):
-        message = f"the server broke off: {one_line(json.dumps(value))}"
-        raise BadAnswerError(message)
+        raise BadAnswerError(f"the server broke off: {one_line(json.dumps(value))}")
     return value
 
 
@@ -123,13 +119,11 @@ def read(
     usages = [usage for chunk, _, _ in timed if isinstance(usage := chunk.get("usage"), dict)]
     prompt_tokens, output_tokens = _counted(usages[-1] if usages else {})
     if not written and output_tokens > 1:  # a single token may be a part of a character
-        message = "the server wrote nothing"
-        raise BadAnswerError(message)
+        raise BadAnswerError("the server wrote nothing")
     ends = [(choice.get("finish_reason"), at_s) for _, choice, at_s in timed]
     finish, ended_s = next((end for end in reversed(ends) if isinstance(end[0], str)), (None, 0.0))
     if finish is None:
-        message = "the answer does not say why it ended (finish_reason)"
-        raise BadAnswerError(message)
+        raise BadAnswerError("the answer does not say why it ended (finish_reason)")
     seen_s = [at_s for _, at_s in written] or [ended_s]
     prompts = (whole_numbers(chunk.get("prompt_token_ids")) for chunk, _, _ in timed)
     ids = [each for _, choice, _ in timed if (each := whole_numbers(choice.get("token_ids")))]
@@ -165,11 +159,10 @@ def _text(choice: Mapping[str, Json], names: Sequence[str] = _TEXTS) -> str:
 def _counted(usage: Mapping[str, Json]) -> tuple[int, int]:
     prompt, output = count(usage, "prompt_tokens"), count(usage, "completion_tokens")
     if prompt is None or not output:
-        message = (
+        raise BadAnswerError(
             "the answer has no usage: the server does not count its tokens "
             "(stream_options.include_usage), and chunks are not tokens"
         )
-        raise BadAnswerError(message)
     return prompt, output
 
 

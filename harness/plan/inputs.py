@@ -48,8 +48,7 @@ def question_of(
     `MachineError` for a hub that gives no header.
     """
     if models.target is None:
-        message = "name a model, such as `python -m harness plan qwen3-8b`"
-        raise BadInputError(message)
+        raise BadInputError("name a model, such as `python -m harness plan qwen3-8b`")
     here = computer_of(computer.words)
     target = find(models.target, say=say)
     curve = _curve(speed.curve, models.target, target, here, described=computer.words.described)
@@ -120,8 +119,9 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
     named = computer.server_binary
     if computer.words.described:
         if named:
-            message = "--server-binary tells of this machine; leave out what describes another"
-            raise BadInputError(message)
+            raise BadInputError(
+                "--server-binary tells of this machine; leave out what describes another"
+            )
         return None
     if named:
         from harness.runners.llama_server.binary import find as find_server  # noqa: PLC0415 - slow
@@ -175,8 +175,9 @@ def _listed_drafter(
     if preset is not None and model is not None:
         return model, preset.name
     if source_of(method) == "own-head" and not catalog.may_have_head(target):
-        message = f"{target_name} has no built-in prediction head, so it cannot draft for itself"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{target_name} has no built-in prediction head, so it cannot draft for itself"
+        )
     return catalog.assumed_drafter(method, target), ""
 
 
@@ -185,8 +186,9 @@ def _require_vocabulary(target: PlannedModel, draft: PlannedModel, source: Draft
     if source != "model":
         return
     if draft.facts == target.facts:
-        message = f"{draft.facts.name} is the target itself; name a smaller model as its draft"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{draft.facts.name} is the target itself; name a smaller model as its draft"
+        )
     # By the files where both are here, else by size and maker.
     if target.path is not None and draft.path is not None:
         reason = compare_files(target.path, draft.path).reason

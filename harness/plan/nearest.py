@@ -62,5 +62,4 @@ def _result(path: Path) -> Submission:
     found = read(result_bytes(path), file=str(path))
     if isinstance(found, Submission):
         return found
-    message = f"{found[0].line()}; `python -m harness validate` lists all"
-    raise BadInputError(message)
+    raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all")

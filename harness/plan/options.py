@@ -101,8 +101,9 @@ class LoadOptions:
     def setting(self, rollback_states: int) -> Setting:
         """The same for the arithmetic of memory. Raises `BadInputError` for what no engine runs."""
         if self.flash_attention == "off" and "_" in self.kv_type:
-            message = f"--kv-type {self.kv_type} needs flash attention; leave out --flash-attention"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"--kv-type {self.kv_type} needs flash attention; leave out --flash-attention"
+            )
         return Setting(
             context=self.context,
             slots=self.slots,

@@ -68,8 +68,7 @@ def probe(
     options = replace(options, methods=(NO_SPECULATION,), prompts=("1",))
     chosen, *others = engine.engines(options)
     if others:
-        message = "a probe is of one engine; give one --server-binary"
-        raise BadInputError(message)
+        raise BadInputError("a probe is of one engine; give one --server-binary")
     if chosen.kind.behind_servers:
         raise BadInputError(NO_RUNNING_SERVER)
     chosen.require_suited(options)
@@ -93,8 +92,9 @@ def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> 
         session = chosen.adapter().open(replace(campaign, arms=(arm,)))
         try:
             if not isinstance(session, Stepped):
-                message = f"{chosen.runner} does not time single steps; use another --runner"
-                raise BadInputError(message)
+                raise BadInputError(
+                    f"{chosen.runner} does not time single steps; use another --runner"
+                )
             curve = kept.begun(_nothing_yet(campaign, session, probing.widest))
             with _shown(curve, probing.budget_min * 60) as passed:
                 return measure(curve, session, budget_s=probing.budget_min * 60, passed=passed)

@@ -33,18 +33,17 @@ def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
         instead = f"or use --runner {other}"
         if kind.behind_servers:
             instead = "and give it to the server itself"
-        message = f"{runner} cannot carry out {flag}; leave it out, {instead}"
-        raise BadInputError(message)
+        raise BadInputError(f"{runner} cannot carry out {flag}; leave it out, {instead}")
     if options.threads and options.threads > (cpus := psutil.cpu_count() or options.threads):
-        message = f"--threads {options.threads}: this machine runs {cpus} at once; give as many"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"--threads {options.threads}: this machine runs {cpus} at once; give as many"
+        )
     if any(level > 1 for level in options.concurrency) and not kind.concurrent:
         able = _first(attrgetter("concurrent"))
-        message = (
+        raise BadInputError(
             f"{runner} answers one request at a time; leave out --concurrency, or use --runner "
             f"{able}"
         )
-        raise BadInputError(message)
 
 
 def require_servers(options: Options, connection: ConnectionOptions) -> None:
@@ -79,8 +78,7 @@ def require_servers(options: Options, connection: ConnectionOptions) -> None:
     given += [] if options.methods and drafts else ["--draft NAME"]
     given += ["--target NAME"] if started and not named else []
     whole = f". Whole: python -m harness {connection.command} {servers} {' '.join(given)}"
-    message = f"missing: {', '.join(missing)}{'' if alone else whole}"
-    raise BadInputError(message)
+    raise BadInputError(f"missing: {', '.join(missing)}{'' if alone else whole}")
 
 
 def _require_method(method: Method, kind: RunnerEntry) -> None:
@@ -90,15 +88,13 @@ def _require_method(method: Method, kind: RunnerEntry) -> None:
         nearest = METHODS[lacking].nearest
         instead = f", or --method {nearest}" if nearest in kind.methods else ""
         where = "in-process" if able == next(iter(RUNNERS)) else f"through {able}"
-        message = f"{lacking} runs {where}: use --runner {able}{instead}"
-        raise BadInputError(message)
+        raise BadInputError(f"{lacking} runs {where}: use --runner {able}{instead}")
     limited = method.type == DRAFT_MODEL and (method.n_min or method.p_min)
     if limited and not kind.limits_drafts:
         able = _first(attrgetter("limits_drafts"))
-        message = (
+        raise BadInputError(
             f"{DRAFT_MODEL}: n_min and p_min are known to --runner {able} only; leave them out"
         )
-        raise BadInputError(message)
 
 
 def _first(can: Callable[[RunnerEntry], bool]) -> str:

@@ -58,11 +58,11 @@ class EngineOptions(ConnectionOptions):
                 console.say(f"Measuring with {installed.server_program()}.")
         if runner is None:
             program = installed.SERVER_PROGRAM
-            message = f"no engine is installed and no {program} on PATH; {installed.INSTALL_ENGINE}"
-            raise MachineError(message)
+            raise MachineError(
+                f"no engine is installed and no {program} on PATH; {installed.INSTALL_ENGINE}"
+            )
         if runner == DEFAULT_RUNNER and installed.package_version() is None:
-            message = f"{runner} is not installed; {installed.INSTALL_ENGINE}"
-            raise MachineError(message)
+            raise MachineError(f"{runner} is not installed; {installed.INSTALL_ENGINE}")
         chosen = ChosenEngine(runner=runner, connection=self)
         return named_engines(chosen, self.server_binaries)
 
@@ -83,8 +83,7 @@ class ChosenEngine:
             word = self.runner.lower()
             able = [name for name, kind in RUNNERS.items() if word in kind.summary.lower()]
             hint = f" --runner {able[0]} runs it." if able else suggestion(self.runner, RUNNERS)
-            message = f"unknown runner {self.runner!r}.{hint}"
-            raise BadInputError(message)
+            raise BadInputError(f"unknown runner {self.runner!r}.{hint}")
         return RUNNERS[self.runner]
 
     def require_suited(self, options: Options) -> None:
@@ -99,11 +98,11 @@ class ChosenEngine:
         if self.runner == _SERVER:  # for a build that lists no devices
             ignored = [flag for flag in ignored if flag != "--backend"]
         if ignored and self.connection.binary:
-            message = f"give one of {ignored[0]} (a server that runs) and --server-binary"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"give one of {ignored[0]} (a server that runs) and --server-binary"
+            )
         if ignored:  # the wrong engine would be measured
-            message = f"{ignored[0]} is for --runner openai, not for {self.runner}"
-            raise BadInputError(message)
+            raise BadInputError(f"{ignored[0]} is for --runner openai, not for {self.runner}")
 
     def adapter(self) -> Adapter:
         return CONNECT[self.kind.id](self.connection)
@@ -145,8 +144,7 @@ class ChosenEngine:
         except HarnessError as error:
             if not self.name:
                 raise
-            message = f"{self.name}: {error}"
-            raise type(error)(message) from error
+            raise type(error)(f"{self.name}: {error}") from error
         # A journal is resumed with the same runner, engine and devices only.
         identity = " ".join(
             filter(None, (self.name, program, installed.chosen_devices(os.environ)))
@@ -196,8 +194,9 @@ def at_depths(engines: Iterable[ChosenEngine], depths: Sequence[int]) -> tuple[C
 def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[ChosenEngine, ...]:
     """One engine per binary, or the engine as it is without any. Raises `BadInputError`."""
     if binaries and engine.runner != _SERVER:
-        message = f"--server-binary is for --runner llama-server, not for {engine.runner}"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"--server-binary is for --runner llama-server, not for {engine.runner}"
+        )
     named = [_name_and_path(text) for text in binaries]
     if len(named) > 1:
         _require_names([name for name, _ in named])
@@ -224,10 +223,10 @@ def _name_and_path(text: str) -> tuple[str, str]:
 def _require_names(names: Sequence[str]) -> None:
     twice = [name for name, count in Counter(names).items() if name and count > 1]
     if "" in names:
-        message = (
+        raise BadInputError(
             "several binaries need names: --server-binary cuda=PATH --server-binary vulkan=PATH"
         )
-        raise BadInputError(message)
     if twice:
-        message = f"two binaries are called {twice[0]}; give each --server-binary its own name"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"two binaries are called {twice[0]}; give each --server-binary its own name"
+        )

@@ -255,8 +255,7 @@ class _Run:
             else:
                 reasons.append(f"{arm.id}: {prepared.detail}")
         if self._drafting and {arm.id for arm in self._drafting} <= self._failed_arms:
-            message = f"nothing to compare: {'; '.join(dict.fromkeys(reasons))}"
-            raise MachineError(message)
+            raise MachineError(f"nothing to compare: {'; '.join(dict.fromkeys(reasons))}")
         # Otherwise every pass has its own engine, or a clock that is a mean over idle cores.
         if self._campaign.interleaved == "prompt" and report.engine.backend != "cpu":
             self._wait_until_settled(session, *last)
@@ -292,8 +291,7 @@ class _Run:
     def _record_arm(self, arm: ArmPlan, prepared: base.PreparedArm | base.Failure) -> None:
         if isinstance(prepared, base.Failure):
             if arm.role == "baseline":
-                message = f"the baseline cannot run: {prepared.detail}"
-                raise MachineError(message)
+                raise MachineError(f"the baseline cannot run: {prepared.detail}")
             self._failed_arms.add(arm.id)
             self._observe(events.ArmFailed(arm=arm.id, failure=prepared))
         self._journal.add(new_facts.of_arm(arm, prepared))

@@ -141,11 +141,10 @@ class Journal:
             return cls(path, [], lock).started(campaign, measured_from)
         first = facts[0]
         if not isinstance(first, Started) or first.fingerprint != fingerprint(campaign):
-            message = (
+            raise BadInputError(
                 f"{path} was written with other options or models; "
                 "use the same ones to resume, or start over without --resume"
             )
-            raise BadInputError(message)
         journal = cls(path, facts, lock)
         journal.add(Resumed(measured_from=measured_from))
         return journal
@@ -167,11 +166,10 @@ class Journal:
                 line = line[self._file.write(line) :]
             os.fsync(self._file.fileno())
         except OSError as error:
-            message = (
+            raise MachineError(
                 f"{self._path} cannot be written ({error.strerror}); earlier measurements have "
                 "been saved: free some space, then repeat the command with --resume"
-            )
-            raise MachineError(message) from error
+            ) from error
 
     def __enter__(self) -> Self:
         return self
@@ -190,8 +188,9 @@ def _locked(path: Path) -> FileLock:
         try:
             lock.acquire(timeout=0)
         except Timeout as error:
-            message = f"another run writes {path}; wait until it ends, or end it first"
-            raise MachineError(message) from error
+            raise MachineError(
+                f"another run writes {path}; wait until it ends, or end it first"
+            ) from error
     return lock
 
 
@@ -217,16 +216,17 @@ def read(path: Path) -> list[Fact]:
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        message = f"nothing to resume: {path} does not exist; leave out --resume"
-        raise BadInputError(message) from None
+        raise BadInputError(
+            f"nothing to resume: {path} does not exist; leave out --resume"
+        ) from None
     try:
         facts = list(_facts(data))
     except msgspec.DecodeError as error:
-        message = f"{path} is not a journal of this version ({error}); start over without --resume"
-        raise BadInputError(message) from error
+        raise BadInputError(
+            f"{path} is not a journal of this version ({error}); start over without --resume"
+        ) from error
     if not facts and data.startswith(b"{"):
-        message = f"{path} is not a journal of this version; start over without --resume"
-        raise BadInputError(message)
+        raise BadInputError(f"{path} is not a journal of this version; start over without --resume")
     return facts
 
 

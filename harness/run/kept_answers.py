@@ -55,8 +55,7 @@ def require_free(path: Path | None, *, replaced: bool = False) -> None:
     elif path.exists() and not replaced:
         problem = "it already exists; name another one, or delete it first"
     if problem:
-        message = f"--keep-answers {path}: {problem}"
-        raise BadInputError(message)
+        raise BadInputError(f"--keep-answers {path}: {problem}")
 
 
 def kept(
@@ -93,8 +92,9 @@ def write(path: Path, answers: Iterable[KeptAnswer]) -> None:
         with files.written(path) as part:
             part.write_bytes(b"".join(orjson.dumps(encode(each)) + b"\n" for each in answers))
     except OSError as error:
-        message = f"{path} cannot be written ({error.strerror}); free some space, then repeat it"
-        raise MachineError(message) from error
+        raise MachineError(
+            f"{path} cannot be written ({error.strerror}); free some space, then repeat it"
+        ) from error
 
 
 def read(path: Path) -> tuple[KeptAnswer, ...]:
@@ -110,12 +110,11 @@ def read(path: Path) -> tuple[KeptAnswer, ...]:
         try:
             found.append(msgspec.json.decode(line, type=KeptAnswer))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            message = f"{path} line {number}: {error}; {_FORM}"
-            raise BadInputError(message) from error
+            raise BadInputError(f"{path} line {number}: {error}; {_FORM}") from error
         if not (found[-1].answer or found[-1].tokens):
-            message = f"{path} line {number}: it has neither an answer nor tokens; {_FORM}"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"{path} line {number}: it has neither an answer nor tokens; {_FORM}"
+            )
     if not found:
-        message = f"{path} has no answers; {_FORM}"
-        raise BadInputError(message)
+        raise BadInputError(f"{path} has no answers; {_FORM}")
     return tuple(found)

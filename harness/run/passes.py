@@ -45,8 +45,9 @@ def answers(
                     observe(events.TrialStarted(trial=trial))
                     yield TrialOutcome(trial=trial, result=session.generate(request))
         elif not isinstance(session, ConcurrentSession):
-            message = f"{arm}: this runner answers one request at a time; leave out --concurrency"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"{arm}: this runner answers one request at a time; leave out --concurrency"
+            )
         elif not skip(arm):
             observe(events.TrialStarted(trial=next(iter(asked.values()))))
             for done in session.generate_concurrently(tuple(asked), levels[arm]):

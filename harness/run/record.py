@@ -118,8 +118,9 @@ def assemble(
     """
     trials = _of(facts, journal.TrialFact)
     if not trials:
-        message = "no answer was finished before the run ended; add --resume to go on"
-        raise NothingMeasuredError(message)
+        raise NothingMeasuredError(
+            "no answer was finished before the run ended; add --resume to go on"
+        )
     engine = _of(facts, journal.EngineFact)[-1]
     probes = [fact.probes for fact in _of(facts, journal.ProbesFact)]
     parts = [each for each in facts if isinstance(each, journal.Started | journal.Resumed)]

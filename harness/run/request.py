@@ -31,8 +31,7 @@ JSON = Option("Print the result as JSON.", panel=_RESULT, usual=True)
 def check_contributor(name: str | None) -> None:
     """Raise `BadInputError` when the format would not accept the name."""
     if name is not None and not _CONTRIBUTOR.fullmatch(name):
-        message = f"--contributor {name!r}: letters, digits and inner hyphens only"
-        raise BadInputError(message)
+        raise BadInputError(f"--contributor {name!r}: letters, digits and inner hyphens only")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,16 +76,15 @@ class ResultOptions:
         """Raise `BadInputError` when the format would not accept what is stated."""
         check_contributor(self.contributor)
         if self.notes is not None and not _NOTES.fullmatch(self.notes):
-            message = "--notes takes one line of at most 280 characters, in UTF-8"
-            raise BadInputError(message)
+            raise BadInputError("--notes takes one line of at most 280 characters, in UTF-8")
 
         refused = strict.load(json.dumps({"notes": self.notes}).encode())
         if isinstance(refused, tuple):
-            message = f"--notes {refused[0].message}"
-            raise BadInputError(message)
+            raise BadInputError(f"--notes {refused[0].message}")
         if found := private.found(self.notes or ""):
-            message = f"--notes contains {found}, and a result is public forever: leave it out"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"--notes contains {found}, and a result is public forever: leave it out"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,11 +99,11 @@ class RunRequest:
         self.engines[0].require_suited(self.options)
         kept_answers.require_free(self.result.keep_answers, replaced=self.result.resume)
         if self.result.keep_answers and self.options.temperature is not None:
-            message = "--keep-answers is for greedy answers; leave out --temperature"
-            raise BadInputError(message)
+            raise BadInputError("--keep-answers is for greedy answers; leave out --temperature")
         if self.result.keep_answers and len(self.engines) > 1:
-            message = "--keep-answers is for one engine at one depth of context; name one of each"
-            raise BadInputError(message)
+            raise BadInputError(
+                "--keep-answers is for one engine at one depth of context; name one of each"
+            )
         if len(self.engines) > 1:
             results.require_directory(self.result.output)
         results.require_writable(self.result.output)
@@ -128,6 +126,7 @@ class RunRequest:
             found = {each.name: each.in_turns(found[each.name]) for each in self.engines}
         begun = any(journal.path_of(each).is_file() for each in found.values())
         if self.result.resume and not begun:
-            message = "there is no run with these options to continue; leave out --resume"
-            raise BadInputError(message)
+            raise BadInputError(
+                "there is no run with these options to continue; leave out --resume"
+            )
         return found

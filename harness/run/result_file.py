@@ -23,11 +23,10 @@ def write(submission: Submission, output: Path | None) -> Path:
     data = canonical_bytes(encode(submission))
     problems = findings(data, file="result")
     if problems:
-        message = (
+        raise HarnessError(
             f"the result violates the format: {problems[0].line()}; this is a bug, "
             "please report it. The measurements have been saved; --resume writes them again"
         )
-        raise HarnessError(message)
     path = output or Path()
     if not _is_file_name(path):
         path /= canonical_name(submission, data)
@@ -35,38 +34,37 @@ def write(submission: Submission, output: Path | None) -> Path:
         with files.written(path) as part:
             part.write_bytes(data)
     except OSError as error:
-        message = (
+        raise MachineError(
             f"{path} cannot be written ({error.strerror}); the measurements have been saved: "
             "repeat the command with --resume and another --output"
-        )
-        raise MachineError(message) from error
+        ) from error
     return path
 
 
 def require_directory(output: Path | None) -> None:
     """Raise `BadInputError` when several results would go to one file."""
     if output is not None and _is_file_name(output):
-        message = f"several engines give several results; name a directory, not {output}"
-        raise BadInputError(message)
+        raise BadInputError(f"several engines give several results; name a directory, not {output}")
 
 
 def require_free(output: Path | None) -> None:
     """Raise `BadInputError` when the file exists: it may be the result of an hour's work."""
     if output is not None and output.is_file():
-        message = f"{output} already exists; name another --output, or delete it first"
-        raise BadInputError(message)
+        raise BadInputError(f"{output} already exists; name another --output, or delete it first")
 
 
 def require_writable(output: Path | None) -> None:
     """Raise `HarnessError` when nothing can be written there; call it before measuring."""
     path = output or Path()
     if path.suffix in _OTHER_FILES and not path.exists():
-        message = f"a result is JSON, so {path} cannot be its --output; name NAME.json, or a folder"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"a result is JSON, so {path} cannot be its --output; name NAME.json, or a folder"
+        )
     folder = path.parent if _is_file_name(path) else path
     if folder.is_file():
-        message = f"{folder} is a file; name a directory as --output, or a file NAME.json in one"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{folder} is a file; name a directory as --output, or a file NAME.json in one"
+        )
     try:
         # Missing folders are made with the file: a dry run writes nothing.
         with TemporaryFile(dir=next(each for each in (folder, *folder.parents) if each.exists())):

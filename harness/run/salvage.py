@@ -54,8 +54,9 @@ def require_writable(failed: TrialFact, others: Sequence[Fact], assembled: Assem
     submission = without_invalid([*_without_trials(others), failed], assembled)
     found = contract.findings(canonical_bytes(encode(submission)))
     if found:
-        message = f"nothing was measured, because the result would be invalid: {_said(found[0])}"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"nothing was measured, because the result would be invalid: {_said(found[0])}"
+        )
 
 
 def _good(facts: Sequence[Fact], broken: Collection[object]) -> Iterator[Fact]:

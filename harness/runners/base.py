@@ -90,8 +90,7 @@ class Generation(Measured):
         if self.counted_tokens is not None:
             return self.counted_tokens
         if self.tokens is None:
-            message = "a generation without token ids must say how many tokens it has"
-            raise ValueError(message)
+            raise ValueError("a generation without token ids must say how many tokens it has")
         return len(self.tokens)
 
     @property

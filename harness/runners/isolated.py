@@ -55,8 +55,9 @@ class IsolatedSession:
         try:
             self._start()
         except _ChildLostError as error:
-            message = f"the engine failed while loading: {error}; try: python -m harness doctor"
-            raise MachineError(message) from error
+            raise MachineError(
+                f"the engine failed while loading: {error}; try: python -m harness doctor"
+            ) from error
 
     def report(self) -> base.EngineReport:
         report: base.EngineReport = self._ask(methodcaller("report"))
@@ -91,8 +92,9 @@ class IsolatedSession:
         try:
             found: base.Agreement = self._ask(methodcaller("agreement", prompt, tokens, text))
         except _ChildLostError as error:
-            message = f"the engine failed while reading: {error}; try: python -m harness doctor"
-            raise MachineError(message) from error
+            raise MachineError(
+                f"the engine failed while reading: {error}; try: python -m harness doctor"
+            ) from error
         return found
 
     def probe(self) -> Probes | None:

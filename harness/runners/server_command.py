@@ -12,11 +12,11 @@ def command_words(command: str, *, option: str) -> tuple[str, ...]:
     try:
         words = tuple(split_command(command))
     except ValueError as error:
-        message = f"{option}: {error}; quote it as for a shell"
-        raise BadInputError(message) from error
+        raise BadInputError(f"{option}: {error}; quote it as for a shell") from error
     if not any(PORT in word for word in words):
-        message = f"{option} needs a place for the port: write {PORT}, as in --port {PORT}"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{option} needs a place for the port: write {PORT}, as in --port {PORT}"
+        )
     return words
 
 

@@ -28,8 +28,7 @@ def accepted(path: Path) -> Submission:
     result = read(files.result_bytes(path), file=path.name)
     if not isinstance(result, Submission):
         lines = "\n".join(finding.line() for finding in result)
-        message = f"{path.name} is not valid and would be rejected:\n{lines}"
-        raise RefusedError(message)
+        raise RefusedError(f"{path.name} is not valid and would be rejected:\n{lines}")
     return result
 
 
@@ -38,8 +37,7 @@ def signed(submission: Submission, contributor: str | None) -> Submission:
     if contributor is None or submission.contributor == contributor:
         return submission
     if submission.contributor is not None:
-        message = f"the result names {submission.contributor}; leave out --contributor"
-        raise BadInputError(message)
+        raise BadInputError(f"the result names {submission.contributor}; leave out --contributor")
     return replace(submission, contributor=contributor)
 
 
@@ -48,32 +46,30 @@ def find_checkout(start: Path) -> Path:
     for folder in (start, *start.parents):
         if (folder / _SIGN_OF_A_CHECKOUT).is_file():
             return folder
-    message = (
+    raise BadInputError(
         f"{start} is in no clone of the project; run the command in your clone, name it with "
         "--repository FOLDER, or send the result through the issue form with --without-git"
     )
-    raise BadInputError(message)
 
 
 def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
     """The submission, replacing an earlier result. Raises `BadInputError` if that is not there."""
     there = next((each for each in _places(name, checkout) if each.is_file()), None)
     if there is None:
-        message = f"{COMMUNITY.as_posix()} holds no {name}; name an existing file (git pull?)"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"{COMMUNITY.as_posix()} holds no {name}; name an existing file (git pull?)"
+        )
     old = accepted(there)
     if old.contributor is None:
-        message = (
+        raise BadInputError(
             f"{name} is anonymous, so it cannot be replaced; leave out --supersedes, and ask for "
             "its withdrawal with the form *Withdraw or doubt a result*"
         )
-        raise BadInputError(message)
     if (submission.contributor or "").lower() != old.contributor.lower():
-        message = (
+        raise BadInputError(
             f"{name} is by {old.contributor}, who alone can replace it; if that is you, add "
             f"--contributor {old.contributor}"
         )
-        raise BadInputError(message)
     return replace(submission, supersedes=name)
 
 
@@ -90,8 +86,7 @@ def write_result(submission: Submission, checkout: Path) -> Path:
             with files.written(path) as part:
                 part.write_bytes(data)
     except OSError as error:
-        message = f"{path} cannot be written ({error.strerror})"
-        raise MachineError(message) from error
+        raise MachineError(f"{path} cannot be written ({error.strerror})") from error
     return path
 
 
@@ -99,11 +94,10 @@ def as_text(submission: Submission) -> str:
     """The text for the issue form. Raises `BadInputError` where the form cannot hold it."""
     text = to_text(canonical_bytes(encode(submission)))
     if len(text) > MOST_CHARACTERS:
-        message = (
+        raise BadInputError(
             f"its text has {len(text):,} characters, more than the {MOST_CHARACTERS:,} of a form; "
             "drag the file itself into the form instead (as FILE.json.txt if it refuses .json)"
         )
-        raise BadInputError(message)
     return text
 
 
@@ -199,8 +193,7 @@ def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iter
         if done.returncode != 0:
             left = "\n".join(pasted(step) for step in commands[number:])
             printed = "\n".join(filter(None, (done.stdout.strip(), done.stderr.strip())))
-            message = f"{command[0]} failed: {printed}\nStill to be run:\n{left}"
-            raise MachineError(message)
+            raise MachineError(f"{command[0]} failed: {printed}\nStill to be run:\n{left}")
         if command[0] == "gh" and done.stdout.strip():
             yield done.stdout.strip()
 

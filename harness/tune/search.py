@@ -69,8 +69,9 @@ def families(
                 if arm.id != BASELINE:
                     depths.setdefault(_name(arm, drafts), {})[depth] = arm
     if not depths:
-        message = "nothing to tune: no method speculates; name one with --method or --draft"
-        raise BadInputError(message)
+        raise BadInputError(
+            "nothing to tune: no method speculates; name one with --method or --draft"
+        )
     return tuple(Family(name=name, arms=arms) for name, arms in depths.items())
 
 
@@ -163,11 +164,10 @@ class TimeLeft:
 def split(prompts: Sequence[SuitePrompt]) -> Prompts:
     """Two sets that share no prompt, each with as many tasks as it can. Raises `BadInputError`."""
     if len(prompts) < _FEWEST_PROMPTS:
-        message = (
+        raise BadInputError(
             f"a tune needs {_FEWEST_PROMPTS} prompts, some to choose by and others to check the "
             f"choice, and has {len(prompts)}: relax --tasks or --prompts"
         )
-        raise BadInputError(message)
     turns: dict[str, int] = {}
     ranked: list[tuple[int, int, SuitePrompt]] = []
     for prompt in prompts:

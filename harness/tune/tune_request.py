@@ -179,8 +179,9 @@ class TuneRequest(RunRequest):
             if report.write_svg(outcome, chart):
                 console.say(f"Chart: {chart}")
         except OSError as error:
-            message = f"the chart next to {path} cannot be written: {error.strerror}"
-            raise MachineError(message) from error
+            raise MachineError(
+                f"the chart next to {path} cannot be written: {error.strerror}"
+            ) from error
         return path
 
     def print_plan(self) -> None:

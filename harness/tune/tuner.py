@@ -98,8 +98,7 @@ class Tuner:
                 candidates += _candidates(family, predicted, below=below)
         if not candidates:
             reasons = ", ".join(f"{arm.id} ({arm.reason})" for arm in seen.arms if arm.reason)
-            message = f"no method could run: {reasons}; try python -m harness doctor"
-            raise MachineError(message)
+            raise MachineError(f"no method could run: {reasons}; try python -m harness doctor")
         return candidates
 
     def _race(self, listed: Sequence[Candidate]) -> tuple[str, ...]:
@@ -172,8 +171,9 @@ class Tuner:
             began >= stage.measured_from for stage in self.stages.values()
         )
         if self.resume and not resume and not self.stages:
-            message = "there is no tune with these options to continue; leave out --resume"
-            raise BadInputError(message)
+            raise BadInputError(
+                "there is no tune with these options to continue; leave out --resume"
+            )
         if not resume:
             journal.make_way(work_file, say=self.say)
         running = execute.by_blocks(

@@ -46,8 +46,7 @@ def verify(
     """
     submission = read(result_bytes(file), file=str(file), now=datetime.now(UTC))
     if not isinstance(submission, Submission):
-        message = f"{submission[0].line()}; `python -m harness validate` lists all"
-        raise BadInputError(message)
+        raise BadInputError(f"{submission[0].line()}; `python -m harness validate` lists all")
     asked = options.campaign_options(submission)
     runner = options.runner or submission.engine.runner
     own = runner if runner in RUNNERS else None

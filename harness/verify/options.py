@@ -61,8 +61,9 @@ class VerifyOptions(EngineOptions):
 def _require_repeatable(submission: Submission, prompts: tuple[str, ...]) -> None:
     ids = [each.id for each in submission.suite.prompts]
     if unknown := [each for each in prompts if each not in ids]:
-        message = f"the result has no prompt {unknown[0]!r}; it has {', '.join(ids[:9])}, …"
-        raise BadInputError(message)
+        raise BadInputError(
+            f"the result has no prompt {unknown[0]!r}; it has {', '.join(ids[:9])}, …"
+        )
     if submission.settings.sampling != "greedy":
         message = "its answers were sampled, so another run gives different ones"
     elif not any(each.output_sha256 for each in submission.trials):
@@ -71,18 +72,16 @@ def _require_repeatable(submission: Submission, prompts: tuple[str, ...]) -> Non
         message = "its prompts were padded to a depth of context, which is not repeated"
     else:
         return
-    message = f"this result cannot be verified: {message}"
-    raise BadInputError(message)
+    raise BadInputError(f"this result cannot be verified: {message}")
 
 
 def _weights(model: Model, flag: str) -> str:
     known = WEIGHTS.get(model.sha256 or "")
     if known is None:
-        message = (
+        raise BadInputError(
             f"the weights of {model.name} {model.quantisation} have no name here; give {flag} the "
             f"GGUF file (SHA-256 {model.sha256 or 'not stated'})"
         )
-        raise BadInputError(message)
     return known.preset
 
 
@@ -91,5 +90,4 @@ def _suite(submission: Submission) -> str:
     for name in suites.known_ids():
         if suites.load(name).sha256 == own.sha256:
             return name
-    message = f"the prompts of the suite {own.id} {own.version} are not in this version"
-    raise BadInputError(message)
+    raise BadInputError(f"the prompts of the suite {own.id} {own.version} are not in this version")

@@ -47,11 +47,10 @@ def require_same_weights(submission: Submission, campaign: Campaign) -> None:
     here = [campaign.target.model, *(draft.model for draft in campaign.drafts)]
     for own, stated in zip(here, (submission.target, *submission.drafts), strict=False):
         if None not in (own.sha256, stated.sha256) and own.sha256 != stated.sha256:
-            message = (
+            raise BadInputError(
                 f"{own.name} {own.quantisation} here has the SHA-256 {own.sha256}, the result "
                 f"{stated.sha256} for {stated.name} {stated.quantisation}; give that file"
             )
-            raise BadInputError(message)
 
 
 def repeat(
@@ -66,8 +65,7 @@ def repeat(
                 continue
             prepared = session.prepare(arm.id)
             if isinstance(prepared, Failure):
-                message = f"{arm.id} did not start: {prepared.detail}"
-                raise MachineError(message)
+                raise MachineError(f"{arm.id} did not start: {prepared.detail}")
             for prompt in campaign.suite.prompts:
                 say(f"{arm.id}: {prompt.id}")
                 yield _repeated(submission, stated[prompt.id], session, campaign)
@@ -82,8 +80,7 @@ def _repeated(
     request = TrialRequest(arm=stated.arm, prompt=stated.prompt, max_output_tokens=limit)
     answer = session.generate(request)
     if isinstance(answer, Failure):
-        message = f"{stated.arm} on {stated.prompt}: {answer.detail}"
-        raise MachineError(message)
+        raise MachineError(f"{stated.arm} on {stated.prompt}: {answer.detail}")
     planned = PlannedTrial(arm=stated.arm, prompt=stated.prompt, block=0, order=0)
     own = trial_of(answer, planned, order=0)
     rendered = {each.id: each.rendered_sha256 for each in submission.suite.prompts}

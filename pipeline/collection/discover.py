@@ -111,5 +111,6 @@ def require_writable(folder: Path) -> None:
         with TemporaryFile(dir=folder if folder.exists() else folder.parent):
             pass
     except OSError as error:
-        message = f"{folder} cannot be written ({error.strerror}). Choose another --output."
-        raise UnwritableError(message) from error
+        raise UnwritableError(
+            f"{folder} cannot be written ({error.strerror}). Choose another --output."
+        ) from error

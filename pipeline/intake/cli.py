@@ -75,8 +75,7 @@ def _labels(text: str) -> frozenset[str]:
     try:
         return msgspec.json.decode(text, type=frozenset[str])
     except msgspec.DecodeError as error:
-        message = f"--labels {shown(text)} is not a JSON list of names"
-        raise PipelineError(message) from error
+        raise PipelineError(f"--labels {shown(text)} is not a JSON list of names") from error
 
 
 def consent(labels: frozenset[str], event_label: str, head: str) -> frozenset[str]:
@@ -142,8 +141,7 @@ def comment_command(
         # The words of addresses; a branch may have any name and is quoted.
         for shape, value in ((_REPOSITORY, repository), (_SHA, head), (_OWNER, owner)):
             if not shape.fullmatch(value):
-                message = f"{value!a} is not what GitHub would pass; nothing written"
-                raise PipelineError(message)
+                raise PipelineError(f"{value!a} is not what GitHub would pass; nothing written")
         checked = host.Head(sha=head, owner=owner, branch=branch)
         typer.echo(write_comment(verdict, repository, checked))
 

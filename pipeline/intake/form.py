@@ -81,11 +81,9 @@ def read_event(path: Path) -> Form:
     try:
         issue = msgspec.json.decode(path.read_bytes(), type=_Event).issue
     except (OSError, msgspec.DecodeError) as error:
-        message = f"{path} is not the event of an issue ({error})"
-        raise PipelineError(message) from error
+        raise PipelineError(f"{path} is not the event of an issue ({error})") from error
     if not LOGIN.fullmatch(issue.user.login):
-        message = f"{issue.user.login!a} is not an account that could send a result"
-        raise PipelineError(message)
+        raise PipelineError(f"{issue.user.login!a} is not an account that could send a result")
     return issue
 
 
@@ -169,17 +167,15 @@ def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
     data = from_text(body)
     attached = sorted(set(ATTACHED.findall(body)))
     if data is not None and attached:
-        message = "it holds a text and an attached file; send one of them"
-        raise UnreadableTextError(message)
+        raise UnreadableTextError("it holds a text and an attached file; send one of them")
     if data is not None:
         return data
     if len(attached) != 1:
-        message = (
+        raise UnreadableTextError(
             f"it holds {len(attached)} attached files; attach one result"
             if attached
             else "it holds no result; paste what `draftmap submit --without-git FILE` prints"
         )
-        raise UnreadableTextError(message)
     data = (fetch or _fetched)(attached[0])
     try:
         return from_text(data.decode("ascii")) or data
@@ -193,11 +189,13 @@ def _fetched(address: str) -> bytes:
         with urllib.request.urlopen(address, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - the form of the address was checked
             data: bytes = answer.read(MAX_BYTES + 1)
     except (URLError, OSError) as error:
-        message = f"the attached file could not be read ({error}); paste the text instead"
-        raise UnreadableTextError(message) from error
+        raise UnreadableTextError(
+            f"the attached file could not be read ({error}); paste the text instead"
+        ) from error
     if len(data) > MAX_BYTES:
-        message = f"the attached file has more than the {MAX_BYTES:,} bytes that are accepted"
-        raise UnreadableTextError(message)
+        raise UnreadableTextError(
+            f"the attached file has more than the {MAX_BYTES:,} bytes that are accepted"
+        )
     return data
 
 

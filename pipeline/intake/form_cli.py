@@ -95,12 +95,10 @@ def _repeated(filled: form.Form, answer: reply.Reply, folder: Path, clone: Path)
     place, _, name = path.rpartition("/")
     data = (folder / RESULT).read_bytes()[: MAX_BYTES + 1]
     if not (_FOLDER.fullmatch(place) and FILE_NAME.fullmatch(name)):
-        message = f"{path!a} is not a place for a result"
-        raise PipelineError(message)
+        raise PipelineError(f"{path!a} is not a place for a result")
     sha = form.commit(clone, answer.base, filled, path, data)
     if sha != answer.head:
-        message = f"the result is not the one that was judged ({answer.head[:10]})"
-        raise PipelineError(message)
+        raise PipelineError(f"the result is not the one that was judged ({answer.head[:10]})")
     return sha
 
 

@@ -66,15 +66,15 @@ def commit(repository: Path, revision: str) -> str:
     """The full id of the commit that a revision names. Raises `GitError` if there is none."""
     found = _resolved(repository, revision)
     if found is None:
-        message = (
+        raise GitError(
             f"{shown(revision)} names no commit of this clone; fetch it, or check the spelling"
         )
-        raise GitError(message)
     names = (f"refs/{kind}/{revision}" for kind in ("heads", "tags"))
     there = _text(repository, "for-each-ref", "--format=%(refname)", *names).split()
     if len({_resolved(repository, name) for name in there}) > 1:
-        message = f"{shown(revision)} is a branch and a tag of other commits; name it by its id"
-        raise GitError(message)
+        raise GitError(
+            f"{shown(revision)} is a branch and a tag of other commits; name it by its id"
+        )
     return found
 
 
@@ -148,8 +148,7 @@ def contents(repository: Path, blobs: Sequence[str]) -> Iterator[bytes]:
             end = answer.index(b"\n", at)
             found, size = _object(answer[at:end].decode())
             if found != blob:
-                message = f"git cat-file answered with {shown(found)} instead of {blob}"
-                raise GitError(message)
+                raise GitError(f"git cat-file answered with {shown(found)} instead of {blob}")
             yield answer[end + 1 : end + 1 + size]
             at = end + size + 2
 
@@ -194,10 +193,9 @@ def _object(line: str) -> tuple[str, int]:
     name, _, rest = line.partition(" ")
     kind, _, size = rest.partition(" ")
     if kind != "blob":
-        message = (
+        raise GitError(
             f"git cat-file found no blob {shown(name)} ({shown(rest)}). Is the clone complete?"
         )
-        raise GitError(message)
     return name, int(size)
 
 
@@ -229,6 +227,5 @@ def _run(
         # A quiet 1 is an answer of `rev-parse --verify` and `merge-base`: there is none.
         raise GitError(message, code=None if error.stderr else error.returncode) from error
     except (OSError, subprocess.TimeoutExpired) as error:
-        message = f"git could not be run ({error}). Install git, or try again."
-        raise GitError(message) from error
+        raise GitError(f"git could not be run ({error}). Install git, or try again.") from error
     return done.stdout

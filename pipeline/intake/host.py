@@ -122,8 +122,7 @@ def _ask(method: str, path: str, value: object = None) -> Any:  # noqa: ANN401 -
     try:
         return orjson.loads(answer)
     except orjson.JSONDecodeError as error:
-        message = f"gh api answered with no JSON ({error})"
-        raise _HostError(message) from error
+        raise _HostError(f"gh api answered with no JSON ({error})") from error
 
 
 def _run(command: Sequence[str], data: bytes | None = None) -> bytes:
@@ -133,9 +132,9 @@ def _run(command: Sequence[str], data: bytes | None = None) -> bytes:
         )
     except subprocess.CalledProcessError as error:
         reason = error.stderr.decode("utf-8", "replace").strip() or "no reason given"
-        message = f"{command[0]} failed: {reason}"
-        raise _HostError(message) from error
+        raise _HostError(f"{command[0]} failed: {reason}") from error
     except (OSError, subprocess.TimeoutExpired) as error:
-        message = f"{command[0]} could not be run ({error}). Is it installed, and is GH_TOKEN set?"
-        raise _HostError(message) from error
+        raise _HostError(
+            f"{command[0]} could not be run ({error}). Is it installed, and is GH_TOKEN set?"
+        ) from error
     return done.stdout

@@ -109,8 +109,7 @@ def from_bytes(data: bytes) -> Reply:
 def from_file(path: Path) -> Reply:
     """The reply in a file; reads no more of it than a reply may hold."""
     if path.is_symlink() or not path.is_file():
-        message = "there is no verdict.json; the check did not finish"
-        raise UnreadableVerdictError(message)
+        raise UnreadableVerdictError("there is no verdict.json; the check did not finish")
     with path.open("rb") as stream:
         return from_bytes(stream.read(strict.MAX_BYTES + 1))
 

@@ -43,8 +43,9 @@ def withdrawals(repository: Path, revision: str) -> Withdrawals:
     texts = tuple(zip(about, git.contents(repository, list(about.values())), strict=True))
     for name, text in texts:
         if contract.document_findings(text, LIFECYCLE_SCHEMA):
-            message = f"{LIFECYCLE}/{name} of the base is not a valid entry; repair it there first"
-            raise git.GitError(message)
+            raise git.GitError(
+                f"{LIFECYCLE}/{name} of the base is not a valid entry; repair it there first"
+            )
     return Withdrawals(
         results=frozenset(entries.keys() - about.keys()),
         contributors=ended_contributors(texts),

@@ -93,8 +93,9 @@ def _alone(folder: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout as error:
-        message = f"another build writes {folder}; wait until it ends, or choose another --output"
-        raise UnwritableError(message) from error
+        raise UnwritableError(
+            f"another build writes {folder}; wait until it ends, or choose another --output"
+        ) from error
     try:
         yield
     finally:
@@ -144,11 +145,10 @@ def write_source(
 def require_own(folder: Path) -> None:
     """Raise `PipelineError` when a folder holds what no build wrote: builds empty it."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
-        message = (
+        raise PipelineError(
             f"{folder} holds files that no build wrote, and a build would remove them. Choose an "
             "empty or a new folder with --output."
         )
-        raise PipelineError(message)
 
 
 def _mark(folder: Path) -> None:

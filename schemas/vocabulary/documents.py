@@ -38,5 +38,4 @@ def read_entry(cls: type[T], place: str, table: Mapping[str, Any]) -> T:
     try:
         return msgspec.convert(table, cls)
     except msgspec.ValidationError as error:
-        message = f"{place}: {error}"
-        raise ValueError(message) from error
+        raise ValueError(f"{place}: {error}") from error

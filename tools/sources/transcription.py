@@ -41,8 +41,9 @@ def checked(folder: Path, pattern: str, expected: str) -> dict[str, bytes]:
     """The files of a source by their path. Raises `WrongInputError` for any other copy."""
     found = digest(folder, pattern)
     if found != expected:
-        message = f"{folder}: the files {pattern} have the digest {found}, not {expected}"
-        raise WrongInputError(message)
+        raise WrongInputError(
+            f"{folder}: the files {pattern} have the digest {found}, not {expected}"
+        )
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.glob(pattern))

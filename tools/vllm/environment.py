@@ -128,16 +128,16 @@ def wait_until_healthy(base_url: str, server: subprocess.Popen[bytes], log: Path
     deadline = time.monotonic() + STARTUP_TIMEOUT_S
     while time.monotonic() < deadline:
         if server.poll() is not None:
-            message = f"vLLM ended with code {server.returncode} before it was ready; see {log}."
-            raise RuntimeError(message)
+            raise RuntimeError(
+                f"vLLM ended with code {server.returncode} before it was ready; see {log}."
+            )
         try:
             ask(base_url, "/health")
         except (OSError, HTTPException):
             time.sleep(1)
         else:
             return
-    message = f"vLLM was not ready after {STARTUP_TIMEOUT_S} s; see {log}."
-    raise RuntimeError(message)
+    raise RuntimeError(f"vLLM was not ready after {STARTUP_TIMEOUT_S} s; see {log}.")
 
 
 def stop(server: subprocess.Popen[bytes]) -> None:

@@ -131,8 +131,7 @@ class Client:
             raise ServerSilentError(message) from error
         except (OSError, http.client.HTTPException) as error:
             why = printable(str(error))[:_SHOWN] or type(error).__name__
-            message = f"no answer to {path} from {self.address}: {why}"
-            raise ServerSilentError(message) from error
+            raise ServerSilentError(f"no answer to {path} from {self.address}: {why}") from error
         finally:
             connection.close()
 
@@ -203,8 +202,7 @@ def _whole(response: http.client.HTTPResponse, path: str) -> str:
     if len(data) > _MOST_BYTES:
         raise _too_large(path)
     if response.length:
-        message = f"the answer to {path} was cut off"
-        raise ServerSilentError(message)
+        raise ServerSilentError(f"the answer to {path} was cut off")
     return data.decode("utf-8", "replace")
 
 
@@ -217,8 +215,7 @@ def as_json(text: str, path: str) -> Json:
     try:
         return parsed(text)
     except ValueError as error:
-        message = f"the answer to {path} is not JSON"
-        raise ServerSilentError(message) from error
+        raise ServerSilentError(f"the answer to {path} is not JSON") from error
 
 
 def parsed(text: str) -> Json:

@@ -69,15 +69,13 @@ def read_as(kind: type[T], answer: Json, *, what: str) -> T:
     try:
         return msgspec.convert(answer, kind)
     except msgspec.ValidationError as error:
-        message = f"{what}: {error}"
-        raise BadAnswerError(message) from error
+        raise BadAnswerError(f"{what}: {error}") from error
 
 
 def require_plain(drafted: int | None) -> None:
     """Raise `BadAnswerError` when the server of an arm without speculation drafted."""
     if drafted:
-        message = (
+        raise BadAnswerError(
             f"the baseline's server drafted {drafted} tokens itself; give one that was started "
             "without speculation, or takes a depth with each request"
         )
-        raise BadAnswerError(message)

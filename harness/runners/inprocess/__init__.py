@@ -21,9 +21,8 @@ def open_in_process(campaign: Campaign) -> Session:
         # Importing the binding loads the engine; only the process that runs it should.
         from harness.runners.inprocess.session import LlamaSession  # noqa: PLC0415
     except (ImportError, OSError, RuntimeError) as error:
-        message = (
+        raise MachineError(
             f"llama-cpp-python cannot be loaded ({error}); "
             "install it with: CMAKE_ARGS=-DGGML_NATIVE=OFF pip install llama-cpp-python"
-        )
-        raise MachineError(message) from error
+        ) from error
     return LlamaSession(campaign)

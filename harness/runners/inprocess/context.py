@@ -58,8 +58,7 @@ class Context:
             usual = with_default_attention(settings) == settings
             remedy = "lower --context" if usual else _OTHER_REMEDY
             size = f"a context of {settings.context_tokens} tokens"
-            message = f"no memory for {size} ({why}); {remedy}"
-            raise MachineError(message)
+            raise MachineError(f"no memory for {size} ({why}); {remedy}")
         self.held = 0
         self._memory = llama_cpp.llama_get_memory(self.ctx)
         self._batch_tokens = settings.batch_tokens
@@ -165,8 +164,7 @@ class Context:
         code = llama_cpp.llama_decode(self.ctx, self._batch)
         if code != 0:
             why = "the context is full" if code == _NO_SLOT else engine_log.last_error()
-            message = f"llama_decode returned {code}: {why}"
-            raise DecodeError(message)
+            raise DecodeError(f"llama_decode returned {code}: {why}")
         self.held += count
 
     def _choices(self, rows: int) -> list[int]:

@@ -69,8 +69,9 @@ class LoadedModels:
         method, n_max = arm.method, arm.method.n_max or 0
         entry = METHODS[method.type]
         if DEFAULT_RUNNER not in entry.runners:
-            message = f"the in-process runner has no method {method.type}; use a server runner"
-            raise BadInputError(message)
+            raise BadInputError(
+                f"the in-process runner has no method {method.type}; use a server runner"
+            )
         if entry.control:
             return drafters.NoDrafter()
         if method.acceptance is not None:

@@ -31,8 +31,7 @@ def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: 
         for start in range(0, len(answer) - 1, rows):
             choices += model.step(answer[start : min(start + rows, len(answer) - 1)])
     except DecodeError as error:
-        message = f"the draft cannot read an answer: {error}"
-        raise MachineError(message) from error
+        raise MachineError(f"the draft cannot read an answer: {error}") from error
     agrees = [
         choice == token and not model.is_end(token)
         for choice, token in zip(choices, answer[1:], strict=True)
@@ -45,11 +44,10 @@ def rendered_prompt(model: Context, prompt: str, *, thinking: bool) -> tuple[int
     words = model.weights
     mark = next(filter(words.is_mark, words.tokens(prompt, begins=False)), None)
     if mark is not None:
-        message = (
+        raise BadInputError(
             f"the prompt {prompt[:_SHOWN]!r}… has {words.piece(mark)} in it, a mark of a chat "
             "template; give what the user typed, or the token ids as prompt_ids"
         )
-        raise BadInputError(message)
     return tuple(words.render(prompt, thinking=thinking))
 
 
@@ -63,28 +61,25 @@ def answer_tokens(
     own = model.weights.text(tokens)
     shown, stated = (_UNSEEN.sub("", each) for each in (own, text or ""))
     if stated not in shown and shown not in stated:  # one may lack thoughts or its last tokens
-        message = (
+        raise BadInputError(
             f"the token ids of an answer are {own[:_SHOWN]!r}… to this draft, and its text is "
             f"{(text or '')[:_SHOWN]!r}…: they are of a model with another vocabulary"
         )
-        raise BadInputError(message)
     return tokens
 
 
 def _require_known(model: Context, token: int) -> None:
     if token >= model.weights.vocabulary_size:
-        message = (
+        raise BadInputError(
             f"an answer has the token {token}, and the draft knows {model.weights.vocabulary_size} "
             "tokens: another vocabulary wrote that answer"
         )
-        raise BadInputError(message)
 
 
 def _require_room(model: Context, needed: int) -> None:
     room = llama_cpp.llama_n_ctx(model.ctx)
     if needed > room:
-        message = (
+        raise BadInputError(
             f"a prompt and its answer take {needed} tokens, the context holds {room}: raise "
             f"--context to {needed} or more"
         )
-        raise BadInputError(message)

@@ -138,10 +138,9 @@ class LlamaSession:
         try:
             times = probes.step_times(target, prompt, widths)
         except (RollbackError, DecodeError) as error:
-            message = (
+            raise MachineError(
                 f"single steps cannot be timed: {str(error) or _NO_ROLLBACK}; {probes.INSTEAD}"
-            )
-            raise MachineError(message) from error
+            ) from error
         return StepTimes(context_tokens=len(prompt), ms=times)
 
     def tokens_of(self, prompt: str) -> tuple[int, ...]:
@@ -279,9 +278,8 @@ def _check_context(prompts: dict[str, list[int]], campaign: Campaign) -> None:
     settings = campaign.settings
     needed = len(prompts[longest]) + settings.max_output_tokens
     if needed > settings.context_tokens:
-        message = (
+        raise BadInputError(
             f"prompt {longest} and its output take {needed} tokens, but the context holds "
             f"{settings.context_tokens}; raise --context to {needed} or more, or leave it out "
             "with --prompts"
         )
-        raise BadInputError(message)

@@ -97,8 +97,9 @@ def _default_axes(words: _Words, settings: RunSettings) -> None:
             words.argv += [names[0], str(value)]
         elif value != axis.default:
             without_value = words.abilities.first(*axis.server)
-            missing = f"{without_value} with a value" if without_value else axis.server[-1]
-            raise _UnknownToBinaryError(missing)
+            raise _UnknownToBinaryError(
+                f"{without_value} with a value" if without_value else axis.server[-1]
+            )
 
 
 def _axes(words: _Words, settings: RunSettings) -> None:
@@ -114,8 +115,9 @@ def _axes(words: _Words, settings: RunSettings) -> None:
     for argument in settings.server_arguments or ():
         name, _, value = argument.partition(" ")
         if words.abilities.names_of(name) & {*words.argv}:
-            message = f"--server-arg {name}: the harness sets it; use the option of run for it"
-            raise _RefusedArgumentError(message)
+            raise _RefusedArgumentError(
+                f"--server-arg {name}: the harness sets it; use the option of run for it"
+            )
         words.need(value or None, name)
 
 
@@ -124,8 +126,7 @@ def _speculation(words: _Words, method: Method, campaign: Campaign) -> None:
         words.argv += ["--spec-type", "none"] if words.abilities.spec_types else []
         return
     if method.type == "other" and not method.chain:
-        message = f"method {method.name}"
-        raise _UnknownToBinaryError(message)
+        raise _UnknownToBinaryError(f"method {method.name}")
     _force(words, method)
     if method.draft:
         _with_draft(words, method.draft, campaign)
@@ -152,8 +153,9 @@ def _force(words: _Words, method: Method) -> None:
     if method.length is None:
         return
     if method.draft is None:
-        message = "way to force acceptance without a draft; name one with --draft"
-        raise _UnknownToBinaryError(message)
+        raise _UnknownToBinaryError(
+            "way to force acceptance without a draft; name one with --draft"
+        )
     words.need(f"{method.length:g}", *_flags(method.type).forced)
 
 
@@ -172,16 +174,16 @@ def _type(words: _Words, *kinds: str) -> None:
         words.argv += ["--spec-type", ",".join(named)]
     elif kinds != (DRAFT_MODEL,):
         it = f"offers {', '.join(offered)}" if offered else "knows draft models only"
-        message = f"method {'+'.join(kinds)} (it {it})"
-        raise _UnknownToBinaryError(message)
+        raise _UnknownToBinaryError(f"method {'+'.join(kinds)} (it {it})")
 
 
 def _stages(words: _Words, method: Method) -> None:
     """Add the parts of a method as ik_llama.cpp names them. Raises `_UnknownToBinaryError`."""
     found, offered = stages(method), words.abilities.spec_types
     if found is None or any(word.partition(":")[0] not in offered for word in found[1::2]):
-        message = f"method {'+'.join(method.types)} (it offers {', '.join(offered)})"
-        raise _UnknownToBinaryError(message)
+        raise _UnknownToBinaryError(
+            f"method {'+'.join(method.types)} (it offers {', '.join(offered)})"
+        )
     words.argv += found
 
 
@@ -190,8 +192,7 @@ def _flags(kind: str) -> LlamaCpp:
     entry = METHODS[kind]
     if entry.llama_cpp is None:
         ours = "; it is one of the in-process runner" if DEFAULT_RUNNER in entry.runners else ""
-        message = f"method {kind}{ours}"
-        raise _UnknownToBinaryError(message)
+        raise _UnknownToBinaryError(f"method {kind}{ours}")
     return entry.llama_cpp
 
 

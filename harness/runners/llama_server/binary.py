@@ -69,11 +69,10 @@ class Binary:
         if stated in BACKENDS:
             return BACKENDS[stated]
         if machine(os.environ).gpus:
-            message = (
+            raise BadInputError(
                 f"this build has no {_LIST_DEVICES}; say what it computes with, such as "
                 "--backend cuda, or measure on the processor with --gpu-layers 0"
             )
-            raise BadInputError(message)
         return "cpu"
 
     def report(self, campaign: Campaign, stated: str | None) -> EngineReport:
@@ -128,11 +127,10 @@ def find(path: str | None) -> Binary:
     abilities = read_help(text)
     if "--port" not in abilities.flags:
         reason = f" ({text.strip()})" if len(text.strip().splitlines()) == 1 else ""  # a loader's
-        message = (
+        raise BadInputError(
             f"{found} does not answer --help as a llama-server does{reason}; "
             f"name the {engines.SERVER_PROGRAM} of a llama.cpp build with --server-binary"
         )
-        raise BadInputError(message)
     return Binary(path=program.resolve(), abilities=abilities)
 
 
@@ -191,6 +189,5 @@ def _output(program: Path, flag: str) -> str:
             env=engines.server_environment(program),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        message = f"{program} {flag} gave no answer: {error}"
-        raise MachineError(message) from error
+        raise MachineError(f"{program} {flag} gave no answer: {error}") from error
     return (done.stdout + done.stderr).decode("utf-8", "replace")

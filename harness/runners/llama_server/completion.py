@@ -53,11 +53,13 @@ def read_completion(answer: Json) -> Completion:
     done = values.read_as(Completion, answer, what="the answer is not a completion")
     listed, stated = len(done.tokens), done.timings.predicted_n
     if not listed and not done.content:
-        message = "the answer has no tokens and no text; this server may not know return_tokens"
-        raise values.BadAnswerError(message)
+        raise values.BadAnswerError(
+            "the answer has no tokens and no text; this server may not know return_tokens"
+        )
     if listed and not listed <= stated <= listed + done.timings.draft_n_accepted:
-        message = f"the answer has {listed} tokens, but its timings speak of {stated}"
-        raise values.BadAnswerError(message)
+        raise values.BadAnswerError(
+            f"the answer has {listed} tokens, but its timings speak of {stated}"
+        )
     return done
 
 
@@ -86,11 +88,10 @@ def require_switch(client: Client) -> None:
     """
     with_thoughts, without = (rendered(client, "", thinking=each) for each in (True, False))
     if with_thoughts == without:
-        message = (
+        raise values.BadAnswerError(
             "this llama-server cannot switch the model's thinking off; take a newer build, or "
             "measure with --thinking"
         )
-        raise values.BadAnswerError(message)
 
 
 def tokenized(client: Client, text: str) -> tuple[int, ...]:
@@ -221,14 +222,14 @@ def _step_ms(client: Client, prompt: Sequence[int], step: Sequence[int]) -> floa
     wall_ms = (time.perf_counter() - began) * 1000
     read = values.read_as(_Stepped, answer, what="the answer has no times").timings
     if not 0 < read.prompt_ms <= wall_ms:
-        message = f"the server states {read.prompt_ms:g} ms for a step that took {wall_ms:.3g} ms"
-        raise values.BadAnswerError(message)
+        raise values.BadAnswerError(
+            f"the server states {read.prompt_ms:g} ms for a step that took {wall_ms:.3g} ms"
+        )
     if read.prompt_n != len(step):
-        message = (
+        raise values.BadAnswerError(
             f"the server read {read.prompt_n} tokens for a step of {len(step)}: it keeps no state "
             "of this model's prompt"
         )
-        raise values.BadAnswerError(message)
     return read.prompt_ms
 
 

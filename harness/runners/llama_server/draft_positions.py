@@ -31,17 +31,15 @@ def counted_by_depth(listed: Sequence[ByDepth], stated: Counted) -> Counted:
     exactly = [here - deeper for here, deeper in pairwise((*drafted, 0))]
     consecutive = [entry.depth for entry in listed] == list(range(1, len(listed) + 1))
     if histogram is None or min(exactly) < 0 or not consecutive:
-        message = (
+        raise values.BadAnswerError(
             f"draft_by_depth counts {drafted} drafted and {accepted} accepted from depth 1 on; "
             "no rounds give that, since a deeper token is reached by fewer of them"
         )
-        raise values.BadAnswerError(message)
     if (sum(drafted), sum(accepted)) != (stated.drafted, stated.accepted):
-        message = (
+        raise values.BadAnswerError(
             f"draft_by_depth adds up to {sum(drafted)} drafted and {sum(accepted)} accepted, "
             f"but the answer states {stated.drafted} and {stated.accepted}"
         )
-        raise values.BadAnswerError(message)
     return Counted(
         drafted=stated.drafted,
         accepted=stated.accepted,

@@ -66,8 +66,7 @@ def _is_ours(port: int, name: str) -> None:
     client = Client(address=address, limit_s=process.ASK_LIMIT_S)
     client.text("/health")
     if name not in client.text("/v1/models"):
-        message = f"another server answers at port {port}"
-        raise ServerSilentError(message)
+        raise ServerSilentError(f"another server answers at port {port}")
 
 
 def one_server(campaign: Campaign, options: ConnectionOptions) -> bool:
@@ -94,8 +93,7 @@ def command_lines(campaign: Campaign, options: ConnectionOptions) -> tuple[str, 
     for arm in (deepest(campaign),) if shared else campaign.arms:
         argv = arguments(arm, campaign, abilities=binary.abilities, port=_ANY_PORT)
         if isinstance(argv, Failure):
-            message = f"{arm.id}: {argv.detail}"
-            raise BadInputError(message)
+            raise BadInputError(f"{arm.id}: {argv.detail}")
         lines.append(join_command((str(binary.path), *argv)))
     return tuple(lines)
 

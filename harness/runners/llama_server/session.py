@@ -65,8 +65,7 @@ class LlamaServerSession(ServerSession[Server]):
         arm = next(each for each in self._campaign.arms if each.role == "baseline")
         server = self._server_of(arm, 0)
         if isinstance(server, Failure):
-            message = f"the server did not start: {server.detail}"
-            raise MachineError(message)
+            raise MachineError(f"the server did not start: {server.detail}")
         request = self._request(arm, self._campaign.suite.prompts[0].text, 1)
         try:
             prompt = self._tokens(server, request)
@@ -74,8 +73,7 @@ class LlamaServerSession(ServerSession[Server]):
                 context_tokens=len(prompt), ms=completion.step_times(server.client, prompt, widths)
             )
         except ServerError as error:
-            message = f"single steps cannot be timed: {error}; {INSTEAD}"
-            raise MachineError(message) from error
+            raise MachineError(f"single steps cannot be timed: {error}; {INSTEAD}") from error
 
     def _start(self, arm: ArmPlan) -> Server | Failure:
         arm = deepest(self._campaign) if self._shared else arm

@@ -8,8 +8,7 @@ PLACE = "<!-- table of flags -->"
 def with_flags(page: str) -> str:
     """The methodology with the table of flags in its place."""
     if PLACE not in page:
-        message = f"the methodology page has no line {PLACE}"
-        raise ValueError(message)
+        raise ValueError(f"the methodology page has no line {PLACE}")
     rows = (f"| `{each.id}` | {each.severity} | {each.explanation()} |" for each in FLAGS.values())
     table = "\n".join(("| Flag | Severity | Raised when |", "| --- | --- | --- |", *rows))
     return page.replace(PLACE, table)
