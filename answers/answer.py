@@ -6,10 +6,9 @@ method that more people lost with than gained is not recommended there.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Literal
 
 from answers import alternatives, warnings
 from answers.choices import (
@@ -28,15 +27,10 @@ from answers.machines import Computer
 from answers.model import LayerPlacement, Setting
 from answers.placement import LoadPlan, fit, project
 from answers.predict import Setup, setup_of
-from answers.rounds import chance_of_gain
 from answers.speed import SpeedEstimate
+from answers.verdicts import Verdict, helps, promise, verdict_of
 from estimates.engine_commands import ServeLine
 
-Verdict = Literal["Yes", "Probably", "Try it", "Probably not", "No"]
-_PROBABLE, _IMPROBABLE = 0.8, 0.2
-RANKS: Mapping[Verdict, int] = {
-    "No": 0, "Probably not": 1, "Try it": 2, "Probably": 3, "Yes": 4
-}  # fmt: skip
 _ABOUT_AS_FAST = 0.97
 _CURVE_REACH = 1.1  # a step without a context and without a choice of the token is a little faster
 
@@ -148,9 +142,9 @@ def answer(
     setup = _setup_of(question, alone)
     options = _options(question, alone, setup, placed, figures)
     named = (each for each in options if question.named and each.way is question.named)
-    judged = next(named, None) if question.named else max(options, key=_promise, default=None)
+    judged = next(named, None) if question.named else max(options, key=promise, default=None)
     verdict, chance = verdict_of(judged) if judged else ("No", None)
-    asked = judged if judged and (question.named or _helps(judged, verdict)) else alone
+    asked = judged if judged and (question.named or helps(judged, verdict)) else alone
     if fixed and asked is alone:
         at = project(alone.case, fixed)
         asked = without_speculation(question.load, question.target, speed, at)
@@ -177,12 +171,6 @@ def _setup_of(question: Question, alone: PlanOption) -> Setup:
     speed = speed_of(question.computer, rig)
     setup = setup_of(rig, speed, alone.case, alone.found, question.model, question.task)
     return replace(setup, curve=question.curve) if question.curve else setup
-
-
-def _helps(judged: PlanOption, verdict: Verdict) -> bool:
-    """Whether a way is to be switched on."""
-    gains = judged.gain is not None and judged.gain.estimate >= 1
-    return gains and RANKS[verdict] >= RANKS["Try it"]
 
 
 def _options(
@@ -226,41 +214,6 @@ def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
     if not whole:
         here = [report for report in here if report.quantisation == question.quantisation]
     return found_here(here, question.task, question.quantisation)
-
-
-def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
-    """The verdict on a way of drafting, and its chance of a gain.
-
-    What is only predicted is at most *Probably* or *Probably not*.
-    """
-    gain, figures = choice.gain, choice.figures
-    if gain is None or not choice.fits:
-        return "No", None
-    chance = chance_of_gain(gain.estimate, gain.low, gain.high)
-    if figures is not None and figures.lost:
-        return ("No" if gain.high < 1 else "Probably not"), chance
-    drafts = choice.speculation
-    guessed = figures is None and drafts is not None and drafts.acceptance is None
-    if gain.low > 1:
-        sure = not guessed and (figures is None or figures.sure)
-        return ("Yes" if sure else "Probably"), chance
-    if gain.high < 1:
-        return ("Probably not" if guessed else "No"), chance
-    if chance >= _PROBABLE:
-        return "Probably", chance
-    return ("Probably not" if chance <= _IMPROBABLE else "Try it"), chance
-
-
-def _promise(choice: PlanOption) -> tuple[bool, bool, bool, bool, int, float]:
-    """The sort key of the ways: fitting ones first; measured gains, predictions, measured losses.
-
-    Of predictions the one that surely gains most counts, not the one that is least known.
-    """
-    rank, measured = RANKS[verdict_of(choice)[0]], choice.figures is not None
-    gain = choice.gain.estimate if choice.gain else 0.0
-    sure = choice.gain.low if choice.gain and not measured else gain
-    gains = gain >= 1 and rank > 1
-    return choice.fits, gains and measured, gains, measured, rank, sure
 
 
 def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[PlanOption]:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from answers.answer import RANKS, Answer, verdict_of
+from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.model import Buffers
 from answers.speed import SpeedEstimate
+from answers.verdicts import RANKS, verdict_of
 from answers.words import coverage_of
 from estimates.engine_commands import ServeLine
 from schemas.codec import Json, encode

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from answers import memory_words
 from answers.answer import Answer, notes_of
 from answers.choices import PlanOption
 from answers.curves import CURVE_ARMS, TRANSFER_ERROR, Curve
@@ -16,10 +17,7 @@ from answers.rounds import tokens_per_round
 from answers.speed import NEAREST_ERROR
 from schemas.vocabulary import say
 
-_GIB = 1024
-_USUAL_CONTEXT = 4096
 _ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
-_NO_LIMIT_MIB = 1e8
 _MANY_CARDS = 3
 _MOST_LOSSES = 2  # by name
 
@@ -48,7 +46,7 @@ def sentences(found: Answer) -> Sentences:
         verdict=verdict(found),
         why=_why(found),
         losses=_losses(found),
-        fits=_fits(found),
+        fits=memory_words.fits(found),
         assumed=_assumed(found),
         instead=_instead(found),
         accuracy=_accuracy(found),
@@ -60,7 +58,7 @@ def verdict(found: Answer) -> str:
     asked, judged = found.asked, found.judged
     before = f"about {say.rate(found.alone.tps.estimate)} tokens/s"
     if not asked.fits:
-        return f"No: it does not fit{_missing(asked)}."
+        return f"No: it does not fit{memory_words.missing(asked)}."
     if asked.gain is None and found.question.alone:
         return f"Without a draft {before}."
     if asked.gain is not None:
@@ -82,7 +80,7 @@ def way(found: Answer) -> str:
     """What to do, or what the verdict is about, without figures: a heading."""
     asked, judged = found.asked, found.judged
     if not asked.fits:
-        return f"it does not fit{_missing(asked)}"
+        return f"it does not fit{memory_words.missing(asked)}"
     if asked.gain is not None:
         return f"{_way(asked)}{_split(asked)}"
     if judged is None or judged.gain is None:
@@ -210,58 +208,6 @@ def _loss(choice: PlanOption) -> str:
 
 def _known(choice: PlanOption) -> str:
     return choice.figures.tier if choice.figures else "predicted"
-
-
-def _fits(found: Answer) -> str:
-    """The memory that it needs, and the context that a draft costs."""
-    asked = found.asked
-    case, placement = asked.case, asked.found.placement
-    if not asked.fits:
-        shorter = "a shorter context, " if case.setting.context > _USUAL_CONTEXT else ""
-        return f"Take {shorter}a smaller quantisation or another model."
-    if not case.devices or not placement.layers:
-        need, free = asked.found.host_needs, case.host.free_mib
-        text = f"Fits in main memory: {_gib(need)} of {_gib(free)} GiB"
-    else:
-        need = sum(each.total() for each in asked.found.devices)
-        free = sum(each.free_mib for each in case.devices)
-        partly = " partly" if asked.found.extent == "partly" else ""
-        text = f"Fits{partly}: {_gib(need)} of {_gib(free)} GiB{_of_several(found)}"
-    return f"{text}; {_context(found)}."
-
-
-def _context(found: Answer) -> str:
-    now, alone = found.context_max, found.context_max_alone
-    if now is None:
-        return "no longer context fits"
-    if alone is not None and alone > now:
-        return f"the longest context falls from {alone:,} to {say.count(now, 'token')}"
-    return f"the longest context is {say.count(now, 'token')}"
-
-
-def _of_several(found: Answer) -> str:
-    cards = len(found.asked.case.devices)
-    return f" of {cards} cards" if cards > 1 else ""
-
-
-def _missing(asked: PlanOption) -> str:
-    """The memory needed and available, at the place that is too small."""
-    case, found = asked.case, asked.found
-    # Without devices there is still one placement, which needs nothing.
-    needs = [
-        *((x.name, x.free_mib, need) for x, need in zip(case.devices, found.devices_need)),  # noqa: B905
-        ("main memory", case.host.free_mib, found.host_needs),
-    ]
-    short = [
-        f"{name} has {_gib(free)} GiB free and would need {_gib(need)}"
-        for name, free, need in needs
-        if need > free
-    ]
-    return f": {short[-1]}" if short else ""
-
-
-def _gib(mib: float) -> str:
-    return "?" if mib >= _NO_LIMIT_MIB else f"{mib / _GIB:.1f}"
 
 
 def _assumed(found: Answer) -> str | None:

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from answers import catalog
-from answers.answer import Question, Verdict, answer, verdict_of
+from answers.answer import Question, answer
 from answers.choices import Way
 from answers.errors import QuestionError
 from answers.listed import question_by_name
 from answers.machines import Computer, MachineWords, described_computer
+from answers.verdicts import Verdict, verdict_of
 from estimates.identity import identify
 from schemas.method import limit
 from schemas.submission import Arm, Machine, Submission

@@ -1,0 +1,61 @@
+"""What an answer says of memory: whether it fits, what is missing, how long a context may be."""
+
+from answers.answer import Answer
+from answers.choices import PlanOption
+from schemas.vocabulary import say
+
+_GIB = 1024
+_USUAL_CONTEXT = 4096
+_NO_LIMIT_MIB = 1e8
+
+
+def fits(found: Answer) -> str:
+    """The memory that it needs, and the context that a draft costs."""
+    asked = found.asked
+    case, placement = asked.case, asked.found.placement
+    if not asked.fits:
+        shorter = "a shorter context, " if case.setting.context > _USUAL_CONTEXT else ""
+        return f"Take {shorter}a smaller quantisation or another model."
+    if not case.devices or not placement.layers:
+        need, free = asked.found.host_needs, case.host.free_mib
+        text = f"Fits in main memory: {_gib(need)} of {_gib(free)} GiB"
+    else:
+        need = sum(each.total() for each in asked.found.devices)
+        free = sum(each.free_mib for each in case.devices)
+        partly = " partly" if asked.found.extent == "partly" else ""
+        text = f"Fits{partly}: {_gib(need)} of {_gib(free)} GiB{_of_several(found)}"
+    return f"{text}; {_context(found)}."
+
+
+def _context(found: Answer) -> str:
+    now, alone = found.context_max, found.context_max_alone
+    if now is None:
+        return "no longer context fits"
+    if alone is not None and alone > now:
+        return f"the longest context falls from {alone:,} to {say.count(now, 'token')}"
+    return f"the longest context is {say.count(now, 'token')}"
+
+
+def _of_several(found: Answer) -> str:
+    cards = len(found.asked.case.devices)
+    return f" of {cards} cards" if cards > 1 else ""
+
+
+def missing(asked: PlanOption) -> str:
+    """The memory needed and available, at the place that is too small."""
+    case, found = asked.case, asked.found
+    # Without devices there is still one placement, which needs nothing.
+    needs = [
+        *((x.name, x.free_mib, need) for x, need in zip(case.devices, found.devices_need)),  # noqa: B905
+        ("main memory", case.host.free_mib, found.host_needs),
+    ]
+    short = [
+        f"{name} has {_gib(free)} GiB free and would need {_gib(need)}"
+        for name, free, need in needs
+        if need > free
+    ]
+    return f": {short[-1]}" if short else ""
+
+
+def _gib(mib: float) -> str:
+    return "?" if mib >= _NO_LIMIT_MIB else f"{mib / _GIB:.1f}"
