@@ -119,7 +119,7 @@ def test_the_importer_reads_or_names_every_line_that_a_form_describes(
 
 READ = """
 import { compiled, joined, statedIn } from "./forms.js";
-import { figures } from "./reasons.js";
+import { figures } from "./tworuns.js";
 import { read } from "./serverlog.js";
 const none = { plain: null, spec: null, tokens: null, drafted: null, accepted: null, depth: null,
   slots: null, layersWith: null, layersWithout: null, length: null };

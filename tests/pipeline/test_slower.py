@@ -26,9 +26,10 @@ const answer = ({ words, times, runs }) => ({
 });
 """
 EXPLAIN = """
-import { figures, reasons } from "./reasons.js";
+import { reasons } from "./reasons.js";
 import { compiled } from "./forms.js";
 import { read } from "./serverlog.js";
+import { figures } from "./tworuns.js";
 const none = { plain: null, spec: null, tokens: null, drafted: null, accepted: null, depth: null,
   slots: null, layersWith: null, layersWithout: null };
 const answer = ({ known, asked }) => asked.map(({ without, with: with_, typed }) => {

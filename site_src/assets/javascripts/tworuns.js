@@ -1,0 +1,246 @@
+// The figures of two runs, one without and one with speculation: rates, rounds, tokens, costs.
+import {
+  costOf,
+  judged,
+  mean,
+  msPerToken,
+  neededAcceptance,
+  perfect,
+  rounds,
+  sum,
+  timeRatio,
+  yieldOf,
+} from "./arithmetic.js";
+
+const MS = 1000;
+// The requests whose steps have a time, or a rate from which it follows.
+const timed = (run) =>
+  run.requests
+    .map((each) =>
+      each.ms === null && each.perSecond
+        ? { ...each, ms: ((each.tokens - 1) / each.perSecond) * MS }
+        : each,
+    )
+    .filter((each) => msPerToken(each) !== null);
+
+const rate = (run, typed) => {
+  const requests = timed(run);
+  return requests.length
+    ? (sum(requests.map(({ tokens }) => tokens - 1)) / sum(requests.map(({ ms }) => ms))) * MS
+    : (run.rate ?? typed);
+};
+
+// Without the requests that repeat one from the cache, of both where one of a pair does.
+const fresh = (plain, spec) => {
+  const both = plain.requests.length === spec.requests.length;
+  const repeats = (at) => both && [plain, spec].some(({ requests }) => requests[at].repeat);
+  return [plain, spec].map((run) => ({
+    ...run,
+    requests: run.requests.filter((each, at) => !each.repeat && !repeats(at)),
+  }));
+};
+
+// Requests belong together by their place where both runs have as many, with prompts as long.
+const samePrompts = (plain, spec) =>
+  plain.length === spec.length &&
+  plain.every(
+    ({ promptTokens: own }, at) => own === null || [null, own].includes(spec[at].promptTokens),
+  );
+
+const speed = (plain, spec, typed, known) => {
+  const [without, with_] = [timed(plain), timed(spec)];
+  const paired = without.length > 0 && samePrompts(without, with_);
+  if (paired)
+    return {
+      paired,
+      ...timeRatio(
+        without.map((each, at) => [msPerToken(each), msPerToken(with_[at])]),
+        known.quantiles,
+      ),
+    };
+  const [slow, fast] = [rate(plain, typed.plain), rate(spec, typed.spec)];
+  return { paired, middle: slow && fast ? fast / slow : null, low: null, high: null };
+};
+
+// Tokens per round over all rounds of a run, or over pairs of requests one over the mean of rounds
+// per token, weighted as the times of the speedup are.
+const yieldOver = (requests, paired) => {
+  const each = requests.map((one) => yieldOf([one]));
+  return paired && each.every((value) => value !== null)
+    ? 1 / mean(each.map((value) => 1 / value))
+    : yieldOf(requests);
+};
+
+// Rounds, drafted and accepted tokens of the run with speculation, from the best source there is:
+// its requests, its counters, what the text states of a round, what was typed.
+const drafting = (spec, typed, paired) => {
+  const { requests, counters, stated } = spec;
+  const [length, share] = [stated.length ?? typed.length ?? null, stated.share];
+  const silent = requests.some((each) => each.silent) && !counters && length === null;
+  if (silent || requests.some((each) => each.accepted !== null)) {
+    // Some servers have no word for drafts where they drafted nothing.
+    const counted = requests.map((each) => ({
+      ...each,
+      drafted: each.drafted ?? (each.accepted === null && each.silent ? 0 : null),
+      accepted: each.accepted ?? (each.silent ? 0 : null),
+    }));
+    const total = sum(counted.map((each) => rounds(each) ?? 0));
+    const drafts = counted.map((each) => each.drafted);
+    return {
+      drafted: drafts.includes(null) ? null : sum(drafts),
+      accepted: sum(counted.map((each) => each.accepted ?? 0)),
+      rounds: total || null,
+      yielded: yieldOver(counted, paired),
+      share,
+    };
+  }
+  const { drafted, accepted, rounds: known, emitted } = counters ?? typed;
+  if (counters && known)
+    return {
+      drafted,
+      accepted,
+      rounds: known,
+      yielded: emitted ? emitted / known : 1 + accepted / known,
+      share,
+    };
+  const tokens = counters ? null : typed.tokens;
+  if (drafted === null || accepted === null)
+    return { drafted, accepted, rounds: null, yielded: length, share };
+  const typedRounds =
+    tokens !== null
+      ? rounds({ tokens, accepted })
+      : typed.depth && drafted
+        ? drafted / typed.depth
+        : length > 1
+          ? accepted / (length - 1)
+          : null;
+  const yielded =
+    tokens !== null
+      ? yieldOf([{ tokens, accepted }])
+      : (length ?? (typedRounds ? 1 + accepted / typedRounds : null));
+  return { drafted, accepted, rounds: typedRounds, yielded, share };
+};
+
+const shareOf = ({ drafted, accepted, share }) =>
+  drafted && accepted !== null && accepted <= drafted ? accepted / drafted : share;
+
+const statistics = (spec) => {
+  const all = spec.statistics;
+  // A chain asks one kind after the other.
+  const calls = Math.max(0, ...all.map((each) => each.calls));
+  if (!calls) return { draftMs: null, fired: null, length: null, calls: null };
+  const drafts = sum(all.map((each) => each.drafts));
+  const timedAll = all.every((each) => each.draft_ms !== null);
+  return {
+    calls,
+    draftMs: timedAll ? sum(all.map((each) => each.draft_ms)) / calls : null,
+    fired: Math.min(1, drafts / calls),
+    length: drafts ? sum(all.map((each) => each.tokens)) / drafts : null,
+  };
+};
+
+// Whether every request waited for a fixed time in each step.
+const waits = (run, ms) =>
+  timed(run).length > 0 &&
+  timed(run).every((each) => {
+    const steps = Math.round(msPerToken(each) / ms);
+    return steps > 0 && Math.abs(msPerToken(each) - steps * ms) < 0.02 * ms;
+  });
+
+const promptMs = (run) => {
+  const read = run.requests.filter((each) => each.promptTokens > 0 && each.promptMs > 0);
+  return read.length && read.length === run.requests.length
+    ? sum(read.map((each) => each.promptMs)) / sum(read.map((each) => each.promptTokens))
+    : null;
+};
+
+// Where the speed goes, in tokens/s: plain, a wider step, drafting, what a round yields. Rounds,
+// their time, drafting and the stated speed are different figures of the log, so that something is
+// left over. Without the time of drafting, step and drafting are one.
+const waterfall = (spec, drafts, log, plainRate, specRate) => {
+  const requests = timed(spec);
+  const counted = requests.length > 0 && requests.every((each) => rounds(each) !== null);
+  const ownRounds = counted ? sum(requests.map(rounds)) : drafts.rounds;
+  if (plainRate === null || specRate === null || drafts.yielded === null) return null;
+  // The server counts its rounds, of these requests if the counts agree.
+  const alike = counted && log.calls && Math.abs(log.calls - ownRounds) <= 2 * requests.length;
+  const each = alike ? log.calls : ownRounds;
+  const roundMs = counted
+    ? sum(requests.map(({ ms }) => ms)) / each
+    : (drafts.yielded / specRate) * MS;
+  const perRound = counted
+    ? 1 + sum(requests.map(({ accepted }) => accepted)) / each
+    : drafts.yielded;
+  const rates = requests.map(
+    ({ perSecond, tokens, ms }) => tokens / (perSecond || ((tokens - 1) / ms) * MS),
+  );
+  const stated = counted ? sum(requests.map(({ tokens }) => tokens)) / sum(rates) : specRate;
+  const split = log.draftMs !== null && log.draftMs < roundMs;
+  const stepMs = roundMs - (split ? log.draftMs : 0);
+  return {
+    split,
+    plain: plainRate,
+    step: MS / stepMs,
+    drafted: MS / roundMs,
+    yielded: (perRound / roundMs) * MS,
+    stated,
+    left: stated - (perRound / roundMs) * MS,
+  };
+};
+
+// What drafts, by the kind that drafted most: a model, a head of the target, or a look-up.
+const drafter = (spec, known) => {
+  const kinds = [...spec.statistics].sort((a, b) => b.tokens - a.tokens);
+  return kinds.length ? (known.kinds[kinds[0].kind.replaceAll("_", "-")] ?? null) : null;
+};
+
+// All figures; what is not known is null.
+export const figures = (plainRun, specRun, typed, known) => {
+  const [plain, spec] = fresh(plainRun, specRun);
+  const found = speed(plain, spec, typed, known);
+  const drafts = drafting(spec, typed, found.paired);
+  const log = statistics(spec);
+  const cost =
+    found.middle !== null && drafts.yielded !== null ? costOf(drafts.yielded, found.middle) : null;
+  // Drafted in a round, on average.
+  const length = drafts.rounds ? drafts.drafted / drafts.rounds : null;
+  const plainRate = rate(plain, typed.plain);
+  const specRate = rate(spec, typed.spec);
+  const roundMs = drafts.yielded !== null && specRate ? (drafts.yielded / specRate) * MS : null;
+  const prompts = [plain, spec].map(promptMs);
+  const longest = typed.depth ?? log.length ?? (log.fired === null ? length : null);
+  return {
+    ...found,
+    ...drafts,
+    verdict:
+      drafts.drafted === 0 ? "never-drafted" : found.middle === null ? null : judged(known, found),
+    cost,
+    length,
+    longest: longest === null ? null : Math.round(longest),
+    acceptance: shareOf(drafts),
+    needed: cost !== null && length ? neededAcceptance(cost, length) : null,
+    ceiling: cost !== null && length ? perfect(cost, typed.depth ?? length) : null,
+    most: typed.depth ?? length,
+    fired: log.fired,
+    draftMs: log.draftMs,
+    draftShare: log.draftMs < roundMs && log.draftMs !== null ? log.draftMs / roundMs : null,
+    draftCost: log.draftMs !== null && plainRate ? (log.draftMs * plainRate) / MS : null,
+    plainRate,
+    specRate,
+    requests: spec.requests.length,
+    plainRequests: plain.requests.length,
+    tokens: spec.requests.length ? sum(spec.requests.map((each) => each.tokens)) : typed.tokens,
+    engines: [...new Set([...plain.engine, ...spec.engine])],
+    drafter: drafter(spec, known),
+    power: spec.power ?? plain.power,
+    fall: waterfall(spec, drafts, log, plainRate, specRate),
+    slots: Math.max(spec.atOnce, typed.slots ?? 1),
+    repeats: [plainRun, specRun].map((run) => run.requests.filter((each) => each.repeat).length),
+    layersWith: spec.layers?.on ?? typed.layersWith,
+    layersWithout: plain.layers?.on ?? typed.layersWithout,
+    layersAll: spec.layers?.all ?? plain.layers?.all ?? null,
+    mismatch: spec.mismatch,
+    waits: waits(spec, known.bounds.half_second),
+    promptRatio: found.paired && !prompts.includes(null) ? prompts[1] / prompts[0] : null,
+  };
+};
