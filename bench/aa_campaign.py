@@ -66,8 +66,7 @@ def outcome(submission: Submission, part: Part, seed: int) -> AaOutcome:
     overall = _overall(summarize(submission).estimates)
     processor = _by_processor_time(submission)
     if not (overall.speedup and overall.interval and overall.baseline_tps and processor):
-        message = f"{part} campaign {seed} has no interval: verdict {overall.verdict}"
-        raise ValueError(message)
+        raise ValueError(f"{part} campaign {seed} has no interval: verdict {overall.verdict}")
     arms = [[t for t in submission.trials if t.arm == arm.id] for arm in submission.arms]
     half = len(submission.trials) // 2
     return AaOutcome(

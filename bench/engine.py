@@ -120,8 +120,7 @@ def _against_server(campaign: Campaign, target: ModelFile, draft: ModelFile | No
     session = LlamaSession(campaign)
     for arm in campaign.arms:
         if not isinstance(session.prepare(arm.id), PreparedArm):
-            message = f"{arm.id} did not run"
-            raise TypeError(message)
+            raise TypeError(f"{arm.id} did not run")
     extra: list[tuple[str, ...]] = [()]
     if draft is not None:
         sizes = f"--spec-draft-n-max {N_MAX} --spec-draft-n-min 0 --spec-draft-p-min 0 -ngld 0"
@@ -170,8 +169,7 @@ def _ours(
 ) -> tuple[float, tuple[int, ...]]:
     answer = session.generate(TrialRequest(arm=arm, prompt=prompt, max_output_tokens=limit))
     if not isinstance(answer, Generation):
-        message = f"{arm} failed: {answer.detail}"
-        raise TypeError(message)
+        raise TypeError(f"{arm} failed: {answer.detail}")
     return (len(answer.tokens) - 1) / answer.decode_ms * 1000, answer.tokens
 
 

@@ -79,5 +79,4 @@ class Peer:
         for line in self._process.stdout or ():
             if line.startswith(_FIRST_WORDS):
                 return line
-        message = f"the peer's server ended with code {self._process.wait()}"
-        raise RuntimeError(message)
+        raise RuntimeError(f"the peer's server ended with code {self._process.wait()}")

@@ -30,8 +30,7 @@ def oracle(campaign: Campaign) -> dict[str, object]:
     unexplained = t_interval([math.log(measured / predicted) for measured, predicted in pairs])
     predicted = math.exp(fmean(math.log(each) for _, each in pairs))
     if unexplained is None:
-        message = "an interval needs several campaigns"
-        raise ValueError(message)
+        raise ValueError("an interval needs several campaigns")
     return {
         "acceptance_set": ACCEPTANCE,
         "campaigns": [[round(value, 4) for value in pair] for pair in pairs],
@@ -61,6 +60,5 @@ def _measured_and_predicted(campaign: Campaign) -> tuple[float, float]:
         )
     found = next(each for each in summarize(submission).estimates if each.task is not None)
     if found.speedup is None or found.predicted_speedup is None:
-        message = "the oracle's campaign gave no figure"
-        raise ValueError(message)
+        raise ValueError("the oracle's campaign gave no figure")
     return found.speedup, found.predicted_speedup

@@ -100,8 +100,9 @@ def facts_behind(point: Point) -> ModelFacts:
     shape, bits, arch = shape_of(point.model), quantisation_of(point.quant), point.arch
     if shape is None:
         if arch is None or not _layers(arch):
-            message = f"the shape of {point.model!r} is unknown: add `arch` with its layers"
-            raise UnknownShapeError(message)
+            raise UnknownShapeError(
+                f"the shape of {point.model!r} is unknown: add `arch` with its layers"
+            )
         return _bare_facts(point, arch)
     facts = facts_of(shape, bits, file_bytes=point.file_bytes, with_head=point.has_head)
     facts = replace(facts, name=point.model)

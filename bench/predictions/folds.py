@@ -114,8 +114,7 @@ def widths(found: Iterable[Predicted]) -> float:
         reached += 1 / rows[person]
         if reached >= LEVEL * len(rows):
             return width
-    message = "there are no rows"
-    raise ValueError(message)
+    raise ValueError("there are no rows")
 
 
 def with_reach(found: Sequence[Predicted]) -> tuple[Predicted, ...]:

@@ -259,8 +259,7 @@ def test_a_machine_in_words_never_gets_this_computers_memory(
     words: MachineWords, gib: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def untouched() -> object:
-        message = "this computer's memory was read"
-        raise AssertionError(message)
+        raise AssertionError("this computer's memory was read")
 
     monkeypatch.setattr(psutil, "virtual_memory", untouched)
 

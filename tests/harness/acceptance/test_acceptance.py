@@ -175,8 +175,7 @@ class Refusing(FakeSession):
         self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
     ) -> Agreement:
         if tokens == (9, 9):
-            message = "an answer has the token 9"
-            raise BadInputError(message)
+            raise BadInputError("an answer has the token 9")
         return super().agreement(prompt, tokens, text)
 
 

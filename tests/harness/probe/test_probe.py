@@ -281,8 +281,7 @@ def test_an_engine_that_times_no_steps_says_what_to_take_instead(
 ) -> None:
     class Recurrent(FakeSession):
         def step_times(self, widths: Sequence[int]) -> base.StepTimes:
-            message = f"single steps cannot be timed: no rollback of {len(widths)}"
-            raise MachineError(message)
+            raise MachineError(f"single steps cannot be timed: no rollback of {len(widths)}")
 
     engine(monkeypatch, Recurrent)
 

@@ -123,8 +123,7 @@ def pausing(name: str, positions: tuple[int, ...], log: Log) -> EngineRun:
         if position != positions[0]:
             yield position
         log.append((name, position))
-    message = f"{name} is done"
-    raise MachineError(message)
+    raise MachineError(f"{name} is done")
 
 
 def test_the_order_in_a_pass_is_the_one_that_was_drawn_for_it() -> None:

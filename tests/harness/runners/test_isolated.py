@@ -72,8 +72,7 @@ def fragile_runner(plan: Campaign) -> Session:
 
 
 def refusing_runner(_plan: Campaign) -> Session:
-    message = "the model is not a model"
-    raise BadInputError(message)
+    raise BadInputError("the model is not a model")
 
 
 def dying_runner(_plan: Campaign) -> Session:
