@@ -14,7 +14,7 @@ from pipeline.intake.authorship import Sending, sending_findings
 from schemas import contract
 from schemas.codec import FILE_NAME
 from schemas.finding import ROOT, Finding, in_file, shown
-from tools.generated import submission_bytes
+from tests.generated import submission_bytes
 
 OUTPUT = Path(__file__).parent / "figures" / "generated.json"
 DEFAULT_COUNT = 10_000

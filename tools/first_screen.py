@@ -4,16 +4,22 @@ The map for light and for dark pages, the badges, and one finding with its figur
 calls it, and a test compares what it writes with what is there.
 """
 
+import re
 from pathlib import Path
 
 from pipeline.data.database import open_database
 from pipeline.site.pages import strips
 from pipeline.site.rows import read
-from tools import badge, finding, picture
+from tools import badge, picture
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = "site_src/assets/images"
 README = "README.md"
+_PLACE = re.compile(r"(<!-- finding: make picture -->\n).*?(\n<!-- end of it -->)", re.DOTALL)
+
+
+class NoPlaceError(ValueError):
+    """The README has no place for the finding."""
 
 
 def files(results: Path, readme: str) -> dict[str, str]:
@@ -25,8 +31,28 @@ def files(results: Path, readme: str) -> dict[str, str]:
     images = maps | {f"badge-{name}": text for name, text in drawn.items()}
     return {
         **{f"{IMAGES}/{name}.svg": text for name, text in images.items()},
-        README: finding.inserted(readme, finding.sentence(groups[0])),
+        README: inserted(readme, sentence(groups[0])),
     }
+
+
+def sentence(group: strips.Group) -> str:
+    """What the rows of a group show, in the site's own words."""
+    rows = [each.row for each in (*group.strips, *group.folded)]
+    own = (
+        f"**{group.label}: {group.finding} ({group.spread}).** A pair is one device with one model."
+    )
+    if {row.tier for row in rows} == {"published"}:
+        own += " Published by others, without intervals."
+    return own
+
+
+def inserted(readme: str, finding: str) -> str:
+    """A README with this finding in its place. Raises `NoPlaceError` where it has none."""
+    if not _PLACE.search(readme):
+        raise NoPlaceError(
+            "the README lacks `<!-- finding: make picture -->` and `<!-- end of it -->`"
+        )
+    return _PLACE.sub(lambda match: f"{match[1]}{finding}{match[2]}", readme, count=1)
 
 
 if __name__ == "__main__":

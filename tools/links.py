@@ -30,7 +30,6 @@ LOADED = (
 NAMED = ("for", "aria-labelledby", "aria-describedby", "aria-controls", "data-filters")
 IN_CSS = re.compile(r"""url\(["']?([^"')]+)""")
 ATOM = "{http://www.w3.org/2005/Atom}"
-SITEMAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 # The labels of the theme for its drawer, its search and, where a page hides it, its contents.
 OF_THE_THEME = {"__drawer", "__search", "__toc"}
 
@@ -160,12 +159,6 @@ def unnamed(site: Path) -> list[tuple[str, str]]:
         wrong += [(at, name) for name in page.named if name not in ids]
         wrong += [(at, name) for name in set(page.ids) if page.ids.count(name) > 1]
     return wrong
-
-
-def sitemap(site: Path) -> list[str]:
-    """The absolute addresses in the sitemap."""
-    found = ET.parse(site / "sitemap.xml").iter(f"{SITEMAP}loc")  # noqa: S314 - our own file
-    return [each.text or "" for each in found]
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from estimates.gpu_names import short_name, vendor_of
 from estimates.identity import identify
 from schemas.codec import slug
 from schemas.submission import Cpu, Device, Gpu, OperatingSystem, Submission
+from tests.generated import VARIANTS
 from tests.samples import sample
-from tools.generated import VARIANTS
 
 RTX_3060 = Gpu(name="NVIDIA GeForce RTX 3060", vendor="nvidia", vram_mib=12288)
 RTX_3090 = Gpu(name="NVIDIA GeForce RTX 3090", vendor="nvidia", vram_mib=24576)

@@ -15,10 +15,10 @@ from schemas.authority import schema_findings
 from schemas.codec import canonical_bytes
 from schemas.posted import to_text
 from schemas.validator import SUBMISSION_SCHEMA
+from tests.generated import changed_documents
 from tests.pipeline.repositories import SMALL, Repository, name_of
 from tests.pipeline.test_form import proposed
 from tests.samples import sample_bytes
-from tools.generated import changed_documents
 
 ROOT = Path(__file__).parents[2]
 VALID = sample_bytes(SMALL)

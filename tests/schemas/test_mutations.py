@@ -19,9 +19,9 @@ from bench.leaf_changes import (
 from schemas import contract
 from schemas.finding import Finding
 from schemas.submission import Submission
+from tests.generated import submission_bytes
 from tests.leaves import general, leaves, with_value, without
 from tools.examples import small, valid_files
-from tools.generated import submission_bytes
 
 Document = dict[str, Any]
 

@@ -24,7 +24,7 @@ Document = dict[str, Any]
 _SCHEMA = schema(SUBMISSION_SCHEMA)
 # What people rightly write: devices, models, quantisations and notes, in many scripts.
 VARIANTS: dict[str, list[str]] = tomllib.loads(
-    (Path(__file__).parents[1] / "tests" / "data" / "variants.toml").read_text("utf-8")
+    (Path(__file__).parent / "data" / "variants.toml").read_text("utf-8")
 )
 # The definition that says what a method of each type may hold.
 _METHODS: dict[str, str] = {
