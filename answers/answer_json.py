@@ -1,14 +1,11 @@
 """An answer as the object that `plan --json` prints."""
 
-from collections.abc import Iterator
-
 from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.model import Buffers
 from answers.speed import SpeedEstimate
 from answers.verdicts import RANKS, verdict_of
 from answers.words import coverage_of
-from estimates.engine_commands import ServeLine
 from schemas.codec import Json, encode
 
 _NO_LIMIT_MIB = 1e8
@@ -23,6 +20,7 @@ def as_json(answer: Answer) -> Json:
     ]
     host = answer.asked.case.host
     best = answer.best.speculation
+    notes = (command.note,) if command and command.note else ()
     recommended: Json = None  # where nothing helps
     if best is not None and RANKS[verdict_of(answer.best)[0]] >= RANKS["Try it"]:
         draft = answer.best.draft_name or None
@@ -43,7 +41,7 @@ def as_json(answer: Answer) -> Json:
         "recommended": recommended,
         "alternatives": [_alternative(each) for each in answer.alternatives],
         "command": command.text if command else None,
-        "warnings": [*answer.warnings, *_notes(command)],
+        "warnings": [*answer.warnings, *notes],
     }
 
 
@@ -101,8 +99,3 @@ def _alternative(choice: PlanOption) -> Json:
         "fits": choice.fits,
         "command": command.text if command else None,
     }
-
-
-def _notes(command: ServeLine | None) -> Iterator[str]:
-    if command and command.note:
-        yield command.note

@@ -23,7 +23,8 @@ def fits(found: Answer) -> str:
         need = sum(each.total() for each in asked.found.devices)
         free = sum(each.free_mib for each in case.devices)
         partly = " partly" if asked.found.extent == "partly" else ""
-        text = f"Fits{partly}: {_gib(need)} of {_gib(free)} GiB{_of_several(found)}"
+        several = f" of {len(case.devices)} cards" if len(case.devices) > 1 else ""
+        text = f"Fits{partly}: {_gib(need)} of {_gib(free)} GiB{several}"
     return f"{text}; {_context(found)}."
 
 
@@ -34,11 +35,6 @@ def _context(found: Answer) -> str:
     if alone is not None and alone > now:
         return f"the longest context falls from {alone:,} to {say.count(now, 'token')}"
     return f"the longest context is {say.count(now, 'token')}"
-
-
-def _of_several(found: Answer) -> str:
-    cards = len(found.asked.case.devices)
-    return f" of {cards} cards" if cards > 1 else ""
 
 
 def missing(asked: PlanOption) -> str:

@@ -203,11 +203,8 @@ def _losses(found: Answer) -> str | None:
 
 def _loss(choice: PlanOption) -> str:
     ratio = say.times(choice.gain.estimate if choice.gain else None)
-    return f"{_way(choice)} ({ratio} {_known(choice)})"
-
-
-def _known(choice: PlanOption) -> str:
-    return choice.figures.tier if choice.figures else "predicted"
+    known = choice.figures.tier if choice.figures else "predicted"
+    return f"{_way(choice)} ({ratio} {known})"
 
 
 def _assumed(found: Answer) -> str | None:

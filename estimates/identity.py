@@ -70,12 +70,12 @@ def identify(submission: Submission) -> Identity:
     named = model_name(target.name)
     shown_target = f"{named}, thinking" if submission.settings.thinking else named
     device, target_slug, quantisation = (
-        _slug(name) for name in (label, shown_target, target.quantisation)
+        slug(name, limit=None) for name in (label, shown_target, target.quantisation)
     )
     digest, changed = _machine(machine), non_default(submission.settings)
     major = int(submission.suite.version.partition(".")[0])
     suite = f"{submission.suite.id} {major}" if major > 1 else None
-    differs = (_slug(name) for name in (suite, changed.label) if name is not None)
+    differs = (slug(name, limit=None) for name in (suite, changed.label) if name is not None)
     where = device, engine.backend_label, _engine_slug(engine)
     return Identity(
         device=device,
@@ -177,11 +177,7 @@ def _engine_label(engine: Engine) -> str:
 def _engine_slug(engine: Engine) -> str | None:
     """`None` for the most common engine, so that most addresses stay short."""
     label = _engine_label(engine)
-    return None if label == RUNNERS[DEFAULT_RUNNER].engine_label else _slug(label)
-
-
-def _slug(text: str) -> str:
-    return slug(text, limit=None)
+    return None if label == RUNNERS[DEFAULT_RUNNER].engine_label else slug(label, limit=None)
 
 
 def _digest(*parts: str | int | None) -> str:

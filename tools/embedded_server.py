@@ -6,7 +6,6 @@ command line: this gives it one, with the flags of b9294 to b11549 that the runn
 
 import argparse
 import signal
-from collections.abc import Iterable
 
 import xllamacpp
 
@@ -37,7 +36,8 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument(name)
     for name in ("--port", "-c", "-np", "-t", "-tb", "-b", "-ub", "-ngl", "-ngld", "--cache-ram"):
         parser.add_argument(name, type=int)
-    parser.add_argument("--spec-type", type=_types, default="none", metavar=_listed(_TYPES))
+    names = "{" + ",".join(_TYPES) + "}"  # as the help of a stock server lists them
+    parser.add_argument("--spec-type", type=_types, default="none", metavar=names)
     for name in ("draft-n-max", "draft-n-min", "ngram-mod-n-match", "ngram-mod-n-min"):
         parser.add_argument(f"--spec-{name}", type=int)
     for name in ("ngram-mod-n-max", "ngram-simple-size-n", "ngram-simple-size-m"):
@@ -54,10 +54,6 @@ def _parser() -> argparse.ArgumentParser:
 
 def _rates(text: str) -> list[float]:
     return [float(part) for part in text.split(",")]
-
-
-def _listed(names: Iterable[str]) -> str:
-    return "{" + ",".join(names) + "}"  # as the help of a stock server lists them
 
 
 def _types(text: str) -> tuple[str, ...]:

@@ -79,7 +79,8 @@ def client_time(answer: Answer, *, longest: int) -> _DecodeTime | None:
     if answer.output_tokens == 1:
         return _DecodeTime(decode_ms=measured_ms)
     of_chunks = sizes(answer)
-    leading = _leading(answer.chunk_s)
+    # Chunks that came with the first one: MLX sends the tokens of a round one by one.
+    leading = 1 + sum(takewhile(bool, _with_the_last(answer.chunk_s)))
     others = of_chunks[leading:]
     later = answer.output_tokens - sum(of_chunks[:leading])
     if measured_ms <= 0 or later <= 0:
@@ -88,11 +89,6 @@ def client_time(answer: Answer, *, longest: int) -> _DecodeTime | None:
     mean = sum(gap**2 for gap in others) / (sum(others) or 1)  # of the chunk of a token
     held = mean - 1 if mean > longest * _UNEVEN else 0.0
     return _DecodeTime(decode_ms=decode_ms, grain_ms=decode_ms * min(1.0, held / later))
-
-
-def _leading(chunk_s: Sequence[float]) -> int:
-    """How many chunks came with the first one: MLX sends the tokens of a round one by one."""
-    return 1 + sum(takewhile(bool, _with_the_last(chunk_s)))
 
 
 def at_once(answer: Answer) -> float:

@@ -122,6 +122,8 @@ def assemble(
             "no answer was finished before the run ended; add --resume to go on"
         )
     engine = _of(facts, journal.EngineFact)[-1]
+    # A model that thinks although it was not asked to shows it in its answers.
+    thinks = any(fact.trial.reasoning_tokens for fact in trials)
     probes = [fact.probes for fact in _of(facts, journal.ProbesFact)]
     parts = [each for each in facts if isinstance(each, journal.Started | journal.Resumed)]
     return submission.Submission(
@@ -134,7 +136,7 @@ def assemble(
         engine=engine.engine,
         target=campaign.target.model,
         drafts=tuple(draft.model for draft in campaign.drafts),
-        settings=_settings(engine.settings, trials),
+        settings=replace(engine.settings, thinking=True) if thinks else engine.settings,
         design=_design(campaign, facts, ended),
         suite=_suite(campaign, trials),
         arms=tuple({fact.arm.id: fact.arm for fact in _of(facts, journal.ArmFact)}.values()),
@@ -219,14 +221,6 @@ def _design(
     prompts = (prompt.id for prompt in campaign.suite.prompts)
     digest = plan_digest((arm.id for arm in campaign.arms), prompts, design)
     return replace(design, plan_sha256=digest)
-
-
-def _settings(
-    stated: submission.Settings, trials: Sequence[journal.TrialFact]
-) -> submission.Settings:
-    """The settings; a model that thinks although it was not asked to shows it in its answers."""
-    thinks = stated.thinking or any(fact.trial.reasoning_tokens for fact in trials)
-    return replace(stated, thinking=True) if thinks else stated
 
 
 def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> submission.Suite:

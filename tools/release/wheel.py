@@ -71,13 +71,10 @@ def dependencies(extras: tuple[str, ...] = ()) -> dict[str, metadata.Distributio
             found[asked.name] = metadata.distribution(asked.name)
             for text in found[asked.name].requires or ():
                 inner = Requirement(text)
-                if any(_asked_for(inner, each) for each in ("", *asked.extras)):
+                extras = ({"extra": each} for each in ("", *asked.extras))
+                if not inner.marker or any(map(inner.marker.evaluate, extras)):
                     waiting.append(inner)
     return found
-
-
-def _asked_for(requirement: Requirement, extra: str) -> bool:
-    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
 
 
 def _entries(distributions: dict[str, metadata.Distribution]) -> set[Path]:

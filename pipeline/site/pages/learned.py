@@ -40,7 +40,7 @@ def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
         facts, on_cpu = facts_of(shape, bits), row.backend == "cpu"
         if row.vram_gib and not on_cpu and facts.model_bytes / MIB > row.vram_gib * MIB_PER_GIB:
             continue  # a part of it lay in main memory
-        device = _device(row.device_label)
+        device = card_key(row.device_label) or normalised(without_size(row.device_label))
         rate = rate_of(facts, row.tps, on_cpu=on_cpu, device=device, source=row.source)
         if rate is not None:
             found.append(_short(rate))
@@ -138,10 +138,6 @@ def learned_file(
         "curves": tuple(_curves(connection)),
     }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def _device(label: str) -> str:
-    return card_key(label) or normalised(without_size(label))
 
 
 def _curves(connection: duckdb.DuckDBPyConnection) -> Iterator[YieldCurve]:

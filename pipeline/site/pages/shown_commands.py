@@ -52,7 +52,7 @@ def measure(settings: Sequence[NamedSetting]) -> str:
     A method that has no name of its own cannot be asked for: the line goes without it.
     """
     runner = _runner_options(settings)
-    return _line(
+    runs = tuple(
         engine_commands.RunSetting(
             target=file_of(setting.target),
             draft=file_of(setting.draft) if setting.draft else None,
@@ -64,15 +64,12 @@ def measure(settings: Sequence[NamedSetting]) -> str:
         )
         for setting in settings
     )
+    return line_of(engine_commands.measure(runs))
 
 
 def line_of(words: Sequence[str]) -> str:
     """The line of a shell that runs the harness with these words."""
     return f"{PROGRAM} {shlex.join(words)}"
-
-
-def _line(settings: Iterable[engine_commands.RunSetting]) -> str:
-    return line_of(engine_commands.measure(tuple(settings)))
 
 
 def fill(campaign: Row) -> str:
