@@ -25,7 +25,6 @@ class Feature:
     page: str = "docs/measuring.md"
 
     def load(self) -> ModuleType:
-        """Import its module."""
         return import_module(self.module)
 
 

@@ -40,7 +40,6 @@ _LEGEND = (
 
 
 def headline(comparison: Comparison) -> str:
-    """The verdict in one sentence."""
     match comparison.verdict:
         case "invalid-answers":
             return f"Invalid answers: {_faults(comparison)}, by head and by base."

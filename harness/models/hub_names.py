@@ -14,7 +14,7 @@ _QUANTISATION = re.compile(
     re.IGNORECASE,
 )
 # Files of these kinds are in many repositories; they are not language models.
-_OTHER_KINDS = ("mmproj", "imatrix")
+OTHER_KINDS = ("mmproj", "imatrix")
 
 
 def reference(text: str) -> tuple[str, str] | None:
@@ -26,7 +26,7 @@ def reference(text: str) -> tuple[str, str] | None:
 def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[str, ...]:
     """The file with this quantisation, or all parts of it, first part first."""
     weights = [name for name in names if name.lower().endswith(".gguf")]
-    weights = [n for n in weights if not any(kind in n.lower() for kind in _OTHER_KINDS)]
+    weights = [n for n in weights if not any(kind in n.lower() for kind in OTHER_KINDS)]
     # A file may also be named as it is: one repository may hold a model and the head for it.
     asked = quantisation.lower()
     fitting = sorted(n for n in weights if asked in {*_quantisations(n), PurePath(n).stem.lower()})

@@ -9,10 +9,9 @@ from pathlib import Path
 import orjson
 
 from harness.machine.lenient_json import part
+from harness.models.hub_names import OTHER_KINDS
 
 _OLLAMA_MODEL = "application/vnd.ollama.image.model"
-# What belongs to a model and is none.
-_PARTS = ("mmproj", "imatrix")
 _LATER = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
 _LEAST_BYTES = 10_000_000  # smaller ones are vocabularies and tests
 
@@ -43,7 +42,7 @@ def local_files(home: Path, environment: Mapping[str, str] = os.environ) -> tupl
     found: dict[Path, LocalFile] = {}
     for of, places in folders.items():
         for path in (file for place in places for file in sorted(place.rglob("*.gguf"))):
-            if not (path.name.startswith(_PARTS) or _LATER.search(path.name)):
+            if not (path.name.startswith(OTHER_KINDS) or _LATER.search(path.name)):
                 _add(found, of, path.name, path)
     ollama = Path(environment.get("OLLAMA_MODELS") or home / ".ollama" / "models")
     for name, path in _of_ollama(ollama):

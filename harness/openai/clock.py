@@ -156,7 +156,6 @@ def check_tokens(answer: Answer, baseline: Answer) -> None:
 
 
 def _tokens_within(answer: Answer, characters: int) -> float:
-    """Tokens of the first characters of an answer."""
     found = 0.0
     for length, tokens in zip(answer.chunk_characters, sizes(answer), strict=False):
         found += tokens * min(1.0, characters / length) if length else tokens

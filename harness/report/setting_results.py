@@ -59,7 +59,6 @@ class SettingFigures:
 
     @property
     def answer(self) -> Answer:
-        """What to make of it."""
         if self.verdict in ("failed", "never-drafted"):
             return "nothing"
         gains, whole = self.verdict == "helps", self.whole

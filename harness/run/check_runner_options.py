@@ -98,5 +98,4 @@ def _require_method(method: Method, kind: RunnerEntry) -> None:
 
 
 def _first(can: Callable[[RunnerEntry], bool]) -> str:
-    """The first runner that can do something."""
     return next(name for name, each in RUNNERS.items() if can(each))

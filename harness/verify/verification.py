@@ -33,7 +33,6 @@ class Repeated:
 
     @property
     def line(self) -> str:
-        """The comparison in one line."""
         if self.same_prompt is False:
             return "the engine renders the prompt differently, so nothing can be compared"
         answer = {True: "the same answer", False: "another answer", None: "no digest"}

@@ -79,7 +79,6 @@ def put_comment(repository: str, number: int, comment: int | None, body: str) ->
 
 
 def issue_text(repository: str, number: int) -> str:
-    """The text of an issue as it is now."""
     return str(_ask("GET", f"repos/{repository}/issues/{number}")["body"] or "")
 
 

@@ -71,7 +71,6 @@ class Reply:
 
 
 def has_serious_flags(result: Result) -> bool:
-    """Whether a result has a serious flag."""
     flags = result.understood.flags if result.understood else ()
     return any(flag.severity == "serious" for flag in flags)
 

@@ -28,7 +28,6 @@ class Words:
 
 
 def read(root: Path) -> Words:
-    """The words of a checkout."""
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     citation = (root / "CITATION.cff").read_text("utf-8")
     changelog = (root / "CHANGELOG.md").read_text("utf-8")

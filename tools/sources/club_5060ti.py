@@ -37,7 +37,6 @@ _ACCEPTED = re.compile(r"acceptance ([0-9.]+)")
 
 
 def transcribe(folder: Path) -> Json:
-    """The pairs of one card and of two."""
     return described(__file__, [*_one_card(folder), *_two_cards(folder)])
 
 

@@ -193,7 +193,6 @@ def _in_turns(rows: Sequence[Reported]) -> list[Reported]:
 
 
 def rig(row: Reported) -> Json:
-    """The machine of a row."""
     card = WORDS["cards"][row.card]
     count = card.get("count") or row.n_cards or 1
     gpu, memory = card.get("gpu"), card.get("gb")

@@ -131,7 +131,6 @@ class Context:
         return True
 
     def is_end(self, token: int) -> bool:
-        """Whether the token ends the output."""
         return self.weights.is_end(token)
 
     def logits(self, count: int) -> NDArray[np.float32]:

@@ -79,10 +79,6 @@ end;
 create macro chosen_low(speedup, interval_low, factor) as
   least(interval_low, speedup * (interval_low / speedup) ** factor);
 
--- The same of the worst of several.
-create macro chosen_high(speedup, interval_high, factor) as
-  greatest(interval_high, speedup * (interval_high / speedup) ** factor);
-
 create macro verdict_label(verdict) as (
   select word from vocabulary_verdict where id = verdict
 );

@@ -21,7 +21,6 @@ TOO_OLD = "2025"  # engines and heads have changed too much since
 
 
 def evidence_file(found: Iterable[Report]) -> Asset:
-    """The reports, a line each."""
     lines = b",\n".join(map(msgspec.json.encode, found))
     return Asset(path=PATH, data=b"[\n" + lines + b"\n]\n")
 

@@ -43,7 +43,6 @@ def _page(connection: duckdb.DuckDBPyConnection, site: model.Site, page: Overvie
     here = model.address_of(page.path)
 
     def filled(prose: str) -> Markup:
-        """Prose with its figures filled in."""
         made = environment().from_string(prose)
         return Markup(made.render(rows=found, url=lambda address: model.relative(here, address)))  # noqa: S704 - our own prose, its values escaped
 

@@ -132,7 +132,6 @@ def _method(setting: NamedSetting) -> str:
 
 
 def file_of(model: str) -> str:
-    """A stand-in for the file of a model."""
     return f"{_word(model)}.gguf"
 
 

@@ -295,7 +295,6 @@ def evidence_address(row: Row) -> str:
 
 
 def axis() -> list[tuple[str, float]]:
-    """The marks of the axis with their positions."""
     return [(f"{value:g}", position(value)) for value in AXIS]
 
 

@@ -40,7 +40,6 @@ def switch_off_file(connection: duckdb.DuckDBPyConnection) -> model.Asset:
 
 
 def settings(rows: Iterable[Row]) -> Sequence[Sequence[Row]]:
-    """The rows of each setting."""
     return tuple(grouped(rows, lambda row: tuple(getattr(row, name) for name in SETTING)).values())
 
 

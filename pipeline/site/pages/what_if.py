@@ -15,14 +15,15 @@ import duckdb
 from markupsafe import Markup
 
 from answers.rounds import tokens_per_round
-from pipeline.site.pages.flag_table import with_flags
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.proofs import proofs
 from pipeline.site.pages.template_environment import figure, render
+from schemas.vocabulary.flags import FLAGS
 
 DEEPEST = 16
 TITLE = re.compile(r"\A---\n.*?\n---\n+# [^\n]*\n", re.DOTALL)
 SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
+FLAG_TABLE = "<!-- table of flags -->"
 WIDTH, HEIGHT = 600.0, 260.0
 TOP = 4.0  # the highest speedup in the drawing; what lies above is cut off
 
@@ -93,6 +94,15 @@ def how_it_works(
 def _text(file: Path) -> str:
     """A file of prose without its title."""
     return TITLE.sub("", file.read_text("utf-8"))
+
+
+def with_flags(page: str) -> str:
+    """The methodology with the table of flags in its place."""
+    if FLAG_TABLE not in page:
+        raise ValueError(f"the methodology page has no line {FLAG_TABLE}")
+    rows = (f"| `{each.id}` | {each.severity} | {each.explanation()} |" for each in FLAGS.values())
+    table = "\n".join(("| Flag | Severity | Raised when |", "| --- | --- | --- |", *rows))
+    return page.replace(FLAG_TABLE, table)
 
 
 def folded(text: str) -> Markup:
