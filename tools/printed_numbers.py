@@ -1,0 +1,40 @@
+"""Store the numbers that methodology, pages and help print: `python -m tools.printed_numbers`.
+
+A test compares the texts with `tests/data/printed_numbers.json`, so that a sentence can be written
+again without a change of a number that it states.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+STORED = ROOT / "tests" / "data" / "printed_numbers.json"
+TEXTS = ("README.md", "docs/*.md", "site_src/*.md", "pipeline/site/templates/*.jinja")
+_CODE = re.compile(r"\{[%{#].*?[%}#]\}|<(?!\d)[^>]*>|\]\([^)]*\)|https?:\S+", re.DOTALL)
+_NUMBER = re.compile(r"(?<![\w.#&-])\d[\d,]*(?:\.\d+)?(?:\s?[%\u00d7])?(?![\w-])")
+
+
+def numbers(text: str) -> list[str]:
+    """Return the numbers of a text with % or times, sorted; code and addresses have none."""
+    return sorted(each.rstrip(",") for each in _NUMBER.findall(_CODE.sub(" ", text)))
+
+
+def printed() -> Mapping[str, list[str]]:
+    """The numbers by the file or by the command whose help has them."""
+    return {name: found for name, text in _texts() if (found := numbers(text))}
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    for pattern in TEXTS:
+        for path in sorted(ROOT.glob(pattern)):
+            yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
+    helps = json.loads((ROOT / "harness" / "help_texts.json").read_text("utf-8"))
+    for words, text in helps["draftmap"].items():
+        yield f"draftmap {words}", text
+
+
+if __name__ == "__main__":
+    lines = (f" {json.dumps(name)}: {json.dumps(each)}" for name, each in printed().items())
+    STORED.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
