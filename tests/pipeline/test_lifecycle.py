@@ -66,7 +66,7 @@ def test_a_copy_has_no_vote_and_its_page_says_why(tmp_path: Path) -> None:
     )
     assert one(database, "select list(distinct submission_list) from cell") == ([[first.stem]],)
     page = pages_of(tmp_path)[f"submissions/{stolen.stem}.md"]
-    assert "Its figures cannot be right, are those of another result" in page
+    assert "Its figures are impossible, copied from another result" in page
 
 
 def test_a_result_casts_no_doubt_on_others_once_it_counts_no_longer(tmp_path: Path) -> None:
