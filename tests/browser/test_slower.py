@@ -101,7 +101,7 @@ def test_a_log_of_vllm_tells_its_rounds_its_speed_and_its_requests(page: Page) -
 
 
 def test_an_example_fills_both_fields_with_its_credit(page: Page) -> None:
-    page.get_by_role("button", name="Log: a draft that rarely is").click()
+    page.get_by_role("button", name="Log: a draft that is rarely made").click()
 
     expect(page.locator("[data-part=answer]")).to_contain_text("It drafts in few rounds")
     expect(page.locator("[data-part=credit]")).to_contain_text("SmolLM2-135M-Instruct Q4_1")
@@ -139,7 +139,7 @@ def test_at_depth_one_no_remedy_says_to_draft_fewer(page: Page) -> None:
     page.get_by_label("Depth (longest draft)", exact=True).fill("1")
 
     answer = page.locator("[data-part=answer]")
-    expect(answer).to_contain_text("A round costs more than a perfect draft returns")
+    expect(answer).to_contain_text("A round costs more than a perfect draft gains")
     expect(answer).not_to_contain_text("smaller depth")
     expect(answer).not_to_contain_text("ewer tokens")
     expect(answer).not_to_contain_text("--spec-draft-n-max")

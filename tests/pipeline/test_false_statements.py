@@ -125,8 +125,8 @@ def test_the_headline_is_the_median_over_people_of_each_ones_median() -> None:
 
     # Medians 2.6, 1.2 and 1.6.
     assert "<strong>1.60\u00d7</strong>" in page
-    assert "each one\u2019s median; those run from 1.20\u00d7 to 2.60\u00d7." in page
-    assert "rebuilt from what the source says" in page
+    assert "each person\u2019s median; these range from 1.20\u00d7 to 2.60\u00d7." in page
+    assert "reconstructed from the source" in page
 
 
 def test_a_run_that_differs_in_more_leads_only_alone_and_is_marked() -> None:
