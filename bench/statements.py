@@ -379,7 +379,7 @@ RULES: Mapping[str, tuple[str, Rule]] = {
     "round_costs": (
         (
             r"A round costs (?P<only>[\d.]+) plain tokens at depth (?P<only_depth>\d+)"
-            r" \((?P<only_line>.+)\); what yields more wins\."
+            r" \((?P<only_line>.+)\); a draft that yields more wins\."
             r"|A round costs from (?P<least>[\d.]+) plain tokens at depth (?P<least_depth>\d+)"
             r" \((?P<least_line>.+)\) to (?P<most>[\d.]+) plain tokens at depth (?P<most_depth>\d+)"
             r" \((?P<most_line>.+)\); a draft that yields more tokens a round than that wins\."

@@ -16,7 +16,7 @@ from schemas.vocabulary import say
 
 app = typer.Typer(
     help="From result files to the site: validate them, judge a pull request, build.",
-    epilog="Exit codes: 0 done, or accepted. 1 what was given is wrong: a file, a path, a result. "
+    epilog="Exit codes: 0 done, or accepted. 1 the input is wrong: a file, a path, a result. "
     "2 the command line is wrong. 3 the machine or the pipeline itself fails.",
     no_args_is_help=True,
     add_completion=False,
@@ -30,11 +30,11 @@ RESULTS = Path("results")
 SITE = Path("build/site")
 NO_ADDRESS = "no --site-url: feeds and structured data get relative links"
 OUTPUT = (
-    "Folder for the built site. It and FOLDER-source next to it are emptied first, if an earlier"
-    " build wrote them."
+    "Folder for the built site. If an earlier build wrote FOLDER and FOLDER-source next to it, they"
+    " are emptied first."
 )
-CACHE = "Folder that caches what takes long to compute; the site is the same without it."
-JOBS = "How many processes work on the files."
+CACHE = "Cache folder for slow computations; the site is the same without it."
+JOBS = "Number of processes that work on the files."
 
 
 @app.command("validate")
@@ -46,11 +46,11 @@ def validate_command(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Report what is wrong with result files. Exit code 0: nothing; 1: something, or no files."""
+    """Report the errors of result files. Exit code 0: no errors; 1: errors, or no files."""
     sources = named(paths or [RESULTS])
     if not sources:
         places = " and ".join(map(str, paths or [RESULTS]))
-        message = f"{places} holds no JSON file. Give a result file or a folder with some."
+        message = f"{places} has no JSON file. Give a result file or a folder with result files."
         with ending():
             raise PipelineError(message)
     findings = tuple(findings_of(sources))
@@ -80,7 +80,7 @@ def build_command(
     ] = None,
     output: Annotated[Path, typer.Option(help=OUTPUT, metavar="FOLDER")] = SITE,
     site_url: Annotated[
-        str | None, typer.Option(help="Address the site will have.", metavar="URL")
+        str | None, typer.Option(help="Address of the published site.", metavar="URL")
     ] = None,
     cache: Annotated[Path | None, typer.Option(help=CACHE, metavar="FOLDER")] = None,
     jobs: Annotated[int, typer.Option(min=1, help=JOBS, metavar="N")] = 1,

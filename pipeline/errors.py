@@ -25,7 +25,7 @@ def ending() -> Iterator[None]:
     except ModuleNotFoundError as error:
         _end(f"{error.name} is not installed. Run: make setup", UnwritableError.exit_code, error)
     except MemoryError as error:
-        message = "There is no memory left. End other programs, or raise the limit on it."
+        message = "Out of memory. End other programs, or raise the memory limit."
         _end(message, UnwritableError.exit_code, error)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
@@ -51,7 +51,7 @@ class MissingFileError(PipelineError):
     """A path that was asked for does not exist."""
 
     def __init__(self, path: object) -> None:
-        super().__init__(f"{path} does not exist. Give a result file or a folder that holds some.")
+        super().__init__(f"{path} does not exist. Give a result file or a folder of result files.")
 
 
 class UnwritableError(PipelineError):

@@ -91,7 +91,7 @@ def test_a_server_that_ended_during_an_answer_crashed(listener: socket.socket) -
     [
         (OSError(errno.ENOSPC, "No space left on device", "a.html"), "a.html cannot be written"),
         (ModuleNotFoundError("x", name="vl_convert"), "vl_convert is not installed. Run: make"),
-        (MemoryError(), "There is no memory left."),
+        (MemoryError(), "Out of memory."),
     ],
 )
 def test_what_ends_a_build_is_one_line(

@@ -35,16 +35,14 @@ def _of_pair(path: str, row: Row, base: Row | None) -> Iterator[Finding]:
     if base is None:
         return
     if any(base.get(name) != row.get(name) for name in ("rig", "target")):
-        message = (
-            "the baseline has another rig or another target; name one of the same rig and target"
-        )
+        message = "the baseline has another rig or target; name a row of the same rig and target"
         yield _finding(f"{path}.baseline_row", message, "published-baseline")
     before = _values(base).get("decode_tps")
     if before and {"decode_tps", "speedup"} <= own.keys() and "note" not in row:
         ratio = own["decode_tps"] / before
         if abs(own["speedup"] / ratio - 1) > ROUNDING:
             message = (
-                f"the ratio is {own['speedup']:g}, its rates give {ratio:.3g}; correct one of "
+                f"the ratio is {own['speedup']:g}, but its rates give {ratio:.3g}; correct one of "
                 "them, or leave the figure out"
             )
             yield _finding(f"{path}.figures", message, "published-ratio")

@@ -67,8 +67,8 @@ def _sending_findings(name: str, submission: Submission, sent: Sending) -> Itera
         yield Finding(path="$.contributor", message=message, rule="contributor-author")
     if submission.origin is not None and submission.origin.licence is None:
         message = (
-            "records of others may be shared only as their licence allows; import them again with "
-            "--licence, as their source states it"
+            "other people's records may be shared only as their licence allows; import them again "
+            "with --licence, as their source states it"
         )
         yield Finding(path="$.origin.licence", message=message, rule="licence-of-source")
     if sent.now is not None:
@@ -83,7 +83,7 @@ def _sending_findings(name: str, submission: Submission, sent: Sending) -> Itera
 def twin_findings(new: Mapping[str, Submission], names: Iterable[str]) -> Iterator[Finding]:
     """Findings on new results that the collection has in another version of the format."""
     taken = {name.removesuffix(".json").rpartition("-")[2] for name in names}
-    message = "the same content is there in another version of the format; send it once"
+    message = "the same content exists in another version of the format; send it once"
     for path, submission in sorted(new.items()):
         own = path.removesuffix(".json").rpartition("-")[2]
         forms_of_it = {content_digest(data) for data in forms(submission)}

@@ -109,8 +109,8 @@ class _Copies:
         for path, each in (self._new[position] for position in sorted(found)):
             if _others(each, [there]):
                 message = (
-                    f"its times are those of {name} by {there.contributor or ANONYMOUS}, or these "
-                    "times a factor; send what you measured, or ask in an issue if both are yours"
+                    f"its times equal those of {name} by {there.contributor or ANONYMOUS}, or are a "
+                    "multiple of them; send your own times, or ask in an issue if both are yours"
                 )
                 yield Finding(file=path, path=ROOT, message=message, rule="copied-times")
 
@@ -147,7 +147,7 @@ def _twins(new: Mapping[str, Submission], there: Sequence[Outline]) -> Iterator[
         for place, name in _names(own):
             twin = seen.setdefault(skeleton(name), name)
             if slug(twin, limit=None) != slug(name, limit=None):
-                message = f"{shown(name)} looks like {shown(twin)}; write it like that"
+                message = f"{shown(name)} looks like {shown(twin)}; use that spelling"
                 yield Finding(file=path, path=place, message=message, rule="name-twin")
 
 

@@ -119,7 +119,7 @@ _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REPOSITORY = re.compile(r"[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}")
 _OWNER = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
 _OWN_CHECKS = (
-    "This pull request changes the project's own checks, so what they find counts for nothing. "
+    "This pull request changes the project's own checks, so their findings do not count. "
     "A maintainer will read it. Please put results into a separate pull request."
 )
 _UNFINISHED = (
@@ -141,7 +141,7 @@ def comment_command(
         # The words of addresses; a branch may have any name and is quoted.
         for shape, value in ((_REPOSITORY, repository), (_SHA, head), (_OWNER, owner)):
             if not shape.fullmatch(value):
-                raise PipelineError(f"{value!a} is not what GitHub would pass; nothing written")
+                raise PipelineError(f"{value!a} is not a value from GitHub; nothing written")
         checked = host.Head(sha=head, owner=owner, branch=branch)
         typer.echo(write_comment(verdict, repository, checked))
 

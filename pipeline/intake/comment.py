@@ -21,7 +21,7 @@ MAX_SHOWN_FINDINGS = 50
 MAX_CHARACTERS = 60_000  # GitHub takes 65,536
 SHORT_ID = 10
 _MERGING = (
-    "For maintainers: merge it with *squash*. What else the branch's commits hold was not checked, "
+    "For maintainers: merge it with *squash*. Other content of the branch's commits was not checked "
     "and would stay in the history forever."
 )
 _HEAD = (
@@ -81,14 +81,14 @@ def _opening(reply: Reply, flagged: int, repair: str) -> str:
     files = say.count(reply.result_count, "result file")
     if reply.decision == "accepted" and flagged:
         return (
-            f"Thank you. {files}: well-formed, consistent and new. But serious flags stand against "
-            f"{flagged} of them, so that no verdict is drawn and no vote is cast. Read "
-            "them below: most name a cause that a new measurement avoids."
+            f"Thank you. {files}: well-formed, consistent and new. But {flagged} of them "
+            "have serious flags, so they get no verdict and no vote. Read the flags below: most "
+            "name a cause that a new measurement avoids."
         )
     if reply.decision == "accepted":
         return (
             f"{files}: well-formed, consistent and new. The site shows it once a maintainer has "
-            "merged it. This is what was understood:"
+            "merged it. Summary of the content:"
         )
     place = f" in {files}" if reply.result_count else ""
     return (
@@ -100,11 +100,11 @@ def _opening(reply: Reply, flagged: int, repair: str) -> str:
 def _where(reply: Reply) -> str:
     """Where the site will show the results, with the contributor's name."""
     if reply.results[0].file.startswith("results/published/"):
-        return "With the next build of the site, it is on the page of its card."
+        return "The next build of the site shows it on the page of its card."
     pages = [code(f"submissions/{Path(each.file).stem}/") for each in reply.results]
     shown_pages = say.listed(pages[:MAX_SHOWN_RESULTS])
     return (
-        f"With the next build of the site, {'it is' if len(pages) == 1 else 'they are'} at "
+        f"After the next build of the site, {'it is' if len(pages) == 1 else 'they are'} at "
         f"{shown_pages}, and the row of the contributor is on the page *Contribute*."
     )
 
@@ -247,7 +247,7 @@ def _ratio(ratio: float | None, interval: Interval | None) -> str:
 
 def _cut(parts: list[str]) -> str:
     """The paragraphs that fit, and a note if some do not."""
-    rest = "The rest did not fit into a comment; the log of the check has all of it."
+    rest = "The rest did not fit into this comment; the log of the check is complete."
     fitting: list[str] = []
     room = MAX_CHARACTERS - len(rest)
     for part in parts:

@@ -36,9 +36,9 @@ def published(answers: Mapping[str, str], day: str) -> tuple[str, bytes]:
     """The name of the file and the file of one figure. Raises `UnreadableTextError`."""
     for name in REQUIRED:
         if not answers.get(name):
-            raise _wrong(name, "is empty; a figure without it is not taken")
+            raise _wrong(name, "is empty; a figure without it is not accepted")
         if name in {"card", "model"} and _GUESS.search(answers[name]):
-            raise _wrong(name, f"is a guess ({answers[name]}); a guessed one is not taken")
+            raise _wrong(name, f"is a guess ({answers[name]}); guesses are not accepted")
     numbers = {name: _number(name, answers[name]) for name in NUMBERS if name in answers}
     if not ("speedup" in numbers or {"before", "after"} <= numbers.keys()):
         missing = "after" if "before" in numbers else "before"

@@ -73,11 +73,11 @@ def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: P
         return f"Issue {filled.number} was edited meanwhile; its new text has its own check."
     if answer.decision != "accepted":
         _answer(repository, filled.number, comment.body(answer, of_form=True))
-        return f"Issue {filled.number}: answered with what is wrong."
+        return f"Issue {filled.number}: answered with the errors."
     if host.was_opened(repository, filled.branch):
-        text = "This form became a pull request before. Send a changed result with a new form.\n"
+        text = "This form already became a pull request. Send a changed result with a new form.\n"
         _answer(repository, filled.number, text)
-        return f"Issue {filled.number}: answered that it became a pull request before."
+        return f"Issue {filled.number}: answered that it already became a pull request."
     sha = _repeated(filled, answer, folder, clone)
     host.push(clone, repository, sha, filled.branch)
     title = f"Result from the form #{filled.number}"
@@ -95,7 +95,7 @@ def _repeated(filled: form.Form, answer: reply.Reply, folder: Path, clone: Path)
     place, _, name = path.rpartition("/")
     data = (folder / RESULT).read_bytes()[: MAX_BYTES + 1]
     if not (_FOLDER.fullmatch(place) and FILE_NAME.fullmatch(name)):
-        raise PipelineError(f"{path!a} is not a place for a result")
+        raise PipelineError(f"{path!a} is not a valid path of a result")
     sha = form.commit(clone, answer.base, filled, path, data)
     if sha != answer.head:
         raise PipelineError(f"the result is not the one that was judged ({answer.head[:10]})")

@@ -66,7 +66,7 @@ def curated_findings(changes: Iterable[git.Change]) -> Found:
 def posted_findings(changes: Sequence[git.Change]) -> Iterator[Finding]:
     """What a form's branch does beyond adding one file of published figures."""
     if len(changes) != 1:
-        message = f"{len(changes)} files in the branch of a form, which adds one figure; send one"
+        message = f"{len(changes)} files in the branch of a form, which adds one file; send one"
         yield path_finding(PUBLISHED, "path-count", message)
     for change in changes:
         path, (folder, _, name) = change.path, change.path.rpartition("/")
@@ -74,7 +74,7 @@ def posted_findings(changes: Sequence[git.Change]) -> Iterator[Finding]:
             message = f"a form adds a file to {PUBLISHED}/ and changes nothing else"
             yield path_finding(path, "path-outside", message)
         elif change.status != "A" or change.mode != REGULAR_FILE:
-            message = "a form adds figures and changes no existing ones; ask in an issue"
+            message = "a form adds figures and never changes existing figures; ask in an issue"
             yield path_finding(path, "path-not-added", message)
 
 
@@ -113,7 +113,7 @@ def _elsewhere(change: git.Change) -> Finding | None:
         return path_finding(change.path, "path-folder", message)
     if change.path == FOLDER:
         return None
-    message = f"the folder is {FOLDER}/, in small letters; some systems ignore case"
+    message = f"the folder is {FOLDER}/, in lower case; some systems ignore case"
     return path_finding(change.path, "path-outside", message)
 
 
@@ -154,7 +154,7 @@ def curated_path_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
             yield _wrong_mode(change)
         elif change.path != SOURCES and (folder not in CURATED or not FILE_NAME.fullmatch(name)):
             message = (
-                f"is no <name>.json in {' or '.join(f'{each}/' for each in CURATED)}, and not "
+                f"is neither <name>.json in {' or '.join(f'{each}/' for each in CURATED)}, nor "
                 f"{SOURCES}; rename or move it"
             )
             yield path_finding(change.path, "path-curated", message)

@@ -319,7 +319,7 @@ def test_a_serious_flag_is_in_the_title_of_the_comment(repository: Repository) -
     answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
 
     assert comment.body(answer).startswith("## Well-formed, but with serious flags\n\nThank you.")
-    assert "serious flags stand against 1 of them, so that no verdict" in comment.body(answer)
+    assert "1 of them have serious flags, so they get no verdict" in comment.body(answer)
     assert "but with serious flags, so that no vote is cast" in reply.note(answer)
 
 

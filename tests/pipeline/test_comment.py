@@ -225,7 +225,7 @@ def test_a_comment_that_is_too_long_is_cut_with_a_note() -> None:
     text = comment.body(replace(page("x"), findings=many, finding_count=90))
 
     assert len(text) <= comment.MAX_CHARACTERS
-    assert "The rest did not fit into a comment" in text
+    assert "The rest did not fit into this comment" in text
 
 
 def neighbour(speedup: float, **other: Any) -> Understanding:  # noqa: ANN401 - any field

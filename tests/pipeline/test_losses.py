@@ -36,7 +36,7 @@ def test_a_trait_is_listed_with_its_losses_and_those_of_the_others() -> None:
 
     (found,) = comparisons([*texts, *heads])
 
-    assert found.trait.name.startswith("Only the text drafts")
+    assert found.trait.name.startswith("Drafts from the text only")
     assert (found.slower, found.pairs) == (3, 5)
     assert (found.other_slower, found.other_pairs) == (1, 6)
 
@@ -56,7 +56,7 @@ def test_what_loses_less_than_the_others_is_no_loss() -> None:
 @pytest.mark.parametrize(
     ("row", "name"),
     [
-        (pair(1, method="ngram-mod"), "Only the text drafts (n-grams, suffix)"),
+        (pair(1, method="ngram-mod"), "Drafts from the text only (n-grams, suffix)"),
         (
             pair(1, method="draft-model", target_label="Qwen3-30B-A3B"),
             "A second model drafts for a mixture of experts",

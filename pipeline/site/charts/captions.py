@@ -110,7 +110,7 @@ def _best_depth(best: Row, rows: list[Row]) -> str:
     end = "figure" if best["interval_low"] is None else "lower bound"
     notes = [f"at depth {listed(slower)} the whole request is clearly slower"] if slower else []
     if best["verdict"] not in CLEAR:
-        notes.append("that one depth is faster than another is not clear")
+        notes.append("no depth is clearly faster than another")
     said = f"{depth} has the highest {end} of the depths {listed(able)}: {figure}"
     return f"{'; '.join((said, *notes))}."
 
@@ -123,7 +123,8 @@ def round_costs(rows: list[Row]) -> str:
         return f"{row['round_cost']:.2f} plain tokens at depth {row['depth']}"
 
     if least is most:
-        return f"A round costs {printed(least)} ({least['line_label']}); what yields more wins."
+        only = f"{printed(least)} ({least['line_label']})"
+        return f"A round costs {only}; a draft that yields more wins."
     return (
         f"A round costs from {printed(least)} ({least['line_label']}) to {printed(most)}"
         f" ({most['line_label']}); a draft that yields more tokens a round than that wins."
@@ -163,7 +164,7 @@ def builds(rows: list[Row]) -> str:
     steps = [row for row in rows if row["step_label"] != "none"]
     settings = count(len({row["line"] for row in rows}), "setting")
     if not steps:
-        return f"No speedup clearly differs from that of the first or best build, in {settings}."
+        return f"No speedup clearly differs from the first or best build's, in {settings}."
     slower = [row for row in steps if row["step_label"] == "slower"]
     found = f"{count(len(steps), 'change')} detected in {settings}"
     if not slower:

@@ -54,7 +54,7 @@ def _mixture(row: Row) -> bool:
 
 TRAITS: Sequence[Trait] = (
     Trait(
-        name="Only the text drafts (n-grams, suffix)",
+        name="Drafts from the text only (n-grams, suffix)",
         why="a round that finds nothing to propose is a plain step with extra work",
         has=lambda row: drafting_class(row.method) == TEXT,
     ),
@@ -87,7 +87,7 @@ TRAITS: Sequence[Trait] = (
     ),
     Trait(
         name=f"A depth of {DEEP} or more",
-        why="late positions are seldom accepted, and the step is paid for all of them",
+        why="late positions are seldom accepted, but the step costs time for all of them",
         has=lambda row: bool(row.depths and min(row.depths) >= DEEP),
     ),
     Trait(

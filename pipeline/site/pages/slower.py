@@ -92,14 +92,14 @@ def _path(name: str, *, plain: bool) -> str:
 
 
 def _of_results(name: str, row: Row) -> Mapping[str, str]:
-    """A button that fills both fields: addresses of the two texts, and whose they are."""
+    """A button that fills both fields: the addresses of the two texts and their source."""
     return {
         "label": f"{row.device_label}, {row.target_label}: the {name}",
         "without": _path(name, plain=True),
         "with_": _path(name, plain=False),
         "credit": (
             f"{row.method_label}{f' at depth {row.depth}' if row.depth else ''} through"
-            f" {row.backend}, {row.quantisation}: a single pass, the {name} of those on this site"
+            f" {row.backend}, {row.quantisation}: a single pass, the {name} on this site"
             f" ({row.tier})."
         ),
         "address": submission_address(row.submission),
