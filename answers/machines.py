@@ -203,7 +203,7 @@ def _cards(text: str, words: MachineWords, notes: list[str]) -> Iterator[Memory]
         near = f"; nearest: {', '.join(found)}" if (found := nearest_cards(text)) else ""
         message = f"no card is called {text!r}{near}; with its size (--vram) it can be planned"
         if is_placeholder(text):
-            message = f"{text!r} is what drivers call a card that they do not know; name the card"
+            message = f"{text!r} is a driver's placeholder for an unknown card; name the card"
         raise QuestionError(message)
     yield _card(text, (gib or 0) * GIB, words)
 
@@ -231,7 +231,7 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
 def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) -> float | None:
     """The size of the shared memory of a machine whose cards have no memory."""
     if len(cards) > 1:
-        notes.append(f"{len(cards)} x {cards[0].name}: planned as one, for they share no memory")
+        notes.append(f"{len(cards)} x {cards[0].name}: planned as one; they do not share memory")
     return size_in(cards[0].name) or words.ram or words.vram
 
 

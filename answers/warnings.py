@@ -98,7 +98,7 @@ def after_failure(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
     if options:
         yield f"what fits by the plan: {'; or '.join(options)}"
     elif fit(case).fits:
-        yield "the plan says that it fits: look at what else holds memory on this machine"
+        yield "by the plan it fits: check what else uses memory on this machine"
     else:
         yield "no option makes it fit: take a smaller quantisation or another model"
 

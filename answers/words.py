@@ -85,7 +85,7 @@ def way(found: Answer) -> str:
         return f"{_way(asked)}{_split(asked)}"
     if judged is None or judged.gain is None:
         return f"nothing here can draft for it{_split(asked)}"
-    advice = "it may go either way with" if found.verdict == "Try it" else "leave it off; tried was"
+    advice = "it may go either way with" if found.verdict == "Try it" else "leave it off; tried:"
     return f"{advice} {_way(judged)}{_split(asked)}"
 
 
@@ -258,7 +258,7 @@ def _accuracy(found: Answer) -> str:
         held, arms = CURVE_ARMS
         return (
             f"Accuracy: {held} of {arms} measured speedups were within "
-            f"{say.percent(TRANSFER_ERROR)} of what a curve and the counted tokens a round gave."
+            f"{say.percent(TRANSFER_ERROR)} of the value by a curve and counted tokens a round."
         )
     errors = learned().errors
     speed = errors.speed if found.alone.tps.basis != "physics" else errors.bare

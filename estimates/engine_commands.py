@@ -24,7 +24,7 @@ _SHORT_LOOKUP = (
     "For agents measure 3 as well (--method prompt-lookup:ngram_min=3), and --tasks tools."
 )
 _MLX_CACHE = (
-    "mlx_lm.server 0.32.2 writes other texts when it drafts after a prompt that it has in part in "
+    "mlx_lm.server 0.32.2 writes a different text if it drafts after a prompt that is partly in "
     "its cache; --prompt-cache-size 0 switches that cache off."
 )
 
@@ -73,8 +73,8 @@ def serve_nearest(
     if nearest is None:
         return None
     note = (
-        f"llama-server has no {method.type}. This is its nearest method, {nearest}, which is not "
-        f"what was measured: measure it, too (--runner llama-server --method {nearest})."
+        f"llama-server has no {method.type}. This is its nearest method, {nearest}, which was not "
+        f"measured: measure it, too (--runner llama-server --method {nearest})."
     )
     served = serve_nearest(engine, model, None, default_method(nearest, method.n_max), extra)
     return served and replace(served, note=note)

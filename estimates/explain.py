@@ -66,7 +66,7 @@ def whole_request(estimate: Estimate) -> str:
         "reading the prompt included"
     )
     if estimate.speedup is None:
-        return f"{text}; what a token takes is not known."
+        return f"{text}; the time per token is not known."
     text += f" (per token {say.times(estimate.speedup)})"
     costs, prompt_tokens = costs_of(estimate), estimate.mean_prompt_tokens
     if costs is None or prompt_tokens is None:
@@ -109,7 +109,7 @@ def _why_uncertain(estimate: Estimate, arm: Arm, submission: Submission) -> str:
     if estimate.doubt == verdicts.INSTRUMENT:
         cost, length = say.number(estimate.round_cost, 2), say.number(estimate.tokens_per_round, 2)
         return (
-            f"An instrument: with {length} tokens per round set, a round costs {cost} plain tokens "
+            f"An instrument: set to {length} tokens per round, a round costs {cost} plain tokens "
             "(R). A draft of this depth that yields more than that wins."
         )
     if estimate.doubt == verdicts.SINGLE_PASS:
@@ -133,8 +133,8 @@ def _why_too_few(estimate: Estimate, submission: Submission) -> str:
 def _why_this_speed(estimate: Estimate, arm: Arm, submission: Submission) -> str:
     if estimate.interval is None and single_pass(submission):
         return (
-            f"{_times(estimate)} the baseline's speed in a single pass of each arm; what disturbed"
-            " a pass cannot be distinguished from a difference, so measure at least three blocks."
+            f"{_times(estimate)} the baseline's speed in a single pass of each arm; a disturbance"
+            " of one pass looks like a difference, so measure at least three blocks."
         )
     if arm.role == "control" and arm.method.acceptance is None:
         return _control(estimate, arm)
@@ -184,8 +184,8 @@ def _balance(
     if verification is not None and verification[1] > MOSTLY_VERIFICATION * cost:
         width, steps = verification
         return (
-            f"Verification of {width} tokens costs {steps:.1f} single steps: "
-            f"it would need {costs} tokens a round; got {yields}."
+            f"Checking {width} tokens takes as long as {steps:.1f} plain steps: "
+            f"it would need {costs} tokens a round but got {yields}."
         )
     return f"One round costs {costs} plain tokens and yields only {yields}, so this arm loses."
 

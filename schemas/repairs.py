@@ -59,7 +59,7 @@ def repaired(data: bytes, *, file: str = "") -> Repaired | tuple[Finding, ...]:
     digest = content_digest(canonical_bytes(values))
     if digest != content_digest(canonical_bytes(kept)):
         path = min((path for path, _ in values.items() ^ kept.items()), default=ROOT)
-        message = "a repair would change what was measured; measure or import it again"
+        message = "a repair would change the measurements; measure or import it again"
         return (Finding(file=file, path=path, message=message, rule="measured-values"),)
     repairs = tuple(_repairs(dict(_leaves(ROOT, before)), after, canonical=data == fixed))
     return Repaired(

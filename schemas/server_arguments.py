@@ -43,9 +43,8 @@ def is_public(argument: Sequence[str]) -> bool:
 def only_public(submission: Submission) -> Iterator[Violation]:
     """A result states of a server's arguments what the harness would: no path, host or key."""
     message = (
-        "is not among the options and values that a result states, which hold no path, address or "
-        f"key (schemas/vocabulary/server_arguments.toml); write {HIDDEN} in its place, or take it "
-        "out"
+        "is not among the options and values of a result, which have no path, address or key "
+        f"(schemas/vocabulary/server_arguments.toml); write {HIDDEN} in its place, or remove it"
     )
     for number, text in enumerate(submission.settings.server_arguments or ()):
         if not is_public(text.split(" ")):

@@ -73,7 +73,7 @@ def load(data: bytes) -> Json | tuple[Finding, ...]:
 def _check_bytes(data: bytes) -> None:
     """Refuse what no parser should see."""
     if data.startswith(b"GGUF"):
-        _refuse("json", "a model and no result file; name the NAME.json that a run wrote")
+        _refuse("json", "this is a model, not a result file; name the NAME.json that a run wrote")
     if len(data) > MAX_BYTES:
         _refuse("size", f"more than {MAX_BYTES} bytes; measure fewer prompts, arms or blocks")
     if not data.strip():

@@ -153,7 +153,7 @@ def test_a_method_that_a_server_lacks_gets_its_nearest_with_a_note() -> None:
     assert found is not None
     assert found.words[3:5] == ("--spec-type", "ngram-simple")
     assert found.note is not None
-    assert "ngram-simple, which is not what was measured" in found.note
+    assert "ngram-simple, which was not measured" in found.note
     assert in_terminal("prompt-lookup:n_max=5")[: len(found.words)][4] == "ngram-simple"
     page = pages.use(
         pages.NamedSetting(target="T", draft=None, method=method.type, depth=5, engine=LLAMA_CPP)

@@ -109,8 +109,8 @@ class _Copies:
         for path, each in (self._new[position] for position in sorted(found)):
             if _others(each, [there]):
                 message = (
-                    f"its times equal those of {name} by {there.contributor or ANONYMOUS}, or are a "
-                    "multiple of them; send your own times, or ask in an issue if both are yours"
+                    f"its times equal those of {name} by {there.contributor or ANONYMOUS}, or are "
+                    "a multiple of them; send your own times, or ask in an issue if both are yours"
                 )
                 yield Finding(file=path, path=ROOT, message=message, rule="copied-times")
 

@@ -21,8 +21,8 @@ MAX_SHOWN_FINDINGS = 50
 MAX_CHARACTERS = 60_000  # GitHub takes 65,536
 SHORT_ID = 10
 _MERGING = (
-    "For maintainers: merge it with *squash*. Other content of the branch's commits was not checked "
-    "and would stay in the history forever."
+    "For maintainers: merge it with *squash*. Other content of the branch's commits was not "
+    "checked and would stay in the history forever."
 )
 _HEAD = (
     "| task | verdict | tokens/s, plain → this arm | speedup, this machine (95 %) "

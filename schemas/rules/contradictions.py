@@ -97,8 +97,8 @@ def backend_name_of_other(submission: Submission) -> Iterator[Violation]:
     known = get_args(get_type_hints(Engine)["backend"])
     if engine.backend != "other" or engine.backend_name in known:
         message = (
-            f"{shown(engine.backend_name)} together with the backend {engine.backend}; name only a "
-            "backend that the list lacks, and with `other`"
+            f"{shown(engine.backend_name)} together with the backend {engine.backend}; give a name "
+            "only with the backend `other`, for a backend that the list lacks"
         )
         yield "$.engine.backend_name", message
 

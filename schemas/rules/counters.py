@@ -17,8 +17,8 @@ def accepted_within_drafted(submission: Submission) -> Iterator[Violation]:
             continue
         if trial.accepted > trial.drafted:
             message = (
-                f"{trial.accepted} accepted of {trial.drafted} drafted tokens; a token is accepted "
-                "after it was drafted, so correct the two counters"
+                f"{trial.accepted} accepted of {trial.drafted} drafted tokens; only drafted tokens "
+                "can be accepted, so correct the two counters"
             )
             yield f"$.trials[{index}].accepted", message
 

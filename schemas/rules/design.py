@@ -17,7 +17,7 @@ def arm_method_fits_role(submission: Submission) -> Iterator[Violation]:
         plain = arm.method.type == "none"
         if arm.method.length is not None and arm.role != "control":
             message = (
-                "forced acceptance shows what a round costs and not what a method gains; "
+                "forced acceptance shows the cost of a round, not the gain of a method; "
                 "set the role to control"
             )
         elif plain and arm.role == "speculation":

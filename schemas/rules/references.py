@@ -64,7 +64,7 @@ def arm_baseline(submission: Submission) -> Iterator[Violation]:
     for index, arm in enumerate(submission.arms):
         path = f"$.arms[{index}].baseline"
         if arm.role == "baseline" and arm.baseline is not None:
-            yield path, "a baseline arm is compared with nothing; remove the field"
+            yield path, "a baseline arm is not compared with another arm; remove the field"
         elif arm.role != "baseline" and arm.baseline not in baselines:
             yield path, _unknown(arm.baseline, baselines, "baseline arm")
 

@@ -124,7 +124,7 @@ def test_an_unknown_card_gets_the_three_nearest_names() -> None:
         ("RTX 4075", "no card is called 'RTX 4075'; nearest: rtx 4070, rtx 5070, rtx 4090"),
         ("RTX 3090 + RTX 4075", "no card is called 'rtx 4075'"),
         ("Mac Studio 512GB", "names no chip; add it"),
-        ("AMD Device 7551", "is what drivers call a card that they do not know"),
+        ("AMD Device 7551", "is a driver's placeholder for an unknown card"),
     ],
 )
 def test_an_error_names_the_part_that_was_not_understood(text: str, said: str) -> None:

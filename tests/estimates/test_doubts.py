@@ -148,7 +148,7 @@ def test_an_arm_that_fails_on_a_tenth_of_the_prompts_has_no_verdict(cause: str) 
     found = of(submission)
 
     assert (found.verdict, found.doubt) == ("uncertain", "failures")
-    assert "those that are left do not represent all" in reason(found, submission)
+    assert "the remaining prompts are not representative" in reason(found, submission)
     assert of(giving_up([])).verdict == "helps"
 
 

@@ -55,4 +55,5 @@ def test_a_device_that_is_not_identified_gets_no_page() -> None:
     reasons = connection.sql(
         "select standing_reason from standing where standing = 'flagged'"
     ).fetchall()
-    assert reasons == [("The device is not identified: AMD Device 7551 stands for no one card.",)]
+    message = "The device is not identified: AMD Device 7551 does not name a single card."
+    assert reasons == [(message,)]

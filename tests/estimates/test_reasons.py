@@ -65,8 +65,8 @@ def test_where_verification_is_the_cost_the_probe_is_named() -> None:
     )
 
     assert reason(LOSES, submission) == (
-        "Verification of 5 tokens costs 2.5 single steps: "
-        "it would need 2.6 tokens a round; got 1.4."
+        "Checking 5 tokens takes as long as 2.5 plain steps: "
+        "it would need 2.6 tokens a round but got 1.4."
     )
 
 

@@ -130,5 +130,5 @@ def test_words_name_the_spread_or_the_one_start() -> None:
         "From start to start it moves by 2.0 % [0.0 %, 12.4 %] (3 starts)."
     )
     assert say.start_spread(1, None, None, None) == (
-        "One start: what another start of the engine would change is not known."
+        "One start: the effect of another start of the engine is not known."
     )

@@ -122,7 +122,7 @@ def changed(change: Callable[[Document], object]) -> bytes:
     ("data", "path", "says"),
     [
         (b"{", "$", "not JSON"),
-        (b"GGUF", "$", "a model and no result file"),
+        (b"GGUF", "$", "this is a model, not a result file"),
         (changed(lambda d: d["trials"][0].update(block=-1)), "$.trials[0].block", "is too small"),
         (changed(lambda d: d["trials"][0].update(accepted=999)), "$.trials[0].accepted", ""),
         (
@@ -137,7 +137,7 @@ def changed(change: Callable[[Document], object]) -> bytes:
         (
             changed(lambda d: d["trials"][0].update(output_sha256="\u200b" + "a" * 16)),
             "$.trials[0].output_sha256",
-            "a repair would change what was measured; measure or import it again",
+            "a repair would change the measurements; measure or import it again",
         ),
     ],
 )

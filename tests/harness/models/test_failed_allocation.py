@@ -72,7 +72,7 @@ def test_a_draft_can_move_or_go() -> None:
 def test_where_the_plan_fits_something_else_holds_the_memory() -> None:
     text = said(replace(CASE, devices=(Memory(name="RTX 4060", free_mib=16_000),)))
 
-    assert "look at what else holds memory" in text
+    assert "check what else uses memory" in text
 
 
 def test_where_nothing_fits_another_model_is_advised() -> None:
