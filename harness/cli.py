@@ -143,7 +143,7 @@ def options(
         bool, typer.Option("--version", "-V", help="Print the version and exit.")
     ] = False,
     json: Annotated[
-        bool, typer.Option("--json", help="Print what this machine has as JSON.")
+        bool, typer.Option("--json", help="Print the facts of this machine as JSON.")
     ] = False,
 ) -> None:
     """Measure where speculative decoding makes a local LLM faster, where slower, and why."""
@@ -163,7 +163,7 @@ def main() -> None:
     try:
         app(in_full(sys.argv[1:]), prog_name=PROGRAM)
     except MemoryError:
-        console.say("Error: there is no memory left; end other programs, or raise the limit on it")
+        console.say("Error: out of memory; end other programs, or raise the memory limit")
         raise SystemExit(MachineError.exit_code) from None
 
 

@@ -21,8 +21,8 @@ _HYPHEN = "\N{NON-BREAKING HYPHEN}"
 # An engine's short name of several letters.
 _LETTERS = re.compile(r"-[a-z]{2,5}")
 NO_RUNNING_SERVER = (
-    "a server that runs does not say where the layers of its model are, so that its steps would be "
-    "of an unknown setting: give --server-binary PATH, which is started, or plan with --curve FILE"
+    "a running server does not report where the layers of its model are, so the setting of its "
+    "steps is unknown: give --server-binary PATH, which is started, or plan with --curve FILE"
 )
 # Why a command has no such option, though others have it.
 _WHY = {("probe", "--base-url"): NO_RUNNING_SERVER}

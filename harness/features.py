@@ -54,7 +54,7 @@ COMMANDS = {
     ),
     "probe": Feature(
         "harness.probe.command",
-        "Measure what a wider step of a model costs here, in two minutes and without a draft.",
+        "Measure the cost of wider steps of a model here, in two minutes and without a draft.",
     ),
     "doctor": Feature(
         "harness.doctor.command",
@@ -82,7 +82,7 @@ COMMANDS = {
     ),
     "explain": Feature(
         "harness.commands.explain",
-        "Say what a flag, a verdict, a reason or a code means, and what to do.",
+        "Explain a flag, a verdict, a reason or a code, and what to do about it.",
     ),
     "methods": Feature(
         "harness.commands.methods", "List the methods for `run --method` with their default sizes."
@@ -93,7 +93,7 @@ COMMANDS = {
     ),
     "models": Feature(
         "harness.commands.models",
-        "List the models and pairs that have a name; check a pair, or fetch models.",
+        "List the models and pairs known by name; check a pair, or fetch models.",
     ),
 }
 if INSTALLED:  # a wheel has no importers: what they make goes into the folder of a checkout

@@ -182,7 +182,7 @@ def test_a_pull_request_that_changes_the_checks_gets_no_verdict_of_theirs(host: 
 
     assert set(codes(said).values()) == {0}
     (body,) = comments(host)
-    assert "counts for nothing" in body
+    assert "do not count" in body
     assert "Accepted" not in body
 
 

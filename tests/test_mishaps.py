@@ -59,7 +59,7 @@ def test_no_memory_is_one_line(
         cli.main()
 
     assert ended.value.code == 3
-    assert capsys.readouterr().err.startswith("Error: there is no memory left; ")
+    assert capsys.readouterr().err.startswith("Error: out of memory; ")
 
 
 @pytest.mark.parametrize("place", ["http://127.0.0.1:{port}/evil.json", "file:///etc/hostname"])

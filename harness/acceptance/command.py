@@ -35,7 +35,7 @@ _SAYS = Says(
     {
         "drafts": "The smaller model that proposes tokens. Default: the usual draft of a target "
         "known by name.",
-        "context_tokens": "Context size, in steps of 256. Default: 2048, or what the answers take.",
+        "context_tokens": "Context size, in steps of 256. Default: 2048, or as the answers need.",
     }
 )
 
@@ -88,7 +88,7 @@ def acceptance(
 def _pair(options: Options, asked: AcceptanceOptions) -> Pair:
     if len(options.drafts) > 1:
         raise BadInputError(
-            "name one draft at a time; --keep-answers and --answers save writing them again"
+            "name one draft at a time; --keep-answers and --answers reuse the target's answers"
         )
     if asked.answers and asked.keep_answers:
         raise BadInputError("--answers is a file of answers already; leave out --keep-answers")
@@ -109,7 +109,7 @@ def _curve(options: Options, asked: AcceptanceOptions, pair: Pair) -> Curve | No
         return None
     if name is None:
         raise BadInputError(
-            f"{asked.curve}: name the target, so that the curve is known to be of it"
+            f"{asked.curve}: name the target, to check that the curve belongs to it"
         )
     return measured.curve_of(name, find(name, say=console.say))
 

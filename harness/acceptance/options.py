@@ -11,8 +11,8 @@ class AcceptanceOptions:
     """The source of the answers, the depth of rounds, and their cost."""
 
     answers: Path | None = option(
-        "Answers of the target: what `run --keep-answers` wrote, or lines of JSON with prompt and "
-        "answer. Then the target is not needed here. Default: the target writes them now.",
+        "Answers of the target: a file of `run --keep-answers`, or JSON lines with prompt and "
+        "answer. The target is then not needed here. Default: the target writes them now.",
         metavar="FILE",
         usual=True,
     )
@@ -23,7 +23,7 @@ class AcceptanceOptions:
     )
     curve: Path | None = option(
         "Step times of the target by width: JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o "
-        "json`, a result of `run`, or a file of `probe`. Default: what `probe` kept here.",
+        "json`, a result of `run`, or a file of `probe`. Default: the curve kept here by `probe`.",
         metavar="FILE",
         usual=True,
     )

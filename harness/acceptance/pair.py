@@ -120,15 +120,15 @@ def _foreign(
     for each in answers:
         writer = each.target
         if writer and target and _differ(writer.sha256, target.model.sha256):
-            yield f"{_name(writer)} wrote the answers, and not {_name(target.model)}; name that one"
+            yield f"the answers are by {_name(writer)}, not by {_name(target.model)}; name that one"
         if _differ(each.chat_template_sha256, template):
-            yield "the answers were asked for under another chat template than the target has"
+            yield "the answers were written with another chat template than the target's"
         if writer and target is None:
             yield _itself(writer, draft.model)
             if _differ(writer.tokenizer_sha256, draft.model.tokenizer_sha256):
                 yield (
                     f"{draft.model.name} has another vocabulary than {_name(writer)}; name the "
-                    "target's file as well, where they differ in few tokens"
+                    "target's file as well if they differ in few tokens"
                 )
 
 

@@ -56,7 +56,7 @@ def lines(counted: Counted) -> Iterator[str]:
     yield _row("of tries", [f"{each:,}" for each in deepest.tried])
     yield ""
     if counted.curve is None:
-        yield "With what a wider step costs on a machine, this gives the speedup of each depth:"
+        yield "With the cost of wider steps on a machine, this gives the speedup of each depth:"
         yield "--curve FILE, or `python -m harness probe TARGET` on this machine first."
         return
     for each in depths:

@@ -40,8 +40,8 @@ def _argument(text: str) -> str:
     name = f" with {words[0]}" if words and _FLAG.fullmatch(words[0]) else ""
     raise BadInputError(
         f"--server-arg{name}: give one option with its value, such as --server-arg "
-        "'--cache-reuse 256'. The result states it, so only options are taken that are known to "
-        "hold no path, name, address or key; for others use --runner openai --server-command, "
+        "'--cache-reuse 256'. The result records it, so only options that never have a path, "
+        "name, address or key are accepted; for others use --runner openai --server-command, "
         "which hides them"
     )
 

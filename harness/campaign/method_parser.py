@@ -69,7 +69,7 @@ def _value(kind: str, key: str, value: str, known: Collection[str]) -> Value:
     if found is None:
         raise BadInputError(f"{kind}: {key} must be {form}, not {value!r}")
     if key == "controller" and vocabulary.METHODS[kind].fixed:
-        raise BadInputError(f"{kind}: its depth is the one that it is given, nothing changes it")
+        raise BadInputError(f"{kind}: its depth is fixed, so it has no controller; leave that out")
     return found
 
 

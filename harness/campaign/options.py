@@ -69,8 +69,8 @@ class Options(Axes):
     )
     methods: tuple[Method, ...] = _measured(
         "A draft method, optionally with its sizes: `prompt-lookup:n_max=5`. Repeat it to "
-        "compare several. `python -m harness methods` lists them. Default: what the target has, a "
-        "draft or heads, and n-grams.",
+        "compare several. `python -m harness methods` lists them. Default: the target's draft or "
+        "heads, and n-grams.",
         name="method",
         metavar="METHOD",
         parse=lambda texts: tuple(map(parse, texts)),
@@ -82,7 +82,7 @@ class Options(Axes):
     )
     tasks: tuple[str, ...] = _measured(
         f"Only these tasks, such as `code,json`. The suite core has {say.listed(FIXED_TASKS)}, "
-        "and on request tools.",
+        "and tools on request.",
         metavar="TASKS",
         parse=comma_separated,
         default=(),
@@ -141,7 +141,7 @@ class Options(Axes):
         axis_options.OPTIONS["context_depth_tokens"], default=()
     )
     context_tokens: int | None = _setting(
-        "Context size, in steps of 256. Default: 2048, or what --context-depth takes.",
+        "Context size, in steps of 256. Default: 2048, or as --context-depth needs.",
         name="context",
         short="-c",
         metavar="TOKENS",
@@ -150,7 +150,7 @@ class Options(Axes):
         usual=True,
     )
     threads: int | None = _setting(
-        "CPU threads. Default: all cores but one, which everything else uses.",
+        "CPU threads. Default: all cores but one, which is left for other programs.",
         short="-t",
         metavar="N",
         least=1,

@@ -67,8 +67,9 @@ def _no_head(target: ModelFile, draft: ModelFile | None, kind: str) -> str | Non
         if METHODS[kind].draft == "built-in" and header.own("nextn_predict_layers"):
             return None
         return (
-            f"{draft.model.name} is a model ({header.architecture}) and no {METHODS[kind].label} "
-            f"head, so it cannot draft for {kind}; name the head's file, or --method {DRAFT_MODEL}"
+            f"{draft.model.name} is a model ({header.architecture}), not a head for "
+            f"{METHODS[kind].label}, so it cannot draft for {kind}; name the head's file, or "
+            f"--method {DRAFT_MODEL}"
         )
     if METHODS[kind].draft != "built-in" or target.path is None:
         return None

@@ -46,7 +46,7 @@ def fix(
         write = write or bool(asks and typer.confirm("Make these repairs now?", err=True))
         _make(fixes if write else ())
     if findings:
-        console.say("Nothing was changed: measure or import again what no repair fixes.")
+        console.say("Nothing was changed. If no repair fixes a file, measure or import it again.")
     elif not repairs:
         console.say("Nothing to repair.")
     elif not write:

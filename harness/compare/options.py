@@ -25,13 +25,13 @@ class Builds:
     head: str | None = option("The llama-server with the change.", metavar="BINARY", usual=True)
     base_commands: tuple[str, ...] = option(
         "Instead of --base, for any server with OpenAI's protocol: the command that starts it "
-        "without speculation, '… --port {port}'; once more for each --method with it.",
+        "without speculation, '… --port {port}'; then one with speculation for each --method.",
         name="base-command",
         metavar="COMMAND",
         default=(),
     )
     head_commands: tuple[str, ...] = option(
-        "Instead of --head: the same of the server with the change.",
+        "Instead of --head: the same commands for the server with the change.",
         name="head-command",
         metavar="COMMAND",
         default=(),
@@ -62,7 +62,7 @@ class Builds:
         if binaries and commands:
             message = "give binaries (--base, --head) or commands, not both"
         elif self.reference and (self.base or self.base_commands):
-            message = "--reference takes the place of base; give --head or --head-command alone"
+            message = "--reference replaces base; give --head or --head-command alone"
         if message:
             raise BadInputError(message)
         names = ("head",) if self.reference else ("base", "head")

@@ -94,7 +94,7 @@ def mismatch(reference: Reference, now: Reference) -> str | None:
     for name in ("target", "suite", "max_output_tokens"):
         if getattr(reference, name) != getattr(now, name):
             was, found = getattr(reference, name), getattr(now, name)
-            return f"it is about another run: its {name} is {was}, that of the run {found}"
+            return f"it is about another run: its {name} is {was}, this run's is {found}"
     theirs, ours = (
         {(a, t, p) for a, ts in side.arms.items() for t, r in ts.items() for p in r.prompts}
         for side in (reference, now)

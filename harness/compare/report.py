@@ -33,8 +33,8 @@ _NARROWER = (
 _LONGER_RUN = f"Too few blocks to tell, {{}} of at least {FEWEST_BLOCKS}."
 _UNSAFE = re.compile(r"[^\w.()+ -]")
 _LEGEND = (
-    "Change: head over base, with its interval over blocks; those of times and R are right "
-    "together with {confidence} confidence. Slower or faster is what lies clearly beyond {bound}. "
+    "Change: head over base, with its interval over blocks; the intervals of times and R are "
+    "jointly right with {confidence} confidence. Slower or faster: clearly beyond {bound}. "
     "R: the cost of a round in plain tokens; lower is better."
 )
 
@@ -158,6 +158,6 @@ def _same(outputs: Outputs) -> tuple[str, str, str]:
     compared = outputs.identical + outputs.different
     if not compared:
         return "not compared", "", ""
-    unstable = f"{outputs.unstable} not repeated by one build itself" if outputs.unstable else ""
+    unstable = f"{outputs.unstable} differ within one build" if outputs.unstable else ""
     verdict = "identical" if outputs.identical == compared else "different"
     return f"{outputs.identical} of {compared} identical", unstable, verdict

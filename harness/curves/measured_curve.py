@@ -46,8 +46,8 @@ class MeasuredCurve:
     def _require_steps(self) -> None:
         if self.probe.widths[0] != 1:
             raise BadInputError(
-                f"{self.file}: no step of one token, with which the others are compared; measure "
-                "widths 1, 2 and so on"
+                f"{self.file}: no step of one token to compare the others with; measure widths 1, "
+                "2 and so on"
             )
         if len(self.probe.widths) < _LEAST_WIDTHS:
             raise BadInputError(
@@ -66,7 +66,7 @@ class MeasuredCurve:
             size = f" ({self.file_bytes / _GIB:.2f} GiB)" if self.file_bytes else ""
             raise BadInputError(
                 f"{self.file}: a curve of {self.model}{size}, not of {name} "
-                f"({expected / _GIB:.2f} GiB); measure one of it: python -m harness probe {name}"
+                f"({expected / _GIB:.2f} GiB); measure that: python -m harness probe {name}"
             )
 
     def _require_card(self, computer: Computer) -> None:
@@ -80,7 +80,7 @@ class MeasuredCurve:
             not here or (key and key not in here.values() and all(here.values()))
         ):
             message = (
-                f"{self.file}: measured on {self.device}, and the question is about "
+                f"{self.file}: measured on {self.device}, but the plan is for "
                 f"{' + '.join(here) or 'a processor'}; give --gpu '{self.device}' to plan for it"
             )
         else:

@@ -10,7 +10,7 @@ import platformdirs
 from harness.errors import BadInputError
 from harness.options import REQUIRED, option
 
-_DEVICES = "`0` (of all kinds), `cuda:0`, `vulkan:1`, `rocm:0` or `cpu`"
+_DEVICES = "`0` (of any kind), `cuda:0`, `vulkan:1`, `rocm:0` or `cpu`"
 
 
 def _address(text: str, *, option: str) -> str:
@@ -45,12 +45,12 @@ class FleetOptions(_KeyOptions):
     )
     devices: tuple[str, ...] = option(
         f"A device of this machine to measure with: {_DEVICES}. Can be repeated. Default: every "
-        "card, else the processor; none where other machines can connect.",
+        "card, else the processor; none if other machines can connect.",
         name="device",
         metavar="DEVICE",
         default=(),
     )
-    dry_run: bool = option("Print the cells and how long each takes here.", default=False)
+    dry_run: bool = option("Print the cells and the expected time of each here.", default=False)
     json: bool = option("Print the result as JSON.", default=False)
 
 
@@ -63,7 +63,7 @@ class WorkerOptions(_KeyOptions):
         default=REQUIRED,
     )
     device: str | None = option(
-        f"Device to measure on: {_DEVICES}. Default: what CUDA_VISIBLE_DEVICES names, else "
+        f"Device to measure on: {_DEVICES}. Default: the device in CUDA_VISIBLE_DEVICES, else "
         "the first.",
         metavar="DEVICE",
     )

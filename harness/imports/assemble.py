@@ -43,7 +43,7 @@ def assemble(
         submission = _submission(part, own, missing, left_out)
         if missing:
             options = ", ".join(f"{key}=… ({KEYS[key]})" for key in dict.fromkeys(missing))
-            lacking = f"{part.name}: the files do not say everything"
+            lacking = f"{part.name}: the files lack required facts"
             wrong.append(f"{lacking}; give with --map: {options}")
         elif submission is not None:
             made.append(replace(submission, origin=origin, contributor=contributor))

@@ -28,10 +28,10 @@ _NO_LICENCE = (
     "the source, or ask its author, and import again with --licence and --source."
 )
 _LINE = re.compile(r"[^\x00-\x1f<>]{1,120}")
-HELP = """They are never averaged with measured results. Facts that a file lacks are given with
-`--map`: required ones are asked for, others stay unknown. What a result cannot hold is listed as
-`left out`: summaries, tests of prompt processing only, counters that contradict each other, records
-without tokens or time. Files may be compressed with gzip.
+HELP = """They are never averaged with measured results. Give facts that a file lacks with
+`--map`: required facts are asked for, others stay unknown. Data that a result cannot have is listed
+as `left out`: summaries, tests of prompt processing only, counters that contradict each other,
+records without tokens or time. Files may be compressed with gzip.
 """
 HELP += "".join(f"\n**{name}**: {each.help}\n" for name, each in IMPORTERS.items())
 HELP += "\n**Keys of --map**:\n\n"
@@ -46,8 +46,8 @@ class ImportOptions:
         f"One of {', '.join(IMPORTERS)}.", name="from", metavar="FORMAT", default=REQUIRED
     )
     facts: tuple[str, ...] = option(
-        "A fact that the files lack. Whatever is missing is listed at once. task.NAME=TASK "
-        "translates a category, arm.NAME=METHOD names an arm's method, PART/KEY=VALUE holds for "
+        "A fact that the files lack. All missing facts are listed at once. task.NAME=TASK "
+        "translates a category, arm.NAME=METHOD names an arm's method, PART/KEY=VALUE applies to "
         "one part of the files. May be repeated. The keys are above.",
         name="map",
         metavar="KEY=VALUE",

@@ -48,9 +48,9 @@ class ImportedFacts(Axes):
     n_max: int | None = _fact("most tokens drafted in a round")
     backend: Backend | None = _fact("cuda, vulkan, metal, rocm, sycl, cpu ...")
     gpu: str | None = _fact(
-        'name of the GPU, such as "NVIDIA GeForce RTX 3090"; of several with commas between'
+        'name of the GPU, such as "NVIDIA GeForce RTX 3090"; several are separated by commas'
     )
-    vram_mib: int | None = _fact("its memory in MiB, such as 24576; of several that of each")
+    vram_mib: int | None = _fact("its memory in MiB, such as 24576; with several, that of each")
     gpu_driver: str | None = _fact("version of its driver")
     cpu: str | None = _fact("name of the processor")
     cpu_architecture: Architecture | None = _fact("x86_64, aarch64 ...")
@@ -58,7 +58,7 @@ class ImportedFacts(Axes):
     ram_mib: int | None = _fact("main memory in MiB")
     os: System | None = _fact("linux, windows, macos, freebsd, other")
     os_version: str | None = _fact("version of the system")
-    engine: str | None = _fact("name of the engine, where the format does not fix it")
+    engine: str | None = _fact("name of the engine, if the format does not fix it")
     engine_version: str | None = _fact("version of the engine")
     engine_commit: str | None = _fact("commit of the engine")
     build: int | None = _fact("build number of the engine, such as 9789")
@@ -77,7 +77,7 @@ class ImportedFacts(Axes):
     threads: int | None = _fact("threads for single tokens")
     batch: int | None = _fact("logical batch in tokens")
     micro_batch: int | None = _fact("physical batch in tokens")
-    gpu_layers: int | None = _fact("layers of the target asked onto the GPU, -1 for all")
+    gpu_layers: int | None = _fact("layers of the target requested on the GPU, -1 for all")
     measured_from: str | None = _fact("start of the measurement in UTC: 2026-05-17T09:00:00Z")
     measured_until: str | None = _fact("end of the measurement in UTC")
     context_depth_tokens: int | None = None

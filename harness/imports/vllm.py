@@ -139,9 +139,9 @@ FORMAT = Format(
     ),
     help="""answers of a server with `--enable-per-request-metrics` (and
 `--per-request-spec-decode-metrics summary`), one per line or as the batch runner writes them; or
-what `vllm bench serve --save-detailed` or SGLang's `bench_serving --output-details` saves, whose
-counters are sums and are left out; runs with other numbers of requests at once become results of
-their own. Lacks machine, quantisation, method and sampling.
+a file of `vllm bench serve --save-detailed` or SGLang's `bench_serving --output-details`, whose
+counters are sums and are left out. Runs with different numbers of requests at once become separate
+results. Lacks machine, quantisation, method and sampling.
 
 - `--from vllm off.jsonl on.jsonl --map method=eagle3:n_max=3 --map quantisation=BF16
 --map target=Qwen3-8B --map backend=cuda --map gpu="NVIDIA L40S" --map sampling=greedy`""",

@@ -89,6 +89,6 @@ def left_out(rows: Sequence[JsonObject]) -> Iterator[str]:
             yield f"{row.source}: {counters}"
     if any(row.text("dataset_name") is None for row in rows):
         yield (
-            "which data set it sent, which the tool does not save: give it with --map dataset=… "
-            "(its default are random tokens, for which no draft was made)"
+            "the data set that it sent, which the tool does not save: give it with --map dataset=… "
+            "(its default is random tokens, for which no draft was made)"
         )

@@ -74,7 +74,7 @@ def failure(command: Sequence[str], *, limit_s: float) -> str | None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return f"no end after {limit_s:g} s; is the machine overloaded?"
+        return f"did not end within {limit_s:g} s; is the machine overloaded?"
     if done.returncode == 0:
         return None
     lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]

@@ -54,6 +54,6 @@ class MlxModels:
         path = files.expanded(name)
         if not is_model_folder(path):
             if path.exists() or name.count("/") != 1 or name.startswith("/"):
-                raise BadInputError(f"{name} is no MLX model; give {_MODEL}")
+                raise BadInputError(f"{name} is not an MLX model; give {_MODEL}")
             path = fetched_folder(name, say=self.say)
         return ModelFile(path=path, model=describe_folder(path))

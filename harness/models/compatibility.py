@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Since July 2026 (vllm-project/vllm#38174), with drafts that are drawn greedily.
 OTHER_VOCABULARIES = (
-    'vLLM alone drafts across vocabularies, by the tokens that both have: {"method": '
+    'Only vLLM drafts across vocabularies, with the tokens that both have: {"method": '
     '"draft_model", "use_heterogeneous_vocab": true}'
 )
 SIZE_DIFFERENCE = 128  # SPEC_VOCAB_MAX_SIZE_DIFFERENCE

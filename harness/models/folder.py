@@ -51,7 +51,7 @@ def fetched_folder(repository: str, *, say: Callable[[str], None]) -> Path:
 
     from harness.models.hub_client import explained  # noqa: PLC0415 - slow to import
 
-    say(f"Fetching what is missing of {repository} …")
+    say(f"Fetching the missing files of {repository} …")
     with explained(repository, f"{repository} could not be fetched", "run the same command again"):
         return Path(snapshot_download(repository, allow_patterns=_LOADED))
 

@@ -150,8 +150,8 @@ def check_tokens(answer: Answer, baseline: Answer) -> None:
     apart = 0.0 if answer.text == baseline.text else _MISCOUNTED * expected + 2 * other**0.5
     if abs(answer.output_tokens - expected) > apart + 1:
         raise BadAnswerError(
-            f"the server counted {answer.output_tokens} tokens, but its text has about "
-            f"{expected:.0f} as the baseline's server counts: one of them counts what is not sent"
+            f"the server counted {answer.output_tokens} tokens, but by the baseline's server its "
+            f"text has about {expected:.0f}: one of them counts tokens that it does not send"
         )
 
 

@@ -25,8 +25,8 @@ def check_cache(engine: EngineName, prompt: ServerRequest, answer: Answer) -> No
     """Raise `BadAnswerError` where a draft began with a cached prompt, after which texts differ."""
     if engine in FIELDS and prompt.arm.drafts and answer.cached_tokens:
         raise BadAnswerError(
-            f"the server took {answer.cached_tokens} tokens of the prompt from its cache, and with "
-            "a draft it then writes another text; start it with --prompt-cache-size 0"
+            f"the server took {answer.cached_tokens} tokens of the prompt from its cache, which "
+            "changes its text with a draft; start it with --prompt-cache-size 0"
         )
 
 

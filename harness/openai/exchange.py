@@ -227,7 +227,7 @@ def check_answer(answer: Answer, times: ServerTimes | None, *, limit: int) -> No
     """Raise `BadAnswerError` when there are more tokens than were asked for, or more time."""
     if answer.output_tokens > limit:
         raise BadAnswerError(
-            f"the server counted {answer.output_tokens} tokens where {limit} were asked for"
+            f"the server counted {answer.output_tokens} tokens, but {limit} were requested"
         )
     stated_ms = times.worked_ms if times else 0.0
     if stated_ms > answer.wall_ms * _TOLERANCE + _SLACK_MS:

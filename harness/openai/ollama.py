@@ -39,7 +39,7 @@ def rejection(client: Client, model: str, method: Method) -> str | None:
             if depth
             else "may draft by itself, with heads or a draft"
         )
-        return f"{model} is to be the baseline and {drafts}. {TWO_MODELS}"
+        return f"{model} is the baseline, but {drafts}. {TWO_MODELS}"
     if method != NO_SPECULATION and stated and depth != limit(method):
         return f"{model} drafts up to {depth} tokens, the method says n_max={limit(method)}"
     return None

@@ -49,8 +49,8 @@ class NamedModels:
         """
         if self.options.device_names and not machine().gpus:
             self.say(
-                f"No reading of {self.options.device_names[0]} is possible here, so that this "
-                "result gets no verdict and no vote: install nvidia-smi, or let the container see "
+                f"No reading of {self.options.device_names[0]} is possible here, so this result "
+                "gets no verdict and no vote: install nvidia-smi, or let the container see "
                 "it (NVIDIA_DRIVER_CAPABILITIES=compute,utility)."
             )
         server = self._server(needed=name is None)
@@ -106,7 +106,7 @@ class NamedModels:
                 f"the server serves {other}, not {name}; leave out --target, or correct it"
             )
         if served.id and not stated and counted is None:
-            self.say(f"Nothing that the server states shows that {served.id} is {name}.")
+            self.say(f"The server reports nothing that confirms that {served.id} is {name}.")
         return name
 
     def _require_comparable(self, base: Connection) -> None:

@@ -120,8 +120,8 @@ class OpenAiSession(ServerSession[Connection]):
             return None
         field = depth_by_request.FIELDS[server.identity.name]
         return _not_comparable(
-            f"{server.client.address} answers alike whatever {field} says; start it with a draft, "
-            "or name a second server with speculation"
+            f"{server.client.address} ignores {field}; start it with a draft, or name a second "
+            "server with speculation"
         )
 
     def _size(self, server: Connection, arm: ArmPlan, depth: int, text: str) -> int:
@@ -217,8 +217,8 @@ def no_depth(server: Connection) -> Failure | None:
     if server.identity.name in depth_by_request.FIELDS:
         return None
     return _not_comparable(
-        f"{server.identity.shown_name} drafts as it was started and not as a request says, so that "
-        "it cannot be both arms; name a second server with speculation"
+        f"{server.identity.shown_name} takes the depth at its start and not from a request, so it "
+        "cannot serve both arms; name a second server with speculation"
     )
 
 

@@ -120,7 +120,7 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
     if computer.words.described:
         if named:
             raise BadInputError(
-                "--server-binary tells of this machine; leave out what describes another"
+                "--server-binary is about this machine; leave out options about another machine"
             )
         return None
     if named:

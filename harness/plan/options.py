@@ -153,8 +153,8 @@ class ComputerOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedOptions:
     results: tuple[Path, ...] = _speed(
-        "A result file of `run` on this machine, whatever its model. Default: what results of the "
-        "same card or processor say.",
+        "A result file of `run` on this machine, with any model. Default: results of the same "
+        "card or processor.",
         name="result",
         metavar="FILE",
         parse=lambda texts: tuple(map(Path, texts)),
@@ -162,8 +162,8 @@ class SpeedOptions:
     )
     curve: str | None = _speed(
         "Step times of this model by width on this machine: JSON of `llama-bench -p "
-        "1,2,3,4,5,6,7,8,9 -n 0 -o json`, a result of `run`, or a file of `probe`. Default: what "
-        "`probe` kept here; `none` for the usual costs.",
+        "1,2,3,4,5,6,7,8,9 -n 0 -o json`, a result of `run`, or a file of `probe`. Default: the "
+        "curve that `probe` kept here; `none` for the usual costs.",
         metavar="FILE",
     )
     acceptance: float | None = _speed(

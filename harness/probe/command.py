@@ -47,14 +47,14 @@ _OTHER_SERVERS = Without(
     )
 )  # fmt: skip
 
-HELP = """A draft of n tokens is checked in one step of n + 1. What that costs is a property of the
-card, the model and the build, not of the text, so it needs no draft and no answers.
+HELP = """A draft of n tokens is checked in one step of n + 1. The cost of this step depends on the
+card, the model and the build, not on the text, so measuring it needs no draft and no answers.
 
 - `python -m harness probe qwen3-8b`
 
 - `python -m harness probe big.gguf --runner llama-server --gpu-layers 20`
 
-`plan` uses the curve of this machine by itself. Ctrl-C loses nothing: repeat the command to go on.
+`plan` finds the curve of this machine. Ctrl-C loses nothing: repeat the command to go on.
 """
 
 

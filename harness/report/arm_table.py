@@ -15,14 +15,14 @@ from schemas.submission import Arm, Submission
 from schemas.vocabulary import METHODS, VERDICTS, say
 
 LEGEND = (
-    "tokens/s: of plain decoding and of this arm, in writing the answer; the second over the "
-    "first is the speedup. [95%]: this machine, that is where the speedup would be on other "
-    "prompts of the same kind. request: the speedup of whole requests, the prompt included, which "
-    "a draft reads, too. repeatable: how far the speedup could move if the same prompts were "
-    "measured much longer (95 %; wide after few blocks). got/needs: tokens per round, and the "
-    "number that pays off (R, the cost of a round in plain tokens); the first over the second is "
-    "the speedup. same: outputs identical to the baseline's (~ diverged at a near-tie, ! diverged "
-    "without one). A figure with a less-than sign counts answers that timed out: it is at most so."
+    "tokens/s: plain decoding and this arm, in writing the answer; the second over the first is "
+    "the speedup. [95%]: this machine, the range of the speedup on other prompts of the same "
+    "kind. request: the speedup of whole requests, the prompt included, which a draft reads, too. "
+    "repeatable: how far the speedup could move if the same prompts were measured much longer "
+    "(95 %; wide after few blocks). got/needs: tokens per round, and the number that pays off (R, "
+    "the cost of a round in plain tokens); the first over the second is the speedup. same: "
+    "outputs identical to the baseline's (~ diverged at a near-tie, ! diverged without one). A "
+    "figure with a less-than sign counts answers that timed out: it is an upper bound."
 )
 
 _COLUMNS = ("task", "verdict", "tokens/s", "speedup [95%]", "request", "got/needs", "same")
@@ -94,10 +94,10 @@ def _described(arm: Arm, submission: Submission) -> str:
     return (METHODS[method.type].reported or f"{method.type} drafts") + upto
 
 
-CONCURRENCY_TITLE = "Requests at once: what one of them gets, and what the machine answers in total"
+CONCURRENCY_TITLE = "Requests at once: the rate of one of them, and the total of the machine"
 CONCURRENCY_LEGEND = (
     "tokens/s; the total counts whole passes, prompt processing included, and its speedup is the "
-    "total over that of the baseline above ([95%]: over blocks, this machine). A draft takes work "
+    "total over the baseline's above ([95%]: over blocks, this machine). A draft uses compute "
     "that the other requests could have used."
 )
 

@@ -61,7 +61,7 @@ def show(
 def _no_method(submission: Submission) -> str:
     where = f"{_target(submission)} on {identify(submission).device_label}"
     if any(METHODS[arm.method.type].instrument for arm in submission.arms):
-        return f"Acceptance was set, so this says what a round of {where} costs, and no verdict."
+        return f"Acceptance was set, so this has the cost of a round of {where}, but no verdict."
     if all(arm.role == "baseline" for arm in submission.arms):
         return f"Only plain decoding was measured for {where}: there is no verdict."
     return f"Only controls were measured for {where}: there is no verdict on a method."

@@ -26,7 +26,7 @@ def show(models: ModelsOverview, console: Console) -> None:
     for note in dict.fromkeys((p.pair.target, p.pair.note) for p in models.pairs if p.pair.note):
         console.print(": ".join(note), markup=False, soft_wrap=True)
     if models.files:
-        console.print("\nFiles of other programs on this disk, to be given by their paths:")
+        console.print("\nFiles of other programs on this disk (name them by their paths):")
     for file in models.files:
         name = "" if file.path.endswith(file.name) else f"{file.name}: "
         shown = f"{file.bytes / _GB:5.1f} GB  {file.of:15}  {name}{file.path}"

@@ -46,8 +46,8 @@ def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
         )
     if rule.repeat_beyond is not None:
         yield (
-            "ends      after those; a prompt on which two times of an arm differ by more than "
-            f"{say.percent(rule.repeat_beyond)} is then written once more by all arms"
+            "ends      after those; if two times of an arm differ by more than "
+            f"{say.percent(rule.repeat_beyond)} on a prompt, all arms then answer it once more"
         )
     if rule.budget_s is not None:
         yield f"budget    {seconds(rule.budget_s)} for everything together"
@@ -59,8 +59,8 @@ def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
 
 
 _BASIS = (
-    "an estimate from the models' sizes and how fast this processor reads memory, which the "
-    "first answers correct; on a GPU it is faster"
+    "an estimate from the models' sizes and the speed of this processor's memory, corrected after "
+    "the first answers; on a GPU it is faster"
 )
 
 

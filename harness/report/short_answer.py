@@ -31,7 +31,7 @@ def sentences(best: SettingFigures, summary: Summary) -> str:
     if best.answer in ("yes", "no") and whole.speedup is None and best.tasks:
         opening = f"{opening[:-1]}, for {say.listed([each.scope for each in best.tasks])}."
     if whole.speedup is None and whole.whole_request is not None:
-        return f"{opening} {best.arm.id}: {_request(best)} What a token takes is not known."
+        return f"{opening} {best.arm.id}: {_request(best)} The time per token is not known."
     parts = [opening, *_parts(best, summary)]
     if whole.at_most:
         parts.append(sentence("at-most"))

@@ -75,7 +75,7 @@ def repeatability(found: Repeatability | None) -> str:
     )
     if found.minutes_to_halve is None:
         return text
-    return f"{text} Twice as exact takes about {words.seconds(60 * found.minutes_to_halve)} more."
+    return f"{text} Halving that takes about {words.seconds(60 * found.minutes_to_halve)} more."
 
 
 def starts(found: Repeatability | None) -> str:
@@ -90,7 +90,7 @@ def unknown_repeatability(summary: Summary) -> str:
     """Why no arm has its repeatability; empty where one does."""
     if any(each.half_width is not None for each in summary.repeatability):
         return ""
-    return f"Repeatability is known from {LEAST_BLOCKS} full blocks on."
+    return f"Repeatability needs at least {LEAST_BLOCKS} full blocks."
 
 
 def predicted(estimates: Sequence[Estimate]) -> str:
@@ -147,7 +147,7 @@ def costs(probes: Probes | None) -> Iterator[str]:
     """The verification curve and the drafting costs as text; nothing without probes."""
     curve = probes.verification if probes else None
     if curve is not None and curve.widths[0] == 1:
-        yield "Cost of one target step by how many tokens it checks (1.00 is one plain token):"
+        yield "Cost of one target step by the tokens that it checks (1.00 is one plain token):"
         single_ms, longest = curve.step_ms_median[0], max(curve.step_ms_median)
         for width, step_ms in zip(curve.widths, curve.step_ms_median, strict=True):
             bar = "█" * max(1, round(_BAR_LENGTH * step_ms / longest))

@@ -33,7 +33,7 @@ def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
         instead = f"or use --runner {other}"
         if kind.behind_servers:
             instead = "and give it to the server itself"
-        raise BadInputError(f"{runner} cannot carry out {flag}; leave it out, {instead}")
+        raise BadInputError(f"{runner} does not support {flag}; leave it out, {instead}")
     if options.threads and options.threads > (cpus := psutil.cpu_count() or options.threads):
         raise BadInputError(
             f"--threads {options.threads}: this machine runs {cpus} at once; give as many"

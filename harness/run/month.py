@@ -43,7 +43,7 @@ def of_the_month(options: Options) -> Options:
     memory = memory_of(computer).name
     console.say(
         f"None of {say.listed(run.targets)} fits {memory} and writes a token in "
-        f"{_SLOWEST_STEP_S:g} s: a small model instead."
+        f"{_SLOWEST_STEP_S:g} s: measuring a small model instead."
     )
     return short
 

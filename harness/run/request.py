@@ -39,7 +39,7 @@ class ResultOptions:
     """Whether to measure, where the result goes, and what contributors state about themselves."""
 
     month: bool = option(
-        "The run of the month: a model of today that fits, a few prompts, and a line to paste.",
+        "The run of the month: a current model that fits, a few prompts, and a line to paste.",
         panel="What is measured",
         default=False,
     )
@@ -49,7 +49,7 @@ class ResultOptions:
         default=False,
     )
     dry_run: bool = option(
-        "Print the plan and how long it takes.", panel="How it runs", default=False, usual=True
+        "Print the plan and its expected time.", panel="How it runs", default=False, usual=True
     )
     output: Path | None = option(
         "A file (NAME.json) or a folder for the result. Default: the current folder.",
@@ -60,7 +60,7 @@ class ResultOptions:
     )
     keep_answers: Path | None = option(
         "Also keep the target's answers, with texts and token ids, in this file (NAME.jsonl) for "
-        "`python -m harness acceptance`. It stays on this machine: no result has them.",
+        "`python -m harness acceptance`. It stays on this machine: results have no answers.",
         metavar="FILE",
         panel=_RESULT,
     )

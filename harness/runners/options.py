@@ -30,13 +30,13 @@ class ConnectionOptions(_Timeouts):
     plain_alone: bool = False  # whether a server without speculation may be the only one
     base_url: str | None = _server(
         "A server on this machine without speculation, such as http://127.0.0.1:8000; "
-        "--spec-base-url is the one with it. An API key is read from DRAFTMAP_API_KEY.",
+        "--spec-base-url is the one with speculation. An API key is read from DRAFTMAP_API_KEY.",
         metavar="URL",
         usual=True,
     )
     spec_base_urls: tuple[str, ...] = _server(
         "The same model with speculation; one for each --method, in the same order. Leave it out "
-        "for `mlx_lm.server`, which drafts as each request says.",
+        "for `mlx_lm.server`, where each request sets the depth.",
         name="spec-base-url",
         metavar="URL",
         default=(),
@@ -58,14 +58,14 @@ class ConnectionOptions(_Timeouts):
         metavar="NAME",
     )
     spec_models: tuple[str, ...] = _server(
-        "The name of the target with speculation, one for each --method, where one server at "
+        "The name of the target with speculation, one for each --method, if one server at "
         "--base-url offers both, as Ollama does. Not with --spec-base-url.",
         name="spec-served-model",
         metavar="NAME",
         default=(),
     )
     backend: str | None = _server(
-        "What the servers compute with, if they do not report it: cpu, cuda, vulkan, metal, "
+        "The backend of the servers, if they do not report it: cpu, cuda, vulkan, metal, "
         "rocm, sycl and so on. Also for a llama-server that has no --list-devices.",
         metavar="BACKEND",
     )

@@ -63,7 +63,7 @@ def submit(
     result = submission.signed(submission.accepted(file), options.contributor)
     if result.contributor is None:
         console.say(
-            "This result names nobody, so that nobody can replace or withdraw it as their own: "
+            "This result names nobody, so nobody can replace or withdraw it as their own: "
             "name yourself with --contributor NAME."
         )
     if options.without_git:
@@ -116,7 +116,7 @@ def _already(path: Path, checkout: Path) -> str | None:
     if submission.was_submitted(path, checkout):
         branch = submission.branch(path)
         return (
-            f"Already sent, or begun: your clone has the branch {branch}. "
+            f"Already sent or started: your clone has the branch {branch}. "
             f"To send it again, delete the branch first: git branch -D {branch}"
         )
     return None

@@ -47,7 +47,7 @@ def find_checkout(start: Path) -> Path:
         if (folder / _SIGN_OF_A_CHECKOUT).is_file():
             return folder
     raise BadInputError(
-        f"{start} is in no clone of the project; run the command in your clone, name it with "
+        f"{start} is not in a clone of the project; run the command in your clone, name it with "
         "--repository FOLDER, or send the result through the issue form with --without-git"
     )
 
@@ -57,7 +57,7 @@ def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
     there = next((each for each in _places(name, checkout) if each.is_file()), None)
     if there is None:
         raise BadInputError(
-            f"{COMMUNITY.as_posix()} holds no {name}; name an existing file (git pull?)"
+            f"{COMMUNITY.as_posix()} has no {name}; name an existing file (git pull?)"
         )
     old = accepted(there)
     if old.contributor is None:

@@ -46,7 +46,7 @@ ngram-simple`
 - `python -m harness tune --runner openai --method draft-model --draft NAME --server-command
 "SERVER --port {port}" --spec-server-command "SERVER --port {port} --draft-tokens {depth}"`
 
-In the last one `{depth}` is where the server's command takes the depth (for vLLM, in its
+In the last command `{depth}` marks the place of the depth (for vLLM, in its
 --speculative-config). With --base-url and --spec-base-url the servers are compared as they are.
 
 The depth in a --method is ignored; its other sizes apply to all depths. Nothing is lost on Ctrl-C

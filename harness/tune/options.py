@@ -15,7 +15,7 @@ class SearchOptions:
 
     budget_min: float = option(
         "Time limit for everything together. With more time the intervals get narrower; with too "
-        "little only forecasts are known, and --resume goes on.",
+        "little only forecasts are known, and --resume continues.",
         name="budget",
         metavar="MINUTES",
         panel=_PANEL,

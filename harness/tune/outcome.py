@@ -178,7 +178,7 @@ def _certified(outcome: Outcome, leader: Contender, gain: SpeedRatio) -> Iterato
         if request is not None:
             yield sentence("request", length="", ratio=say.times(request))
         if gain.interval is not None and gain.interval.low < 1:
-            yield "That interval is of these prompts alone; with those of the race it helps."
+            yield "That interval covers only these prompts; with those of the race it helps."
     elif outcome.verdict is not None and outcome.verdict.pick is not None:
         yield f"{leader.arm.id} writes at {measured}{forecast}, but takes longer in all."
         yield sentence("request", length="", ratio=say.times(request))

@@ -166,7 +166,7 @@ def split(prompts: Sequence[SuitePrompt]) -> Prompts:
     if len(prompts) < _FEWEST_PROMPTS:
         raise BadInputError(
             f"a tune needs {_FEWEST_PROMPTS} prompts, some to choose by and others to check the "
-            f"choice, and has {len(prompts)}: relax --tasks or --prompts"
+            f"choice, but has {len(prompts)}: relax --tasks or --prompts"
         )
     turns: dict[str, int] = {}
     ranked: list[tuple[int, int, SuitePrompt]] = []

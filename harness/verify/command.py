@@ -19,8 +19,8 @@ from schemas.submission import Submission
 from schemas.vocabulary import RUNNERS
 
 _WORDS = {
-    "agrees": "Agrees: answers and rounds are those of these weights.",
-    "differs": "Differs: answers or rounds are not those of these weights.",
+    "agrees": "Agrees: answers and rounds match these weights.",
+    "differs": "Differs: answers or rounds do not match these weights.",
     "not-comparable": "Not comparable: this engine renders the prompts differently.",
 }
 _CODES = {"agrees": 0, "differs": NO, "not-comparable": NOT_MEASURED}

@@ -80,7 +80,7 @@ def test_a_dry_run_says_what_is_written_once_more(models: list[str]) -> None:
 
     shown = " ".join(result.stdout.split())
     assert "2 blocks x 64 prompts x 3 arms = 384" in shown
-    assert "differ by more than 15 % is then written once more by all arms" in shown
+    assert "differ by more than 15 % on a prompt, all arms then answer it once more" in shown
 
 
 def test_a_dry_run_says_when_a_campaign_of_no_fixed_length_ends(models: list[str]) -> None:

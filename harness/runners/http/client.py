@@ -207,7 +207,7 @@ def _whole(response: http.client.HTTPResponse, path: str) -> str:
 
 
 def _too_large(path: str) -> ServerSilentError:
-    return ServerSilentError(f"the answer to {path} is larger than any that was asked for")
+    return ServerSilentError(f"the answer to {path} is larger than any requested answer")
 
 
 def as_json(text: str, path: str) -> Json:

@@ -58,7 +58,7 @@ def read_completion(answer: Json) -> Completion:
         )
     if listed and not listed <= stated <= listed + done.timings.draft_n_accepted:
         raise values.BadAnswerError(
-            f"the answer has {listed} tokens, but its timings speak of {stated}"
+            f"the answer has {listed} tokens, but its timings state {stated}"
         )
     return done
 

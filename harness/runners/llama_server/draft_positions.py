@@ -33,7 +33,7 @@ def counted_by_depth(listed: Sequence[ByDepth], stated: Counted) -> Counted:
     if histogram is None or min(exactly) < 0 or not consecutive:
         raise values.BadAnswerError(
             f"draft_by_depth counts {drafted} drafted and {accepted} accepted from depth 1 on; "
-            "no rounds give that, since a deeper token is reached by fewer of them"
+            "that is impossible, because fewer rounds reach a deeper token"
         )
     if (sum(drafted), sum(accepted)) != (stated.drafted, stated.accepted):
         raise values.BadAnswerError(

@@ -245,7 +245,7 @@ def test_answers_that_are_not_of_this_target_are_one_line_each(
         return error(counted(*words, "--answers", path))
 
     pair, alone = (target, draft), ("--draft", draft)
-    assert "Writer-7B Q8_0 wrote the answers, and not Big-7B F16" in said(*pair, sha256="ab" * 32)
+    assert "the answers are by Writer-7B Q8_0, not by Big-7B F16" in said(*pair, sha256="ab" * 32)
     chat = (str(templated), draft)
     assert "another chat template" in said(*chat, template="cd" * 32, sha256=digest(chat[0]))
     # Without the target only its digests are known.

@@ -127,13 +127,13 @@ def test_a_value_that_does_not_exist_or_fits_no_other_is_refused(
         (
             "llama-cpp-python",
             {"server_arguments": ("--swa-full",)},
-            "cannot carry out --server-arg",
+            "does not support --server-arg",
         ),
         ("mlx", {"kv_type_k": "q8_0"}, "use --runner llama-cpp-python"),
         (
             "mlx",
             {"threads": 1},
-            "cannot carry out --threads; leave it out, or use",
+            "does not support --threads; leave it out, or use",
         ),
     ],
 )

@@ -218,7 +218,7 @@ def test_a_first_block_that_would_overrun_the_limit_is_stopped_and_can_go_on(
     ("given", "said"),
     [
         ((), "name the build: --base BINARY, or --base-command COMMAND"),
-        (("--head", "a", "--base", "b", "--reference", "c"), "--reference takes the place of base"),
+        (("--head", "a", "--base", "b", "--reference", "c"), "--reference replaces base"),
         (("--base", "a", "--head-command", "b {port}"), "give binaries (--base, --head) or"),
         (
             ("--base-command", "a {port}", "--method", "suffix"),

@@ -87,7 +87,7 @@ def test_a_folder_is_a_model_and_a_gguf_file_is_none(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="name an MLX model with --target"):
         models.target(None)
     for other in (str(gguf), "qwen3-8b"):
-        with pytest.raises(BadInputError, match="is no MLX model; give a folder with config"):
+        with pytest.raises(BadInputError, match="is not an MLX model; give a folder with config"):
             models.draft(other)
 
 

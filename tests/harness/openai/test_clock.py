@@ -128,5 +128,5 @@ def test_a_count_that_fits_the_text_is_taken(text: str, counted: int) -> None:
 def test_a_count_that_does_not_fit_the_text_is_refused(text: str, counted: int) -> None:
     baseline = replace(streamed(*[5] * 32, tokens=32), text=WORDS)
 
-    with pytest.raises(BadAnswerError, match="one of them counts what is not sent"):
+    with pytest.raises(BadAnswerError, match="one of them counts tokens that it does not send"):
         check_tokens(replace(baseline, text=text, output_tokens=counted), baseline)

@@ -104,7 +104,7 @@ def test_a_server_cannot_have_worked_longer_than_the_answer_took() -> None:
 
 
 def test_an_answer_cannot_be_longer_than_was_asked_for() -> None:
-    with pytest.raises(BadAnswerError, match="counted 10 tokens where 9 were asked for"):
+    with pytest.raises(BadAnswerError, match="counted 10 tokens, but 9 were requested"):
         exchange.check_answer(ANSWER, None, limit=9)
 
 

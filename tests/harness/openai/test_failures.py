@@ -22,7 +22,7 @@ from tests.harness.openai.sessions import baseline_alone, on_fakes, refused, req
         ("malformed", "bad-answer", "a line of the stream is not JSON: {oops"),
         ("no-usage", "bad-answer", "the answer has no usage"),
         ("in-one-piece", "bad-answer", "the server must stream"),
-        ("overruns", "bad-answer", "counted 25 tokens where 24 were asked for"),
+        ("overruns", "bad-answer", "counted 25 tokens, but 24 were requested"),
         ("limited", "bad-answer", "HTTP 429: Rate limit reached; the server limits requests"),
         ("broken", "out-of-memory", "HTTP 500: CUDA out of memory"),
         ("told-off", "context-too-small", "maximum context length is 64 tokens"),

@@ -78,18 +78,18 @@ def test_a_command_is_started_once_and_the_result_says_so(tmp_path: Path) -> Non
         (
             {"heeds": False, "yields": 3},
             "draft-model-n3",
-            "answers alike whatever num_draft_tokens",
+            "ignores num_draft_tokens",
         ),
-        ({"depth": 0}, "draft-model-n3", "answers alike whatever num_draft_tokens says; start it "),
+        ({"depth": 0}, "draft-model-n3", "ignores num_draft_tokens; start it "),
         (
             {"cached": 7, "yields": 3},
             "draft-model-n3",
             (
-                "took 7 tokens of the prompt from its cache, and with a draft it then writes "
-                "another text; start it with --prompt-cache-size 0"
+                "took 7 tokens of the prompt from its cache, which changes its text with a "
+                "draft; start it with --prompt-cache-size 0"
             ),
         ),
-        ({"style": "plain"}, "baseline", "unknown server drafts as it was started"),
+        ({"style": "plain"}, "baseline", "unknown server takes the depth at its start"),
     ],
 )
 def test_a_server_that_does_not_draft_as_asked_is_refused(

@@ -187,7 +187,7 @@ def test_a_dry_run_refuses_what_the_run_would() -> None:
     assert "missing: --method METHOD (how that one drafts). Whole: " in without.stderr
     assert f"--base-url {base.url} --spec-base-url {base.url} --method" in without.stderr
     assert (
-        "Error: vLLM drafts as it was started and not as a request says, so that it cannot be both "
+        "Error: vLLM takes the depth at its start and not from a request, so it cannot serve both "
         "arms; name a second server with speculation: --spec-base-url URL\n"
     ) in too_few.stderr
     assert (without.exit_code, too_few.exit_code) == (2, 2)

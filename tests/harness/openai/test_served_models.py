@@ -208,7 +208,7 @@ def test_a_page_that_is_no_api_is_refused(tmp_path: Path) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         options = ConnectionOptions(base_url=f"http://127.0.0.1:{server.server_port}")
-        with pytest.raises(MachineError, match="is no OpenAI API"):
+        with pytest.raises(MachineError, match="is not an OpenAI API"):
             NamedModels(options, print).target("qwen3-8b")
         server.shutdown()
 

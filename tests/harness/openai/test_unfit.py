@@ -63,13 +63,13 @@ THREE = {**HEADS, "parameters": "draft_num_predict              3"}
     [
         (PLAIN, THREE, None),
         ({}, {}, None),  # a build that does not tell
-        (HEADS, THREE, "plain is to be the baseline and may draft by itself"),
+        (HEADS, THREE, "plain is the baseline, but may draft by itself"),
         (
             {"modelfile": "FROM base\nDRAFT small"},
             THREE,
-            "plain is to be the baseline and may draft by itself",
+            "plain is the baseline, but may draft by itself",
         ),
-        (THREE, THREE, "plain is to be the baseline and drafts up to 3 tokens"),
+        (THREE, THREE, "plain is the baseline, but drafts up to 3 tokens"),
         (PLAIN, PLAIN, "drafts drafts up to 0 tokens, the method says n_max=3"),
     ],
 )

@@ -77,7 +77,7 @@ def test_a_draft_of_another_vocabulary_is_refused(draft: str) -> None:
 
     assert found.exit_code == 2
     assert "cannot draft for qwen3-8b: their vocabularies of 151,936 and" in found.stderr
-    assert "vLLM alone drafts across vocabularies" in found.stderr
+    assert "Only vLLM drafts across vocabularies" in found.stderr
     assert '"use_heterogeneous_vocab": true' in found.stderr
 
 
@@ -146,8 +146,8 @@ def test_a_command_of_another_method_than_the_planned_one_has_a_note_that_says_s
     found, words = document(*asked), " ".join(call(*asked).stdout.split())
 
     note = (
-        "llama-server has no prompt-lookup. This is its nearest method, ngram-simple, which is not "
-        "what was measured: measure it, too (--runner llama-server --method ngram-simple)."
+        "llama-server has no prompt-lookup. This is its nearest method, ngram-simple, which was "
+        "not measured: measure it, too (--runner llama-server --method ngram-simple)."
     )
     assert found["recommended"]["method"] == "prompt-lookup"
     assert " --spec-type ngram-simple " in found["command"]

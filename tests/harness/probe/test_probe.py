@@ -271,7 +271,7 @@ def test_a_running_server_is_refused_with_what_to_do(server: tuple[str, str], we
     done = call("probe", weights, *server)
 
     assert done.exit_code == 2
-    assert "does not say where the layers of its model are" in done.stderr
+    assert "does not report where the layers of its model are" in done.stderr
     assert "give --server-binary PATH, which is started" in done.stderr
     assert done.stderr.count("\n") == 1
 

@@ -227,7 +227,7 @@ def test_two_blocks_are_too_few_to_say_how_repeatable_they_are() -> None:
 
     text = report_of(submission, summarize(submission))
 
-    assert "Repeatability is known from 3 full blocks on." in text
+    assert "Repeatability needs at least 3 full blocks." in text
     assert "Repeatable within" not in text
 
 

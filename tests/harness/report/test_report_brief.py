@@ -277,7 +277,7 @@ def test_an_arm_that_failed_is_no_answer() -> None:
         (
             "control",
             Method(type="forced", length=2.5, n_max=4),
-            "Acceptance was set, so this says what a round ",
+            "Acceptance was set, so this has the cost of a round ",
         ),
     ],
 )

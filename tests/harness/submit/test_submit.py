@@ -51,7 +51,7 @@ def test_a_result_replaces_one_that_is_there_and_no_other(checkout: Path) -> Non
     new = pull_request.replacing(sample(seed=1), old.name, checkout)
 
     assert new == replace(sample(seed=1), supersedes=old.name)
-    with pytest.raises(BadInputError, match=r"holds no gone\.json"):
+    with pytest.raises(BadInputError, match=r"has no gone\.json"):
         pull_request.replacing(sample(), "gone.json", checkout)
 
 

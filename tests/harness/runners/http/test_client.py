@@ -173,7 +173,7 @@ def test_an_answer_larger_than_any_that_was_asked_for_ends(ask: str) -> None:
     with answering(floods(HEAD + b"\r\n")) as address:
         client = Client(address=address, limit_s=60)
 
-        with pytest.raises(ServerSilentError, match="larger than any that was asked for"):
+        with pytest.raises(ServerSilentError, match="larger than any requested answer"):
             question(client, ask)
 
 

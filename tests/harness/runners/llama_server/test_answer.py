@@ -68,7 +68,7 @@ def test_tokens_counts_and_times_are_read() -> None:
         ({"tokens": [1]}, "missing required field `timings`"),
         ({**ANSWER, "tokens": []}, "return_tokens"),
         ({**ANSWER, "tokens": [472, 585, 304, 2**31]}, r"\$\.tokens"),
-        (changed(predicted_n=9), "has 4 tokens, but its timings speak of 9"),
+        (changed(predicted_n=9), "has 4 tokens, but its timings state 9"),
         (changed(predicted_ms="fast"), "timings.predicted_ms"),
         (changed(draft_n=-1), "timings.draft_n"),
         (changed(draft_n=True), "timings.draft_n"),
@@ -107,7 +107,7 @@ def test_accepted_tokens_that_are_not_listed_are_still_counted() -> None:
 
     assert (len(found.tokens), found.timings.predicted_n) == (2, 4)
     assert sums(found, None).rounds == 1
-    with pytest.raises(BadAnswerError, match="has 1 tokens, but its timings speak of 4"):
+    with pytest.raises(BadAnswerError, match="has 1 tokens, but its timings state 4"):
         read_completion({**ANSWER, "tokens": [472]})
 
 
