@@ -48,10 +48,9 @@ _DEEP = 5  # from here on texts differ most
 class Case:
     """A speedup to be predicted: a method at a depth for a model on a machine.
 
-    `plain_tps` is the plain speed by the roofline. `physics` is the logarithm of the speedup by the
-    formulas of `rounds`, over the target in the placement that leaves room for the draft;
-    `displaced` is the logarithm of what that placement costs the target alone. No result enters
-    these three.
+    `plain_tps` is the plain speed by the roofline. `physics` is the logarithm of the speedup over
+    the target in the same placement, by the formulas of `rounds`; `displaced` is that of this
+    placement's plain speed over the best one's. No result enters these three.
     """
 
     rig: Rig

@@ -113,8 +113,8 @@ def found_here(
 ) -> tuple[Found, ...]:
     """The gain of each method in these reports of one card and model, by its best tier.
 
-    Figures of the task count; without any, those over all tasks do. The same holds for the
-    quantisation.
+    Figures of the asked task take precedence over those for all tasks, and figures of the asked
+    quantisation over others.
     """
     by_method = defaultdict(list)
     for report in here:
