@@ -1,4 +1,4 @@
-"""Read model names as people write them: `qwen3.6:27b`, `owner/repo-GGUF:Q4_K_M`."""
+"""Read model names as written: `qwen3.6:27b`, `Qwen3 8B Instruct`, `owner/repo-GGUF:Q4_K_M`."""
 
 import re
 from functools import cache
