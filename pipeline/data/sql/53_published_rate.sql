@@ -90,7 +90,7 @@ select
   spec.also_differs,
   spec.doubts,
   spec.offload,
-  -- The conditions that make it a kind of its own, in words.
+  -- The conditions that make it a separate kind, in words.
   list_filter(
     [
       spec.offload,
