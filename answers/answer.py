@@ -32,7 +32,7 @@ from answers.verdicts import Verdict, helps, promise, verdict_of
 from estimates.engine_commands import ServeLine
 
 _ABOUT_AS_FAST = 0.97
-_CURVE_REACH = 1.1  # a step without a context and without a choice of the token is a little faster
+_CURVE_REACH = 1.1  # a step without context and sampling is slightly faster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +217,7 @@ def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
 
 
 def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[PlanOption]:
-    """Correct predictions by the error of those that people measured on this card with this model.
+    """Correct predictions by the error that measurements on this card with this model show.
 
     The error is mostly that of the cost of wider steps, which all methods share. One person's error
     counts by half, that of several by more. Text methods hardly pay that cost, and a measured curve

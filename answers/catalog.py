@@ -111,7 +111,7 @@ def ways_of(
 ) -> tuple[Way, ...]:
     """Every draft source for a target, once per method and draft model.
 
-    `find` returns the model of a draft's name. A `depth` or an `acceptance` applies to all ways
+    `find` returns a draft model by its name. A `depth` or an `acceptance` applies to all ways
     except text methods.
     """
     figures = tuple(found)

@@ -200,7 +200,7 @@ class Placements:
 def without_speculation(
     load: LoadPlan, target: PlannedModel, speed: MachineSpeed, found: Projection
 ) -> PlanOption:
-    """The target alone, placed like this."""
+    """The target alone, with this placement."""
     alone = load.without_speculation()
     return PlanOption(
         changes="no draft",

@@ -5,8 +5,8 @@ and build, not of the text, so it needs no draft. With the tokens that a round y
 
     speedup(d) = tokens(d) / (step(d + 1) / step(1) + d * drafting)
 
-where `drafting` is the time of a drafted token in plain steps. The error of the yield, of the
-drafting and of carrying a curve over to real rounds are combined as logarithms.
+where `drafting` is the time of a drafted token in plain steps. The errors of the yield, of the
+drafting and of applying a curve to real rounds are combined as logarithms.
 """
 
 import math
@@ -54,7 +54,7 @@ class Curve:
         return self.probe.widths[-1] - 1
 
     def is_of(self, plain_tps: float) -> bool:
-        """Whether a plain speed agrees with the curve's one-token step, apart from its context."""
+        """Whether a plain speed agrees with the curve's one-token step, but for the context."""
         return math.isclose(_MS_PER_S / self.step_ms, plain_tps, rel_tol=_CONTEXT_SHARE)
 
     def cost(self, tokens: int) -> float | None:

@@ -1,4 +1,4 @@
-"""List the effects that a fitted speedup of a setting is the sum of.
+"""List the effects whose sum is the fitted speedup of a setting, as a logarithm.
 
 An effect is a name with its levels and a value; the fit gives it a coefficient. The last levels of
 a name say what is special: `method|mtp|mixture` is the extra gain of mixtures with such heads.
@@ -41,7 +41,7 @@ _OTHERS = (
     ("unknown", re.compile("")),
 )
 _USUAL_TPS, _LEAST_TPS = 30.0, 0.5
-_DEEP = 5  # from here on texts differ most
+_DEEP = 5  # from this depth on, texts differ most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ def machine_kind(rig: Rig, *, unified: bool) -> str:
 
 @cache
 def engine_kind(name: str) -> str:
-    """The name that engines and forks which verify alike have in common."""
+    """The common name of engines and forks that verify alike."""
     return next((kind for part, kind in _ENGINES.items() if part in name.lower()), "other")
 
 

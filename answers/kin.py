@@ -23,8 +23,8 @@ _APPLE = re.compile(r"(?:apple )?(m\d+)\b.*")
 _NVIDIA = re.compile(r"(rtx|gtx|tesla|quadro|gb10|cmp|titan|[abhlpv]\d)")
 
 
-# The share of the nominal bandwidth that plain decoding reaches, by kind of card: medians of what
-# cards of the kind reached in `results/` (`answers/learned.json`). Others reach `EFFICIENCY`.
+# The share of the nominal bandwidth that plain decoding reaches, by kind of card: medians over
+# cards of the kind in `results/` (`answers/learned.json`). Other cards reach `EFFICIENCY`.
 _EFFICIENCY = (
     (re.compile(r"gtx 1|tesla|quadro p|p\d|v100|titan|cmp"), 0.48),
     (re.compile(r"rtx|[abhl]\d"), 0.71),

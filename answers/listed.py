@@ -1,4 +1,4 @@
-"""Models and machines that pages answer for, and questions about them by name alone."""
+"""List models and machines that pages answer for, and ask questions about them by name alone."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -152,7 +152,7 @@ def _cards(key: str) -> Iterator[ListedMachine]:
 
 
 def _models(reported: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Keys with names; the later one of a key counts."""
+    """Pairs of key and name; the last name of a key counts."""
     for model in (*reported, *_LISTED["models"]):
         if not is_head(model) and shape_named(model) is not None:
             yield model, model

@@ -1,4 +1,4 @@
-"""A machine as its memories and bandwidths: described in words, or built from its parts."""
+"""Turn a machine, described in words or by its parts, into its memories and bandwidths."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,9 +31,9 @@ _DEFAULT_RAM_GIB = 32
 RATE_ASSUMED = "the bandwidth of"  # how a note on an assumed rate begins
 # A graphics unit with less listed memory uses a part of main memory.
 OWN_MEMORY_MIB = 2048
-# These always do, whatever their driver lists.
+# Units that always use main memory, whatever their driver lists.
 _ONE_MEMORY = re.compile(r"gb10|orin|jetson .+|apple .+")
-_ASSUMED_CARD_GIB = 8  # of a card whose memory is not known
+_ASSUMED_CARD_GIB = 8  # for a card of unknown memory
 _MAC = re.compile(r"\b(?:i?mac|macbook|apple)\b", re.IGNORECASE)
 
 
@@ -162,7 +162,7 @@ def card_memory(name: str, mib: float | None, words: MachineWords) -> Memory:
 
 
 def ddr_gb_per_s(transfers: int, channels: int | None) -> float:
-    """Bandwidth of main memory in GB/s, of millions of transfers per second."""
+    """Bandwidth of main memory in GB/s, from millions of transfers per second."""
     return transfers * (channels or _DEFAULT_CHANNELS) * _BYTES_PER_TRANSFER / 1000
 
 

@@ -53,7 +53,7 @@ class WeightBytes:
 
 @lru_cache(maxsize=4096)
 def weights_of(facts: ModelFacts, placement: LayerPlacement) -> WeightBytes:
-    """The weights of a plain step by where they are: a head's and the embedding's are not read.
+    """The weights that a plain step reads, by memory; without a head's and the embedding's.
 
     The output matrix is on a device if any layer is.
     """

@@ -26,7 +26,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """A model's shape and weights. `None` is unknown; what depends on it is then not stated.
+    """A model's shape and weights. `None` is unknown, and so is everything that depends on it.
 
     `layers` are the layers that every token passes, `draft_layers` those of a built-in
     multi-token prediction head, which the engine counts too. `tied` models have one matrix for
@@ -59,7 +59,7 @@ class ModelFacts:
 
     @property
     def placed_layers(self) -> int:
-        """What llama.cpp counts: all layers and the output layer."""
+        """The number of layers that llama.cpp counts: all layers and the output layer."""
         return len(self.all_layers) + 1
 
     @property
@@ -81,7 +81,7 @@ class ModelFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """How a model is loaded. The defaults are llama-server's, with one slot."""
+    """A model's load settings. The defaults are llama-server's, with one slot."""
 
     context: int = 4096
     slots: int = 1

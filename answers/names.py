@@ -80,7 +80,7 @@ def cards_named(text: str) -> tuple[str, int] | None:
 
 
 def card_key(label: str) -> str | None:
-    """The name in `devices.json` of the one card in a label; `None` for none and for several."""
+    """The name in `devices.json` of the only card in a label; `None` for no card or several."""
     found = cards_named(label)
     return found[0] if found else None
 

@@ -1,4 +1,4 @@
-"""How many layers of a model fit on the devices with its draft, and how long contexts get."""
+"""Compute how many layers of a model fit on the devices with its draft, and the longest context."""
 
 import re
 from bisect import bisect_left
@@ -103,7 +103,7 @@ class Projection:
 
     @property
     def extent(self) -> Extent:
-        """Whether all of the model fits on the devices with this placement, a part, or neither."""
+        """Whether all, part or nothing of the model fits on the devices with this placement."""
         if not self.fits:
             return "no"
         return "yes" if self.whole else "partly"

@@ -106,8 +106,8 @@ class Setup:
 class Prediction:
     """A predicted speedup with its 90 % interval.
 
-    A prediction by the fit has the `coverage` of such intervals; one by a measured `curve` has
-    that. The interval is wider for the `untried` parts of the setting, which nobody measured.
+    A prediction by the fit has the `coverage` of such intervals, one by a measured curve has the
+    `curve`. The interval is wider for the `untried` parts of the setting, which nobody measured.
     """
 
     gain: SpeedEstimate
@@ -131,7 +131,7 @@ def setup_of(
     model: str,
     task: str | None,
 ) -> Setup:
-    """A target alone on a machine, placed like this."""
+    """The setup of a target alone on a machine, with this placement."""
     nominal = replace(machine, device_reached_gb_per_s=None, host_reached_gb_per_s=None)
     return Setup(
         rig=rig,
@@ -183,7 +183,7 @@ def predicted(
 
 
 def predict(case: Case, fit: Fitted) -> Prediction:
-    """The speedup of a case by a fit."""
+    """Predict the speedup of a case with a fit."""
     effects = effects_of(case)
     above, deviation = fit.log_speedup(effects)
     middle = case.displaced + above

@@ -62,7 +62,7 @@ class Preset:
 
     @property
     def derivation(self) -> str | None:
-        """How the file was derived from the embedded weights; `None` for any other file."""
+        """The derivation from the embedded weights; `None` for any other file."""
         if not self.made or self.name == DEFAULT_DRAFT:
             return None
         if not self.pruned_layers:
@@ -136,7 +136,7 @@ def require_quantisation(name: str) -> None:
 
 @cache
 def default_draft(name: str) -> Preset | None:
-    """The draft that people use with a target of this name, or with one in a repository of it."""
+    """The draft that people use with a target of this name, or in a repository of this name."""
     target = preset_named(name) or preset_named(_REPOSITORY.sub("", name))
     return None if target is None or target.draft is None else presets()[target.draft]
 

@@ -217,7 +217,7 @@ def speedup_at(
 
 
 def chance_of_gain(estimate: float, low: float, high: float) -> float:
-    """The chance that a speedup is above 1, lognormal by the end of its 90 % interval towards 1."""
+    """The chance of a speedup above 1: lognormal, from the side of its 90 % interval towards 1."""
     end = low if estimate >= 1 else high
     spread = abs(math.log(end / estimate)) / _Z90
     if not spread:

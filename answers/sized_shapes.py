@@ -1,4 +1,4 @@
-"""Estimate the shape of a model that the table lacks from the number of its parameters.
+"""Estimate shapes of models that are not in the table from their numbers of parameters.
 
 The number is in a name (`foo-7b`, `bar-30b-a3b`, `baz-e2b`) or, for names without one, in
 `sizes.csv`. The rules are fits to the rows of `shapes.csv`: width and layers are powers of the
@@ -21,8 +21,8 @@ _SIZE = re.compile(r"(?:^|-)(e?)(\d+(?:\.\d+)?)([bm])(?:-a(\d+(?:\.\d+)?)b)?(?=-
 # Heads and adapters in separate files do not have the size in their name.
 _NO_MODEL = re.compile(r"eagle|dflash|dspark|medusa|assistant|speculator|draft|lora|mmproj")
 _VOCABULARY, _HEAD, _STEP = 151_936, 128, 128  # medians of the rows, and the step of widths
-# For dense models and for mixtures: a, b, c and d of width = a * billions ** b and of layers = c *
-# billions ** d, the width of a layer's keys, and the width of its queries over the model's.
+# For dense models and for mixtures: a, b, c and d of width = a * billions ** b and of
+# layers = c * billions ** d, the width of a layer's keys, and that of its queries over the model's.
 _DENSE, _MIXTURE = (1491, 0.415, 23.1, 0.244, 1024, 1), (1527, 0.131, 10.1, 0.352, 512, 2)
 _TIED_BELOW = 4  # billions; most smaller models have one matrix for embedding and output
 _EXPERTS = 256

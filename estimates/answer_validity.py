@@ -1,4 +1,4 @@
-"""Compare the shares of two arms' answers that are not what their prompts ask for."""
+"""Compare two arms' shares of invalid answers, which are not what their prompts ask for."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -72,8 +72,8 @@ def only_requests(submission: Submission, arm: Arm) -> bool:
 def widened(interval: Interval, scope: Scope) -> Interval:
     """Widen the interval by the error of the client's clock, up to the ratio of whole requests.
 
-    The more exact whole requests bound the error. Short answers get all of it, because a server may
-    have generated the whole answer before it sent the first word.
+    The more exact whole requests bound the error. For short answers the whole error is added,
+    because a server may have generated the whole answer before it sent the first word.
     """
     grain = _share(scope, lambda trial: trial.grain_ms or 0.0)
     slack = _share(scope, lambda _: _SLACK_MS)

@@ -46,7 +46,7 @@ def acceptance_rate(trials: Sequence[Trial]) -> float | None:
 
 
 def sequence_acceptance(trials: Sequence[Trial]) -> float | None:
-    """Share of the rounds that drafted in which the whole draft was accepted."""
+    """Share of drafting rounds in which the whole draft was accepted."""
     return share([trial.full_rounds for trial in trials], [_fired(trial) for trial in trials])
 
 

@@ -1,8 +1,8 @@
 """Write the command lines that serve or measure a setting, as lists of words.
 
 Every command that a terminal or a page prints takes the options of its method from here; those that
-load a plan are in `answers.commands`. The runner of llama-server spells its own, because it
-asks the binary what it knows. `tests/test_commands.py` compares both for every method.
+load a plan are in `answers.commands`. The runner of llama-server writes its own, because it asks
+the binary for its flags. `tests/test_commands.py` compares both for every method.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Compute the time ratio of two arms and its interval from both times of every prompt.
 
-A speedup is the time for the same tokens without speculation over the time with it. Each task
-counts the same number of tokens. With x_p and y_p the two times of a prompt and n_k the number of
-prompts of task k of T
+A speedup is the time for the same tokens without speculation over the time with it. Every task
+counts as the same number of tokens. With x_p and y_p the two times of a prompt and n_k the number
+of prompts of task k of T
 
     X = (1 / T) sum over k of (1 / n_k) sum over p in k of x_p;  Y the same of y_p;  ratio = X / Y
 
@@ -15,8 +15,8 @@ logarithm of the ratio is linearised (Cochran 1977, Sampling Techniques, 6.4 and
 
 with Student's t and Satterthwaite's degrees of freedom f, at most the sum of n_k - 1, in Welch's
 form for few prompts (1947, Biometrika 34, 28-35). With two prompts a task the usual form, which has
-n_k - 1 in place of n_k + 1 and no - 2, would make the interval a quarter too wide. `python -m
-bench.campaigns` measures the coverage.
+n_k - 1 in place of n_k + 1 and no - 2, would make the interval a quarter too wide.
+`python -m bench.campaigns` measures the coverage.
 """
 
 import math

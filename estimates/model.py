@@ -57,7 +57,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerLength:
-    """The answer length in tokens above which an arm saves time; `high`: `None` if maybe never."""
+    """The answer length in tokens above which an arm saves time; no `high` if it may never."""
 
     tokens: float
     low: float | None = None
@@ -108,14 +108,14 @@ class Estimate:
     (`estimates.intervals`), and `interval` is about this machine with other prompts of the same
     kind. `tokens_per_round` is one over the mean of rounds per token, `round_cost` is R, the cost
     of one round in plain tokens: `speedup` is `tokens_per_round` over `round_cost`.
-    `predicted_speedup` follows from the probes, and `unexplained` is speedup / predicted_speedup -
-    1. `over_alternative` is the speedup over `alternative`, the measured target alone with another
-    use of the draft's memory, if any. `repeatable_within` is the possible change of the logarithm
-    of the speedup if the same prompts are run again. `cpu_speedup` is by processor time, known if
-    the target ran on the CPU, `wall_speedup` by the plain clock, stalls included. `doubt` is why
-    the verdict is `uncertain`: the name of a serious flag, or one of `DOUBTS`. A figure that has no
-    verdict anyway has the flag, too. With `at_most` a timed-out trial counts with its time limit,
-    so that speedup and rate are upper bounds.
+    `predicted_speedup` follows from the probes, and `unexplained` is
+    speedup / predicted_speedup - 1. `over_alternative` is the speedup over `alternative`, the
+    target alone with another use of the draft's memory, if that was measured. `repeatable_within`
+    is the possible change of the logarithm of the speedup if the same prompts are run again.
+    `cpu_speedup` is by processor time, known if the target ran on the CPU, `wall_speedup` by the
+    plain clock, stalls included. `doubt` is why the verdict is `uncertain`: the name of a serious
+    flag, or one of `DOUBTS`. A figure that has no verdict anyway has the flag, too. With `at_most`
+    a timed-out trial counts with its time limit, so that speedup and rate are upper bounds.
 
     `whole_request` is the ratio of the measured requests, `baseline_request_ms` over `request_ms`,
     reading of the prompts included, with means of `mean_prompt_tokens` and `mean_output_tokens`;

@@ -68,8 +68,8 @@ def _timed(trials: Iterable[Trial], arm: str | None) -> _Arm:
 def median_half_width(values: Sequence[float]) -> float:
     """Half of the 95 % interval of the median of at least one value, whatever its distribution.
 
-    The bounds are order statistics: of n sorted values, those j places from either end, with j = (n
-    - 1.96 sqrt(n)) / 2 rounded down (Conover, Practical Nonparametric Statistics, 3.2).
+    The bounds are order statistics: of n sorted values, those j places from either end, with
+    j = (n - 1.96 sqrt(n)) / 2 rounded down (Conover, Practical Nonparametric Statistics, 3.2).
     """
     ordered = sorted(values)
     place = max(0, math.floor((len(ordered) - NORMAL_95 * math.sqrt(len(ordered))) / 2))

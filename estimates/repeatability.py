@@ -178,7 +178,7 @@ def log_half_width(
 
 
 def blocks_to_halve(blocks: int, level: float) -> int | None:
-    """How many more blocks of the same spread halve the interval; `None` beyond a hundred."""
+    """The number of further blocks that halve the interval; `None` beyond a hundred in total."""
     half = _factor(blocks, level) / 2
     counts = range(blocks + 1, _MOST_BLOCKS + 1)
     return next((count - blocks for count in counts if _factor(count, level) <= half), None)

@@ -52,5 +52,5 @@ def start_spread(logs: Sequence[Sequence[float]]) -> StartSpread | None:
 
 
 def _share(squared: float) -> float:
-    """The standard deviation of a variance of logarithms, as a share of the ratio."""
+    """The standard deviation from a variance of logarithms, as a share of the ratio."""
     return math.expm1(min(_MOST, math.sqrt(max(0.0, squared))))

@@ -37,7 +37,7 @@ def t_tail(t: float, freedom: float) -> float:
 def _beta(x: float, y: float, a: float, b: float) -> float:
     """I_x(a, b), where y = 1 - x, by its continued fraction: https://dlmf.nist.gov/8.17.22."""
     value = 1.0
-    for m in range(30 + int(math.sqrt(a + b)), -1, -1):  # from the end of the fraction
+    for m in range(30 + int(math.sqrt(a + b)), -1, -1):  # evaluated from the end of the fraction
         even = (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2))
         odd = (a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         value = 1 - odd / (1 + even / value)

@@ -54,8 +54,8 @@ def widen_for_load(interval: Interval | None, submission: Submission) -> Interva
 def in_use(shot: Snapshot, cores: int, *, own: int = 0) -> float:
     """Busy cores per core beyond `own` ones: from the share in use at that moment, else the load.
 
-    The load average covers a minute, so it includes an own campaign that has just ended. But only
-    the load average shows how many programs wait when all cores are busy.
+    The load average covers a minute, so it includes a campaign of ours that has just ended. But it
+    alone shows how many programs wait when all cores are busy.
     """
     used = shot.busy_fraction
     if used is not None and used < SATURATED:

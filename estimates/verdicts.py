@@ -109,7 +109,7 @@ JUDGED: tuple[Verdict, ...] = (*SIGNED, "no-clear-difference")
 # An arm that fails on this share of the prompts that its baseline finishes has no verdict, because
 # the other prompts do not represent all. With fewer failures it has one, but never "helps".
 MOST_FAILED = 0.10
-# Between arms that ran one after another, clocks, heat and other programs change a rate by less.
+# Between arms that ran one after another, clocks, heat and other programs change rates by less.
 ORDER, DRIFT = "not-interleaved", 1.5
 # A prompt with a smaller share of drafting rounds shows plain decoding.
 FIRES = 0.10

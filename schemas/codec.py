@@ -28,7 +28,7 @@ def decode(cls: type[T], document: Json) -> T:
 
 
 def encode(value: object) -> Json:
-    """Turn a typed value into JSON values. Raises `TypeError` for other than JSON's types."""
+    """Turn a typed value into JSON values. Raises `TypeError` if JSON has no such type."""
     return cast("Json", _without_none(msgspec.to_builtins(value)))
 
 

@@ -29,7 +29,7 @@ def skeleton(name: str) -> str:
 
 
 def is_styled(letter: str) -> bool:
-    """Whether it is a letter or digit in a form that no keyboard has."""
+    """Whether it is a letter or digit in a form other than a keyboard's."""
     return letter.isalnum() and (
         unicodedata.normalize("NFKC", letter) != letter or _plain(letter) != letter
     )

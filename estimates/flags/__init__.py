@@ -106,5 +106,5 @@ def raised(evidence: FlagEvidence) -> tuple[Flag, ...]:
 
 
 def in_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
-    """The most serious first, otherwise in the order given."""
+    """The most serious flags first, otherwise in the given order."""
     return tuple(sorted(flags, key=lambda each: _ORDER.index(each.severity)))

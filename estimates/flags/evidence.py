@@ -44,7 +44,7 @@ def steady_length(trial: Trial) -> int | None:
     """The drafted length of nearly all rounds of a trial, which then cost alike, else `None`.
 
     The end of an output cuts drafts short, so a few rounds may be cheaper. But a single wide round
-    costs as much as several plain ones, so a trial of plain rounds may not have any other.
+    costs as much as several plain ones, so a trial counts as plain only without any other.
     """
     histogram = trial.drafted_histogram
     if histogram is None:

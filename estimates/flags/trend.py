@@ -1,7 +1,7 @@
 """Flags about a machine that changed while it was measured.
 
-One change is one flag: a different first block is not a drift, a first block within a drift is not
-different, and a first trial in a slow first block is not a cold start.
+One change is one flag: a first block that differs is not a drift, one that is part of a drift has
+no flag of its own, and a first trial in a slow first block is not a cold start.
 """
 
 import math

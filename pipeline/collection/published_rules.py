@@ -11,7 +11,7 @@ ROUNDING = 0.02  # the tolerance between a printed ratio and that of the printed
 
 
 def published_findings(document: Row) -> Iterator[Finding]:
-    """All that is wrong with a document that its schema accepts."""
+    """All faults of a document that its schema accepts."""
     rigs = {rig["id"] for rig in document["rigs"]}
     rows = {row["id"]: row for row in document["rows"]}
     if len(rigs) < len(document["rigs"]) or len(rows) < len(document["rows"]):

@@ -55,7 +55,7 @@ class SizeClass(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A way to reach an engine; `runners.toml` says what each key means."""
+    """A way to run an engine; `runners.toml` explains the keys."""
 
     id: str
     summary: str
@@ -103,7 +103,7 @@ class ReferenceModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Spellings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How people write cards, memories and models; `spellings.toml` says what each key means."""
+    """People's spellings of cards, memories and models; `spellings.toml` explains the keys."""
 
     makers: tuple[str, ...]
     families: tuple[str, ...]

@@ -23,7 +23,7 @@ class FlagCase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class FlagEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One flag; `flags.toml` says what each key means."""
+    """One flag; `flags.toml` explains the keys."""
 
     id: str
     severity: Severity

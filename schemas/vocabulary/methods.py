@@ -42,7 +42,7 @@ class Vllm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A way of drafting; `methods.toml` says what each key means."""
+    """A way of drafting; `methods.toml` explains the keys."""
 
     id: str
     label: str

@@ -41,7 +41,7 @@ def copied_times(candidate: CorpusComparison) -> Observation | None:
 def _shared_marks(candidate: CorpusComparison, kind: str) -> Iterator[tuple[int, int, int]]:
     """The number of common marks, the other submission's negative position, and the total.
 
-    Only where they are far more than chance.
+    Only submissions with far more common marks than by chance are returned.
     """
     marks = getattr(candidate.own.fingerprint, kind)
     index: MarkIndex = getattr(candidate.corpus, kind)
@@ -60,8 +60,8 @@ def is_copy(shared: int, total: int) -> bool:
 def _severity(candidate: CorpusComparison, position: int) -> Severity:
     """The severity: of two results with the same times, the new or unknown one is the copy.
 
-    Of files of one account it is the one that was measured later. Between others nobody can tell,
-    until an entry of maintainers ends one: anybody can state an earlier date.
+    Of one account's results it is the later one. Between other accounts both are serious until
+    maintainers end one, because anybody can state an earlier date.
     """
     own, other, known = candidate.own, candidate.corpus.entries[position], candidate.corpus.known
     if candidate.position is None:

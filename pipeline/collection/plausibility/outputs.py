@@ -1,4 +1,4 @@
-"""Compare arms' answers to each prompt, and their numbers of rounds.
+"""Compare the answers of arms to each prompt, and their numbers of rounds.
 
 Greedy answers and counters depend on weights and prompt, not on the machine: results of different
 machines and builds agree in nearly all of them.

@@ -116,7 +116,7 @@ def _best_depth(best: Row, rows: list[Row]) -> str:
 
 
 def round_costs(rows: list[Row]) -> str:
-    """The cheapest and the most expensive round, and what that means for acceptance."""
+    """The cheapest and the most expensive round, and the acceptance that each needs."""
     least, most = (end(rows, key=itemgetter("round_cost")) for end in (min, max))
 
     def printed(row: Row) -> str:

@@ -83,7 +83,7 @@ def lines_of_words(names: list[str], *, between: str = BETWEEN, skipped: int = 0
 
 
 def unity(*, axis: str) -> alt.Chart:
-    """A dashed rule at 1, no change by speculation."""
+    """A dashed rule at 1, where speculation has no effect."""
     base = alt.Chart(alt.InlineData(values=[{"unity": 1}])).mark_rule(strokeDash=[4, 3], aria=False)
     rule: alt.Chart = base.encode(x="unity:Q") if axis == "x" else base.encode(y="unity:Q")
     return rule

@@ -49,7 +49,7 @@ def setting_of(row: Row, *tasks: str) -> NamedSetting:
 def measure(settings: Sequence[NamedSetting]) -> str:
     """The line that measures settings of one target on the reader's machine.
 
-    The line omits a method that has no name to ask for it.
+    A method that `run` has no name for is omitted from the line.
     """
     runner = _runner_options(settings)
     runs = tuple(
