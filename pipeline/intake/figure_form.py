@@ -33,7 +33,7 @@ def answers_of(body: str) -> dict[str, str]:
 
 
 def published(answers: Mapping[str, str], day: str) -> tuple[str, bytes]:
-    """The file of one figure, after its name. Raises `UnreadableTextError`."""
+    """The name and the content of the file of one figure. Raises `UnreadableTextError`."""
     for name in REQUIRED:
         if not answers.get(name):
             raise _wrong(name, "is empty; a figure without it is not taken")

@@ -17,7 +17,7 @@ from schemas.vocabulary.flags import Severity
 COPIED = bounds("copied-times")
 PEERS = bounds("far-from-peers")
 UNLIKE = bounds("unlike-peers")
-MOST_PEERS = 40  # accounts that one arm is compared with at most
+MOST_PEERS = 40  # the most accounts that one arm is compared with
 
 
 def copied_times(candidate: CorpusComparison) -> Observation | None:

@@ -21,7 +21,7 @@ class SupersedeChains:
         self._by_digest: dict[str, dict[str, int]] = {}
         for position, each in enumerate(submissions):
             if each.contributor is not None:
-                # GitHub user names are the same in any case of their letters.
+                # GitHub user names ignore upper and lower case.
                 self._by_contributor.setdefault(each.contributor.lower(), []).append(position)
 
     def replaced_by(self, submission: Submission) -> frozenset[int]:
