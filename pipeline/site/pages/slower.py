@@ -92,7 +92,7 @@ def _path(name: str, *, plain: bool) -> str:
 
 
 def _of_results(name: str, row: Row) -> Mapping[str, str]:
-    """A button that fills both fields: the addresses of two texts, and their source."""
+    """A button that fills both fields: addresses of the two texts, and whose they are."""
     return {
         "label": f"{row.device_label}, {row.target_label}: the {name}",
         "without": _path(name, plain=True),
