@@ -72,7 +72,7 @@ def test_two_texts_in_each_other_s_field_are_read_the_other_way_round(page: Page
     page.get_by_label("With speculation").fill(PLAIN)
 
     answer = page.locator("[data-part=answer]")
-    expect(answer).to_contain_text("the two are read the other way round")
+    expect(answer).to_contain_text("the two texts are swapped")
     expect(answer).to_contain_text("● no clear difference")
 
 
@@ -81,7 +81,7 @@ def test_a_single_log_that_drafted_is_the_run_with_speculation_in_either_field(p
 
     answer = page.locator("[data-part=answer]")
     expect(answer).to_contain_text("it is read as the run with speculation")
-    expect(answer).to_contain_text("so it pays only where it costs less")
+    expect(answer).to_contain_text("so it pays only if it costs less")
     expect(answer).not_to_contain_text("Nothing to read")
 
 
@@ -160,4 +160,4 @@ def test_where_only_speeds_are_known_it_says_what_else_is_needed(page: Page) -> 
     answer = paste(page, "llama_cli_new_off.txt", "llama_cli_new_on.txt")
 
     expect(answer).to_contain_text("0.85×")  # noqa: RUF001 - as printed
-    expect(answer).to_contain_text("nor how many tokens a round yields; with one of them")
+    expect(answer).to_contain_text("neither the accepted tokens nor the tokens per round")

@@ -248,7 +248,7 @@ class Compare {
     );
     options.sort((one, other) => one.text.localeCompare(other.text, "en"));
     const select = this.select(side, "setup");
-    select.replaceChildren(new Option("Everything that both have", ""), ...options);
+    select.replaceChildren(new Option("All common settings", ""), ...options);
     select.value = setup ?? "";
     select.disabled = false;
     this.select(side, "place").value = place;
@@ -293,16 +293,16 @@ class Compare {
   sentence(pairs, mixed) {
     if (!pairs.length)
       return mixed
-        ? "Nothing was measured on both places with the same model and method. Choose another " +
-            "place, or an arm on each side."
+        ? "No model and method was measured in both places. Choose another place, or a " +
+            "setting on each side."
         : "The second side has not been measured on this task or place. Choose another one.";
     const count = (side) => pairs.filter(({ better }) => better === side).length;
-    const what = mixed ? "cells that both have" : "tasks";
+    const what = mixed ? "common cells" : "tasks";
     const more = pairs.length > MOST_ROWS ? ` The ${MOST_ROWS} that differ most are shown.` : "";
     return (
       `Of ${pairs.length} ${what}, speculation pays clearly more on the first side in ` +
       `${count("a")} and on the second in ${count("b")}; in ${count(null)} the intervals of ` +
-      `another machine allow no claim.${more}`
+      `another machine overlap.${more}`
     );
   }
 

@@ -23,12 +23,12 @@ const leftOut = (run, side) => {
     lines.push(`Read in part: ${which} ${place} cannot be read.`);
   }
   if (run.unused.length)
-    lines.push(`Not added to the counts ${place}, which may hold them: ${listed(run.unused)}.`);
+    lines.push(`Not added to the counts ${place}, which may include them: ${listed(run.unused)}.`);
   const repeats = run.requests.filter((each) => each.repeat).length;
   if (repeats)
     lines.push(
       `${plural(repeats, "request")} ${place} took the prompt from the cache and repeated an ` +
-        `earlier answer: left out, because drafts from earlier text know it.`,
+        `earlier answer: left out, because drafts from earlier text contain it.`,
     );
   return lines;
 };
@@ -50,7 +50,7 @@ export const complaints = (form, runs, given) => {
     lines.push("More tokens were accepted than drafted: are the two numbers swapped?");
   if (given.tokens !== null && given.accepted !== null && given.accepted >= given.tokens)
     lines.push(
-      "As many tokens were accepted as were written: the first two of each answer cannot be.",
+      "All written tokens count as accepted, which is impossible for the first two of an answer.",
     );
   if (form.querySelector("input:invalid"))
     lines.push("A number is outside its range and was left out.");
@@ -58,7 +58,7 @@ export const complaints = (form, runs, given) => {
     lines.push(
       nothing(runs.without)
         ? "This text drafted tokens: it is read as the run with speculation."
-        : "Only the first text drafted tokens: the two are read the other way round.",
+        : "Only the first text drafted tokens: the two texts are swapped.",
     );
   else if (drafted(runs.without))
     lines.push("The run without speculation drafted tokens: it was not a plain run.");

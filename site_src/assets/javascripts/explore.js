@@ -489,7 +489,7 @@ class Explore {
   asking() {
     const ask = Object.assign(el("button", "dm-explore__command", "show links"), {
       type: "button",
-      title: "Read where the cells of this task lead: submissions, raw data, comparisons, commands",
+      title: "Load the links of this task's cells: submissions, raw data, comparisons, commands",
     });
     ask.addEventListener("click", () =>
       this.reading(async () => {

@@ -122,7 +122,7 @@ const draw = (file, model, wish, machine, page) => {
   const parts = partsOf(model, asked);
   const spare = free - sum(parts);
   const name = `${model.label} in ${file.quantisations[asked.quantisation]}`;
-  const where = `${machineName(machine)}${page.typed ? `, which stands for “${page.typed}”` : ""}`;
+  const where = `${machineName(machine)}${page.typed ? `, the match for “${page.typed}”` : ""}`;
   const instead = spare < 0 ? nearest(file, model, asked, free) : [];
   const help = new URLSearchParams({
     card: machineName(machine),
@@ -147,7 +147,7 @@ const draw = (file, model, wish, machine, page) => {
       "p",
       "dm-small",
       spare < 0
-        ? "How many layers the card holds, and how fast the rest is from main memory:"
+        ? "The layers that fit on the card, and the speed with the rest in main memory:"
         : "Plan it with your own file, exactly:",
     ),
     el("pre", "", el("code", "", planLine(file, model, asked, machine))),
@@ -207,7 +207,7 @@ document$.subscribe(() => {
     update(page, form).catch(
       (error) =>
         (page.out.textContent =
-          `What models need could not be loaded (${error.message}). The table ` +
+          `The needs of models could not be loaded (${error.message}). The table ` +
           `below has the usual settings.`),
     );
   let timer = null;

@@ -56,14 +56,14 @@ const tiles = (f, known) => {
       "flat",
       "R, the cost of a round",
       number(f.cost, 2),
-      "in plain tokens; to break even a round must yield as many",
+      "in plain tokens; a round must yield R tokens to break even",
     ),
     tile(
       "flat",
       "Accepted",
       percent(f.acceptance),
       f.needed === null
-        ? "of what was drafted"
+        ? "of the drafted tokens"
         : f.needed > 1
           ? "even 100 % would not break even"
           : `${percent(Math.max(0, f.needed))} breaks even`,
@@ -75,18 +75,18 @@ const tiles = (f, known) => {
 const sentence = (f) => {
   const lacking =
     f.acceptance === null
-      ? "These texts do not say how many drafted tokens were accepted, nor how many tokens a " +
-        "round yields; with one of them, typed above, this page can say why."
-      : "These texts say which share of the drafted tokens was accepted, and not how many tokens " +
-        "a round yields; with that, typed above, this page can say why.";
+      ? "These texts have neither the accepted tokens nor the tokens per round. Type one of " +
+        "them above, and this page can say why."
+      : "These texts have the share of accepted tokens but not the tokens per round. Type that " +
+        "above, and this page can say why.";
   const other =
-    "Paste or type the other run as well: the speedup and the cost of a round take both.";
+    "Paste or type the other run as well: the speedup and the cost of a round need both.";
   if (f.middle === null && f.yielded === null && f.acceptance !== null)
     return `${lacking} ${other}`;
   if (f.middle === null)
     return f.yielded === null
       ? other
-      : `A round yields ${number(f.yielded, 2)} tokens, so it pays only where it costs less ` +
+      : `A round yields ${number(f.yielded, 2)} tokens, so it pays only if it costs less ` +
           `than ${number(f.yielded, 2)} plain ones. ${other}`;
   if (f.cost === null) return lacking;
   const way = f.yielded > f.cost ? "more than it costs" : "less than it costs";
@@ -165,7 +165,7 @@ const fallOf = ({ fall }) => {
   return el(
     "table",
     "dm-slower__fall",
-    el("caption", "", "Where the speed goes, in tokens/s"),
+    el("caption", "", "Breakdown of the speed, in tokens/s"),
     body,
   );
 };
@@ -205,7 +205,7 @@ const heard = (runs, f) => {
     if (!runs[side].requests.length && runs[side].rate !== null)
       parts.push(`${number(runs[side].rate)} tokens/s ${side} speculation (the log’s median)`);
   const models = [...new Set([...runs.without.models, ...runs.with.models])];
-  if (models.length) parts.push(`${listed(models)} left out as those of the two models`);
+  if (models.length) parts.push(`${listed(models)} left out: times of each model, not of requests`);
   return parts.length
     ? `Read: ${parts.join(", ")}${f.paired ? ", paired by their order" : ""}.`
     : "";

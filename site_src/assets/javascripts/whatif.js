@@ -38,7 +38,7 @@ const say = (settings, hopeless, deepest) => {
     `${number(roundCost(settings, depth), 2)}: ${times(speedup(settings, depth))}.`;
   if (hopeless)
     return (
-      `${now} A round costs more than even a perfect draft returns: no acceptance can ` +
+      `${now} A round costs more than even a perfect draft yields: no acceptance can ` +
       `win, at any depth.`
     );
   const most = speedup(settings, best);
