@@ -50,7 +50,7 @@ def acceptance(
 ) -> None:
     """The draft alone reads the target's greedy answers; each of its guesses is right or wrong.
 
-    That gives the tokens a round at every depth, as running both would count them, on any machine
+    That gives the tokens a round at every depth, as a run of both models would, on any machine
     that runs the draft. With a curve of step times it gives the speedup of every depth.
 
     - `python -m harness acceptance big.gguf small.gguf`

@@ -26,7 +26,7 @@ def explain(
     ] = "",
     json: Annotated[bool, typer.Option("--json", help="Print the texts as JSON.")] = False,
 ) -> None:
-    """The words are those that reports, comments and pages print."""
+    """Explain the words of reports, comments and pages."""
     known = explained()
     asked = _code(word) if word else ""
     if asked and asked not in known:

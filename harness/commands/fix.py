@@ -24,7 +24,7 @@ def fix(
     write: Annotated[bool, typer.Option("--write", help="Make the repairs.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the repairs as JSON.")] = False,
 ) -> None:
-    """It first prints each repair: of key order, spaces, spelling, 41.0 for 41, version or names.
+    """It first prints each repair: key order, spaces, spelling, 41.0 for 41, version or names.
 
     Without --write, or a yes in a terminal, nothing is changed: exit code 1 if there are repairs.
     Measurements are never changed: a digest over all measured values is equal before and after.

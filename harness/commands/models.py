@@ -53,8 +53,8 @@ def check(
 ) -> None:
     """Check whether DRAFT can draft for TARGET, by llama.cpp's rule and the files' headers.
 
-    No weights are fetched or loaded: models that are not on this disk are compared by what is
-    known of them. Exit code 1 is no.
+    No weights are fetched or loaded: models that are not on this disk are compared by their known
+    facts. Exit code 1 means no.
     """
     paths = [on_disk(name) for name in (target, draft)]
     files = [WeightsFile(path=path) for path in paths if path is not None]

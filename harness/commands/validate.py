@@ -27,7 +27,7 @@ def validate(
 ) -> None:
     """Each problem is one line, and so is each flag of a valid file.
 
-    `show FILE` prints what a valid file says.
+    `show FILE` prints the report of a valid file.
     """
     read_files = [_read(path) for path in files]
     findings = [finding for each in read_files if isinstance(each, tuple) for finding in each]

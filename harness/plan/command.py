@@ -27,7 +27,7 @@ def plan(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
-    """Say what to switch on, from results of similar machines if any. It reads only headers.
+    """Recommend what to switch on, from results of similar machines if any. It reads only headers.
 
     - `python -m harness plan qwen3-8b`
 

@@ -56,8 +56,8 @@ def submit(
 ) -> None:
     """Send a result: by `gh`, by `git`, or through the issue form, whichever fits this machine.
 
-    A result is sent by the person whom it names; to send somebody else's, ask a maintainer for the
-    label `on-behalf`.
+    The contributor named in a result must send it; to send somebody else's, ask a maintainer for
+    the label `on-behalf`.
     """
     check_contributor(options.contributor)
     result = submission.signed(submission.accepted(file), options.contributor)
