@@ -192,7 +192,7 @@ STRATA = {
     "trials differ by 12 %": _strata(spread=0.08, noise=0.12),
     "trials differ by 12 %, 8 x 2": _strata(spread=0.08, noise=0.12, per_task=8, blocks=2),
 }
-# Slow prompts always time out; the truth is that of the times that they would have taken.
+# Slow prompts always time out; the truth includes the times that they would have taken.
 FAILING = {
     f"slowest {share:.0%} time out{'' if limit else ', time unknown'}, {truth:.2f}": Scenario(
         spread=0.35, per_task=8, blocks=2, slowest=share, limit=limit,

@@ -94,6 +94,6 @@ def settings(facts: ImportedFacts) -> submission.Settings:
 
 
 def placement(facts: ImportedFacts) -> submission.Placement | None:
-    """How many layers of the target were asked onto the GPU, if that is known."""
+    """The number of target layers requested on the GPU, if it is known."""
     layers = facts.gpu_layers
     return None if layers is None else submission.Placement(target_gpu_layers_requested=layers)

@@ -1,4 +1,4 @@
-"""Check that a runner can carry out what the options ask for, and has what it needs."""
+"""Check that a runner supports the options that are given, and has the inputs that it needs."""
 
 from collections.abc import Callable
 from operator import attrgetter
