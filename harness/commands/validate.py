@@ -52,7 +52,7 @@ def validate(
 
 
 def _read(path: Path) -> Submission | tuple[Finding, ...]:
-    """A valid file, or what is wrong with it; an unreadable one does not end the command."""
+    """A valid file, or its findings; an unreadable file does not end the command."""
     try:
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)  # one more than allowed: the loader reports it
