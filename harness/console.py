@@ -25,7 +25,7 @@ from schemas.codec import Json
 P = ParamSpec("P")
 T = TypeVar("T")
 
-JSON_VERSION = 1  # raised when a key goes or changes its meaning
+JSON_VERSION = 1  # raised when a key is removed or changes its meaning
 _NARROWEST = 80
 _STDERR = 2
 # Replacements for the report's signs in encodings that lack them, such as Windows' cp1252.
@@ -46,7 +46,7 @@ _PLAIN = {
 
 
 def prepare_streams() -> None:
-    """Let a program print whatever its output is: closed (`>&-`), or of a narrow encoding."""
+    """Make printing safe with any output: closed (`>&-`), or in a narrow encoding."""
     codecs.register_error("plain", _in_plain_signs)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -63,7 +63,7 @@ def prepare_streams() -> None:
 
 
 class _Lossy(io.FileIO):
-    """Loses what a full disk refuses: no message is worth a measurement."""
+    """Drops messages that a full disk refuses: none is worth losing a measurement for."""
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - any buffer
         try:
@@ -87,19 +87,19 @@ def say(text: str) -> None:
 
 
 def as_started(text: str) -> str:
-    """A text with the commands in it as they are typed where this program is installed."""
+    """A text with its commands as users type them: shorter where this program is installed."""
     return text.replace(IN_A_CHECKOUT, PROGRAM) if INSTALLED else text
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Answer Ctrl-C at once: ending an engine in the middle of an answer takes seconds."""
+    """Acknowledge Ctrl-C at once: ending an engine in the middle of an answer takes seconds."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
-        # Not `say`: the signal may have come in the middle of a line that is being written.
+        # Not `say`: the signal may come while a line is being written.
         with suppress(OSError):
             os.write(2, b"\nInterrupted: ending the engine, keeping what was measured.\n")
         raise KeyboardInterrupt

@@ -1,7 +1,7 @@
 """The commands of the program and the engines that it measures, each with its module.
 
-These tables are all that the core knows of a feature. Modules are named here and imported when they
-are used: engines, hub client and numerics take seconds to import, and `--help` needs none of them.
+The core knows features only by these tables. Modules are named here and imported when they are
+used: engines, hub client and numerics take seconds to import, and `--help` needs none of them.
 """
 
 from dataclasses import dataclass
@@ -96,7 +96,7 @@ COMMANDS = {
         "List the models and pairs that have a name; check a pair, or fetch models.",
     ),
 }
-if INSTALLED:  # a wheel has no importers: what they make goes into the folder of a checkout
+if INSTALLED:  # a wheel has no importers: their results go into the folder of a checkout
     del COMMANDS["import"]
 
 ENGINES = {

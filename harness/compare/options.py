@@ -12,8 +12,8 @@ from harness.runners.llama_server.binary import find
 from harness.runners.options import ConnectionOptions
 from harness.runners.server_command import command_words
 
-# Many short blocks: on a shared machine eight leave one comparison of four unclear, sixteen one of
-# a hundred (`python -m bench.builds`).
+# Many short blocks: on a shared machine eight blocks leave one comparison of four unclear, sixteen
+# blocks one of a hundred (`python -m bench.builds`).
 BLOCKS = 16
 
 

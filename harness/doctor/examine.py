@@ -92,7 +92,7 @@ def _disk() -> Check:
 
 
 def _checked(name: str, check: Callable[[], Check], remedy: str) -> Check:
-    """What a check finds; an error that it meets is what it finds."""
+    """The result of a check; an error becomes a failed one."""
     try:
         return check()
     except HarnessError as error:
