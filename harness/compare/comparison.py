@@ -115,7 +115,7 @@ class ArmChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two builds, arm by arm; `level` is each interval's level, `confidence` that of all together."""
+    """Two builds, arm by arm; `level` is each interval's level, `confidence` the overall one."""
 
     base: str
     head: str

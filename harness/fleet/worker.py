@@ -20,8 +20,8 @@ from harness.runners.http.guard import NEW_GROUP, Guard
 
 PROGRESS = "draftmap-progress"
 CONFIG = {
-    # dask blames the death of a worker on every run assigned to it. A failed run is an error instead,
-    # of which `attempts` are allowed.
+    # dask blames a worker's death on every run assigned to it. A failed run is an error instead, of
+    # which `attempts` are allowed.
     "distributed.scheduler.allowed-failures": 100,
     # Runs take long enough to be worth moving to a new worker.
     "distributed.scheduler.unknown-task-duration": "10 minutes",

@@ -8,12 +8,12 @@ from harness.imports.json_object import MS_PER_S
 from harness.imports.needed_facts import RateCounts
 from harness.imports.records import Record
 
-_LONGEST_DRAFT = 256  # as results hold it
+_LONGEST_DRAFT = 256  # the format's limit
 _CLOSE = 0.25  # tokens; the two ways of counting differ by one
 
 
 def decode_ms(record: Record, counts: RateCounts) -> float | None:
-    """Milliseconds from the first token to the last; from the rate where the tool has no time.
+    """Milliseconds from the first token to the last; from the rate if the tool has no time.
 
     Builds up to mid-2026 divided all tokens by the time, later ones all but the first.
     """
@@ -26,7 +26,7 @@ def decode_ms(record: Record, counts: RateCounts) -> float | None:
 
 
 def rate_counts(records: Iterable[Record]) -> RateCounts | None:
-    """What rates count, by the first record whose time and rate fit one way of counting."""
+    """The way rates count tokens, by the first record whose time and rate fit one."""
     for record in records:
         tokens, ms, per_second = record.output_tokens, record.decode_ms, record.per_second
         if tokens and ms and per_second:

@@ -1,7 +1,7 @@
 """Import InventiveHQ's community results (JSON).
 
 `{name, notes, hardware{platform, cpu, gpus[]}, runs{key: {meta, runs[{backend, method, label,
-status, records[]}]}}}`, or one such `{meta, runs[]}` by itself. Every key and backend is a rig.
+status, records[]}]}}}`, or a single `{meta, runs[]}`. Every key and backend is a rig.
 """
 
 import re
@@ -81,7 +81,7 @@ def _by_backend(key: str, run: JsonObject, top: JsonObject, left_out: list[str])
 
 
 def _arm(name: str, entry: JsonObject) -> ArmRead:
-    """`draft_0_5b` and the like; an arm whose server did not start has failed."""
+    """An arm such as `draft_0_5b`; it has failed if its server did not start."""
     known = _METHODS.get(name) or ("draft-model" if name.startswith("draft") else None)
     if known not in (None, "none"):
         known = f"{known}:n_max={_DEPTH}"
@@ -188,7 +188,7 @@ def _card(card: JsonObject) -> ImportedFacts:
 
 
 def _labelled(label: str | None) -> ImportedFacts:
-    """The GPU by the label of a run, which is all that a file without hardware says."""
+    """The GPU by the label of a run, the only source in a file without hardware."""
     if label is None or label.lower().startswith("cpu"):
         return ImportedFacts()
     return ImportedFacts(gpu=label.partition("(")[0].rstrip())
