@@ -50,7 +50,7 @@ class MlxModels:
         return self.draft(name)
 
     def draft(self, name: str) -> ModelFile:
-        """A model by its name, fetched if need be. Raises `HarnessError` if there is none."""
+        """A model by name, fetched if necessary. Raises `HarnessError` if there is none."""
         path = files.expanded(name)
         if not is_model_folder(path):
             if path.exists() or name.count("/") != 1 or name.startswith("/"):

@@ -29,7 +29,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One condition of the rule, and what was found for it, as a clause without a full stop."""
+    """One condition of the rule, and the finding, as a clause without a full stop."""
 
     name: str
     holds: bool
@@ -47,7 +47,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compatibility:
-    """Every condition of the rule. `differing` counts ids; `differences` has the first of them."""
+    """Every condition of the rule. `differing` counts ids; `differences` lists the first ones."""
 
     points: tuple[Condition, ...]
     differing: int
@@ -108,7 +108,7 @@ def compare_files(target: Path, draft: Path) -> Compatibility:
 
 
 def _kind(target: "Vocabulary", draft: "Vocabulary") -> tuple[bool, str]:
-    """The kinds in llama.cpp's words, or in the file's own if it has none."""
+    """Compare the kinds, in llama.cpp's words or, without one, the file's own."""
     from harness.models.gguf_header import TOKENIZERS  # noqa: PLC0415 - slow to import
 
     ours, theirs = (
