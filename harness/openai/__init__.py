@@ -1,4 +1,4 @@
-"""The runner that asks servers which speak OpenAI's protocol."""
+"""The runner for servers with OpenAI's API."""
 
 from functools import partial
 
