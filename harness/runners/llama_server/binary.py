@@ -59,9 +59,9 @@ class Binary:
         return read_free(self._output(_LIST_DEVICES))
 
     def backend(self, campaign: Campaign, stated: str | None) -> Backend:
-        """What computes: by the devices that the build lists, else as `stated` by the user.
+        """The backend: from the devices that the build lists, else as `stated` by the user.
 
-        Raises `BadInputError` where neither is there and the machine has a GPU.
+        Raises `BadInputError` if there is neither and the machine has a GPU.
         """
         gpu_layers = campaign.settings.gpu_layers
         if _LIST_DEVICES in self.abilities.flags or gpu_layers == 0:
@@ -148,7 +148,7 @@ def _not_found(path: str | None) -> str:
 
 
 def read_devices(text: str) -> tuple[Device, ...]:
-    """Devices in the output of `--list-devices`; the processor is not among them."""
+    """Devices in the output of `--list-devices`, which omits the processor."""
     return tuple(
         Device(
             name=match["name"],
@@ -161,7 +161,7 @@ def read_devices(text: str) -> tuple[Device, ...]:
 
 
 def read_free(text: str) -> dict[str, int]:
-    """Free memory by device in the output of `--list-devices`, where it is stated."""
+    """Free memory by device in the output of `--list-devices`, if stated."""
     return {match["name"]: int(match["free"]) for match in _DEVICE.finditer(text) if match["free"]}
 
 
