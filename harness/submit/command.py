@@ -18,7 +18,7 @@ from harness.submit import pull_request as submission
 from schemas.codec import Json
 from schemas.submission import Submission
 
-# What puts the output of a command on the clipboard.
+# Programs that copy a command's output to the clipboard.
 _COPIERS = {"win32": "clip", "darwin": "pbcopy"}
 _OF_LINUX = ("wl-copy", "xclip -selection clipboard")
 
@@ -110,7 +110,7 @@ def _send(file: Sequence[str], path: Path, checkout: Path, options: SubmitOption
 
 
 def _already(path: Path, checkout: Path) -> str | None:
-    """Why a placed result is not sent; `None` for a new one."""
+    """Why a placed result is not sent again; `None` for a new one."""
     if (day := submission.accepted_since(path, checkout)) is not None:
         return f"Already accepted, since {day}: {path.relative_to(checkout).as_posix()}"
     if submission.was_submitted(path, checkout):
