@@ -112,13 +112,13 @@ def interruptible() -> Iterator[None]:
 
 
 def print_json(value: Mapping[str, Json]) -> None:
-    """Print an object with the version of its form, which docs/json.md describes."""
+    """Print an object with the version of its format, which docs/json.md describes."""
     versioned = {"json_version": JSON_VERSION, **value}
     typer.echo(orjson.dumps(versioned, option=orjson.OPT_INDENT_2).decode())
 
 
 def result_console() -> Console:
-    """Standard output for people: no colour and a fixed width when it is not a terminal."""
+    """Standard output for people; without colour and of fixed width if it is not a terminal."""
     if sys.stdout.isatty():
         return Console(highlight=False)
     return Console(highlight=False, no_color=True, width=_NARROWEST)

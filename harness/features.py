@@ -15,9 +15,9 @@ from harness import INSTALLED
 class Feature:
     """A command or an engine.
 
-    The module of a command has a function of its name, or a typer application `app`; that of an
-    engine has a function `connect`. `summary` is the first line of the help, `page` the guide in
-    the repository.
+    A command's module has a function of its name, or a typer application `app`; an engine's module
+    has a function `connect`. `summary` is the first line of the help, `page` the guide in the
+    repository.
     """
 
     module: str

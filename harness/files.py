@@ -27,7 +27,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_directory(path: Path) -> None:
-    """Wait until the names in a directory are on the disk; Windows writes them by itself."""
+    """Wait until the names in a directory are on the disk; Windows needs no help for that."""
     if sys.platform == "win32":
         return
     directory = os.open(path, os.O_RDONLY)

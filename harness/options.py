@@ -102,7 +102,7 @@ def option(help: str, *, default: Any = None, **described: Any) -> Any:  # noqa:
 
 
 def comma_separated(texts: Sequence[str]) -> tuple[str, ...]:
-    """The items of `a,b` or of an option that was given several times. Raises `BadInputError`."""
+    """The items of `a,b` or of a repeated option. Raises `BadInputError`."""
     items = tuple(item.strip() for text in texts for item in text.split(",") if item.strip())
     if texts and not items:
         raise BadInputError("an empty list; leave the option out to select everything")

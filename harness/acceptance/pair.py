@@ -66,7 +66,7 @@ def pair_to_write(options: Options, say: Callable[[str], None]) -> Pair:
 def pair_to_read(
     options: Options, answers: tuple[KeptAnswer, ...], say: Callable[[str], None]
 ) -> Pair:
-    """A draft and the answers of a file; the target may be elsewhere. Raises `HarnessError`."""
+    """A draft and the answers in a file; the target may be elsewhere. Raises `HarnessError`."""
     for field, flag in _OF_ANSWERS.items():
         if getattr(options, field) != getattr(Options(), field):
             raise BadInputError(f"--answers has the prompts and their answers; leave out --{flag}")

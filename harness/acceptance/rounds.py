@@ -54,7 +54,7 @@ class AtDepth:
 
 
 def rounds_of(answer: ReadAnswer, depth: int) -> Rounds:
-    """The rounds of one answer. Its first token comes from reading the prompt."""
+    """The rounds of one answer, whose first token comes from reading the prompt."""
     tried, reached = [0] * depth, [0] * depth
     written, rounds = 1, 0
     while written <= len(answer.agrees):

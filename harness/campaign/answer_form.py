@@ -120,7 +120,7 @@ def _of_calls(tools: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _values(text: str, *, cut: bool) -> Iterator[_Value | None]:
-    """The JSON values in a text, one after the other; `None` for one that does not parse."""
+    """The JSON values in a text, in order; `None` for one that does not parse."""
     at = 0
     while start := _START.search(text, at):
         begin = start.end() - 1 if start["function"] or start[0].strip() in _CLOSING else None

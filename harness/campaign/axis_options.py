@@ -27,7 +27,7 @@ def _depths(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 def _argument(text: str) -> str:
-    """An argument for a server as one text: an option, and its value if it has one."""
+    """A server argument as one text: an option, with its value if it has one."""
     try:
         words = shlex.split(text)
     except ValueError:

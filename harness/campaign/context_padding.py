@@ -1,4 +1,4 @@
-"""Fill a prompt up to a depth of context with text of the project, in front of its question.
+"""Fill a prompt up to a context depth with text of the project before the question.
 
 The text is `suites/filler.txt.bz2`, documentation of the project: 32k tokens without a repetition.
 Each prompt starts at a different paragraph, so that no two share a beginning that an engine could
@@ -87,7 +87,7 @@ def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:
 
 
 def rendered(text: str, render: Callable[[str], Tokens], *, depth: int | None) -> Tokens:
-    """The token ids of a prompt as a model gets it, filled up to a depth if one is asked for."""
+    """The token ids of a prompt as a model gets it, filled up to a depth if one is given."""
     if depth is None:
         return render(text)
     return render(filled(text, depth=depth, size_of=lambda each: len(render(each))))

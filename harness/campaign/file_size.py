@@ -1,4 +1,4 @@
-"""Bounds the blocks of a campaign by what fits into a result file."""
+"""Limits the blocks of a campaign to those that fit into a result file."""
 
 from collections.abc import Sequence
 

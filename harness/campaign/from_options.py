@@ -1,4 +1,4 @@
-"""Makes a campaign of the options: loads the suite, fetches and describes the models."""
+"""Makes a campaign from the options: loads the suite, fetches and describes the models."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

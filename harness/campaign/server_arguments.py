@@ -30,7 +30,7 @@ def _without_folders(word: str) -> str:
 
 
 def without_keys(text: str, command: Sequence[str]) -> str:
-    """A text without the keys in a command line, since servers repeat their arguments in logs."""
+    """Remove a command line's keys from a text, since servers repeat their arguments in logs."""
     for key in sorted(_keys(command), key=len, reverse=True):
         text = text.replace(key, "(a key)")
     return text

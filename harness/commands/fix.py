@@ -1,4 +1,4 @@
-"""`draftmap fix`: repair what is wrong with result files where no measurement is touched."""
+"""`draftmap fix`: repair mistakes in result files without touching any measurement."""
 
 import sys
 from collections.abc import Iterable

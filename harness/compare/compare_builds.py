@@ -1,4 +1,4 @@
-"""Carry out a comparison: both builds alternating, the verdict, and the exit code that CI reads."""
+"""Carry out a comparison: alternate both builds, print the verdict, exit with a code for CI."""
 
 from collections.abc import Mapping
 from typing import cast

@@ -54,7 +54,7 @@ class PairedBlocks:
 
     @classmethod
     def of(cls, pairs: Sequence[PromptPairs]) -> "PairedBlocks | None":
-        """Blocks with nine tenths of the prompts, and the prompts that all these blocks share."""
+        """Select blocks with nine tenths of the prompts, and the prompts in all these blocks."""
         at = [{trial.block for trial in each.trials} for each in pairs]
         blocks = tuple(
             block
@@ -117,7 +117,7 @@ def by_reading(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked | None:
 
 
 def by_request(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked | None:
-    """The request with an answer as long as the baseline's."""
+    """The time of a request, scaled to an answer as long as the baseline's."""
     steps = median((trial.output_tokens or 0) - 1 for trial in pair.baseline_trials)
 
     def request_ms(trial: Trial) -> float | None:

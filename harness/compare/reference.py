@@ -41,7 +41,7 @@ class _TaskReference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """The facts that two runs must share to be compared, and the figures by arm and task."""
+    """The facts that comparable runs must share, and the figures by arm and task."""
 
     format: Literal["draftmap-reference"] = "draftmap-reference"
     version: Literal[1] = 1

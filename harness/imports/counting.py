@@ -46,7 +46,7 @@ def rounds(tokens: int | None, accepted: int | None) -> int | None:
 
 
 def histogram(lengths: Sequence[int]) -> tuple[int, ...] | None:
-    """How many rounds had 0, 1, 2 ... tokens; `None` without rounds or beyond any draft."""
+    """The number of rounds with 0, 1, 2 ... tokens; `None` without rounds or with too long ones."""
     if not lengths or max(lengths) > _LONGEST_DRAFT:
         return None
     counted = Counter(lengths)

@@ -33,7 +33,7 @@ _VERSION = re.compile(r"(?<![0-9])[0-9]+(?:\.[0-9]+)+")
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """One part for every run and backend of every file."""
+    """Read one part for every run and backend of every file."""
     left_out: list[str] = []
     parts = [part for file in files for part in _parts(file, left_out)]
     return ParsedFiles(parts=tuple(parts), left_out=tuple(dict.fromkeys(left_out)))

@@ -40,7 +40,7 @@ _PLAIN = (None, "", "none", "off", False, 0)
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """One part for every model, build, device and setting."""
+    """Read one part for every model, build, device and setting."""
     left_out: list[str] = []
     groups, curves = _sorted((row for file in files for row in lines(file)), left_out)
     parts, seen = [], Counter[str]()
@@ -139,7 +139,7 @@ def _facts(row: JsonObject) -> ImportedFacts:
 
 
 def _devices(row: JsonObject) -> ImportedFacts:
-    """Backend, processor and GPUs; BLAS next to a GPU's backend is the host's."""
+    """Backend, processor and GPUs; BLAS beside a GPU's backend belongs to the host."""
     # Tools around llama-bench add a word: "Vulkan RADV".
     words = [name.lower().split(" ")[0] for name in (row.text("backends") or "").split(",")]
     backends = [_BACKENDS[word] for word in words if word in _BACKENDS]

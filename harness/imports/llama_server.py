@@ -44,7 +44,7 @@ class _Source:
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """One part; every file is an arm, the first one the baseline."""
+    """Read all files as one part: every file is an arm, the first one the baseline."""
     pairs = by_arm(files)
     sources = [(file, _source(file, arm)) for arm, file in pairs]
     first, expected = sources[0]

@@ -37,7 +37,7 @@ class _Row:
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """One part; every file is an arm, the first one the baseline."""
+    """Read all files as one part: every file is an arm, the first one the baseline."""
     given = [(arm, file, _rows(arm, file)) for arm, file in by_arm(files)]
     found = [each for arm, file, rows in given for each in _split_arms(arm, file, rows)]
     pairs = [(arm, file) for arm, file, _ in found]
@@ -139,7 +139,7 @@ def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
 
 
 def _methods(found: Mapping[str, Sequence[_Row]]) -> dict[str, str]:
-    """The method of each arm by its stages, without depth; a chain is its own method."""
+    """The method of each arm by its stages, without depth; a chain counts as one method."""
     known: dict[str, str] = {}
     for arm, rows in found.items():
         names = dict.fromkeys(row.stage.replace("_", "-") for row in rows)

@@ -45,7 +45,7 @@ def target_facts(path: str | None) -> ImportedFacts:
 
 
 def finish_of(answer: JsonObject) -> Literal["length", "stop"] | None:
-    """Why an answer ended, in the words of the APIs of OpenAI and of llama-server."""
+    """Why an answer ended, from the words of OpenAI's and llama-server's APIs."""
     choices = answer.children("choices") if answer.fields.get("choices") else []
     word = choices[0].text("finish_reason") if choices else answer.text("stop_type")
     if word in ("length", "limit"):

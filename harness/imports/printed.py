@@ -112,7 +112,7 @@ class _Known:
     """The forms that a text may have, to filter its lines quickly."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        """Look for the words of each form, also where a line was cut."""
+        """Search for the words of each form, even across the cut of a line."""
         seen = ("".join(lines), " ".join(line.rstrip() for line in lines))
         self.forms = [
             form for form in FORMS if any(word in each for word in form.words for each in seen)

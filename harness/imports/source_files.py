@@ -1,4 +1,4 @@
-"""Open the given files: unpack them, decode them, and find out the arm of each."""
+"""Open the given files: unpack them, decode them, and find the arm of each."""
 
 import codecs
 import gzip
@@ -27,7 +27,7 @@ _ARM = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,39})=(.+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """One file as it was given: its name, its unpacked bytes, and the arm of `ARM=FILE`."""
+    """A given file: its name, its unpacked bytes, and the arm of `ARM=FILE`."""
 
     name: str
     data: bytes

@@ -76,5 +76,5 @@ def server_environment(program: Path) -> dict[str, str]:
 
 
 def vendored_commit(version: str | None) -> str | None:
-    """The commit of llama.cpp inside a version of the binding, where it is known."""
+    """The commit of llama.cpp inside a version of the binding, if known."""
     return _VENDORED_COMMITS.get(version or "")

@@ -46,7 +46,7 @@ class ReadPrompt:
                 layer.trim(layer.offset - length)
 
     def trims(self) -> bool:
-        """Whether the cache can forget tokens; one of recurrent layers cannot."""
+        """Whether the cache can forget tokens; a recurrent one cannot."""
         offsets = all(hasattr(layer, "offset") for layer in self.cache)
         return offsets and bool(can_trim_prompt_cache(self.cache))
 
@@ -129,7 +129,7 @@ def margin(logits: mx.array) -> float:
 
 
 def vocabulary_mismatch(target: MlxModel, draft: MlxModel) -> str | None:
-    """Why the vocabularies do not fit, in one line; `None` when they do."""
+    """Why the vocabularies do not match, in one line; `None` if they do."""
     ours = target.tokenizer.get_vocab()
     theirs = {token: text for text, token in draft.tokenizer.get_vocab().items()}
     for text, token in ours.items():

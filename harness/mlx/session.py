@@ -109,7 +109,7 @@ class MlxSession:
             return Failure(reason=reason_in_log(detail) or "other", detail=detail)
 
     def probe(self) -> Probes:
-        """Measure what each loaded draft costs per token."""
+        """Measure the cost per token of each loaded draft."""
         prompt = next(iter(self._prompts.values()))
         drafting = []
         for name, model in self._drafts.items():

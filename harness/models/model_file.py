@@ -1,4 +1,4 @@
-"""A model as the rest of the harness passes it around: its file and its description."""
+"""A model as the harness passes it around: its file and its description."""
 
 from dataclasses import dataclass
 from pathlib import Path

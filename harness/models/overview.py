@@ -95,12 +95,12 @@ class ModelsOverview:
 
 
 def overview(context_tokens: int) -> ModelsOverview:
-    """The presets and pairs against this machine; nothing is fetched, and no model is opened."""
+    """Assess the presets and pairs for this machine, without fetching or opening a model."""
     return replace(assess(computer_of(), context_tokens), files=local_files(Path.home()))
 
 
 def assess(computer: Computer, context_tokens: int) -> ModelsOverview:
-    """The presets and pairs against a computer, with a context of this size."""
+    """Assess the presets and pairs for a computer, with a context of this size."""
     sizes = {preset.name: _file_bytes(preset) for preset in presets().values()}
     facts = {name: facts_about(presets()[name], size) for name, size in sizes.items()}
     needs = {name: need_of(computer, context_tokens, facts[name]) for name in facts}

@@ -39,10 +39,10 @@ def load_plan(
 
 
 def require_room(names: Sequence[str], context: int) -> None:
-    """Raise `HarnessError` when a target and a draft, named but not fetched, cannot run here.
+    """Raise `HarnessError` if a named target and draft that are not fetched yet cannot run here.
 
-    Models without an entry in the tables pass. The rest must fit the free memory, if need be with
-    all of it in main memory.
+    Models without an entry in the tables pass. Others must fit into the free memory, if necessary
+    entirely into main memory.
     """
     known = [named_facts(name) for name in names]
     target = known[0] if known else None

@@ -199,7 +199,7 @@ def api_key(environment: Mapping[str, str] | None = None) -> str | None:
 
 
 def parse(text: str, *, option: str) -> ServerAddress:
-    """The address in a URL. Raises `BadInputError` saying what is wrong with it."""
+    """The address in a URL. Raises `BadInputError` with the reason if it is invalid."""
     text = text.strip()
     try:
         parts = urlsplit(text)

@@ -44,7 +44,7 @@ class SettingFigures:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict over all tasks, if this is the setting that is picked."""
+        """The verdict over all tasks if this setting is picked."""
         return _picked(self.whole, self.choices)
 
     @cached_property
@@ -75,7 +75,7 @@ class SettingFigures:
         return "no" if _loses(whole) or all_lost or no_gain else "unknown"
 
     def verdict_on(self, task: Estimate) -> Verdict:
-        """The verdict on one task, if that is what is picked."""
+        """The verdict on one task if that figure is picked."""
         return _picked(task, self.task_choices)
 
     @property

@@ -1,4 +1,4 @@
-"""Check that a runner can carry out what the options ask for, and has what it needs."""
+"""Check that a runner can carry out the options, and that it has all the options it needs."""
 
 from collections.abc import Callable
 from operator import attrgetter

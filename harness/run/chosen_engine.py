@@ -1,4 +1,4 @@
-"""Choose the engines of a run: a runner by its name, on one or several binaries."""
+"""Choose the engines of a run: a runner by name, on one or several binaries."""
 
 import os
 import re
@@ -87,7 +87,7 @@ class ChosenEngine:
         return RUNNERS[self.runner]
 
     def require_suited(self, options: Options) -> None:
-        """Raise `BadInputError` when this runner cannot run what the options ask for."""
+        """Raise `BadInputError` if this runner cannot carry out the options."""
         require_suited(options, self.runner, self.kind)
         if self.kind.behind_servers:
             if self.connection.base_url:

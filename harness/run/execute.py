@@ -1,7 +1,7 @@
 """Run a campaign: prepare the arms, probe costs, and run the trials in the planned order.
 
-Every fact is on disk before the next one is measured. Failures are recorded and the rest goes on;
-Ctrl-C ends the campaign with what has been measured.
+Every fact is on disk before the next one is measured. Failures are recorded and the rest continues;
+Ctrl-C ends the campaign with the results so far.
 """
 
 import time
@@ -226,7 +226,7 @@ class _Run:
         return not all(self._in_vain(item.arm) for item in left)
 
     def _in_vain(self, arm: str) -> bool:
-        """Whether an arm failed, or is compared only with arms that draft and failed."""
+        """Whether an arm failed, or is the baseline of failed arms only."""
         if arm in self._failed_arms or not self._drafting:
             return arm in self._failed_arms
         alive = [each for each in self._drafting if each.id not in self._failed_arms]

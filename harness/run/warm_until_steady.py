@@ -1,4 +1,4 @@
-"""Compute until a GPU's clock, power and temperature have settled: a cold one is often faster."""
+"""Compute until a GPU's clock, power and temperature have settled: a cold GPU is often faster."""
 
 from collections.abc import Callable
 from dataclasses import replace

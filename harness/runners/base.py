@@ -111,7 +111,7 @@ class Generation(Measured):
 class Failure:
     """Why an arm or a trial did not run: a reason of the format, and one line of detail.
 
-    `waited_ms`: how long a request had run when it was given up as too slow.
+    `waited_ms`: the time that a request had run when it was given up as too slow.
     """
 
     reason: Reason
@@ -148,7 +148,7 @@ class PreparedArm:
 class Session(Protocol):
     """A loaded target that answers requests one at a time.
 
-    Failures are values: only a bug, or an engine whose process has died, raises.
+    Failures are values: only a bug or the death of the engine's process raises.
     """
 
     def report(self) -> EngineReport:
@@ -156,7 +156,7 @@ class Session(Protocol):
         ...
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Load what the arm needs and warm it up, with speculation on."""
+        """Load the arm's models and warm it up, with speculation on."""
         ...
 
     def generate(self, request: TrialRequest) -> Generation | Failure:
@@ -228,7 +228,7 @@ class Resting(Protocol):
     """A session that can free its engine between two blocks."""
 
     def rest(self) -> None:
-        """Free the engine: another one may use the machine until the next request."""
+        """Free the engine, so that another one can use the machine until the next request."""
         ...
 
 

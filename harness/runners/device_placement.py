@@ -1,4 +1,4 @@
-"""Where the models of an arm run: the backend, by the devices that ggml lists, and the layers."""
+"""The placement of an arm's models: the backend, from ggml's list of devices, and the layers."""
 
 from collections.abc import Iterable
 

@@ -91,7 +91,7 @@ def library(name: str) -> Path:
 
 @cache
 def _ggml() -> ctypes.CDLL:
-    """The ggml library that the engine has loaded, with the three functions declared."""
+    """The ggml library that the engine has loaded, with three functions declared."""
     from llama_cpp import llama_backend_init  # noqa: PLC0415 - see above
 
     llama_backend_init()

@@ -218,8 +218,8 @@ def _serve(connection: Connection, runner: base.Runner, campaign: Campaign) -> N
 def _die_with_the_parent() -> None:
     """End this process at once when the parent is gone, even in the middle of a step.
 
-    A killed parent closes nothing. Without this the engine would go on computing, hold its memory
-    and disturb the resumed run. The thread sleeps until then and costs nothing.
+    A killed parent cannot clean up. Without this the engine would continue, hold its memory and
+    disturb the resumed run. The thread sleeps until then and costs nothing.
     """
     parent = multiprocessing.parent_process()
     if parent is not None:

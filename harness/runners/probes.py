@@ -1,4 +1,4 @@
-"""Measure what a verification step and a drafted token cost."""
+"""Measure the cost of a verification step and of a drafted token."""
 
 import statistics
 import time

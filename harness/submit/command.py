@@ -25,7 +25,7 @@ _OF_LINUX = ("wl-copy", "xclip -selection clipboard")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitOptions:
-    """Where a result goes, whose it is, and what it replaces."""
+    """The destination of a result, its contributor, and the result that it replaces."""
 
     repository: Path | None = option(
         "Your clone of the project. Default: the one you are in.", metavar="FOLDER"

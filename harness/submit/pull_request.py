@@ -42,7 +42,7 @@ def signed(submission: Submission, contributor: str | None) -> Submission:
 
 
 def find_checkout(start: Path) -> Path:
-    """The clone that contains `start`. Raises `BadInputError` outside of a clone."""
+    """The clone that contains `start`. Raises `BadInputError` outside a clone."""
     for folder in (start, *start.parents):
         if (folder / _SIGN_OF_A_CHECKOUT).is_file():
             return folder

@@ -271,7 +271,7 @@ def _pairs(times: Times, arm: str, over: str) -> dict[str, tuple[float, float]]:
 
 
 def _by_block(times: Times, arm: str, over: str) -> list[float]:
-    """The mean difference of the logarithms in each block."""
+    """The mean log speed of an arm over another in each block."""
     gains: dict[int, list[float]] = {}
     for by_block in _gains(times, arm, over).values():
         for block, gain in by_block.items():

@@ -1,4 +1,4 @@
-"""The options of `draftmap tune` about its search."""
+"""The search options of `draftmap tune`."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ DEEPEST_HEAD = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
-    """How long a tune may take, and how far it looks."""
+    """The time limit of a tune, and its largest depth."""
 
     budget_min: float = option(
         "Time limit for everything together. With more time the intervals get narrower; with too "

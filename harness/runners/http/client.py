@@ -65,7 +65,7 @@ class ServerAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """A server's address, its API key if any, and the seconds that a whole answer may take.
+    """A server's address, its API key if any, and the time limit of a whole answer in seconds.
 
     Every method raises `ServerSilentError` or `ServerRefusedError`.
     """
@@ -211,7 +211,7 @@ def _too_large(path: str) -> ServerSilentError:
 
 
 def as_json(text: str, path: str) -> Json:
-    """The answer to a path as JSON. Raises `ServerSilentError` if it is something else."""
+    """The answer to a path as JSON. Raises `ServerSilentError` if it is not JSON."""
     try:
         return parsed(text)
     except ValueError as error:
@@ -233,7 +233,7 @@ def parsed(text: str) -> Json:
 
 
 def one_line(text: str) -> str:
-    """The server's message: `error.message` of its JSON, or the start of whatever it sent."""
+    """The server's message: `error.message` of its JSON, or else the start of its text."""
     try:
         message = json.loads(text)["error"]["message"]
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -73,7 +73,7 @@ def read_as(kind: type[T], answer: Json, *, what: str) -> T:
 
 
 def require_plain(drafted: int | None) -> None:
-    """Raise `BadAnswerError` when the server of an arm without speculation drafted."""
+    """Raise `BadAnswerError` if the server of an arm without speculation drafted."""
     if drafted:
         raise BadAnswerError(
             f"the baseline's server drafted {drafted} tokens itself; give one that was started "

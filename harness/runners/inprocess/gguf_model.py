@@ -53,7 +53,7 @@ class LoadedWeights:
 
     @property
     def keeps_recurrent_state(self) -> bool:
-        """Whether a part of the state cannot simply be cut off (Mamba, hybrids)."""
+        """Whether the end of the state cannot simply be cut off (Mamba, hybrids)."""
         recurrent = llama_cpp.llama_model_is_recurrent(self.model)
         return bool(recurrent or llama_cpp.llama_model_is_hybrid(self.model))
 
@@ -130,7 +130,7 @@ def _load_error(path: Path) -> MachineError | BadInputError:
 
 
 def vocabulary_mismatch(target: LoadedWeights, draft: LoadedWeights) -> str | None:
-    """Why the vocabularies do not fit, in one line; `None` when they do."""
+    """Why the vocabularies do not match, in one line; `None` if they do."""
     for name, read in _compared(target):
         theirs, ours = read(draft.vocab), read(target.vocab)
         if theirs != ours:

@@ -117,7 +117,7 @@ class LlamaSession:
         return read(target, prompt, answer, rows=probes.widest(self._campaign))
 
     def probe(self) -> Probes:
-        """Measure what each loaded draft costs per token."""
+        """Measure the cost per token of each loaded draft."""
         prompt = next(iter(self._prompts.values()))
         loaded = self._at(self._campaign.settings.gpu_layers)
         drafting = []

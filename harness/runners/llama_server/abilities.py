@@ -1,4 +1,4 @@
-"""Read what a llama-server can do from its --help."""
+"""Read the abilities of a llama-server from its --help."""
 
 import re
 from collections.abc import Iterator

@@ -149,7 +149,7 @@ def _sizes(words: _Words, method: Method) -> None:
 
 
 def _force(words: _Words, method: Method) -> None:
-    """Set the acceptance if the method has one, which takes a draft model."""
+    """Set the acceptance that a method forces, if any, which needs a draft model."""
     if method.length is None:
         return
     if method.draft is None:

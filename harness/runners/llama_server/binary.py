@@ -76,7 +76,7 @@ class Binary:
         return "cpu"
 
     def report(self, campaign: Campaign, stated: str | None) -> EngineReport:
-        """Engine and settings, as far as a binary states them before it runs."""
+        """Engine and settings that a binary states before it runs."""
         version, commit, number = read_version(self._output("--version"))
         devices = self.devices()
         return EngineReport(
@@ -168,7 +168,7 @@ def read_free(text: str) -> dict[str, int]:
 def read_version(text: str) -> tuple[str, str | None, int | None]:
     """Version, commit and build number in the output of `--version`.
 
-    A build outside llama.cpp's own repository calls itself number 1; its commit is its version.
+    A build outside llama.cpp's own repository has number 1; its commit is its version.
     """
     match = _VERSION.search(text)
     if match is None or public_text.version(match[1]) is None:

@@ -1,4 +1,4 @@
-"""Read how often each draft position was tried and accepted, as ik_llama.cpp states it."""
+"""Read how often each draft position was tried and accepted, from ik_llama.cpp's counts."""
 
 from collections.abc import Sequence
 from itertools import pairwise
