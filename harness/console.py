@@ -146,9 +146,9 @@ def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
             say(f"Error: {error}")
             raise typer.Exit(error.exit_code) from error
         except BrokenPipeError:
-            raise  # the reader of the output closed it; typer ends the program quietly
+            raise  # the reader closed the output; typer ends the program quietly
         except OSError as error:
-            # Only errors of the output itself get here, such as a full disk.
+            # Only errors of the output get here, such as a full disk.
             where = error.filename or "the output cannot be written"
             say(f"Error: {where}: {error.strerror}; free some disk space")
             raise typer.Exit(MachineError.exit_code) from error

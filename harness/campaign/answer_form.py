@@ -135,7 +135,7 @@ def _values(text: str, *, cut: bool) -> Iterator[_Value | None]:
 def _read(text: str, start: int, *, cut: bool) -> tuple[_Value | None, int]:
     """The value that begins here, and its end; a value that was cut off is closed."""
     closing: list[str] = []
-    whole = ("", start)  # the brackets that close the value if cut, and its end then
+    whole = ("", start)  # closing brackets for a cut value, and its end
     for token in _TOKEN.finditer(text, start):
         mark = token[0]
         if mark in _CLOSING:

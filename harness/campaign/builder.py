@@ -36,7 +36,7 @@ _FIRST_METHODS, _FIRST_TOKENS = (parse(DRAFT_MODEL),), 64
 _TASKS = len(FIXED_TASKS)
 _MOST_ARMS = 32  # the format's bound of $.arms
 _FEWER_PROMPTS = 4  # of each task, if all do not fit into a result file
-# Drafted tokens take up context before they are verified; engines reserve it in such steps.
+# Drafted tokens need context before they are verified; engines reserve context in steps.
 _ROOM_FOR_DRAFTS, _WHOLE_TOKENS = 64, 256
 # Options that do not change the profile of a campaign.
 _OF_ANY_PROFILE = (

@@ -14,7 +14,7 @@ from schemas.method import Method, method_with
 
 Value = str | int | float | bool | tuple[str, ...]
 
-# The methods that can be asked for.
+# The methods that a user can choose.
 METHODS = {name: entry for name, entry in vocabulary.METHODS.items() if entry.runners}
 
 

@@ -14,10 +14,10 @@ from schemas.vocabulary import METHODS
 Profile = Literal["default", "quick", "custom"]
 Interleaved = Literal["prompt", "block"]
 Pause = Literal["answer", "pass"]  # when the next engine takes over
-# The format's forms of ids and versions; a suite is checked before measuring, not after.
+# The format's patterns of ids and versions, so that a suite is checked before measuring.
 Id = Annotated[str, Meta(pattern=r"\A[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?\Z")]
 _Version = Annotated[str, Meta(pattern=r"\A[0-9]+\.[0-9]+\.[0-9]+\Z")]
-# The first token comes out of the prompt; only the ones after it are timed.
+# The first token comes from prompt processing; only later ones are timed.
 _Tokens = Annotated[int, Meta(ge=2)]
 ALL_LAYERS = -1
 DEFAULT_CONTEXT_TOKENS = 2048

@@ -38,7 +38,7 @@ from harness.compare.paired_blocks import (
 )
 from schemas.submission import Arm, Submission
 
-# `higher` and `lower` are about head.
+# `higher` and `lower` refer to head.
 Direction = Literal["higher", "lower", "no-difference", "unclear"]
 Deciding = Literal["writing", "reading", "whole request"]
 

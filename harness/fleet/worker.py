@@ -25,7 +25,7 @@ CONFIG = {
     "distributed.scheduler.allowed-failures": 100,
     # Runs take long enough to be worth moving to a new worker.
     "distributed.scheduler.unknown-task-duration": "10 minutes",
-    "distributed.nanny.pre-spawn-environ": {},  # it would limit the threads of what is measured
+    "distributed.nanny.pre-spawn-environ": {},  # it would limit the threads of the measured engine
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }

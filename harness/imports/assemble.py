@@ -67,7 +67,7 @@ def _submission(
     if part.needs_concurrency and facts.concurrency is None:
         missing.append("concurrency")
     methods = {
-        # The method stated for this arm, else that of the file, else the one stated for all.
+        # The method stated for this arm, else the file's, else the one stated for all.
         arm.name: method(
             stated.get(f"arm.{arm.name}") or arm.method or facts.method, facts, missing
         )

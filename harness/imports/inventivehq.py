@@ -17,7 +17,7 @@ from harness.imports.source_files import BASELINE, Given, text
 from schemas.rig import BACKENDS, Architecture, System
 from schemas.vocabulary import METHODS
 
-# The experiment's script always drafts up to 5 tokens, and asks for all layers on the GPU.
+# The experiment's script always drafts up to 5 tokens, with all layers on the GPU.
 _METHODS = {
     name: entry.id for entry in METHODS.values() for name in entry.names.get("inventivehq", ())
 }
@@ -97,8 +97,8 @@ def _records(arm: str, entry: JsonObject) -> Iterator[Record]:
         prompt = record.needed("id", record.text("id"), "the name of a prompt")
         error, tokens = record.text("error"), record.count("predicted_n")
         drafted, accepted = record.count("draft_n"), record.count("draft_n_accepted")
-        # llama-server answers without counters when it drafted nothing, for which the script writes
-        # null; a record without these keys says nothing.
+        # llama-server omits the counters if it drafted nothing, which the script writes as null; a
+        # record without these keys is unknown.
         answered = "draft_n" in record.fields and record.number("predicted_ms") is not None
         if arm != BASELINE and answered and drafted is None:
             drafted = accepted = 0
@@ -163,7 +163,7 @@ def _hardware(
     if used is not None:
         return facts | _card(used)
     if backend == "metal" and cpu is not None and cpu.startswith("Apple"):
-        return facts | ImportedFacts(gpu=cpu)  # one chip
+        return facts | ImportedFacts(gpu=cpu)  # CPU and GPU are one chip
     return facts if cards or backend == "cpu" else facts | _labelled(label)
 
 

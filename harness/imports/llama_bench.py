@@ -124,7 +124,7 @@ def _facts(row: JsonObject) -> ImportedFacts:
         engine="llama.cpp",
         engine_commit=row.text("build_commit"),
         build=row.count("build_number"),
-        sampling="other",  # random tokens are fed
+        sampling="other",  # the tokens are random
         parameters=None if parameters is None else str(parameters),
         batch=row.count("n_batch"),
         micro_batch=row.count("n_ubatch"),

@@ -139,7 +139,7 @@ class _Known:
             )
             if match:
                 figures = {name: value for name, value in match.groupdict().items() if value}
-                if "series" in figures:  # wherever it was cut
+                if "series" in figures:  # remove blanks from cuts
                     figures["series"] = figures["series"].replace(" ", "")
                 is_open = len(figures) < len(match.groupdict())
                 found.append(_Hit(form=form, figures=figures, is_open=is_open, start=match.start()))

@@ -41,7 +41,7 @@ def _looks_like(file: Given) -> str | None:
         start = text(file).lstrip()
         if has_requests(file):
             return "llama-server"
-        # Messages of an engine may come before a table.
+        # An engine's messages may precede a table.
         begins = (
             meaning for sign, meaning in _SIGNS["starts"].items() if f"\n{sign}" in f"\n{start}"
         )

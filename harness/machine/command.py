@@ -28,7 +28,7 @@ class Programs:
         if program is None or program in self.hung:
             return None
         try:
-            # Commands are constants of this package; the program is the one the person installed.
+            # Commands are constants of this package; the program is the one the user installed.
             process = subprocess.Popen(  # noqa: S603
                 [program, *command[1:]],
                 stdin=subprocess.DEVNULL,
@@ -64,7 +64,7 @@ def _kill(process: subprocess.Popen[str]) -> None:
 def failure(command: Sequence[str], *, limit_s: float) -> str | None:
     """Run a command and return why it failed: a signal, its last line, or a timeout."""
     try:
-        # The commands are made of our own modules, constants and paths in our cache.
+        # The commands consist of our own modules, constants and paths in our cache.
         done = subprocess.run(  # noqa: S603
             command,
             capture_output=True,

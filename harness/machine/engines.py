@@ -11,7 +11,7 @@ from pathlib import Path
 from harness import install
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
 
-# The device of this machine that a worker of a fleet owns.
+# The device of this machine that a fleet worker owns.
 OWN_DEVICE = "DRAFTMAP_DEVICE"
 _CHOOSES_DEVICES = (
     OWN_DEVICE, "CUDA_VISIBLE_DEVICES", "GGML_VK_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",

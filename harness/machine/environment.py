@@ -38,7 +38,7 @@ class Watch:
             gpu = linux_gpus.state(Path("/sys/class/drm"))
         return Snapshot(
             moment=moment,
-            # On Windows psutil counts from its first call on, so the first answer is a wrong 0.
+            # On Windows psutil counts from its first call, so its first answer is a wrong 0.
             load_1min=None if windows else psutil.getloadavg()[0],
             load_15min=psutil.getloadavg()[2] if begins and not windows else None,
             steal_fraction=steal_fraction(self._start, psutil.cpu_times()),

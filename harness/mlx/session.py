@@ -97,7 +97,7 @@ class MlxSession:
         model = self._drafts.get(arm.method.draft or "")
         began = time.perf_counter()
         try:
-            # The draft's work on the prompt belongs to the request: a user waits for it too.
+            # The draft's prompt processing is part of the request: a user waits for it, too.
             draft = model.read(prompt) if model else None
             target = self._target.read(prompt)
             if draft is not None and not (draft.trims() and target.trims()):

@@ -17,7 +17,7 @@ from harness.errors import BadInputError
 if TYPE_CHECKING:
     from harness.models.gguf_header import Vocabulary
 
-# Since July 2026 (vllm-project/vllm#38174), with drafts that are drawn greedily.
+# Since July 2026 (vllm-project/vllm#38174), with greedy drafts.
 OTHER_VOCABULARIES = (
     'vLLM alone drafts across vocabularies, by the tokens that both have: {"method": '
     '"draft_model", "use_heterogeneous_vocab": true}'

@@ -19,7 +19,7 @@ from schemas.vocabulary import WEIGHTS
 
 __all__ = ["CachedFacts", "WeightsFile", "cached_facts", "describe", "family_of"]
 
-# Raise it when the same file would be described differently, so that old entries are not used.
+# Raise it when descriptions change, so that old entries are not used.
 _CACHE_VERSION = 2
 _HASH_IS_SLOW_BYTES = 1_000_000_000
 _NAME_LENGTH = 120

@@ -35,7 +35,7 @@ from harness.models.hub_cache import cached_files, repository_folder
 _PARTIAL_CONTENT, _RANGE_BEYOND_END = 206, 416
 _UNFINISHED = ".draftmap-part"
 _DAMAGED = ".damaged"
-# The hub serves larger files to its own command only; `http_get` refuses them.
+# The hub serves larger files only to its own client; `http_get` refuses them.
 _LARGEST_BYTES = 50 * 1000**3
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-# The switch in templates of Qwen, GLM and others; in those of DeepSeek and Granite.
+# Names of the switch in templates: Qwen, GLM and others; DeepSeek and Granite.
 SWITCHES = ("enable_thinking", "thinking")
 # Thoughts need more tokens than an answer alone.
 OUTPUT_TOKENS = 1024

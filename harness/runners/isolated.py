@@ -208,9 +208,9 @@ def _serve(connection: Connection, runner: base.Runner, campaign: Campaign) -> N
     """Run in the child: answer calls until the parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's; it closes the pipe
     if sys.platform != "win32":
-        os.setsid()  # nor do signals to the whole group, such as `timeout`'s, reach this process
+        os.setsid()  # signals to the parent's group, such as `timeout`'s, do not reach this process
     threading.Thread(target=_die_with_the_parent, daemon=True).start()
-    # The parent may close the pipe while we compute: then nobody waits for the answer.
+    # The parent may close the pipe while we compute, and then does not wait for the answer.
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         _converse(connection, runner, campaign)
 

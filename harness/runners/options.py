@@ -27,7 +27,7 @@ class ConnectionOptions(_Timeouts):
 
     binary: str | None = None
     command: str = "run"  # the measuring command, as it is typed
-    plain_alone: bool = False  # whether a server without speculation may be the only one
+    plain_alone: bool = False  # whether a server without speculation is enough
     base_url: str | None = _server(
         "A server on this machine without speculation, such as http://127.0.0.1:8000; "
         "--spec-base-url is the one with it. An API key is read from DRAFTMAP_API_KEY.",

@@ -154,9 +154,9 @@ def steps(path: Path, checkout: Path, author: str | None = None) -> tuple[tuple[
     title = f"Result: {path.stem}"
     # In a fork, GitHub finds the branch by its owner.
     head = branch(path) if author is None else f"{author}:{branch(path)}"
-    # The check that the pull request will run, from the clone's own code: a separate process, since
-    # this package imports nothing of the pipeline. The base is the remote's default branch, else
-    # the previous branch.
+    # The pull request's check, run from the clone's code as a separate process, since this package
+    # must not import the pipeline. The base is the remote's default branch, else the previous
+    # branch.
     base = "origin/HEAD" if _has("origin/HEAD", checkout) else "@{-1}"
     gate = (sys.executable, "-m", "pipeline.intake", "gate", "--base", base, "--head", "HEAD")
     sender = () if author is None else ("--author", author)

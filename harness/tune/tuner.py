@@ -30,7 +30,7 @@ _DEFAULT_DEPTHS = (2, 4, 8)
 # Failures of a large depth that a small one may avoid.
 _OF_DEPTH = ("out-of-memory", "timed-out", "crashed")
 
-# A stage as an engine runs it, and its runner. Raises `HarnessError`.
+# Adapts a stage to an engine and returns its runner. Raises `HarnessError`.
 OnEngine = Callable[[Campaign], tuple[Campaign, Runner]]
 Observe = Callable[[StageName, Event], None]
 
@@ -138,7 +138,7 @@ class Tuner:
             if arm.role != "baseline"
         }
         last = max(finished.values(), default=-1)
-        # An interruption may have cut the last block short for some of them.
+        # An interruption may have cut the last block short for some arms.
         partial = 1 if so_far.design.ended == "interrupted" else 0
         return [arm for arm, block in finished.items() if 0 <= last - partial <= block]
 

@@ -63,7 +63,7 @@ def _end(group: int, how: str) -> None:
     """Send a signal to the server and its children; `0` only checks whether any are left."""
     if os.name == "posix":
         os.killpg(group, 0 if how == "0" else getattr(signal, how))
-    elif how == "SIGTERM":  # Windows has no groups: this ends the server and all below it at once
+    elif how == "SIGTERM":  # Windows has no groups: this ends the server and its children at once
         command = ["taskkill", "/F", "/T", "/PID", str(group)]
         with suppress(OSError):
             subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - Windows' own

@@ -134,7 +134,7 @@ def start(program: Path, arguments: Sequence[str], *, port: int) -> ServerProces
     """Start a program as a server. Raises `OSError` if it cannot be started."""
     folder: TemporaryDirectory[str] = TemporaryDirectory(
         prefix="draftmap-server-",
-        ignore_cleanup_errors=True,  # on Windows a program that is ending still has its log open
+        ignore_cleanup_errors=True,  # on Windows an ending program still has its log open
     )
     with (Path(folder.name) / "log").open("wb") as stream:
         process = subprocess.Popen(  # noqa: S603 - the program that the user named

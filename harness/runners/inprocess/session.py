@@ -197,7 +197,7 @@ class LlamaSession:
         target = loaded.target
         truth = self._truth(loaded, arm, request)
         began = time.perf_counter()
-        # The draft's work on the prompt belongs to the request: a user waits for it too.
+        # The draft's prompt processing is part of the request: a user waits for it, too.
         drafter = loaded.drafter(arm, prompt, truth or ())
         state = self._states.ensure_prompt_state(target, prompt)
         sampler = self._sampler(request, prompt)

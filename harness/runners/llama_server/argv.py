@@ -77,7 +77,7 @@ def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int) -> No
     words.offer(0, "--cache-ram")
     words.offer(None, "--no-webui", "--no-ui")
     words.offer(None, "--metrics")
-    if words.abilities.stages:  # ik_llama.cpp renders a model's own template with this only
+    if words.abilities.stages:  # ik_llama.cpp renders a model's template only with this
         words.offer(None, "--jinja")
     if words.abilities.hides_layers:
         words.argv += ["-lv", "4"]

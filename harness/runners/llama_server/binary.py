@@ -126,7 +126,7 @@ def find(path: str | None) -> Binary:
     text = _output(program, "--help")
     abilities = read_help(text)
     if "--port" not in abilities.flags:
-        reason = f" ({text.strip()})" if len(text.strip().splitlines()) == 1 else ""  # a loader's
+        reason = f" ({text.strip()})" if len(text.strip().splitlines()) == 1 else ""  # loader's
         raise BadInputError(
             f"{found} does not answer --help as a llama-server does{reason}; "
             f"name the {engines.SERVER_PROGRAM} of a llama.cpp build with --server-binary"

@@ -20,7 +20,7 @@ from schemas.vocabulary import METHODS
 _PORTS_TO_TRY = 3
 _TAKEN = "couldn't bind"
 _ANY_PORT = 0
-# The value of each of these is a path, an address or a key.
+# Flags whose value is a path, an address or a key.
 _PRIVATE = frozenset({"-m", "-md", "--model-draft", "--spec-draft-model", "--host", "--port", "-a"})
 
 
