@@ -28,7 +28,7 @@ _CLOSING = {"[": "]", "{": "}"}
 _DEEPEST = 64
 # Schema keywords that may fail only because the value was cut off.
 _OF_AN_END = frozenset({"required", "minItems", "minProperties", "contains", "anyOf", "oneOf"})
-# The least repeats at the end, and their least characters, for a loop: lists have fewer.
+# A loop has at least this many repeats, and characters, at its end; lists have fewer.
 _REPEATS, _REPEATED_CHARACTERS = 4, 60
 
 

@@ -9,7 +9,7 @@ from harness.imports.needed_facts import RateCounts
 from harness.imports.records import Record
 
 _LONGEST_DRAFT = 256  # the format's limit
-_CLOSE = 0.25  # tokens; the two ways of counting differ by one
+_CLOSE = 0.25  # in tokens; the two ways of counting differ by one
 
 
 def decode_ms(record: Record, counts: RateCounts) -> float | None:
@@ -26,7 +26,7 @@ def decode_ms(record: Record, counts: RateCounts) -> float | None:
 
 
 def rate_counts(records: Iterable[Record]) -> RateCounts | None:
-    """The way rates count tokens, by the first record whose time and rate fit one."""
+    """Whether rates count tokens or steps, by the first record whose time and rate fit either."""
     for record in records:
         tokens, ms, per_second = record.output_tokens, record.decode_ms, record.per_second
         if tokens and ms and per_second:

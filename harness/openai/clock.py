@@ -86,7 +86,7 @@ def client_time(answer: Answer, *, longest: int) -> _DecodeTime | None:
     if measured_ms <= 0 or later <= 0:
         return None
     decode_ms = min(measured_ms * (answer.output_tokens - 1) / later, answer.wall_ms)
-    mean = sum(gap**2 for gap in others) / (sum(others) or 1)  # of the size of a token's chunk
+    mean = sum(gap**2 for gap in others) / (sum(others) or 1)  # chunk size, mean over tokens
     held = mean - 1 if mean > longest * _UNEVEN else 0.0
     return _DecodeTime(decode_ms=decode_ms, grain_ms=decode_ms * min(1.0, held / later))
 
