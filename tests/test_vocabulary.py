@@ -131,6 +131,11 @@ It ends so many minutes after the start.
 With sampling, another text is no error.
 The times add up to a year; one of them is a slip.
 # Who is killed cleans nothing up.
+-- One row is what a round costs.
+A form is refused for want of requests.
+The files of before stay valid.
+Names are the same in any case of their letters.
+The answers are too short to speak of.
 """
 
 
