@@ -89,7 +89,7 @@ class ImportedFacts(Axes):
 
 
 def agreed(values: Iterable[_Value | None]) -> _Value | None:
-    """The only value among them, apart from `None`; `None` if there are several."""
+    """The only value other than `None`; `None` if there are several."""
     found = {value for value in values if value is not None}
     return found.pop() if len(found) == 1 else None
 

@@ -36,7 +36,7 @@ def computer_of(words: MachineWords = _NOTHING_SAID) -> Computer:
 
 
 def own_cards(rig: Rig) -> tuple[Gpu, ...]:
-    """The cards with dedicated memory of one vendor, which an engine uses together."""
+    """One vendor's cards with dedicated memory, which an engine uses together."""
     by_vendor: dict[str, list[Gpu]] = {}
     for gpu in rig.gpus:
         if gpu.vram_mib is not None and gpu.vram_mib >= OWN_MEMORY_MIB:

@@ -106,7 +106,7 @@ class ServerSession(ABC, Generic[ServerT]):
         """
 
     def _rejection(self, server: ServerT, arm: ArmPlan) -> Failure | None:  # noqa: ARG002 - a hook
-        """Why a server cannot be an arm's."""
+        """Why a server cannot measure an arm; `None` if it can."""
         return None
 
     def _offers(self, server: ServerT) -> str:  # noqa: ARG002 - a hook

@@ -30,7 +30,7 @@ class LlamaServerSession(ServerSession[Server]):
     """One server at a time, started with the arguments of the current arm."""
 
     def __init__(self, options: ConnectionOptions, campaign: Campaign) -> None:
-        """Find the binary. Raises `HarnessError` if the options name none."""
+        """Find the binary. Raises `HarnessError` if there is none."""
         super().__init__(campaign)
         self._binary = find(options.binary)
         self._shared = self._shared and self._binary.abilities.stages
