@@ -133,7 +133,10 @@ def test_a_build_removes_nothing_that_no_build_wrote(tmp_path: Path, foreign: st
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["nowhere"], "nowhere holds no site. "), (["SITE", "99999"], "Port 99999 cannot be used (")],
+    [
+        (["nowhere"], "nowhere contains no site. "),
+        (["SITE", "99999"], "Port 99999 cannot be used ("),
+    ],
 )
 def test_what_cannot_be_served_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str

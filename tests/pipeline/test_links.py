@@ -61,10 +61,10 @@ def test_what_is_neither_credited_nor_clear_nor_in_words_is_found(tmp_path: Path
     (tmp_path / "index.html").write_text(page, "utf-8")
 
     assert [words for _, words in evidence.complaints(tmp_path)] == [
-        "a figure by others is not credited",
-        "the name of a field is read out: interval_low",
-        "tasks cannot be taken along",
-        "ranks what is not clear: The highest is 1.50×.",  # noqa: RUF001 - as printed
+        "a figure by other people is not credited",
+        "a label contains a field name: interval_low",
+        "tasks lacks its SVG, CSV or link",
+        "ranks a figure without a clear verdict: The highest is 1.50×.",  # noqa: RUF001 - as printed
     ]
 
 
@@ -96,7 +96,7 @@ def test_what_leads_nowhere_is_found(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert unnamed(tmp_path) == [("index.html", "gone")]
     assert main(tmp_path) == 1
     assert capsys.readouterr().out.splitlines() == [
-        f"{place} refers to {link}, which is not there"
+        f"{place} refers to {link}, which does not exist"
         for place, link in (
             ("index.html", "gone/"),
             ("index.html", "#gone"),
@@ -122,8 +122,8 @@ def test_an_address_that_was_published_and_is_gone_is_named(
 
     assert main(empty_site, stored) == 1
     assert capsys.readouterr().out.splitlines() == [
-        "submissions/gone/ was an address of the site and is gone",
-        "data was an address of the site and is gone",
+        "submissions/gone/ was an address of the site and no longer exists",
+        "data was an address of the site and no longer exists",
     ]
 
 
