@@ -59,7 +59,7 @@ def event(folder: Path, body: str, author: str = "ada") -> Path:
 
 
 def answered(body: str) -> str:
-    return f"### The result\r\n\r\n{body}\r\n### Yours to give\r\n\r\n- [x] I measured it"
+    return f"### The result\r\n\r\n{body}\r\n### Consent\r\n\r\n- [x] I measured it"
 
 
 def proposed(repository: Repository, body: str, author: str = "ada") -> form.Proposal:
