@@ -51,7 +51,7 @@ def test_the_page_lists_the_layers_that_import_linter_enforces(package: str) -> 
 
 
 @pytest.mark.parametrize("package", ["harness", "pipeline"])
-def test_every_room_stands_in_a_layer(package: str) -> None:
+def test_every_package_is_in_a_layer(package: str) -> None:
     rooms = {
         path.stem
         for path in (ROOT / package).iterdir()

@@ -161,14 +161,14 @@ def test_a_method_that_a_server_lacks_gets_its_nearest_with_a_note() -> None:
     assert page == found
 
 
-def test_of_an_unknown_depth_only_the_type_is_printed() -> None:
+def test_a_method_of_unknown_depth_prints_only_its_type() -> None:
     found = serve_nearest(LLAMA_CPP, "T.gguf", None, Method(type="mtp"))
 
     assert found is not None
     assert found.text == "llama-server -m T.gguf --spec-type draft-mtp"
 
 
-def test_weights_on_the_hub_are_named_as_such() -> None:
+def test_weights_on_the_hub_are_passed_as_hub_names() -> None:
     found = serve_nearest(
         LLAMA_CPP, "-hf a/b:Q8_0", "-hf c/d:Q4_0", default_method("draft-model", 2)
     )
@@ -216,7 +216,7 @@ def test_a_command_of_the_page_about_engines_is_understood(
     assert not isinstance(done.exception, Exception)
 
 
-def test_an_engine_that_is_not_known_has_no_line() -> None:
+def test_an_unknown_engine_has_no_command() -> None:
     assert serve_nearest("TabbyAPI", "T", None, default_method("mtp", 3)) is None
 
 

@@ -260,7 +260,7 @@ def test_every_target_of_make_that_is_named_is_in_the_makefile() -> None:
     assert len(named) > 60
 
 
-def test_every_command_that_is_named_is_one() -> None:
+def test_every_command_that_is_named_exists() -> None:
     named = [(str(line), *match) for line in prose() for match in MODULE.findall(line.text)]
     named += [
         (str(line), "harness", word) for line in prose() for word in INSTALLED.findall(line.text)

@@ -163,7 +163,7 @@ def test_a_hostile_artifact_becomes_no_verdict(
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_a_pull_request_that_changes_the_checks_gets_no_verdict_of_theirs(host: Host) -> None:
+def test_a_pull_request_cannot_be_judged_by_checks_that_it_changes(host: Host) -> None:
     event = open_pull_request(host, put(host, NEW), ".github/workflows/submission.yml")
     claimed = {
         "format": "draftmap-verdict",
@@ -186,7 +186,7 @@ def test_a_pull_request_that_changes_the_checks_gets_no_verdict_of_theirs(host: 
     assert "Accepted" not in body
 
 
-def test_a_verdict_about_a_commit_that_is_no_longer_the_newest_is_not_said(
+def test_a_verdict_about_an_outdated_commit_is_not_posted(
     host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from pipeline.intake import cli  # noqa: PLC0415 - see above

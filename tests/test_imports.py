@@ -183,7 +183,7 @@ def test_nothing_private_of_a_library_is_used(package: str) -> None:
     assert private == {}
 
 
-def test_what_is_private_is_found_wherever_it_stands() -> None:
+def test_private_names_of_libraries_are_found_in_every_form() -> None:
     source = """
 import llama_cpp, typer._click.core
 from typer._click import exceptions as errors

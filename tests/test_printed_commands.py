@@ -90,9 +90,7 @@ FEWEST = {
 @pytest.mark.parametrize(
     "name", [name for name, words in COMMANDS.items() if {*words[:1]} <= features.COMMANDS.keys()]
 )
-def test_what_a_command_prints_runs(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_printed_commands_run(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     text = printed(folder, monkeypatch, *COMMANDS[name])
 
     ours, theirs = OURS.findall(text), THEIRS.findall(text)

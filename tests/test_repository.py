@@ -56,7 +56,7 @@ def test_every_class_of_a_stylesheet_is_on_a_page_or_in_a_script() -> None:
     assert unused == []
 
 
-def test_no_file_names_a_place_on_somebodys_machine() -> None:
+def test_no_file_contains_a_path_of_somebodys_machine() -> None:
     # This file names the pattern itself; captured tool output is checked where it is used.
     found = {
         str(path.relative_to(ROOT)): match[0]

@@ -88,7 +88,7 @@ def sources() -> Iterator[tuple[str, str]]:
                 yield name, text.replace("\\N{EN DASH}", "\N{EN DASH}")
 
 
-def test_what_the_vocabulary_owns_is_written_nowhere_else() -> None:
+def test_words_of_the_vocabulary_are_defined_nowhere_else() -> None:
     assert found() == NAMED
 
 

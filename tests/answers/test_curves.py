@@ -47,7 +47,7 @@ def test_a_speedup_is_the_tokens_of_a_round_over_its_steps_and_its_drafting() ->
     assert found.estimate == pytest.approx(2.4 / (1.5 + 2 * 0.1))
 
 
-def test_what_is_known_exactly_still_has_the_error_of_carrying_a_curve_over() -> None:
+def test_exact_inputs_still_carry_the_error_of_transferring_a_curve() -> None:
     found = speedup(exactly(1.5), 1.5, 1, FREE)
 
     assert found.estimate == pytest.approx(1)

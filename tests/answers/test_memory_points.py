@@ -39,7 +39,7 @@ def test_fits_is_wrong_for_one_in_fifty_logs_at_most_with_their_source_left_out(
     assert wrongly_fitting([("a", 0.4), ("b", 0.9)]) == 0
 
 
-def test_what_fits_allows_for_is_the_weights_error_the_runtime_and_logits() -> None:
+def test_fits_allows_for_the_error_of_weights_the_runtime_and_logits() -> None:
     target = facts_of(shape_of("qwen2.5-7b"), quantisation_of("Q4_K_M"))  # type: ignore[arg-type]
     room = Memory(name="card", free_mib=8000)
     case = LoadPlan(target=target, setting=Setting(), devices=(room,), host=room, margin_mib=0)
@@ -65,7 +65,7 @@ def test_a_point_of_unknown_shape_is_refused() -> None:
         compared(unknown)
 
 
-def test_what_ran_out_of_memory_does_not_fit() -> None:
+def test_a_logged_out_of_memory_case_does_not_fit() -> None:
     point = POINTS["idx-9b-4070-1000000-oom"]
 
     assert not project(

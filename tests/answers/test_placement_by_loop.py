@@ -150,7 +150,7 @@ def any_case(rng: Random) -> LoadPlan:
 
 
 @given(RANDOM)
-def test_what_fits_and_its_buffers_are_those_of_a_loop(rng: Random) -> None:
+def test_fit_finds_the_placement_and_buffers_of_an_exhaustive_search(rng: Random) -> None:
     case = any_case(rng)
 
     found = fit(case)
@@ -166,7 +166,7 @@ def test_what_fits_and_its_buffers_are_those_of_a_loop(rng: Random) -> None:
 
 
 @given(RANDOM)
-def test_any_placement_is_that_of_a_loop(rng: Random) -> None:
+def test_any_placement_equals_that_of_a_brute_force_search(rng: Random) -> None:
     case = any_case(rng)
     facts = case.target
     placement = LayerPlacement(

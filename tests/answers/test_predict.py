@@ -89,7 +89,7 @@ def test_known_effects_are_added_up() -> None:
     assert gain.basis == "predicted"
 
 
-def test_what_nobody_tried_makes_the_interval_wider_and_is_named() -> None:
+def test_an_untried_card_widens_the_interval_and_is_named() -> None:
     known = {"pair|qwen3.5-9b|mtp": (0.0, 0.1), "card|rtx 3090": (0.0, 0.1)}
     fit = fitted(known, pair=0.4, card=0.2)
 
@@ -102,7 +102,7 @@ def test_what_nobody_tried_makes_the_interval_wider_and_is_named() -> None:
     assert math.log(far.gain.high / far.gain.estimate) == pytest.approx(0.5612, abs=1e-4)
 
 
-def test_what_the_target_loses_beside_the_draft_counts_in_full() -> None:
+def test_the_targets_loss_beside_the_draft_counts_in_full() -> None:
     fit = fitted({"all": (0.3, 0.0)})
 
     gain = predict(case(displaced=math.log(0.5)), fit).gain

@@ -158,7 +158,7 @@ def _inaccessible(page: Page, place: str, looks: set[str]) -> Iterator[str]:
     yield from (f"dark {line}" for line in pale(page, place, looks))
 
 
-def test_axe_would_say_so(page: Page, base: str) -> None:
+def test_axe_finds_deliberate_faults(page: Page, base: str) -> None:
     page.goto(base + "how-it-works/")
     inspectable(page).locator("h1").evaluate(
         "(heading) => { heading.style.color = '#bbb'; heading.append(new Image()); }"
@@ -168,7 +168,7 @@ def test_axe_would_say_so(page: Page, base: str) -> None:
     assert [line.split()[0] for line in pale(page, "article", set())] == ["color-contrast"]
 
 
-def test_a_text_is_looked_at_wherever_it_stands_on_another_ground(page: Page, base: str) -> None:
+def test_contrast_is_checked_on_every_background(page: Page, base: str) -> None:
     page.goto(base + "how-it-works/")
     inspectable(page).evaluate(
         """() => { const text = [...document.querySelectorAll('article p')]

@@ -51,7 +51,7 @@ def test_a_model_that_fits_shows_its_parts_and_every_other_quantisation_and_cont
     expect(result.locator("tbody tr").first.locator("td").last).to_contain_text("✕")
 
 
-def test_a_draft_that_a_model_has_not_is_left_out_and_said(page: Page, base: str) -> None:
+def test_a_draft_that_the_model_lacks_is_left_out_with_a_note(page: Page, base: str) -> None:
     page.goto(base + "will-it-fit/?card=24+GB&model=qwen3-32b&draft=head")
 
     expect(page.locator(RESULT)).to_contain_text("has no prediction head of its own")
@@ -64,9 +64,7 @@ def test_several_cards_are_the_planners(page: Page, base: str) -> None:
     expect(answer).to_contain_text("divides a model among several cards")
 
 
-def test_the_address_keeps_the_question_and_nothing_that_is_not_offered(
-    page: Page, base: str
-) -> None:
+def test_the_address_keeps_the_question_and_only_offered_values(page: Page, base: str) -> None:
     page.goto(base + "will-it-fit/?card=24+GB&model=qwen3-32b&kv=q8_0&draft=%3Cimg%3E")
 
     expect(page.locator(RESULT)).to_contain_text("Qwen3 32B")

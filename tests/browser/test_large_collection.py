@@ -79,7 +79,7 @@ def parts(page: Page, base: str) -> list[str]:
     return asked
 
 
-def test_of_a_large_collection_one_task_is_read_at_a_time(
+def test_a_large_collection_is_read_one_task_at_a_time(
     page: Page, base: str, parts: list[str]
 ) -> None:
     opened(page, base + "explore/?backend=cuda")

@@ -67,7 +67,7 @@ def test_text_that_cannot_be_read_gives_one_line(page: Page) -> None:
     )
 
 
-def test_two_texts_in_each_other_s_field_are_read_the_other_way_round(page: Page) -> None:
+def test_two_swapped_texts_are_read_the_other_way_round(page: Page) -> None:
     page.get_by_label("Without speculation").fill(DRAFT)
     page.get_by_label("With speculation").fill(PLAIN)
 
@@ -145,7 +145,7 @@ def test_at_depth_one_no_remedy_says_to_draft_fewer(page: Page) -> None:
     expect(answer).not_to_contain_text("--spec-draft-n-max")
 
 
-def test_what_is_left_out_or_cannot_be_read_is_named(page: Page) -> None:
+def test_skipped_and_unreadable_text_is_named(page: Page) -> None:
     answer = paste(page, "cached_repeat_off.log", "cached_repeat_on.log")
     expect(answer).to_contain_text("3 requests in the text with speculation took the prompt from")
     expect(answer).to_contain_text("2.23×")  # noqa: RUF001 - as printed
@@ -156,7 +156,7 @@ def test_what_is_left_out_or_cannot_be_read_is_named(page: Page) -> None:
     )
 
 
-def test_where_only_speeds_are_known_it_says_what_else_is_needed(page: Page) -> None:
+def test_with_speeds_alone_the_page_names_the_missing_facts(page: Page) -> None:
     answer = paste(page, "llama_cli_new_off.txt", "llama_cli_new_on.txt")
 
     expect(answer).to_contain_text("0.85×")  # noqa: RUF001 - as printed

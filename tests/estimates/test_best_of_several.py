@@ -28,7 +28,7 @@ def test_only_the_lower_bound_moves_and_by_as_much_on_logarithms() -> None:
     assert found.high == 1.7
 
 
-def test_a_task_of_four_prompts_has_the_heavier_tail_of_its_three_degrees_of_freedom() -> None:
+def test_four_prompts_give_the_t_quantile_of_three_degrees_of_freedom() -> None:
     # Of two: t(0.99, 3) = 4.54070 over t(0.975, 3) = 3.18245; over all tasks with 7, as above.
     task = estimate(task="code", prompts=4)
 

@@ -50,7 +50,7 @@ def test_a_task_on_which_most_prompts_fire_has_a_sign() -> None:
     assert (found.verdict, found.doubt) == ("helps", None)
 
 
-def test_a_lossy_arm_has_a_speed_no_verdict_and_never_the_same_outputs() -> None:
+def test_a_lossy_arm_has_a_speed_but_no_verdict_and_no_claim_of_equal_outputs() -> None:
     lossless = on(FIVE)
     lossless = replace(
         lossless, trials=tuple(replace(each, compared_tokens=25) for each in lossless.trials)
@@ -67,7 +67,7 @@ def test_a_lossy_arm_has_a_speed_no_verdict_and_never_the_same_outputs() -> None
 
 
 @pytest.mark.parametrize(("firing", "doubt"), [(3, "few-prompts-fire"), (4, None)])
-def test_of_eight_prompts_half_must_fire(firing: int, doubt: str | None) -> None:
+def test_half_of_eight_prompts_must_fire(firing: int, doubt: str | None) -> None:
     assert of(on(TEN[:8], fired=(5,) * firing + (1,) * 5, speedup=1.15)).doubt == doubt
 
 
@@ -81,7 +81,7 @@ def test_a_task_on_which_few_prompts_fire_has_none() -> None:
     )
 
 
-def test_where_drafts_were_not_counted_a_look_up_fires_on_prompts_that_gain() -> None:
+def test_without_counted_drafts_a_look_up_is_taken_to_fire_on_prompts_that_gain() -> None:
     # A look-up that is silent costs time: five prompts at 0.8 say nothing about those on which it
     # drafts. A model always drafts.
     submission = on(FIVE, speedup=0.8)
@@ -184,7 +184,7 @@ def test_a_prompt_counts_as_failed_from_half_of_its_blocks_on(
     assert failed_share(own, base) == pytest.approx(share)
 
 
-def test_a_prompt_that_the_baseline_gives_up_is_no_failure_of_the_arm() -> None:
+def test_a_prompt_that_times_out_in_the_baseline_is_not_a_failure_of_the_arm() -> None:
     found = of(giving_up(["code-3"], arm="baseline"))
 
     assert (found.verdict, found.doubt) == ("helps", None)

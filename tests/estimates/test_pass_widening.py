@@ -37,7 +37,7 @@ def on_code(submission: Submission) -> Estimate:
     return next(each for each in summarize(submission).estimates if each.task == "code")
 
 
-def test_prompts_that_agree_do_not_hide_that_passes_do_not() -> None:
+def test_agreeing_prompts_do_not_hide_differences_between_passes() -> None:
     # Block means of 0, 0.1 and -0.1 have the standard deviation 0.1; prompts agree perfectly.
     found = on_code(passes((0.0, 0.1, -0.1)))
 

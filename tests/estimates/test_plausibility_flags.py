@@ -121,7 +121,7 @@ def test_two_cards_may_share_the_reading() -> None:
     assert "above-roofline" not in names(on_cards("RTX 4090", "RTX 4090", ms=5.0))
 
 
-def test_an_unknown_card_is_only_held_to_what_none_can() -> None:
+def test_an_unknown_card_is_limited_only_by_the_fastest_card() -> None:
     # 10 GB over 25 000 GB/s are 0.4 ms.
     assert "above-roofline" not in names(on_cards("Voodoo 3 3500", "RTX 4090", ms=1.0))
     assert "above-roofline" in names(on_cards("Voodoo 3 3500", ms=0.1))
@@ -145,7 +145,7 @@ def test_the_suite_of_this_version_is_a_released_one() -> None:
     assert suites()[suite.id][suite.version] == suite.sha256
 
 
-def test_a_suite_of_ones_own_is_only_noted() -> None:
+def test_a_custom_suite_raises_only_a_note() -> None:
     bare = sample()
     own = replace(bare, suite=replace(bare.suite, id="mine", sha256="f" * 64))
     (flag,) = [each for each in summarize(own).flags if each.name == "unknown-suite"]

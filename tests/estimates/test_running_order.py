@@ -126,7 +126,7 @@ def test_single_trials_that_were_taken_out_are_seen() -> None:
 
 
 @pytest.mark.parametrize("digest", ["49ff8e44", "82e61afa", "8642ac2b", "e1983be8", "f810c741"])
-def test_what_the_harness_measured_has_its_order(digest: str) -> None:
+def test_files_of_the_harness_have_the_planned_order(digest: str) -> None:
     (path,) = COMMUNITY.glob(f"*-{digest}.json")
     read = contract.read(path.read_bytes())
 

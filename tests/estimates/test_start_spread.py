@@ -37,7 +37,7 @@ def test_three_starts_without_noise_have_the_spread_of_their_ratios() -> None:
     assert found.high == pytest.approx(math.expm1(math.sqrt(2 * 0.01 / 0.050636)), rel=1e-3)
 
 
-def test_what_single_answers_differ_by_is_not_taken_for_a_start() -> None:
+def test_noise_of_single_answers_is_not_a_spread_of_starts() -> None:
     found = start_spread([[0.05, -0.05], [-0.05, 0.05]])
 
     assert found is not None
@@ -118,7 +118,7 @@ def test_a_campaign_says_what_its_servers_differ_by() -> None:
 
 
 @pytest.mark.parametrize("submission", [served(None), sample(blocks=3)])
-def test_a_server_that_ran_already_and_one_process_are_one_start(submission: Submission) -> None:
+def test_a_running_server_and_a_single_process_count_as_one_start(submission: Submission) -> None:
     (found, *_) = headline(submission)
 
     assert found.starts.starts == 1

@@ -39,7 +39,7 @@ def under(moment: str, **state: float) -> Submission:
         ("after", {"steal_fraction": 0.2}, 0.25),
     ],
 )
-def test_strain_is_what_others_do_per_core(
+def test_strain_is_the_load_of_other_programs_per_core(
     moment: str, state: dict[str, float], expected: float
 ) -> None:
     assert strain(under(moment, **state)) == pytest.approx(expected)

@@ -110,7 +110,7 @@ def test_its_result_is_that_of_the_recomputation_from_the_page() -> None:
         assert figure in EXAMPLE, figure
 
 
-def test_whoever_types_the_printed_times_into_a_calculator_gets_the_printed_speedup() -> None:
+def test_the_printed_times_divide_to_the_printed_speedup() -> None:
     x, y = ([float(ROWS[prompt][place]) for prompt in PROMPTS] for place in (2, 4))
 
     assert fmean(x) / fmean(y) == pytest.approx(FIGURE.speedup, abs=0.0005)

@@ -92,7 +92,7 @@ def test_a_value_is_filled_from_its_options() -> None:
     [(), ("--with", "rye", "--slices", "5"), ("--with", "rye", "--price", "2")],
     ids=["required", "out of bounds", "not offered"],
 )
-def test_what_a_field_does_not_take_is_refused(arguments: tuple[str, ...]) -> None:
+def test_a_value_that_a_field_does_not_accept_is_refused(arguments: tuple[str, ...]) -> None:
     assert made(*arguments)[0] == 2
 
 
@@ -136,7 +136,7 @@ def test_a_number_takes_the_units_that_people_write(metavar: str, text: str, val
         ),
     ],
 )
-def test_what_is_no_such_number_is_answered_with_what_may_be_given(
+def test_an_invalid_number_is_answered_with_the_allowed_values(
     text: str,
     whole: bool,  # noqa: FBT001
     message: str,

@@ -95,7 +95,7 @@ def places(folder: Path) -> Iterator[dict[str, str]]:
 @pytest.mark.skipif(shutil.which("sh") is None, reason="the old build is a script")
 @pytest.mark.usefixtures("cache_dir", "fake_engine")
 @pytest.mark.parametrize("each", TYPED, ids=[each["typed"] for each in TYPED])
-def test_what_is_typed_wrong_gets_one_line_with_the_reason(
+def test_a_typing_mistake_gets_one_line_with_the_reason(
     each: dict[str, Any],
     places: dict[str, str],
     folder: Path,

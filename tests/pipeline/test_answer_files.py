@@ -322,7 +322,7 @@ def test_figures_are_the_medians_over_people_in_the_evidence(written: Written) -
 
 
 @pytest.mark.usefixtures("alone")
-def test_what_fits_holds_all_of_its_buffers(written: Written) -> None:
+def test_a_row_that_fits_has_room_for_all_buffers(written: Written) -> None:
     rng = random.Random(7)  # noqa: S311 - questions of a test
 
     for key, machine in rng.sample(sorted(written.rows), FITTING):

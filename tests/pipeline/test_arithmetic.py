@@ -86,7 +86,7 @@ def script(
     return answered
 
 
-def test_whole_requests_take_as_long(
+def test_the_script_computes_the_same_whole_requests(
     script: dict[str, list[Any]], requests: list[tuple[Costs, int, int]]
 ) -> None:
     assert script["whole"] == [
@@ -117,7 +117,9 @@ def test_at_the_break_even_both_requests_take_as_long(
     ] == pytest.approx([1.0] * sum(each is not None and each > 1 for each in lengths))
 
 
-def test_what_if_computes_alike(script: dict[str, list[Any]], settings: list[WhatIfInputs]) -> None:
+def test_the_what_if_script_computes_the_same_values(
+    script: dict[str, list[Any]], settings: list[WhatIfInputs]
+) -> None:
     assert script["computed"] == [
         pytest.approx(
             [

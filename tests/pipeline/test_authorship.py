@@ -81,7 +81,7 @@ def test_a_date_is_possible(repository: Repository, day: str, rule: list[str]) -
 
 
 @pytest.mark.parametrize("old", ["rtx-4060", "sample-7b"])
-def test_a_name_says_what_the_content_says(repository: Repository, old: str) -> None:
+def test_a_file_name_must_match_its_content(repository: Repository, old: str) -> None:
     renamed = name_of(SMALL).replace(old, "rtx-4o90")
     repository.write(sample_bytes(SMALL), renamed)
     repository.commit()
@@ -132,7 +132,7 @@ def test_a_folder_in_full_width_letters_is_refused(repository: Repository) -> No
         (None, "{}", ["schema-required"]),
     ],
 )
-def test_what_a_maintainer_lets_in_is_checked_all_the_same(
+def test_files_approved_by_a_maintainer_are_still_checked(
     repository: Repository, name: str | None, text: str, expected: list[str]
 ) -> None:
     path = repository.path / "results" / "lifecycle" / (name or repository.there.name)
@@ -263,7 +263,7 @@ def test_an_ended_result_does_not_come_back_under_another_name(
     assert "ended-result" in rules(repository, again, EVE)
 
 
-def test_who_measures_anew_after_a_quarantine_is_welcome(repository: Repository) -> None:
+def test_a_new_measurement_after_a_quarantine_is_accepted(repository: Repository) -> None:
     with_entry(repository, name_of(LONG))
 
     assert rules(repository, sample(seed=2, contributor="bob", blocks=3), Sending()) == []
@@ -299,7 +299,7 @@ def test_a_known_contributor_has_an_entry_and_goes_on(repository: Repository) ->
     assert rules(repository, replace(SMALL, contributor="bob"), Sending(author="bob")) == []
 
 
-def test_a_broken_entry_in_the_base_is_a_failure_and_no_verdict(repository: Repository) -> None:
+def test_a_broken_entry_in_the_base_is_a_failure_without_a_verdict(repository: Repository) -> None:
     with_entry(repository, "contributor--bob.json", "known")
     repository.git("checkout", "--quiet", "main")
     (repository.path / "results/lifecycle/contributor--bob.json").write_text("{}")

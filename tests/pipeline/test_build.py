@@ -137,7 +137,7 @@ def _later(full: duckdb.DuckDBPyConnection) -> list[str]:
     return [name for (name,) in rows.fetchall()][3:]
 
 
-def test_in_a_large_collection_the_first_keep_a_page_and_the_others_are_data_and_text(
+def test_a_large_collection_has_pages_for_the_newest_and_data_for_the_others(
     full: duckdb.DuckDBPyConnection, leaves: dict[str, str]
 ) -> None:
     names = [name for (name,) in full.execute("select submission from submission").fetchall()]

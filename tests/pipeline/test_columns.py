@@ -55,7 +55,7 @@ def test_a_field_of_the_format_is_described_as_its_schema_does(
 
 
 @pytest.mark.parametrize("file", WORDS["keys"])
-def test_a_key_names_one_row_and_a_reference_a_row_of_the_other_table(file: str) -> None:
+def test_keys_are_unique_and_references_point_to_existing_rows(file: str) -> None:
     table = EXPORTS[file]
     found = keys(file, tables()[table], "csv")
 

@@ -29,7 +29,7 @@ def test_a_series_goes_from_one_request_to_many() -> None:
     assert found[0][1] > found[1][1] > found[2][1]
 
 
-def test_the_total_of_the_newest_submission_stands_beside_it() -> None:
+def test_the_total_of_the_newest_submission_is_shown_next_to_it() -> None:
     submission = concurrent(1, 4)
     summary = summarize(submission)
     connection = database(entry(submission, summary))

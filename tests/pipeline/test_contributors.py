@@ -90,7 +90,7 @@ def test_one_entry_ends_all_results_of_a_contributor(tmp_path: Path) -> None:
     assert one(database, reason) == ("A maintainer looked at this account",)
 
 
-def test_being_known_is_said_of_contributors_only(tmp_path: Path) -> None:
+def test_only_contributors_can_be_known(tmp_path: Path) -> None:
     there = put(tmp_path, SMALL)
     decide_on(tmp_path, "ada")
     entry_file = tmp_path / "lifecycle" / "contributor--ada.json"

@@ -40,5 +40,5 @@ def test_the_findings_are_those_of_the_authority(results: Path) -> None:
     assert len({each.file for each in found}) == 6
 
 
-def test_a_missing_corpus_is_sound() -> None:
+def test_a_missing_corpus_has_no_findings() -> None:
     assert not tuple(findings_of(()))

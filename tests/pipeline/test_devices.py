@@ -53,7 +53,7 @@ def test_two_cards_are_one_device_in_the_table_and_the_comment() -> None:
     assert f"- Machine: `{label}`, `cuda`\n" in comment.body(reply)
 
 
-def test_two_cards_at_twice_the_speed_of_one_are_no_surprise() -> None:
+def test_two_cards_at_twice_the_speed_of_one_raise_no_flag() -> None:
     singles = [_rate(20.0, BIG, seed=seed) for seed in range(6)]
 
     twice = corpus_flags(_rate(10.0, BIG, BIG, seed=7), singles)

@@ -85,7 +85,7 @@ def test_without_results_the_feeds_are_valid_and_empty(empty: duckdb.DuckDBPyCon
         ((6, 10, 6, 10), 1.25, None),
     ],
 )
-def test_a_step_is_what_the_same_prompts_show(
+def test_a_change_between_builds_is_computed_on_the_same_prompts(
     own_ms: tuple[float, ...], change: float, step: str | None
 ) -> None:
     connection = database(

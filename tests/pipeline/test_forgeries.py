@@ -170,7 +170,7 @@ def test_a_forgery_is_flagged_where_it_can_be_and_changes_no_headline(name: str)
 
 
 @pytest.mark.parametrize("name", FORGED)
-def test_where_nobody_else_has_measured_a_forgery_shows_what_is_known_of_it(name: str) -> None:
+def test_a_forgery_without_other_results_is_shown_with_its_reservations(name: str) -> None:
     forged, _, shown = FORGED[name]
 
     alone = tables([Prepared.of(forged)], KNOWN)
@@ -182,7 +182,7 @@ def test_where_nobody_else_has_measured_a_forgery_shows_what_is_known_of_it(name
     assert not any(b"at least" in each for each in badges)
 
 
-def test_sleepers_decide_nothing_until_maintainers_know_two_of_them() -> None:
+def test_dormant_accounts_decide_nothing_until_maintainers_know_two_of_them() -> None:
     sleepers = [scaled(made(name, 60 + at), arms=1 / 1.2) for at, name in enumerate(STRANGERS)]
     files = [*map(Prepared.of, (*HONEST, *sleepers))]
     found = [

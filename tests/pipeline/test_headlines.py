@@ -78,7 +78,7 @@ def test_first_rows_are_those_of_several_or_known_people() -> None:
     assert strips.spread(ranked) == "1.40×"  # noqa: RUF001 - as printed
 
 
-def test_what_one_stranger_measured_stands_behind_what_others_published() -> None:
+def test_a_measurement_of_one_unknown_account_ranks_behind_published_figures() -> None:
     for new, tiers in (((EVE,), ["published", "measured"]), ((), ["measured", "published"])):
         connection = database(gain(EVE, 3.0), new=new)
         connection.execute("insert into source by name select 'articles' as source")

@@ -49,7 +49,7 @@ def quoted(path: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", PULL_REQUESTS)
-def test_it_says_the_one_right_thing(repository: Repository, name: str) -> None:
+def test_each_file_gets_the_right_message(repository: Repository, name: str) -> None:
     judgement = gate.judge(repository.path, base="main", head=BRANCHES[name])
 
     rules: dict[str, set[str]] = {}
@@ -93,7 +93,7 @@ def test_a_history_without_a_common_ancestor_is_told_in_one_line(repository: Rep
     assert "shares no history" in outcome(repository.path, "main", orphan)
 
 
-def test_a_branch_that_is_behind_brings_nothing(repository: Repository) -> None:
+def test_a_branch_behind_main_contains_no_result(repository: Repository) -> None:
     ahead = commit(repository, "ahead", [("result", sample_bytes(SMALL))])
 
     assert outcome(repository.path, ahead, "main") == "no-result"
@@ -106,7 +106,7 @@ def test_an_empty_repository_is_told_in_one_line(tmp_path: Path) -> None:
     assert "names no commit of this clone" in outcome(tmp_path, "main", "HEAD")
 
 
-def test_a_shallow_clone_is_told_in_one_line(repository: Repository, tmp_path: Path) -> None:
+def test_a_shallow_clone_is_one_line(repository: Repository, tmp_path: Path) -> None:
     head = commit(repository, "deep", [("a", b"1"), ("b", b"2"), ("c", b"3")])
     address = f"file://{repository.path}"
     clone = ["git", "clone", "--quiet", "--depth=1", "--no-single-branch", "--bare", address]
@@ -116,7 +116,7 @@ def test_a_shallow_clone_is_told_in_one_line(repository: Repository, tmp_path: P
 
 
 @pytest.mark.parametrize("name", ["..", ".", ".git", "a/b", ""])
-def test_a_tree_that_git_would_not_write_is_judged_or_told(
+def test_a_tree_that_git_would_not_write_is_judged_or_reported(
     repository: Repository, name: str
 ) -> None:
     blob = repository.git("rev-parse", f"main:{THERE}")

@@ -53,7 +53,7 @@ def test_every_page_credits_what_is_foreign_ranks_what_is_clear_and_names_no_fie
     assert list(evidence.complaints(site)) == []
 
 
-def test_what_is_neither_credited_nor_clear_nor_in_words_is_found(tmp_path: Path) -> None:
+def test_uncredited_unclear_and_unnamed_figures_are_found(tmp_path: Path) -> None:
     figure = """<figure class="dm-chart" data-spec="a/tasks.json"><figcaption>The highest is
       1.50×.</figcaption><table><thead><tr><th>Speedup</th><th>Verdict</th></tr></thead>
       <tr><td>1.50</td><td>uncertain</td></tr></table></figure>"""  # noqa: RUF001 - as printed
@@ -78,7 +78,7 @@ def test_links_anchors_feeds_and_what_scripts_load_lead_somewhere(
     assert unnamed(site) == []
 
 
-def test_what_leads_nowhere_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_broken_links_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, text in NOTHING.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -106,7 +106,7 @@ def test_what_leads_nowhere_is_found(tmp_path: Path, capsys: pytest.CaptureFixtu
     ]
 
 
-def test_a_folder_may_be_named_from_where_one_stands(
+def test_a_folder_may_be_named_by_a_relative_path(
     empty_site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(empty_site.parent)
@@ -164,7 +164,7 @@ def test_addresses_never_change(site: Path) -> None:
     assert {each for each in found - stored if each.startswith(MADE)} == set(), "add these to it"
 
 
-def test_what_people_search_for_leads_to_pages_and_sections_that_there_are(site: Path) -> None:
+def test_search_terms_lead_to_existing_pages_and_sections(site: Path) -> None:
     index = json.loads((site / "search/search_index.json").read_text("utf-8"))
     listed = {entry["location"]: entry["tags"] for entry in index["docs"]}
 

@@ -66,7 +66,7 @@ def wrong(table: dict[str, Any], found: list[Any]) -> dict[str, Any]:
     return {typed: (meant, got) for (typed, meant), got in pairs if meant != got}
 
 
-def test_there_are_hundreds_of_spellings_that_people_typed() -> None:
+def test_the_tests_have_hundreds_of_real_spellings() -> None:
     assert len(SPELLINGS["devices"]) + len(SPELLINGS["memories"]) >= 300
 
 
@@ -143,7 +143,7 @@ def test_the_line_of_the_month_is_searched_for_as_its_machine_and_its_model(tmp_
     assert {"memory": 12, "beside": True} in whole
 
 
-def test_a_word_of_memory_is_no_word_of_a_model(tmp_path: Path, file: dict[str, Any]) -> None:
+def test_words_about_memory_are_not_taken_for_a_model(tmp_path: Path, file: dict[str, Any]) -> None:
     typed = ["12 GB", "Cedar-12B", "RTX 4075", "qwen3.8 27b", ""]
     found = run(tmp_path, file, memories=typed, devices=typed)
 

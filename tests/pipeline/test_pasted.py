@@ -118,7 +118,7 @@ def test_the_importer_reads_whole_requests_with_what_is_known(name: str) -> None
 
 
 @pytest.mark.parametrize("name", SUMMARIES)
-def test_what_is_no_request_is_named_with_the_page_that_reads_it(name: str) -> None:
+def test_a_log_without_requests_is_refused_and_the_page_that_reads_it_named(name: str) -> None:
     with pytest.raises(BadInputError, match="paste it into the page 'Why is it slower") as caught:
         llama_server.requests_of(given(PASTED / name))
 

@@ -41,14 +41,14 @@ def tolerance(inputs: Inputs) -> float:
     return 2e-4 if inputs.digest == SHIPPED["digest"] else MOVED
 
 
-def test_what_ships_is_of_one_fit_and_not_old(inputs: Inputs) -> None:
+def test_the_shipped_fit_matches_its_tables_and_is_recent(inputs: Inputs) -> None:
     figures = SHIPPED["goals"][0]["figures"]
 
     assert fitted().digest == SHIPPED["digest"]
     assert 1 / AGED <= len(inputs.rows) / figures <= AGED, "renew it: make predictions"
 
 
-def test_the_effects_that_ship_are_those_of_the_fit(inputs: Inputs, tolerance: float) -> None:
+def test_the_shipped_effects_equal_those_of_the_fit(inputs: Inputs, tolerance: float) -> None:
     made = fit_of(inputs.design, np.ones(len(inputs.rows), dtype=bool))
 
     both = made.effects.keys() & fitted().effects.keys()
@@ -59,7 +59,7 @@ def test_the_effects_that_ship_are_those_of_the_fit(inputs: Inputs, tolerance: f
     assert tolerance == MOVED or made.spreads == fitted().spreads  # chosen from a few
 
 
-def test_two_folds_are_what_is_shown(inputs: Inputs, tolerance: float) -> None:
+def test_two_recomputed_folds_equal_the_published_ones(inputs: Inputs, tolerance: float) -> None:
     found = [*left_out(inputs.rows, inputs.design, CHECKED)]
 
     shown = [line for line in SHIPPED["folds"] if line["fold"] in CHECKED]
@@ -105,13 +105,13 @@ def probable(found: Sequence[Predicted]) -> float:
     return share([one.chance >= PROBABLE for one in found])
 
 
-def test_where_nothing_gains_hardly_anything_is_recommended(inputs: Inputs) -> None:
+def test_predictions_rarely_recommend_a_setting_if_none_gains(inputs: Inputs) -> None:
     found = answered(inputs, lambda _, chance: math.log(chance.uniform(0.7, 1.0)))
 
     assert probable(found) <= 0.02
 
 
-def test_where_everything_gains_hardly_anything_is_refused(inputs: Inputs) -> None:
+def test_predictions_rarely_refuse_a_setting_if_all_gain(inputs: Inputs) -> None:
     found = answered(inputs, lambda _, chance: math.log(1.3) + chance.gauss(0, 0.05))
 
     assert share([one.middle + one.reach < 0 for one in found]) <= 0.02
@@ -123,7 +123,7 @@ def gains(row: Seen) -> bool:
     return sum(f"{kind} {row.case.kind}".encode()) % 2 == 0
 
 
-def test_where_half_gains_most_of_it_is_recommended(inputs: Inputs) -> None:
+def test_if_half_of_the_settings_gain_most_of_them_are_recommended(inputs: Inputs) -> None:
     found = answered(
         inputs, lambda row, chance: math.log(1.5 if gains(row) else 1.0) + chance.gauss(0, 0.05)
     )

@@ -58,7 +58,7 @@ def with_build(number: int, made: Example) -> Example:
 # What people say of the whole request.
 
 
-def test_a_stranger_makes_no_gain_of_what_is_slower_in_all() -> None:
+def test_an_unknown_account_cannot_turn_slower_in_all_into_a_gain() -> None:
     honest = [*map(slower_in_all, KNOWN)]
     stranger = campaign(
         1.26, within=(1.24, 1.28), request=1.2, request_within=(1.19, 1.21), contributor=EVE
@@ -97,7 +97,7 @@ def test_a_stranger_with_another_build_takes_no_sign_off(
     assert one(found, SIGN) == ("helps", True, "helps-confirmed")
 
 
-def test_strangers_builds_count_as_one_voice_among_those_of_unknown_people() -> None:
+def test_builds_of_an_unknown_account_count_as_one_vote_among_unknown_people() -> None:
     honest = [with_build(100, faster(name)) for name in KNOWN]
     strange = [
         with_build(at, faster(EVE, speedup, day=f"2026-11-{10 + at}"))
@@ -113,7 +113,7 @@ def test_strangers_builds_count_as_one_voice_among_those_of_unknown_people() -> 
 
 
 @pytest.mark.parametrize("verdict", ["never-drafted", "uncertain", "too-few-prompts"])
-def test_what_known_people_could_not_judge_a_stranger_does_not(verdict: str) -> None:
+def test_an_unknown_account_gives_no_verdict_where_known_people_have_none(verdict: str) -> None:
     honest = [campaign(1.3, verdict=verdict, contributor=name) for name in KNOWN]  # type: ignore[arg-type]
 
     found = database(*honest, faster(EVE, 2.5), new=(EVE,))
@@ -211,7 +211,7 @@ def with_layers(contributor: str | None, layers: int, ram_mib: int = 32768) -> S
 
 @pytest.mark.parametrize("known", [(), ("ada",)])
 @pytest.mark.parametrize("contributor", ["ada", None])
-def test_one_account_with_many_machines_makes_no_other_model_of_a_name(
+def test_one_account_cannot_redefine_the_model_of_a_name(
     contributor: str | None, known: tuple[str, ...]
 ) -> None:
     honest = [with_layers(contributor, 32, 1024 * at) for at in range(1, 4)]
@@ -300,7 +300,7 @@ def test_the_gate_refuses_what_others_import_of_an_original_that_is_there(
 # What pages say of a place.
 
 
-def test_a_stranger_changes_neither_facts_nor_evidence_of_what_is_known() -> None:
+def test_an_unknown_account_changes_neither_facts_nor_evidence_of_known_results() -> None:
     # Named earlier and measured later than what ada measured, with other facts.
     own = faster("ada", day="2026-11-21").submission
     strange = faster(EVE, 1.3, day="2026-11-25").submission
@@ -333,7 +333,7 @@ def test_the_first_row_of_a_list_rests_on_somebody_known(query: str) -> None:
     assert {each.backing for each in rest} == {2}
 
 
-def test_what_a_round_costs_and_yields_is_told_by_known_people() -> None:
+def test_cost_and_yield_of_a_round_are_those_of_known_people() -> None:
     made = [
         campaign(
             1.2, within=(1.19, 1.21), task=task, contributor=name, tokens_per_round=tokens,
@@ -352,7 +352,7 @@ def test_what_a_round_costs_and_yields_is_told_by_known_people() -> None:
 
 
 @pytest.mark.parametrize("query", ["methods", "whole_map"])
-def test_whoever_names_nobody_is_one_person_of_a_chart(query: str) -> None:
+def test_all_anonymous_results_are_one_person_in_a_chart(query: str) -> None:
     made = [faster(None, 1.5, depth=depth) for depth in (2, 4, 6)]
 
     found = read(database(*made, faster("ada", 1.2, depth=8)), query)

@@ -51,7 +51,7 @@ def printed(*figures: dict[str, object]) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def test_a_depth_is_chosen_with_what_people_and_devices_gain_anyway_taken_out() -> None:
+def test_a_depth_is_chosen_net_of_the_gains_of_people_and_devices() -> None:
     # On the fast card everything gains 2 times as much, and only there depth 8 was tried: it
     # loses 10 % against depth 4 all the same. Depth 16, the best, was tried by one of six people.
     fast = [(4, 3.0), (8, 2.7)]
@@ -67,7 +67,7 @@ def test_a_depth_is_chosen_with_what_people_and_devices_gain_anyway_taken_out() 
     assert default_depth([*tried, Tried("m", "mtp", 16, "fast0", "fast0", 9.0)]) == 4
 
 
-def test_of_depths_as_good_the_one_that_most_people_tried_is_chosen() -> None:
+def test_of_equally_good_depths_the_most_tried_is_chosen() -> None:
     # Depth 5 is 1 % faster than depth 3, which nobody would notice, and two of three have no 5.
     tried = [Tried("m", "mtp", 3, person, person, 1.5) for person in ("ada", "bob", "cyd")]
 
@@ -90,7 +90,7 @@ def test_a_published_strip_is_the_median_over_people_of_each_ones_median() -> No
     assert found == pytest.approx((1.5, 1.2, 3.0, 3, 5))
 
 
-def test_a_device_without_the_method_and_the_depth_of_its_group_shows_what_is_nearest() -> None:
+def test_a_device_without_its_groups_method_and_depth_shows_the_nearest_setting() -> None:
     # Two people use MTP at depth 2; `other` has it only at 3 and 8, and `third` lacks it.
     connection = printed(
         {"person": "ada", "speedup": 1.5},
@@ -125,7 +125,7 @@ def test_several_requests_at_once_are_never_mixed_in() -> None:
     ]
 
 
-def test_a_task_stands_for_all_only_where_a_method_has_no_figure_over_all_of_them() -> None:
+def test_a_single_task_is_used_only_without_a_figure_over_all_tasks() -> None:
     code = {"person": "ada", "speedup": 3.0, "task": "code"}
     alone = printed(code)
     beside_all = printed(code, {"person": "ada", "speedup": 1.5})
@@ -159,7 +159,7 @@ def test_the_measured_tier_is_drawn_before_the_imported_one() -> None:
     ) == [("measured", 1, pytest.approx(1.1)), ("imported", 2, pytest.approx(3.0))]
 
 
-def test_of_two_versions_of_a_suite_the_newer_is_drawn() -> None:
+def test_the_newer_of_two_suite_versions_is_drawn() -> None:
     older = campaign(1.5, within=(1.4, 1.6), task=None)
     newer = campaign(1.1, within=(1.0, 1.2), task=None)
     suite = replace(newer.submission.suite, version="2.0.0")
@@ -248,7 +248,7 @@ def test_the_speed_after_is_the_speed_before_times_the_figure() -> None:
     assert rates(ada | {"plain": None}) == ("", "")
 
 
-def test_people_at_other_depths_are_moved_to_the_usual_one_and_nobody_is_left_out() -> None:
+def test_figures_at_other_depths_are_converted_to_the_usual_one_and_kept() -> None:
     # Ada and Bob find depth 4 twice as good as depth 2; Cyd has 2 alone, and Dan 16, which nobody
     # compares with another.
     both = [

@@ -67,7 +67,7 @@ def test_an_empty_corpus_has_the_tables_of_a_full_one(
     assert views(empty) == views(full)
 
 
-def test_without_results_only_the_headline_and_what_is_wanted_have_rows(
+def test_without_results_only_the_headline_and_the_wanted_list_have_rows(
     empty: duckdb.DuckDBPyConnection,
 ) -> None:
     filled = [name for name in VIEWS if empty.table(name).fetchall()]
@@ -110,7 +110,7 @@ def test_every_numeric_column_is_a_metric_and_every_metric_a_column(
     assert metrics().keys() - {name for name, _ in columns} == set()
 
 
-def test_what_the_schema_leaves_out_is_null_and_zero_is_zero() -> None:
+def test_an_absent_field_is_null_and_zero_is_zero() -> None:
     connection = database(campaign(1.0))
 
     question = "select distinct ttft_ms, drafted from trial where arm = 'baseline'"
@@ -164,9 +164,7 @@ def test_every_check_has_an_example_that_breaks_it() -> None:
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_a_check_finds_what_it_is_there_for(
-    name: str, breakable: duckdb.DuckDBPyConnection
-) -> None:
+def test_each_check_finds_its_fault(name: str, breakable: duckdb.DuckDBPyConnection) -> None:
     before = aggregation.failed_checks(breakable)
     breakable.execute(BREAKS[name])
 

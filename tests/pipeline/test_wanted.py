@@ -40,11 +40,11 @@ def test_a_common_device_of_which_nothing_is_known_comes_before_a_measured_one()
     assert found["RTX 4060 8 GB"] == ("measured", 2.25)
 
 
-def test_what_a_second_contributor_confirmed_is_not_wanted() -> None:
+def test_a_cell_confirmed_by_a_second_contributor_is_not_wanted() -> None:
     assert "RTX 4060 8 GB" not in wanted("ada", "bob")
 
 
-def test_a_model_that_the_memory_does_not_hold_is_not_asked_for() -> None:
+def test_a_model_that_does_not_fit_in_memory_is_not_wanted() -> None:
     rows = read(database(campaign(1.5)), "wanted")
 
     # 27B at about 5 bits take 15.7 GiB: three quarters of 24, not of 16.

@@ -32,7 +32,7 @@ def document(path: Path) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "strange", [None, [], "1", {}, {"version": True}, {"version": [1]}, {"version": 0}]
 )
-def test_what_is_no_document_is_left_for_the_schema(strange: Any) -> None:  # noqa: ANN401 - any JSON
+def test_a_value_that_is_not_a_document_is_left_to_the_schema(strange: Any) -> None:  # noqa: ANN401 - any JSON
     assert migrated(strange) is strange
 
 

@@ -68,7 +68,7 @@ def test_two_texts_that_are_a_secret_together_are_refused_at_the_first() -> None
     assert secrets({"name": "Chip --api"}) == []
 
 
-def test_the_text_before_a_secret_is_not_blamed() -> None:
+def test_the_finding_excludes_the_text_before_a_secret() -> None:
     key = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5j"
 
     assert secrets({"name": key}) == [("$.machine.cpu.name", "no-secrets")]

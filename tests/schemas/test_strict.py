@@ -31,7 +31,7 @@ def test_it_reads_json(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("data", REFUSED.values(), ids=map(ascii, REFUSED))
-def test_it_refuses_what_is_no_json_with_one_line(data: bytes) -> None:
+def test_the_importer_refuses_text_that_is_not_json_in_one_line(data: bytes) -> None:
     found = contract.findings(data)
 
     assert [finding.rule for finding in found] in (["json"], ["encoding"])

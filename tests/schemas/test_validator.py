@@ -90,7 +90,7 @@ def test_a_valid_file_is_valid_for_the_reference(name: str) -> None:
         ({"type": "string", "pattern": "^ab$"}, "ab\n"),
     ],
 )
-def test_what_json_schema_leaves_open_is_refused_behind_a_reference_too(
+def test_values_that_json_schema_leaves_open_are_refused_behind_references_too(
     definition: dict[str, str], value: object
 ) -> None:
     behind = {"$ref": "#/$defs/it", "$defs": {"it": definition}}

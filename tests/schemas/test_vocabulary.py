@@ -43,7 +43,7 @@ def test_tasks_are_those_of_the_format_in_its_order() -> None:
     assert tuple(TASKS) == get_args(Task)
 
 
-def test_verdicts_but_those_of_cells_alone_are_those_of_an_estimate() -> None:
+def test_verdicts_except_those_for_cells_are_those_of_an_estimate() -> None:
     of_cells = re.compile(r".*-confirmed|differs-by-build")
     single = tuple(name for name in VERDICTS if not of_cells.fullmatch(name))
 
@@ -85,7 +85,7 @@ def test_published_rows_name_methods_of_the_vocabulary() -> None:
     assert named == {*speculating, "none"}
 
 
-def test_what_an_entry_refers_to_is_there() -> None:
+def test_references_between_entries_resolve() -> None:
     for method in METHODS.values():
         assert set(method.runners) <= set(RUNNERS)
         assert method.nearest is None or method.nearest in METHODS

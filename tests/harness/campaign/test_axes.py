@@ -57,7 +57,7 @@ def test_two_prompts_begin_with_different_text_and_one_always_with_the_same() ->
     assert filled("One?", depth=200, size_of=words_in) == one
 
 
-def test_no_paragraph_of_the_filler_stands_twice_and_the_text_stays_as_it_is() -> None:
+def test_the_filler_repeats_no_paragraph_and_its_text_is_fixed() -> None:
     file = resources.files("harness.campaign").joinpath("suites", "filler.txt.bz2")
     data = bz2.decompress(file.read_bytes())
     paragraphs = data.decode().split("\n\n")
@@ -74,7 +74,7 @@ def test_a_depth_that_a_prompt_exceeds_or_no_text_reaches_is_refused() -> None:
         filled(QUESTION, depth=10**6, size_of=words_in)
 
 
-def test_prompts_that_may_be_too_long_for_the_least_depth_are_left_out_of_all_and_said() -> None:
+def test_prompts_too_long_for_the_smallest_depth_are_dropped_with_a_note() -> None:
     core = suite.load("core-1")
     said: list[str] = []
 
@@ -111,9 +111,7 @@ def test_all_depths_get_the_context_of_the_deepest() -> None:
         (["--n-cpu-ffn", "0"], "--n-cpu-ffn 0: give a whole number from 1 to 1,024"),
     ],
 )
-def test_a_value_that_does_not_exist_or_fits_no_other_is_refused(
-    given: list[str], said: str
-) -> None:
+def test_unknown_and_incompatible_values_are_refused(given: list[str], said: str) -> None:
     result = CliRunner().invoke(app, ["run", "--runner", "llama-server", "--dry-run", *given])
 
     assert result.exit_code == BadInputError.exit_code
@@ -137,7 +135,7 @@ def test_a_value_that_does_not_exist_or_fits_no_other_is_refused(
         ),
     ],
 )
-def test_what_a_runner_cannot_carry_out_is_refused_with_one_that_can(
+def test_an_unsupported_option_is_refused_and_a_suitable_runner_named(
     runner: str, given: dict[str, object], said: str
 ) -> None:
     with pytest.raises(HarnessError) as caught:

@@ -51,7 +51,7 @@ def test_the_expected_duration_adds_loads_warm_ups_prompts_and_answers() -> None
     assert estimate.token_s == pytest.approx(STEP_S)
 
 
-def test_where_each_arm_has_a_server_it_starts_again_in_every_block() -> None:
+def test_a_server_per_arm_starts_again_in_every_block() -> None:
     built, prompts = _quick()
 
     once = expected(replace(built, interleaved="block"), RATE)
@@ -117,7 +117,7 @@ def test_a_limit_cuts_what_is_expected_and_is_refused_where_no_block_fits(
     assert in_turns([built, built], 1.3 * block_s, RATE) is not None
 
 
-def test_a_comparison_of_servers_takes_about_as_long_as_is_said() -> None:
+def test_a_comparison_of_servers_takes_about_the_announced_time() -> None:
     # SmolLM2-135M in Q4_1 on one core of a Xeon that copies 6.3 GB/s: one prompt of each task, 64
     # tokens, four blocks. Three servers took 1,348 s with next to no load.
     ngram = (parse("ngram-simple"),)

@@ -62,7 +62,7 @@ def test_a_core_suite_has_the_same_number_of_prompts_for_each_task_and_three_qui
     assert len({p.task for p in prompts}) == tasks
 
 
-def test_tools_run_only_where_they_are_named() -> None:
+def test_the_task_tools_runs_only_if_named() -> None:
     core = suite.load("core")
 
     def tasks(**asked: object) -> set[str]:

@@ -103,7 +103,7 @@ def test_a_model_fits_with_the_margin_to_spare_else_partly_while_main_memory_has
     assert need_of(here, 2048, facts_about(presets()["llama-3.1-8b"])).fits == expected
 
 
-def test_what_is_unknown_gets_no_answer() -> None:
+def test_unknown_sizes_get_no_answer() -> None:
     assert need_of(card(24), 2048, None).fits is None
 
 
@@ -168,7 +168,7 @@ def test_a_pair_that_does_not_fit_is_answered_with_no_and_the_first_ids(tmp_path
         ("none.gguf", 2, "none.gguf does not exist"),
     ],
 )
-def test_a_model_that_is_not_here_is_one_line_and_no_answer(
+def test_a_missing_model_is_one_line_without_an_answer(
     tmp_path: Path, name: str, code: int, said: str
 ) -> None:
     result = call("check", str(write_gguf(tmp_path / "t.gguf")), name)
@@ -185,7 +185,7 @@ def test_a_model_that_is_not_here_is_one_line_and_no_answer(
         ("llama-3.2-1b", 1, "their vocabularies of 151,936 and 128,256 tokens are not the same.\n"),
     ],
 )
-def test_models_that_are_not_here_are_compared_by_what_is_known(
+def test_models_without_files_are_compared_by_their_known_facts(
     draft: str, code: int, said: str
 ) -> None:
     result = call("check", "qwen3-8b", draft)

@@ -70,7 +70,7 @@ def test_a_slower_build_ends_with_1_and_says_by_how_much(
     assert len(list((tmp_path / "out").glob("*.json"))) == 2
 
 
-def test_the_same_program_twice_is_no_difference_and_ends_with_0(
+def test_the_same_program_twice_shows_no_difference_and_ends_with_0(
     comparing: Comparing, tmp_path: Path
 ) -> None:
     program = scripted.write(tmp_path / "llama-server", build=7000)
@@ -262,9 +262,7 @@ def test_a_build_that_cannot_run_at_all_ends_the_other_at_once(
     assert done.stdout == ""
 
 
-def test_a_program_that_is_not_there_ends_with_2_and_not_with_1(
-    comparing: Comparing, tmp_path: Path
-) -> None:
+def test_a_missing_program_ends_with_2_and_not_with_1(comparing: Comparing, tmp_path: Path) -> None:
     base = scripted.write(tmp_path / "llama-server", build=7000)
 
     done = comparing(base, tmp_path / "nothing")

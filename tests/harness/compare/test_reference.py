@@ -108,7 +108,7 @@ def test_the_prompt_that_lost_most_is_named() -> None:
     assert (found.standing, found.prompt) == ("lower", "code-1")
 
 
-def test_a_reference_of_other_prompts_is_no_reference() -> None:
+def test_a_reference_with_other_prompts_is_refused() -> None:
     assert mismatch(spec((11, 5, "a")), spec((11, 5, "a"), (11, 5, "b"))) == (
         "only one of file and run has spec code code-1"
     )

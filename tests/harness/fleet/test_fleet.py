@@ -159,7 +159,7 @@ def test_a_machine_alone_measures_with_all_that_it_has(monkeypatch: pytest.Monke
     assert [each.name[-4:] for each in owned_devices((), alone=True)] == [":cpu"]
 
 
-def test_what_no_device_of_a_machine_alone_offers_is_refused(tmp_path: Path) -> None:
+def test_a_backend_that_no_local_device_offers_is_refused(tmp_path: Path) -> None:
     (tmp_path / "matrix.toml").write_text('targets = ["a"]\nbackends = ["cuda"]\n', "utf-8")
 
     for more in ((), ("--dry-run",)):

@@ -58,7 +58,7 @@ def test_a_table_is_read_however_it_was_copied(written: Callable[[str], str]) ->
 
 
 @pytest.mark.parametrize(("cell", "other"), [("50/100", "50 of 100"), ("   101 |", "  1.0k |")])
-def test_a_cell_that_is_no_figure_is_refused_by_its_line(cell: str, other: str) -> None:
+def test_a_table_cell_that_is_not_a_number_is_refused_with_its_line(cell: str, other: str) -> None:
     with pytest.raises(BadInputError, match="line 4: "):
         of_tables(BASE_TABLE, MTP_TABLE.replace(cell, other, 1))
 
@@ -236,7 +236,7 @@ def test_a_figure_beyond_all_measure_is_named(change: dict[str, Any], said: str)
     assert said in str(caught.value)
 
 
-def test_logs_of_other_prompts_are_not_paired() -> None:
+def test_logs_with_different_prompts_are_not_paired() -> None:
     off, on = (given(SAMPLES / name) for name in ALL["llama-server"].files)
     other = Given(name="on.log", data=on.data.replace(b"   60 tokens (", b"   61 tokens ("))
 

@@ -38,7 +38,7 @@ def test_a_mac_has_one_memory_and_its_bandwidth_by_name() -> None:
     assert found.speed.device_gb_per_s == found.speed.host_gb_per_s == pytest.approx(409.6)
 
 
-def test_what_lies_on_the_device_of_one_memory_takes_room_of_the_host() -> None:
+def test_layers_on_a_unified_memory_device_use_host_memory() -> None:
     # 70 billion weights of 8.5 bits are 70 GiB: more than the 62 that both have together.
     assert not planned("llama-3.3-70b:Q8_0", "M3 Max", ram=64.0).asked.fits
     assert planned("llama-3.3-70b:Q4_K_M", "M3 Max", ram=64.0).asked.fits
@@ -63,7 +63,7 @@ def test_graphics_of_a_processor_are_known_by_name(name: str, *, shares: bool) -
     assert shares_memory(name) is shares
 
 
-def test_a_part_of_main_memory_that_is_set_aside_is_a_cards_own() -> None:
+def test_reserved_main_memory_counts_as_memory_of_the_card() -> None:
     assert shares_memory("Radeon 8060S", 512)
     assert not shares_memory("Radeon 8060S", 98304)
 

@@ -53,7 +53,7 @@ def test_two_cards_keep_the_drivers_order_and_their_own_links() -> None:
     assert cards.gpus[0].api is None
 
 
-def test_no_answer_is_no_card_and_nothing_known_about_a_display() -> None:
+def test_without_an_answer_there_is_no_card_and_no_known_display() -> None:
     assert nvidia.parse_cards("", "") == nvidia.Cards(gpus=(), display_active=None)
 
 
@@ -65,7 +65,7 @@ def test_no_answer_is_no_card_and_nothing_known_about_a_display() -> None:
         ("nvidia_state_unsupported.txt", None, None),
     ],
 )
-def test_being_idle_is_no_throttling(
+def test_an_idle_card_is_not_throttled(
     name: str,
     throttled: bool | None,  # noqa: FBT001 - a column of the table above
     power_w: float | None,
@@ -81,7 +81,7 @@ Times = namedtuple(  # noqa: PYI024 - as psutil has them on Linux
 )
 
 
-def test_steal_is_its_share_of_all_time_between_two_readings() -> None:
+def test_steal_is_a_share_of_the_time_between_two_readings() -> None:
     earlier = Times(10.0, 0.0, 5.0, 300.0, 1.0, 0.0, 0.0, 4.0, 2.0)
     later = Times(11.0, 0.0, 5.1, 300.7, 1.0, 0.0, 0.0, 4.2, 2.5)
 
@@ -89,7 +89,7 @@ def test_steal_is_its_share_of_all_time_between_two_readings() -> None:
     assert steal_fraction(earlier, later) == pytest.approx(0.1)
 
 
-def test_no_time_between_two_readings_gives_no_share() -> None:
+def test_two_simultaneous_readings_give_no_share() -> None:
     times = Times(*range(9))
 
     assert steal_fraction(times, times) is None

@@ -74,7 +74,7 @@ def planned_extent(name: str, machine: ComputerOptions) -> Extent:
 
 
 @pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
-def test_a_download_is_refused_of_exactly_what_does_not_fit(
+def test_exactly_the_models_that_do_not_fit_are_refused_for_download(
     machine: ComputerOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = computer_of(machine.words)
@@ -106,7 +106,7 @@ def test_the_sites_table_says_what_models_says() -> None:
             assert need_of(here, fits.DEFAULT_CONTEXT, facts).fits == word, (name, gib)
 
 
-def test_every_word_is_met() -> None:
+def test_every_kind_of_answer_occurs() -> None:
     words = {word for machine in MACHINES.values() for word in listed(machine).values()}
 
     assert words == {"yes", "partly", "no"}

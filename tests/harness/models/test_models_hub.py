@@ -63,7 +63,7 @@ def test_a_file_arrives_where_other_tools_of_the_hub_look_for_it(
     assert blobs(tmp_path) == {sha256(CONTENT): CONTENT}
 
 
-def test_what_is_here_is_not_asked_for_again(client: Hub, fake_hub: FakeHub) -> None:
+def test_an_existing_file_is_not_requested_again(client: Hub, fake_hub: FakeHub) -> None:
     first = fetch(client)
     asked = len(fake_hub.asked)
 
@@ -96,7 +96,7 @@ def test_a_download_that_was_interrupted_goes_on_where_it_stopped(
     assert fake_hub.ranges == [None, "bytes=4000-", "bytes=4000-"]
 
 
-def test_a_file_with_another_digest_is_said_kept_aside_and_not_used(
+def test_a_file_with_another_digest_is_reported_set_aside_and_not_used(
     client: Hub, fake_hub: FakeHub, tmp_path: Path
 ) -> None:
     fake_hub.damaged = True
@@ -112,7 +112,7 @@ def test_a_file_with_another_digest_is_said_kept_aside_and_not_used(
     assert fetch(client).read_bytes() == CONTENT
 
 
-def test_a_full_disk_is_said_before_anything_is_fetched(
+def test_a_full_disk_is_reported_before_anything_is_downloaded(
     client: Hub, fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = Usage(total=10**9, used=10**9, free=1024**2)
@@ -134,19 +134,19 @@ def test_all_parts_of_a_split_model_are_fetched(client: Hub, fake_hub: FakeHub) 
     assert path.with_name(names[1]).read_bytes() == b"second"
 
 
-def test_a_quantisation_that_is_not_there_is_answered_with_those_that_are(
+def test_a_missing_quantisation_is_answered_with_the_available_ones(
     client: Hub,
 ) -> None:
     with pytest.raises(BadInputError, match="no file with the quantisation 'Q4_0'; it has Q8_0"):
         hub.fetch("Owner/Model-GGUF:Q4_0", client=client, say=lambda _: None)
 
 
-def test_a_repository_that_is_not_there_is_bad_input(client: Hub) -> None:
+def test_a_missing_repository_is_bad_input(client: Hub) -> None:
     with pytest.raises(BadInputError, match="there is no repository Owner/Other on the hub"):
         hub.fetch("Owner/Other:Q8_0", client=client, say=lambda _: None)
 
 
-def test_terms_to_be_accepted_are_said(client: Hub, fake_hub: FakeHub) -> None:
+def test_terms_that_must_be_accepted_are_reported(client: Hub, fake_hub: FakeHub) -> None:
     fake_hub.refused_with = "GatedRepo"
 
     with pytest.raises(BadInputError, match="requires you to accept its terms; do so, then `hf"):

@@ -79,7 +79,7 @@ def test_a_head_of_known_size_needs_about_its_bytes_a_cache_and_a_step() -> None
     assert facts_about(unknown) is None
 
 
-def test_a_head_that_lies_beside_its_model_is_asked_for_by_its_name() -> None:
+def test_a_head_next_to_its_model_is_fetched_by_its_name() -> None:
     files = ["gemma-4-31B-it-Q8_0.gguf", "mtp-gemma-4-31B-it-Q8_0.gguf"]
     assistant = presets()["gemma-4-31b-assistant"]
 
@@ -121,7 +121,7 @@ def test_a_processor_gets_only_what_it_can_write_in_minutes(
     assert of_the_month(Options()).target == target
 
 
-def test_what_was_given_stays() -> None:
+def test_given_options_are_kept() -> None:
     options = of_the_month(Options(target="my.gguf", blocks=5))
 
     assert (options.target, options.blocks, options.prompts) == ("my.gguf", 5, ("3",))

@@ -25,7 +25,9 @@ PLAIN = "{{ messages[0].content }} I was thinking of {{ 'thinking' }} {{ message
     ("template", "switched"),
     [(QWEN, True), (DEEPSEEK, True), (ALWAYS, False), (PLAIN, False), (None, False)],
 )
-def test_a_switch_is_a_variable_and_no_word(template: str | None, *, switched: bool) -> None:
+def test_a_thinking_switch_is_a_variable_of_the_template_and_not_any_word(
+    template: str | None, *, switched: bool
+) -> None:
     assert has_switch(template) is switched
 
 

@@ -114,7 +114,7 @@ def test_a_broken_stream_says_how_it_is_broken(line: bytes, why: str) -> None:
         list(events([line]))
 
 
-def test_the_servers_own_times_are_read_where_it_tells_them() -> None:
+def test_server_times_are_read_if_stated() -> None:
     last = {"timings": {"predicted_ms": 30.5, "prompt_ms": 9.25, "cache_n": 0}}
     llama = read_at(said("a", "length"), {**USAGE, **last})
     metrics = {"generation_time_ms": 40, "time_to_first_token_ms": 8.5}

@@ -142,7 +142,7 @@ def test_a_server_that_lists_nothing_has_the_card_that_must_have_run(
 @pytest.mark.parametrize(
     "row", [row for row in ASKED if row.name is None], ids=lambda row: row.title
 )
-def test_where_several_may_have_run_the_person_is_asked(row: AskedServer, tmp_path: Path) -> None:
+def test_an_ambiguous_device_is_asked_for(row: AskedServer, tmp_path: Path) -> None:
     with pytest.raises(BadInputError) as asked:
         where(row, tmp_path)
 
@@ -151,7 +151,7 @@ def test_where_several_may_have_run_the_person_is_asked(row: AskedServer, tmp_pa
     assert "\n" not in question
 
 
-def test_a_card_that_nobody_names_is_no_processor(tmp_path: Path) -> None:
+def test_an_unnamed_card_is_not_taken_for_a_processor(tmp_path: Path) -> None:
     engine = Engine(runner="imported", name="vLLM", backend="cuda")
 
     named = identify(filed(EngineRig(slots=(UHD,)), engine, tmp_path))

@@ -49,7 +49,7 @@ def test_texts_are_compared_where_no_token_ids_are(case: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("named", ["Tiny-0.1B-Instruct", "Tiny-1B-Instruct-AWQ"])
 @pytest.mark.usefixtures("cache_dir")
-def test_an_answer_by_another_model_than_was_asked_is_no_answer(named: str, tmp_path: Path) -> None:
+def test_an_answer_by_another_model_is_refused(named: str, tmp_path: Path) -> None:
     with serving() as base, serving(depth=3, named=named) as other:
         done = call(*at(base, other), *METHOD, *SMALL, "-o", str(tmp_path / "out.json"))
 
@@ -98,7 +98,7 @@ def test_a_name_in_an_answer_is_that_of_the_model_or_of_its_source(
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_a_draft_that_nobody_named_is_in_no_file() -> None:
+def test_an_unnamed_draft_of_a_server_must_be_named() -> None:
     with serving() as base, serving(depth=3) as other:
         done = call(*at(base, other), "--method", "draft-model:n_max=3", *SMALL)
 

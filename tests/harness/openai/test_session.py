@@ -19,7 +19,7 @@ ROUNDS = len(MADE.accepted)
 ACCEPTED = LIMIT - 1 - ROUNDS
 
 
-def test_each_arm_gets_the_same_text_of_as_many_tokens_as_its_server_counts() -> None:
+def test_each_arm_gets_the_same_text_with_the_token_count_of_its_server() -> None:
     deep = plan(texts=("Write a loop.",))
     deep = replace(deep, settings=replace(deep.settings, context_depth_tokens=400))
     with serving(style="ollama") as base, serving(style="ollama", depth=3) as other:
@@ -93,7 +93,7 @@ def test_other_engines_are_counted_under_their_own_names(style: str) -> None:
 
 
 @pytest.mark.parametrize("style", ["ollama", "plain"])
-def test_what_an_engine_does_not_tell_is_unknown_and_not_zero(style: str) -> None:
+def test_counters_that_an_engine_lacks_are_unknown_and_not_zero(style: str) -> None:
     with on_fakes(style=style) as (session, _, _):
         for arm in ("baseline", "draft-model-n3"):
             generation, sums = answered(session, arm)
@@ -181,7 +181,7 @@ def test_two_clocks_are_never_compared(*, both: bool) -> None:
     assert (sums.decode_ms == other.state.stated_ms) == both
 
 
-def test_nobody_at_the_baselines_address_ends_the_run_in_one_line() -> None:
+def test_a_missing_baseline_server_ends_the_run_in_one_line() -> None:
     session = open_session(
         plan(), base_url="http://127.0.0.1:9", spec_base_urls=("http://127.0.0.1:10",)
     )

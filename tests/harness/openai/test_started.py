@@ -65,7 +65,7 @@ def test_a_server_that_ends_at_once_is_quoted() -> None:
     assert "ended with exit code 1: ValueError: CUDA out of memory while loading" in failure.detail
 
 
-def test_a_program_that_is_not_there_is_named() -> None:
+def test_a_missing_program_is_named() -> None:
     session = open_session(
         plan(), server_command="no-such-server --port {port}", spec_server_commands=(command(),)
     )

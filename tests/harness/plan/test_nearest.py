@@ -54,7 +54,7 @@ def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_a_result_of_the_same_card_tells_what_its_memory_reaches(result: Path) -> None:
+def test_a_result_of_the_same_card_gives_its_memory_rate(result: Path) -> None:
     found = with_results(computer("RTX 4060 8 GB"), (result,), TARGET).speed
 
     # The sample's rounds take about 20.1 ms each and read 3.5 GB.
@@ -79,7 +79,7 @@ def test_a_file_that_is_named_counts_for_any_card(result: Path) -> None:
     assert found.device_reached_gb_per_s is not None
 
 
-def test_a_file_that_is_no_result_is_one_line(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_result_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "no.json"
     path.write_text("{}")
 

@@ -108,7 +108,7 @@ def small(path: Path, layers: int = 5) -> tuple[Path, list[str]]:
 
 
 @needs_shell
-def test_a_server_tells_what_lies_where_and_is_ended_before_it_loads(tmp_path: Path) -> None:
+def test_a_server_reports_its_placement_and_is_stopped_before_it_loads(tmp_path: Path) -> None:
     server = program(tmp_path / "server", SERVER_LOG)
 
     found = allocated_sizes(server, [small(tmp_path / "model.gguf")])
@@ -173,7 +173,7 @@ def test_a_plan_takes_the_sizes_that_a_server_tells(
     assert (host.model, host.output) == (308, 0.58)
 
 
-def test_a_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_an_unreachable_server_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(
         BadInputError, match=r"no program at .*none; name a llama-server with --server-binary"
     ):

@@ -64,7 +64,7 @@ def test_a_method_is_refused_with_the_runner_that_has_it(
     assert refusal(runner, methods=(parse(method),)).startswith(said)
 
 
-def test_what_only_servers_can_do() -> None:
+def test_options_for_servers_name_the_runner_that_has_them() -> None:
     assert "use --runner llama-server" in refusal("llama-cpp-python", concurrency=(1, 4))
 
 
@@ -101,7 +101,7 @@ def test_one_binary_needs_no_name() -> None:
         ("openai", ("/a",), "--server-binary is for --runner llama-server, not for openai"),
     ],
 )
-def test_binaries_that_cannot_be_told_apart_are_refused(
+def test_indistinguishable_binaries_are_refused(
     runner: str, binaries: tuple[str, ...], said: str
 ) -> None:
     with pytest.raises(BadInputError, match=said):

@@ -57,7 +57,7 @@ def test_a_killed_pass_goes_on_with_the_prompts_that_are_missing(tmp_path: Path)
     assert len({trial.prompt for trial in whole.trials}) == 6
 
 
-def test_each_arm_has_the_baseline_of_its_own_crowd(tmp_path: Path) -> None:
+def test_each_arm_is_compared_with_the_baseline_of_its_concurrency(tmp_path: Path) -> None:
     arms = (BASELINE, DRAFT, _crowded("baseline-c3"), _crowded("draft-model-n4-c3"))
     plan = campaign(arms=arms, prompts=3, blocks=1, max_output_tokens=11)
     submission = run(replace(plan, interleaved="block"), tmp_path / "work.jsonl", rig=QUIET)

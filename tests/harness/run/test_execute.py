@@ -20,7 +20,7 @@ from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.harness.ggufs import write_gguf
 
 
-def test_what_the_harness_writes_the_contract_accepts(tmp_path: Path) -> None:
+def test_the_contract_accepts_files_written_by_the_harness(tmp_path: Path) -> None:
     submission = run(campaign(prompts=3, blocks=2), tmp_path / "run.jsonl")
 
     assert findings(canonical_bytes(encode(submission))) == ()
@@ -227,7 +227,7 @@ class FailingSession(FakeSession):
         return self._generation(self._arms[request.arm], request.prompt, 4) if plain else answer
 
 
-def test_an_arm_that_cannot_run_ends_what_is_measured_only_for_it(tmp_path: Path) -> None:
+def test_arms_needed_only_by_an_arm_that_cannot_run_are_not_measured(tmp_path: Path) -> None:
     arms = all_arms((LOOKUP.method,), (), concurrency=(1, 2))
     rig = FakeRig(failing_arms={"prompt-lookup-n8-c2": "out-of-memory"})
 

@@ -175,7 +175,7 @@ def test_engines_that_take_turns_after_every_answer_give_the_same_one_next_to_ea
     assert [len(measured(each).trials) for each in ended.values()] == [6, 6]
 
 
-def test_requests_in_flight_at_once_are_not_pulled_apart(tmp_path: Path) -> None:
+def test_concurrent_requests_are_not_split(tmp_path: Path) -> None:
     three = replace(LOOKUP, id="three", concurrency=3)
     plan = replace(campaign(arms=(BASELINE, three), prompts=3, blocks=1), interleaved="block")
     run = by_blocks(

@@ -66,7 +66,7 @@ def test_no_answer_is_in_the_result_and_no_command_sends_them(tmp_path: Path) ->
         (("--keep-answers", "a.jsonl", "--context-depth", "64,128"), "at one depth of context"),
     ],
 )
-def test_what_cannot_be_kept_is_refused_before_anything_is_measured(
+def test_answers_that_cannot_be_kept_are_refused_before_measuring(
     models: list[str],
     options: tuple[str, ...],
     said: str,
@@ -153,6 +153,6 @@ def test_a_file_without_answers_is_refused_with_its_line(
     assert "\n" not in str(error.value)
 
 
-def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="cannot be read"):
         kept_answers.read(tmp_path / "gone.jsonl")

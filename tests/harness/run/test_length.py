@@ -100,7 +100,7 @@ def interrupt_at(order: int) -> Callable[[Event], None]:
         (4.3, 3),
     ],
 )
-def test_no_block_begins_that_would_end_after_the_budget(
+def test_no_block_starts_if_it_would_end_after_the_budget(
     tmp_path: Path, budget_s: float, blocks: int
 ) -> None:
     runner = VirtualClock(STEADY)

@@ -217,7 +217,7 @@ def test_a_journal_that_holds_an_impossible_answer_is_resumed_to_a_file(
     [([3], TRIALS), (range(TRIALS), TRIALS - 6)],  # one answer to code-1, or all six
 )
 @pytest.mark.parametrize("tokens", [2045, 10**12])
-def test_what_one_answer_says_of_its_prompt_does_not_fail_the_others(
+def test_a_wrong_prompt_length_in_one_answer_does_not_fail_the_others(
     answers: Sequence[int], good: int, tokens: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "run.jsonl"

@@ -53,7 +53,7 @@ def test_counters_histograms_and_medians_follow_from_the_rounds() -> None:
     assert trial.order == 3
 
 
-def test_what_target_and_draft_took_for_the_prompt_is_recorded_apart() -> None:
+def test_prompt_times_of_target_and_draft_are_recorded_separately() -> None:
     read = replace(generation(), prompt_ms=1087.1234, draft_prompt_ms=2522.5678, ttft_ms=3609.6912)
 
     trial = trial_of(read, PLANNED, order=0)

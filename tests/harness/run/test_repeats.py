@@ -71,7 +71,7 @@ def test_the_median_of_three_leaves_a_disturbed_trial_out(tmp_path: Path) -> Non
         }
 
 
-def test_what_is_repeated_is_said_and_is_no_block(tmp_path: Path) -> None:
+def test_repeats_are_announced_and_do_not_count_as_a_block(tmp_path: Path) -> None:
     seen: list[Event] = []
     found = run(REPEATING, tmp_path / "run", rig=slow(5, 13), observe=seen.append)
 
@@ -83,7 +83,7 @@ def test_what_is_repeated_is_said_and_is_no_block(tmp_path: Path) -> None:
     assert [each.half_width for each in headline(found)] == [None, None]
 
 
-def test_where_every_prompt_disagrees_the_repeats_are_a_third_block(tmp_path: Path) -> None:
+def test_repeats_of_every_prompt_form_a_third_block(tmp_path: Path) -> None:
     slowing = FakeRig(noise=0.0, slowdown=lambda order: 1.05**order)
     found = run(REPEATING, tmp_path / "run", rig=slowing)
 

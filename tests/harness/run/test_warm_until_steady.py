@@ -73,7 +73,7 @@ def test_a_device_that_never_settles_is_measured_after_a_minute(
     assert seconds == 60
 
 
-def test_where_nothing_is_read_nothing_is_computed() -> None:
+def test_without_readings_the_device_is_not_warmed_up() -> None:
     def never() -> PreparedArm:
         raise AssertionError
 

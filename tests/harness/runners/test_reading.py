@@ -119,7 +119,7 @@ def test_a_text_is_split_and_rendered_as_the_model_does(
     assert not found.ended
 
 
-def test_a_process_of_its_own_reads_the_same(
+def test_a_separate_process_reads_the_same_texts(
     reads: Campaign, reader: ReadingSession, together: dict[tuple[str, str], Generation]
 ) -> None:
     plain = together["baseline", "code-1"]

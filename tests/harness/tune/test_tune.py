@@ -129,7 +129,7 @@ def test_the_report_fits_a_terminal_and_ends_with_the_command() -> None:
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_where_nothing_helps_speculation_is_left_off() -> None:
+def test_if_nothing_helps_speculation_is_left_off() -> None:
     outcome = tuner(SLOW_DRAFT, "draft-model").run()
 
     found = as_json(outcome, command=SERVE, path=None)
@@ -146,7 +146,7 @@ def test_where_nothing_helps_speculation_is_left_off() -> None:
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_what_writes_faster_and_takes_longer_in_all_is_not_recommended() -> None:
+def test_an_arm_that_decodes_faster_but_takes_longer_overall_is_not_recommended() -> None:
     # At depth 2 it writes 1.40 times as fast, but its draft reads the prompt for 5 s, while a plain
     # request of 32 tokens takes 50 + 31 x 20 = 670 ms.
     outcome = tuner(replace(TYPICAL_RIG, draft_prompt_ms=5000.0), "draft-model").run()
@@ -257,7 +257,7 @@ def test_a_look_that_its_budget_cut_short_is_finished_with_a_larger_one() -> Non
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_an_arm_that_cannot_run_leaves_the_others_their_chance() -> None:
+def test_an_arm_that_cannot_run_does_not_stop_the_others() -> None:
     rig = replace(TYPICAL_RIG, failing_arms={"prompt-lookup-n8": "out-of-memory"})
 
     outcome = tuner(rig).run()

@@ -43,7 +43,7 @@ def test_the_time_left_covers_the_stages_that_follow_and_ends_with_the_budget() 
     assert left.seconds("look") == 1.0
 
 
-def test_what_a_tune_decides_is_no_option_of_it() -> None:
+def test_settings_that_a_tune_decides_are_not_options() -> None:
     result = CliRunner().invoke(app, ["tune", "--blocks", "3"])
 
     assert result.exit_code == 2

@@ -187,7 +187,7 @@ def test_a_redirect_is_not_followed_and_the_key_stays_here() -> None:
     )
 
 
-def test_half_a_sign_which_no_file_can_hold_becomes_a_question_mark() -> None:
+def test_an_unpaired_surrogate_becomes_a_question_mark() -> None:
     text = r'{"id": "a\ud800b", "list": ["\ud83d\ude00", "\\\\ud800"]}'
     with answering(sends(JSON + b"\r\n" + text.encode())) as address:
         found = Client(address=address, limit_s=IN_TIME_S).get("/x")

@@ -50,7 +50,7 @@ def test_a_page_without_speculation_has_no_counters() -> None:
 
 
 @pytest.mark.parametrize("value", ["NaN", "+Inf", "-Inf", "many", "-3", "1e300", "1_0x"])
-def test_a_page_whose_counters_are_no_counts_has_none(value: str) -> None:
+def test_counters_that_are_not_counts_are_ignored(value: str) -> None:
     assert read_counters(LLAMA.replace("_total 24", f"_total {value}")) is None
 
 
@@ -62,7 +62,7 @@ def test_a_position_beyond_every_draft_takes_no_memory() -> None:
 
 
 @pytest.mark.parametrize("lengths", [(10**9,), (-1, 10**9 + 1)])
-def test_a_draft_beyond_every_draft_takes_no_memory(lengths: tuple[int, ...]) -> None:
+def test_an_impossible_draft_length_makes_no_histogram(lengths: tuple[int, ...]) -> None:
     counted = Counted(drafted=10**9, accepted=0, steps=2, lengths=lengths)
 
     made = totals(decode_ms=1.0, output_tokens=9, counted=counted)
@@ -110,7 +110,7 @@ def test_rounds_that_did_not_draft_are_counted_as_rounds_of_length_zero() -> Non
     )
 
 
-def test_accepted_tokens_that_no_longer_fitted_are_taken_off_the_last_round() -> None:
+def test_accepted_tokens_beyond_the_limit_are_taken_off_the_last_round() -> None:
     # Rounds of 3 drafts accepted 3, 2 and 3 tokens: 1 + 4 + 3 + 4 = 12, cut at 10. The last
     # round's chunk held 2 tokens, so one of its three accepted tokens is in the output.
     counted = Counted(drafted=9, accepted=8, steps=3, histogram=(0, 0, 1, 2))
@@ -163,7 +163,7 @@ def test_an_arm_that_drafted_nothing_has_only_plain_rounds() -> None:
     assert made.accepted_histogram == (9,)
 
 
-def test_what_nobody_counted_is_unknown_and_not_zero() -> None:
+def test_uncounted_tokens_are_unknown_and_not_zero() -> None:
     assert totals(decode_ms=5.0, output_tokens=10, counted=None) == Totals(decode_ms=5.0)
 
 
@@ -183,7 +183,7 @@ def test_the_page_is_kept_where_it_says_something_else(
     assert (made.drafted, made.accepted) == (12, 6)
 
 
-def test_drafts_of_which_nothing_was_accepted_leave_only_rounds_of_length_zero() -> None:
+def test_drafts_that_were_never_accepted_give_only_rounds_of_length_zero() -> None:
     made = totals(decode_ms=5.0, output_tokens=10, counted=Counted(drafted=27, accepted=0))
 
     assert (made.rounds, made.accepted_histogram) == (9, (9,))
@@ -210,7 +210,7 @@ def test_the_depths_of_an_engine_that_changes_them_are_a_histogram(
     assert made.drafted_histogram == histogram
 
 
-def test_counts_by_which_a_round_accepts_more_than_it_drafts_are_not_of_the_answer() -> None:
+def test_counts_with_more_accepted_than_drafted_tokens_are_ignored() -> None:
     # The truth: 11 rounds drafted 55 and accepted 20, so 1 + 11 + 20 tokens. Counted twice, 31 of
     # 40 accepted tokens would be cut off the last round, of a depth of 5.
     truth = Counted(drafted=55, accepted=20, steps=11)
@@ -223,6 +223,6 @@ def test_counts_by_which_a_round_accepts_more_than_it_drafts_are_not_of_the_answ
     assert wrong == Totals(decode_ms=5.0)
 
 
-def test_counts_that_are_stated_twice_on_a_page_are_none() -> None:
+def test_counters_that_occur_twice_on_a_page_are_ignored() -> None:
     assert read_counters(VLLM + VLLM.replace('engine="0"', 'engine="1"')) is not None
     assert read_counters(VLLM + VLLM) is None

@@ -72,7 +72,7 @@ def test_a_stubborn_server_and_its_children_end_too(monkeypatch: pytest.MonkeyPa
     assert gone(server.pid)
 
 
-def test_where_there_are_no_groups_what_a_server_started_ends_too() -> None:
+def test_child_processes_of_a_server_end_without_process_groups_too() -> None:
     server = process.start(Path(sys.executable), ["-c", STUBBORN], port=1)
     assert eventually(lambda: server.log().count("deaf") == 2)
 

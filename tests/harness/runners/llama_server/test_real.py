@@ -120,7 +120,7 @@ def test_the_in_process_runner_writes_the_same_from_the_same_file(
         assert inner.tokens == plain[name].tokens
 
 
-def test_a_draft_model_writes_the_same_and_says_where_it_lies_and_what_it_takes(
+def test_a_draft_model_changes_no_text_and_reports_its_place_and_memory(
     session: Session, plan: Campaign, plain: dict[str, Generation]
 ) -> None:
     prepared = session.prepare("draft-model-n4")

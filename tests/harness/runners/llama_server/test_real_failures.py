@@ -68,7 +68,7 @@ def failure(found: ServerProcess | Failure) -> Failure:
     return found
 
 
-def test_a_method_that_never_fires_and_a_draft_that_does_not_fit_are_told_apart(
+def test_a_method_that_never_fires_and_a_bad_draft_get_different_reasons(
     binary: str, nonsense: Path, unrelated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(probes, "PASSES", 1)
