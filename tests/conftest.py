@@ -1,6 +1,6 @@
-"""Rules for every test: skips are loud, Hypothesis repeats itself, the long go first.
+"""Rules for all tests: skips are loud, Hypothesis is deterministic, long files start first.
 
-The cache of weights is the user's own: engine tests need real weights, and fetching them again
+Tests use the user's cache of weights: engine tests need real weights, and downloading them
 into a temporary folder for every run would take minutes.
 """
 
@@ -54,7 +54,7 @@ _LONG = ("builds", "long", "engine", "tour", "browser")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Collect no garbage while six thousand tests are found, nor look among them for it later."""
+    """Disable garbage collection while thousands of tests are collected, then freeze them."""
     gc.disable()
     found = yield
     gc.freeze()
@@ -63,13 +63,13 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_unconfigure() -> None:
-    """Libraries that count what they leave behind find it collected."""
+    """Collect garbage at the end, for libraries that report leaked objects."""
     gc.unfreeze()
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take long: at the end, all other processes would wait for one."""
+    """Start with the longest files: at the end, other processes would wait for them."""
     turns = {item.path: len(_LONG) for item in items}
     for item in items:
         marked = (turn for turn, name in enumerate(_LONG) if item.get_closest_marker(name))

@@ -1,4 +1,4 @@
-"""Buffers, placements and speeds of a plan are those that a person works out by hand."""
+"""Buffers, placements and speeds of a plan agree with values worked out by hand."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A curve of step times and the yield of rounds say what each depth gains, and how surely."""
+"""A curve of step times and the yield of rounds give the gain of each depth, with an interval."""
 
 import math
 

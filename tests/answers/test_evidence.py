@@ -17,7 +17,7 @@ def figure(speedup: float, **others: object) -> Figure:
 
 
 def report(person: str, *speedups: float | Figure, **others: object) -> Report:
-    """What a person published about one card and model."""
+    """A person's report about one card and model."""
     usual = {
         "tier": "published", "card": "rtx 4090", "cards": 1, "on_cpu": False, "backend": "cuda",
         "model": "m", "quantisation": "Q4_K_M", "engine": "llama.cpp", "build": None, "day": None,

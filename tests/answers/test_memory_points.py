@@ -1,4 +1,4 @@
-"""The planner comes near the memory that people logged, from what they knew before."""
+"""The planner comes near the memory that people logged, from facts known before loading."""
 
 from dataclasses import replace
 
@@ -75,7 +75,7 @@ def test_a_logged_out_of_memory_case_does_not_fit() -> None:
 
 
 def test_the_planner_states_the_errors_that_it_has_now() -> None:
-    """After a change: `python -m bench.plan --write`."""
+    """Renew them after a change: `python -m bench.plan --write`."""
     stated, found = (orjson.loads(data)["memory"] for data in (ERRORS.read_bytes(), errors_file()))
 
     assert stated == pytest.approx(found)

@@ -27,12 +27,12 @@ NAMES = tomllib.loads((DATA / "names.toml").read_text("utf-8"))
 
 
 def written(kind: str) -> list[tuple[str, str]]:
-    """The spellings of a kind with what is meant, from every part of the file."""
+    """The spellings of a kind with their meaning, from every part of the file."""
     return [each for part in NAMES.values() for each in part.get(kind, {}).items()]
 
 
 def in_words(machine: NamedMachine) -> str:
-    """What was understood as the file writes it."""
+    """The understood cards, in the notation of the file."""
     cards = [
         card.key
         + (f" x{card.count}" if card.count > 1 else "")

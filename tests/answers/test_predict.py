@@ -1,4 +1,4 @@
-"""A prediction adds up the effects of a setting; what nobody tried makes its interval wider."""
+"""A prediction adds up the effects of a setting; untried parts widen its interval."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A round costs what the memory reached; a mixture's tokens share experts; text drafts are free."""
+"""Rounds cost their memory traffic; a mixture's tokens share experts; text drafts are free."""
 
 from dataclasses import replace
 

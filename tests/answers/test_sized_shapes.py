@@ -1,4 +1,4 @@
-"""A model that no table has is planned from the size that its name or `sizes.csv` states."""
+"""A model outside the tables is planned from the size in its name or in `sizes.csv`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What an answer recommends, by figures of people and by predictions, and how it says so."""
+"""An answer's recommendation follows from reported figures and predictions."""
 
 import io
 import re
@@ -34,7 +34,7 @@ def figure(speedup: float, method: str = "mtp", depth: int = 3, **others: object
 
 
 def asked(*people: Iterable[Figure], words: MachineWords = CARD, **others: object) -> Question:
-    """About the model on a card, where each of the people found these figures with it."""
+    """A question about the model on a card, for which each of these people reported figures."""
     computer = described_computer(words)
     card = rig_of(computer).card
     usual = {
@@ -237,7 +237,7 @@ def test_an_answer_is_short_and_its_figures_agree(card: str, model: str) -> None
 
 
 def bounds(figure: str) -> tuple[float, float]:
-    """What a rounded figure may stand for."""
+    """The range of values that a rounded figure may have."""
     plain = figure.replace(",", "")
     digits = len(plain.partition(".")[2])
     half = 0.5 * 10.0**-digits

@@ -1,4 +1,4 @@
-"""Charts come alive when they are scrolled to, again and again, and leave nothing behind."""
+"""Charts become interactive when scrolled into view, repeatedly, and leave nothing behind."""
 
 from xml.etree import ElementTree as ET
 

@@ -100,7 +100,7 @@ READY = {
 def test_no_page_complains_spreads_weighs_too_much_or_shuts_anyone_out(
     page: Page, base: str, site: Path, complaints: list[str]
 ) -> None:
-    """Wide, and narrower with charts alive, in both themes; `test_hostile.py` has a phone."""
+    """Pages are wide, then narrower with live charts, in both themes; `test_hostile.py`: phones."""
     asked = RequestedPaths(site, base)
     page.on("request", asked.hear)
     drawn, looks = set(), set[str]()
@@ -125,12 +125,12 @@ def test_no_page_complains_spreads_weighs_too_much_or_shuts_anyone_out(
 
 
 def _searched(asked: RequestedPaths) -> Iterator[str]:
-    """The parts of the search that were loaded before anybody searched."""
+    """The parts of the search that loaded without a search."""
     return (f"asked for {path}" for path in asked.paths if "search" in path)
 
 
 def _silent(page: Page, *, touched: bool) -> Iterator[str]:
-    """What charts that are alive lack: a button, or words where a field's name would stand."""
+    """Faults of live charts: a missing button, or a field name in place of words."""
     wake_charts(page)
     page.locator("figure[data-spec]:not(:has(.dm-chart__files[data-ready]))").first.wait_for(
         state="detached"
@@ -151,7 +151,7 @@ def _silent(page: Page, *, touched: bool) -> Iterator[str]:
 
 
 def _inaccessible(page: Page, place: str, looks: set[str]) -> Iterator[str]:
-    """What axe finds on an open page in the light, and what is too pale in the dark."""
+    """The findings of axe on an open page in the light theme, and low contrast in the dark one."""
     yield from serious(page, place)
     yield from (f"light {line}" for line in pale(page, place, looks))
     page.evaluate("document.body.dataset.mdColorScheme = 'slate'")
@@ -191,14 +191,14 @@ def inspectable(page: Page) -> Page:
 
 
 def serious(page: Page, place: str) -> list[str]:
-    """What axe calls serious or critical at a place, but for colours, each with its first place."""
+    """Serious and critical findings of axe except colours, each with its first element."""
     return _violations(page, place, ALL_ELSE)
 
 
 def pale(page: Page, place: str, known: set[str]) -> list[str]:
-    """Which texts at a place have too little contrast: the first of those that look alike.
+    """Texts with too little contrast; of texts that look alike, the first.
 
-    What looks as it is `known` is not inspected again; new looks are added.
+    Looks in `known` are not inspected again; new looks are added.
     """
     texts, fresh = page.evaluate(LOOKS, [place, ", ".join(REPEATED), list(known)])
     assert texts > 0

@@ -14,7 +14,7 @@ RESULT = ".dm-fit__result"
 
 @pytest.fixture
 def page(tab: Page, base: str) -> Iterator[Page]:
-    """A page on which nothing may be complained about."""
+    """A page that must have no complaints."""
     complaints: list[str] = []
     with lent(tab) as page:
         yield watch(page, base, complaints)

@@ -39,7 +39,7 @@ def with_only(file: dict[str, Any], facets: AbstractSet[str]) -> dict[str, Any]:
 
 @pytest.fixture
 def parts(page: Page, base: str) -> list[str]:
-    """The site as if its cells were too many for one file; returns the files that were read."""
+    """Serve the site as if its cells did not fit one file; returns the files that were read."""
     site = page.request
     found = re.search(r'data-cells="\.\./([^"]+)"', site.get(base + "explore/").text())
     assert found

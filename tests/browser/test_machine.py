@@ -34,7 +34,7 @@ SMALLEST: ViewportSize = {"width": 320, "height": 700}
 
 @pytest.fixture
 def page(tab: Page, base: str) -> Iterator[Page]:
-    """The home page, and nothing that the browser complains about."""
+    """The home page, which must have no complaints."""
     complaints: list[str] = []
     with lent(tab) as page:
         watch(page, base, complaints)
@@ -44,7 +44,7 @@ def page(tab: Page, base: str) -> Iterator[Page]:
 
 
 def answered(page: Page, card: str, model: str = "") -> str:
-    """The answer to what was typed, which takes one click and the Enter key."""
+    """Type a question, click once and press Enter; return the answer."""
     page.locator(CARD).click()
     page.locator(CARD).fill(card)
     page.locator(MODEL).fill(model)
@@ -95,7 +95,7 @@ def test_a_visitor_has_a_verdict_and_commands_above_the_fold(
 
 
 def test_the_page_says_what_the_engine_says(page: Page, base: str, site: Path) -> None:
-    """For random questions: the object that `plan --json` prints, from the evidence of the site."""
+    """Random questions give the object of `plan --json`, computed from the site's evidence."""
     shown = site / "assets"
     index = json.loads((shown / "answers/index.json").read_bytes())
     reports = msgspec.json.decode((shown / "evidence.json").read_bytes(), type=tuple[Report, ...])

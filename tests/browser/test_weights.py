@@ -1,4 +1,4 @@
-"""What a browser loads, and when; `test_every_page.py` and `test_hostile.py` weigh every kind."""
+"""A browser loads files when needed; `test_every_page.py` and `test_hostile.py` weigh pages."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def asked(page: Page, site: Path, base: str) -> RequestedPaths:
-    """What the page asks for from now on."""
+    """The requests of the page from now on."""
     asked = RequestedPaths(site, base)
     page.on("request", asked.hear)
     return asked

@@ -1,4 +1,4 @@
-"""Where a stream hides when tokens were written, whole requests decide or an interval widens."""
+"""If a stream hides token times, whole requests decide or the interval widens."""
 
 import random
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""An arm whose depth varies has no depth."""
+"""An arm with a varying depth has no single depth."""
 
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ def test_a_method_and_what_readers_call_it(method: Method, label: str, depth: in
 
 
 def with_method(method: Method, drafted: tuple[int, ...] | None) -> Submission:
-    """A sample whose first speculating arm has this method, and these rounds by drafted length."""
+    """A sample whose first speculating arm has this method and histogram of drafted lengths."""
     found = sample(tasks=("code",), prompts_per_task=1, blocks=1)
     changed = next(arm for arm in found.arms if arm.role == "speculation")
     return replace(

@@ -1,4 +1,4 @@
-"""Why a figure has no verdict although it has an interval."""
+"""A figure with an interval may lack a verdict because of a doubt."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ def of(submission: Submission, task: str | None = "code") -> Estimate:
 
 
 def on(prompts: Sequence[str], fired: Sequence[int] = (), speedup: float = 2.0) -> Submission:
-    """Two blocks with 1 % of noise; `fired` of twenty rounds drafted four tokens."""
+    """Two blocks with 1 % noise; `fired` of twenty rounds drafted four tokens."""
     rng = random.Random(5)  # noqa: S311 - simulated noise
     trials = [
         trial(arm, prompt, block, decode_ms=ms * rng.gauss(1, 0.01), output_tokens=25, **counters)
@@ -129,7 +129,7 @@ def test_two_prompts_are_too_few() -> None:
 def giving_up(
     prompts: Sequence[str], blocks: Sequence[int] = (0, 1), *, arm: str = "spec", **fields: str
 ) -> Submission:
-    """Ten prompts in two blocks; an arm gives some up after 4 s, where 40 tokens were to follow."""
+    """Ten prompts in two blocks; an arm times out on some after 4 s, with a limit of 40 tokens."""
     made = on(TEN)
     gone = replace(failed(arm), wall_ms=4000.0, **fields)  # type: ignore[arg-type]
     trials = tuple(

@@ -1,4 +1,4 @@
-"""Each flag is raised by what it is about, and by nothing else."""
+"""Each flag is raised by its own cause only."""
 
 from dataclasses import replace
 
@@ -148,7 +148,7 @@ def test_a_machine_that_was_busy_from_the_start_is_reported_once() -> None:
 def test_the_load_of_a_campaign_that_just_ended_is_not_another_program(
     used: float, names: list[str]
 ) -> None:
-    """The load average remembers it for a minute; what is used at this moment does not."""
+    """The load average still includes it for a minute; the current usage does not."""
     looks = (Snapshot(moment="before", load_1min=16.0, busy_fraction=used),)
 
     assert [f.name for f in summarize(replace(CLEAN, environment=looks)).flags] == names

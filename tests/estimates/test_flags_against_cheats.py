@@ -1,4 +1,4 @@
-"""Flags against cheats see impossible figures, and spare what clocks and methods explain."""
+"""Flags against cheats find impossible figures, and spare effects of clocks and methods."""
 
 import random
 from dataclasses import replace
@@ -65,7 +65,7 @@ def test_rounds_that_were_not_counted_yield_the_depth_and_one_at_most() -> None:
 
 
 def look_up(factor: float) -> Submission:
-    """Twelve prompts on which a drafted token more costs half a plain one, times a factor."""
+    """Twelve prompts on which each drafted token costs half a plain one, times a factor."""
     lengths = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
     made = [round_costs((1 + length / 2) * factor, drafted=length) for length in lengths]
     prompts = tuple(f"code-{number}" for number, _ in enumerate(lengths))

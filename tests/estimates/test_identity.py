@@ -41,7 +41,7 @@ SHORT_NAMES = {
 
 
 def on(*gpus: Gpu, listed: tuple[str | None, ...] = (), backend: str = "cuda") -> Submission:
-    """A result of a machine with these cards; `listed` are the engine's words for those it has."""
+    """A result from a machine with these cards; `listed` are their names in the engine."""
     plain = sample(tasks=("code",), prompts_per_task=1, blocks=1, backend=backend)
     devices = tuple(
         Device(name=f"CUDA{number}", kind="gpu", description=words, memory_total_mib=24000)

@@ -63,7 +63,7 @@ def test_one_disturbed_block_of_three_changes_nothing() -> None:
 
 
 def timed_out(block: int, reason: str = "timed-out") -> Submission:
-    """Plain decoding takes 10 ms a token; the arm 5, and in one block it is given up after 4 s."""
+    """Plain decoding takes 10 ms a token, the arm 5; in one block the arm times out after 4 s."""
     given = trial("baseline"), trial("spec", decode_ms=50.0), trial("baseline", block=block)
     gone = replace(failed("spec", block=block), reason=reason, wall_ms=4000.0)
     made = campaign([*given, gone])

@@ -20,7 +20,7 @@ T2_OVER_ROOT_3 = 4.302653 / math.sqrt(3)
 def passes(
     disturbed: tuple[float, ...], *, by_prompt: tuple[float, ...] = (2.0,) * 4, turns: str = "block"
 ) -> Submission:
-    """The arm's time in block b is that of its prompt, times the logarithm `disturbed[b]`."""
+    """The arm's log time in block b is that of its prompt plus `disturbed[b]`."""
     trials = [
         trial(arm, prompt, block, decode_ms=100.0 if arm == "baseline" else own)
         for block, log in enumerate(disturbed)

@@ -37,7 +37,7 @@ def names(submission: Submission) -> set[str]:
 
 
 def on_cards(*cards: str, ms: float, gb: float = 10.0) -> Submission:
-    """A model of this many GB that takes so long per token on these cards."""
+    """A model of this many GB with this time per token on these cards."""
     bare = campaign([trial("baseline", decode_ms=10 * ms, rounds=10)])
     return replace(
         bare,

@@ -1,4 +1,4 @@
-"""By the processor's clock an arm may look different, and only where the processor did the work."""
+"""Processor time gives a second speedup, only if the processor did the work."""
 
 from dataclasses import replace
 

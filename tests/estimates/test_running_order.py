@@ -1,4 +1,4 @@
-"""A result whose prompts or arms were taken out no longer has the order that its seed gives."""
+"""A result with prompts or arms removed no longer has the order of its seed."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ def flags(submission: Submission) -> set[str]:
 
 
 def replanned(submission: Submission) -> Submission:
-    """With a plan that says as many trials as there are."""
+    """The submission with a plan that matches its number of trials."""
     design = replace(submission.design, planned_trials=len(submission.trials))
     return replace(submission, design=design)
 

@@ -1,4 +1,4 @@
-"""A ratio of two servers is one of speculation only if nothing else of them differs."""
+"""A ratio of two servers measures speculation only if nothing else differs."""
 
 import pytest
 

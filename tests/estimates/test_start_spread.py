@@ -1,4 +1,4 @@
-"""The spread between starts is that by which the starts differ, with an interval that holds it."""
+"""The estimated spread between starts agrees with the simulated one, within its interval."""
 
 import math
 import random
@@ -59,7 +59,7 @@ def test_one_prompt_or_one_start_shows_no_spread() -> None:
 
 
 def campaign(rng: random.Random, drawn: float, blocks: int) -> list[list[float]]:
-    """Logarithms of the ratio of each prompt, with a factor that is drawn at every start."""
+    """Log ratios of each prompt, with a random factor per start."""
     starts = [rng.gauss(0, drawn) for _ in range(blocks)]
     return [
         [base + start + rng.gauss(0, NOISE) for start in starts]
@@ -87,7 +87,7 @@ def test_the_stated_spread_holds_the_drawn_one_in_nine_of_ten_runs(
 
 
 def served(factors: list[float] | None) -> Submission:
-    """A campaign through servers that were restarted in each block, by a factor as fast."""
+    """A campaign through servers that restart in each block with a different speed."""
     result = sample(blocks=3)
     argv = None if factors is None else ("--port", "0")
 

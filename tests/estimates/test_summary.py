@@ -1,4 +1,4 @@
-"""A summary says all that one submission says."""
+"""A summary contains every estimate of a submission."""
 
 import math
 from dataclasses import replace
@@ -132,7 +132,7 @@ def test_an_uncertain_clock_excess_widens_the_interval_of_all_prompts() -> None:
 
 
 def rounds_of(ms: float) -> dict[str, tuple[float, ...]]:
-    """Ten rounds, each of so many milliseconds."""
+    """Ten rounds of equal length in milliseconds."""
     return {"drafted_histogram": (10,), "round_ms_median": (ms,)}
 
 

@@ -83,10 +83,10 @@ def test_a_very_busy_machine_is_a_serious_flag_and_a_busy_one_is_not() -> None:
 
 
 def test_nineteen_of_twenty_campaigns_under_load_contain_the_quiet_figure() -> None:
-    """The ratio of a campaign moves with its load, as quick runs beside busy programs did.
+    """The ratio of a campaign shifts with its load, as in quick runs beside busy programs.
 
-    Load of up to three programs per core moves the logarithm by up to 0.05 for each, one way; the
-    campaign's own interval has a half-width of 3 % and misses by its nature in one of twenty.
+    Up to three programs per core shift the logarithm by up to 0.05 each, in one direction. The
+    campaign's own interval has a half-width of 3 % and misses in one of twenty by design.
     """
     rng = random.Random(14)  # noqa: S311 - a simulation
     held = {"plain": 0, "widened": 0}

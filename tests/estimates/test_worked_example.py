@@ -33,7 +33,7 @@ ROWS = {name: [cell.strip() for cell in cells.split("|")] for name, cells in ROW
 
 
 def steady(arm: str, prompt: str) -> list[float]:
-    """Ms per token of each block by the steady clock, from the words of the page."""
+    """Ms per token of each block by the steady clock, as the page describes it."""
     done = [trial for trial in FILE["trials"] if trial["arm"] == arm and trial["outcome"] == "ok"]
     excess = median(trial["decode_ms"] / medians(trial) for trial in done)
     found = sorted((t for t in done if t["prompt"] == prompt), key=lambda trial: trial["block"])

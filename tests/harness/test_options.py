@@ -31,7 +31,7 @@ COMMANDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandwich:
-    """One option of each kind, one that must be given, and a field that is not an option."""
+    """One option of each kind, a required one, and a field that is not an option."""
 
     bread: str = option("What is around it.", name="with", short="-w", default=REQUIRED)
     slices: int = option("How many.", least=1, most=4, default=2)
@@ -54,7 +54,7 @@ def made(*arguments: str) -> tuple[int, str]:
 
 
 def not_in_help(kind: type, command: str) -> set[str]:
-    """The options of a value that the help of a command does not name."""
+    """The options that are missing in the help of a command."""
     words = [*command.split(), "--help-all"]
     shown = CliRunner().invoke(app, words, env={"COLUMNS": "300"}).output
     return set(option_names(kind)) - set(re.findall(r"--[a-z-]+", shown))

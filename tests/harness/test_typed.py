@@ -1,4 +1,4 @@
-"""What people type wrong is refused before anything is measured, with the reason that is true."""
+"""Typing mistakes are refused before anything is measured, with the true reason."""
 
 import shlex
 import shutil
@@ -43,12 +43,12 @@ def old_build(path: Path) -> Path:
 
 class _Pages(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Quiet: what the program prints is read."""
+        """Log nothing, because the output is read."""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What people name by mistake; models of one size, but a `large` one."""
+    """A folder with files that people name by mistake; models of one size, and a `large` one."""
     made = tmp_path_factory.mktemp("typed")
     (made / "void").mkdir()
     for name, text in FILES.items():
@@ -72,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def places(folder: Path) -> Iterator[dict[str, str]]:
-    """The words in braces: files, and servers of plain pages (`web`), or of the protocol."""
+    """Values for the words in braces: files, web servers (`web`) and model servers."""
     pages = partial(_Pages, directory=str(folder))
     web = ThreadingHTTPServer(("127.0.0.1", 0), pages)
     with web, serving() as api, serving() as again:

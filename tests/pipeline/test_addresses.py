@@ -1,4 +1,4 @@
-"""The repository has one address: by a setting, by pyproject.toml, or by the remote of the copy."""
+"""The repository's address comes from a setting, from pyproject.toml, or from the git remote."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Who may send what, under which name, and when; and what only maintainers may change."""
+"""Rules on who may send which result, under which name and when, and on curated files."""
 
 import json
 from dataclasses import fields, replace
@@ -153,7 +153,7 @@ FIGURE = min((Path(__file__).parents[2] / "results" / "published").glob("*.json"
 
 
 def curated(repository: Repository, path: str, kind: str) -> set[tuple[str, str]]:
-    """What the gate finds where a maintainer lets in an entry of this kind at this path."""
+    """The gate's findings on an entry of this kind and path that a maintainer approved."""
     place = repository.path / path
     place.parent.mkdir(parents=True, exist_ok=True)
     if kind == "link":
@@ -233,7 +233,7 @@ def _scaled(trial: Trial, factor: float) -> Trial:
 
 
 def with_entry(repository: Repository, name: str, status: str = "quarantined") -> None:
-    """On `main`: the long result, and a decision of maintainers under this name."""
+    """Put the long result and a maintainers' decision under this name on `main`."""
     repository.git("checkout", "--quiet", "main")
     repository.write(sample_bytes(LONG), name_of(LONG))
     decision = repository.path / "results" / "lifecycle" / name

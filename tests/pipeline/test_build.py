@@ -36,7 +36,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_same_inputs_give_the_same_bytes_also_from_a_cache(site: Path, tmp_path: Path) -> None:
-    """All that MkDocs reads; `make cold` compares whole sites."""
+    """Only the input of MkDocs is compared; `make cold` compares whole sites."""
     before, again = site.with_name(f"{site.name}-source"), tmp_path / "again"
     cache = shutil.copytree(site.with_name("cache"), tmp_path / "cache")
 
@@ -120,7 +120,7 @@ def _submission(site: Path, number: int) -> str:
 
 @pytest.fixture(scope="module")
 def leaves(full: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """The parts of a collection that counts as large from four submissions on, by path."""
+    """The parts of a collection by path, if four submissions count as large."""
     site = Site(
         bundle="",
         address="https://x.example/",

@@ -1,4 +1,4 @@
-"""A build with a cache has the tables of one without, whatever is in the cache."""
+"""Builds with any cache and without one have the same tables."""
 
 import shutil
 from pathlib import Path
@@ -24,7 +24,7 @@ NAMES = sorted(path.name for path in (RESULTS / "community").glob("*.json"))[:18
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Some results of the collection, and a file of published figures."""
+    """A few results of the collection, and a file of published figures."""
     folder = tmp_path_factory.mktemp("results")
     for part, names in ("community", NAMES), ("published", ["arc-b70.json"]):
         (folder / part).mkdir()

@@ -1,4 +1,4 @@
-"""The interval of a cell depends on how many votes there are, and on nothing else."""
+"""The method for a cell's interval depends only on the number of votes."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Figures, axes and colours of charts are those that a reader needs."""
+"""Figures, axes and colours of charts suit their readers."""
 
 import math
 from datetime import date

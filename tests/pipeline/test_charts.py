@@ -277,7 +277,7 @@ def _arms_of(campaign: Example) -> set[object]:
 
 
 def _parameters(full: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
-    """What the charts of one submission are asked for."""
+    """The parameters of the charts of one submission."""
     (submission,) = one(
         full, "select submission from submission_overview where contributor = 'bob'"
     )

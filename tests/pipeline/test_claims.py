@@ -1,4 +1,4 @@
-"""What a cell may claim, and what may be said of the best of several."""
+"""Claims of cells, and of the best of several settings, keep their limits."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The command line prints results on stdout, talks on stderr, and exits with what it found."""
+"""The command line prints results on stdout and messages on stderr, with documented codes."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Every column of the exported tables has words, and the keys of the package are keys."""
+"""Every column of the exported tables is described, and the declared keys are unique."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache

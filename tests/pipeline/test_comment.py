@@ -1,4 +1,4 @@
-"""The comment shows everything, and no text of a contributor becomes markup in it."""
+"""The comment is complete, and no text of a contributor becomes markup in it."""
 
 # ruff: noqa: RUF001 - texts as they are printed
 
@@ -45,7 +45,7 @@ SHA = "0123456789abcdef0123456789abcdef01234567"
 
 
 def understanding(text: str = "plain", **other: Any) -> Understanding:  # noqa: ANN401 - any field
-    """An understanding in which every free text is the given one."""
+    """A summary in which every free text is the given one."""
     figure = TaskResult(
         verdict="helps",
         prompts=32,

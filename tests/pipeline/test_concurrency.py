@@ -1,4 +1,4 @@
-"""Concurrent requests have their own part of the site, and it shows what a speedup keeps."""
+"""Concurrent requests have their own part of the site, which shows how speedups decline."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Settings that are not the usual ones make cells of their own, and no pool mixes them."""
+"""Non-default settings have their own cells, and no pool mixes them."""
 
 import shutil
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Whose votes count, whose may confirm, and how maintainers end all results of a contributor."""
+"""Votes, confirmations, and the withdrawal of all results of a contributor."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -69,7 +69,7 @@ def test_evidence_under_a_serious_flag_takes_part_in_no_vote() -> None:
 
 
 def _doubted(made: Example) -> Example:
-    """The same under a serious flag that concerns every arm."""
+    """The example with a serious flag on every arm."""
     estimates = tuple(replace(each, doubt=DOUBT.name) for each in made.summary.estimates)
     return replace(made, summary=replace(made.summary, estimates=estimates, flags=(DOUBT,)))
 

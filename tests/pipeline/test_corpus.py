@@ -1,4 +1,4 @@
-"""A run over the whole corpus finds what checking file by file finds."""
+"""A run over the whole corpus finds the same as checks file by file."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def small(seed: int = 0) -> Submission:
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    """Good files, and one for every way in which a place in the corpus can be missed."""
+    """Good files, and one for every way to be in a wrong place in the corpus."""
     good = put(tmp_path, small())
     put(tmp_path, small(1))
     good.with_name(f"zzz{good.name}").write_bytes(good.read_bytes())

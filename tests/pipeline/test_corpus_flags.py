@@ -1,4 +1,4 @@
-"""Copies are found, and honest submissions are left in peace."""
+"""Copies are found, and honest submissions are not flagged."""
 
 import math
 import random
@@ -156,7 +156,7 @@ def test_an_empty_corpus_raises_nothing() -> None:
 
 
 def replacing(old: Submission, **changes: object) -> Submission:
-    """What its contributor would send instead of a submission."""
+    """A correction of a submission by its contributor."""
     digest = content_digest(sample_bytes(old))
     name = f"rtx-4060--sample-7b-q4-k-m--20261121-{digest}.json"
     return replace(old, supersedes=name, **changes)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""JSON inside a page stays data, whatever it holds, and says the same."""
+"""JSON inside a page remains unchanged data for any content."""
 
 import json
 import math

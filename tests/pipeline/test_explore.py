@@ -1,4 +1,4 @@
-"""What Explore filters is what SQL says: the view, the columnar file, the closest pairs."""
+"""The view, the columnar file and the closest pairs of Explore agree with SQL."""
 
 import json
 import math
@@ -241,7 +241,7 @@ def test_without_results_the_page_invites_and_no_file_is_written(
 
 
 def _printed(figure: dict[str, Any], row: int) -> str | None:
-    """What the page prints: rounded half up, as JavaScript's `Math.round` does."""
+    """The printed form on the page: rounded half up, like JavaScript's `Math.round`."""
     value, digits = figure["values"][row], figure["digits"]
     if value is None:
         return None

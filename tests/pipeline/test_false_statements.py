@@ -1,4 +1,4 @@
-"""Nothing on the site that a visitor would act on and be wrong: one constructed case for each."""
+"""The site makes no false statement that a visitor would act on: one constructed case each."""
 
 import re
 from dataclasses import replace
@@ -37,7 +37,7 @@ def page_of_the_card(connection: duckdb.DuckDBPyConnection) -> str:
 
 # ---- commands that hurt ------------------------------------------------------------------------
 def test_a_setting_slower_than_another_plain_engine_has_no_command() -> None:
-    """1.5 x 20 tokens/s are fewer than the 50 of the other engine without a draft."""
+    """1.5 x 20 tokens/s is less than the 50 of the other engine without a draft."""
     slow = through("llama-cpp-python", 20, contributor="ada")
     fast = through("llama-server", 50, speedup=0.7, contributor="bob")
 
@@ -94,7 +94,7 @@ PRINTED = """
 
 
 def figures(*listed: tuple[str, float, str, bool]) -> duckdb.DuckDBPyConnection:
-    """What people print about a card: who, the speedup, the engine, whether more differs."""
+    """Published figures about a card: person, speedup, engine, whether the runs differ in more."""
     connection = database()
     for person, speedup, engine, differs in listed:
         given = {"person": person, "speedup": speedup, "engine": engine, "differs": differs}
@@ -110,7 +110,7 @@ def figures(*listed: tuple[str, float, str, bool]) -> duckdb.DuckDBPyConnection:
 
 
 def page_of_figures(*listed: tuple[str, float, str, bool]) -> str:
-    """The page of the card that they are about."""
+    """The page of the card with these figures."""
     pages = device_pages(figures(*listed), SITE)
     return next(page.text for page in pages if page.path == "devices/card.md")
 

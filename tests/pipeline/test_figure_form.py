@@ -1,4 +1,4 @@
-"""A published figure that anybody reports becomes one new file, by the form or by the command."""
+"""A reported published figure becomes one new file, by the form or by the command."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`acceptance` counts a pair whose target is here, or whose answers are in a file."""
+"""`acceptance` counts for a pair with a local target, or with answers in a file."""
 
 import json
 from functools import partial
@@ -138,7 +138,7 @@ def test_texts_of_unknown_origin_are_read_without_a_task(models: list[str], tmp_
 
 
 class Interrupted(FakeSession):
-    """Ctrl-C comes while the second answer is read."""
+    """Raises Ctrl-C while the second answer is read."""
 
     read = 0
 
@@ -169,7 +169,7 @@ def test_ctrl_c_keeps_what_was_read(
 
 
 class Refusing(FakeSession):
-    """Cannot read a text, as one of another vocabulary."""
+    """Cannot read a text, like a draft with another vocabulary."""
 
     def agreement(
         self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None

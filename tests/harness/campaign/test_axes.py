@@ -1,4 +1,4 @@
-"""Depth of context, sampling, cache and the rest: options, refusals, prompts, what is recorded."""
+"""Options, refusals, prompts and recorded values of context depth, sampling, cache and others."""
 
 import bz2
 import hashlib

@@ -1,4 +1,4 @@
-"""A campaign lasts about as long as is announced before it."""
+"""A campaign takes about the announced time."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The target alone is also measured at another placement, as its own arm."""
+"""The target alone can also be measured at another placement, as a separate arm."""
 
 from pathlib import Path
 

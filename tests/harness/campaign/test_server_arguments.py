@@ -1,4 +1,4 @@
-"""A result shows of a server's command line what is known to be harmless, and `…` for the rest."""
+"""A result shows known harmless arguments of a server's command line, and `…` for the rest."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The commands about files, models and the machine print what was asked for."""
+"""The commands about files, models and the machine print their answers."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`fix` repairs what touches no measurement, says what it does first, and refuses the rest."""
+"""`fix` repairs faults outside measurements, after announcing them, and refuses the rest."""
 
 import io
 import json
@@ -219,7 +219,7 @@ def test_another_spelling_of_a_known_model_becomes_its_one_name(tmp_path: Path) 
 
 
 class Terminal(io.StringIO):
-    """What somebody types."""
+    """A terminal with typed input."""
 
     def isatty(self) -> bool:
         return True

@@ -23,7 +23,7 @@ from tests.harness.ggufs import TOKENS, write_gguf
 
 @pytest.fixture(autouse=True)
 def empty_hub(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A hub's cache with nothing in it, and no network that a mistake could reach."""
+    """An empty hub cache, and no reachable network."""
     folder = cache_dir / "hub"
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(folder))
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
@@ -35,7 +35,7 @@ def call(*arguments: str) -> Result:
 
 
 def card(free_gib: float) -> Computer:
-    """A machine with so much free on its card, and as much main memory."""
+    """A machine with this much free memory on its card, and equal main memory."""
     described = computer_of(MachineWords(gpus=("RTX 4060 8 GB",), ram=free_gib + 2))
     memory = Memory(name="RTX 4060", free_mib=free_gib * 1024)
     return replace(described, devices=(memory,))
@@ -110,7 +110,7 @@ def test_unknown_sizes_get_no_answer() -> None:
 def of_this(
     monkeypatch: pytest.MonkeyPatch, *gpus: tuple[str, Literal["nvidia", "amd"], int]
 ) -> Computer:
-    """The machine at hand with other cards."""
+    """The local machine with other cards."""
     listed = tuple(Gpu(name=name, vendor=vendor, vram_mib=mib) for name, vendor, mib in gpus)
     rig = replace(machine(), ram_mib=1000, gpus=listed)
     monkeypatch.setattr(detect, "machine", lambda: rig)

@@ -1,4 +1,4 @@
-"""The comparison of two builds finds what changed, and nothing where nothing did."""
+"""The comparison of two builds finds real changes and no others."""
 
 import math
 from dataclasses import replace
@@ -27,9 +27,9 @@ def build(
     answers: tuple[str, ...] = (),
     **drafts: int,
 ) -> Submission:
-    """Six blocks of a machine whose speed moves a little; prompts have 100 tokens.
+    """Six blocks on a machine whose speed varies a little; prompts have 100 tokens.
 
-    `answers` are what the arm with speculation writes on the first prompts.
+    `answers` are the texts of the arm with speculation on the first prompts.
     """
     prompts = tuple(f"json-{n}" for n in range(len(answers))) or PROMPTS
     found = campaign(

@@ -204,7 +204,7 @@ def test_a_bad_address_or_folder_is_refused_before_anything_is_measured(tmp_path
 
 
 class RunningFleet:
-    """The command, started in a folder with a matrix of five models of a server, and a bad one."""
+    """The command in a folder with a matrix of five models of a server and a bad one."""
 
     def __init__(self, folder: Path, *urls: str) -> None:
         self.folder = folder
@@ -216,7 +216,7 @@ class RunningFleet:
         (folder / "matrix.toml").write_text(lists + "\n".join(("attempts = 2", *rows)), "utf-8")
 
     def start(self, *options: str) -> subprocess.Popen[str]:
-        """The process; its lines come on standard error."""
+        """Start the process; its lines are on standard error."""
         own = {"DRAFTMAP_CACHE": str(self.folder / "cache"), "PYTHONPATH": str(ROOT)}
         return subprocess.Popen(
             [sys.executable, "-m", "harness", "fleet", "matrix.toml", "--tls", "keys", *options],

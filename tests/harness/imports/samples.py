@@ -23,7 +23,7 @@ FACTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """Files of one format, the facts that they need, and what must come out.
+    """Files of one format, the facts that they need, and the expected result.
 
     `speedups` are the time ratios of the paired prompts, by part, arm and task.
     """

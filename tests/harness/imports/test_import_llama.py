@@ -1,4 +1,4 @@
-"""What the importers of llama-server and llama-spec-bench keep, and what they leave out."""
+"""The importers of llama-server and llama-spec-bench keep and omit the right data."""
 
 import json
 from collections.abc import Callable
@@ -34,7 +34,7 @@ BASE_TABLE, MTP_TABLE = (
 
 
 def of_tables(base: str, mtp: str) -> list[tuple[int | None, int | None]]:
-    """Drafted and accepted tokens of the second arm."""
+    """Import two tables; return drafted and accepted tokens of the second arm."""
     files = [Given(name=name, data=each.encode()) for name, each in (("a", base), ("b", mtp))]
     (found,) = run("llama-spec-bench", files, ALL["llama-spec-bench"].facts).submissions
     return [(trial.drafted, trial.accepted) for trial in found.trials if trial.arm != "baseline"]

@@ -1,4 +1,4 @@
-"""Shapes that files have in the wild: each case is one that a public file had."""
+"""Real files vary in form: each case here is that of a public file."""
 
 import gzip
 import json

@@ -16,7 +16,7 @@ def as_json(name: str, value: object) -> Given:
 
 
 def served(itls: list[list[float]], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    """What `vllm bench serve --save-detailed` writes, with 11 tokens for each request."""
+    """A file of `vllm bench serve --save-detailed`, with 11 tokens for each request."""
     count = len(itls)
     return {
         "date": "20260517-093000",

@@ -1,4 +1,4 @@
-"""The files of other tools become results, with the speedups that were worked out by hand."""
+"""Files of other tools become results with the speedups worked out by hand."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What a system says about itself becomes the machine of the format."""
+"""A system's own description becomes the machine in the format."""
 
 from collections import namedtuple
 from pathlib import Path
@@ -165,7 +165,7 @@ def test_an_amd_card_is_read_from_sys_and_named_by_lspci(drm: Path) -> None:
 
 @pytest.fixture
 def radeons(tmp_path: Path) -> Path:
-    """Two cards, in slots that are not in the order of their names, and a processor's graphics."""
+    """Two cards, whose slots and names are in different orders, and a processor's graphics."""
     root = tmp_path / "drm"
     cards = {
         # name: slot, MiB, clock in MHz, degrees, watts

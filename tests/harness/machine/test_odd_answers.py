@@ -1,4 +1,4 @@
-"""Whatever the programs of a system print, what can be read is read, and nothing is raised."""
+"""Odd output of system programs is read as far as possible, without an exception."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The runner mlx, as far as it goes without MLX: rounds, folders, and what to install."""
+"""The parts of the runner mlx that need no MLX: rounds, folders, and what to install."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ CONFIG = {"model_type": "llama", "quantization": {"group_size": 64, "bits": 4}}
 
 
 def flags(text: str) -> list[bool]:
-    """Whether each token was drafted: `d` for one that was, `t` for one of the target."""
+    """Flags of tokens: `d` for a drafted one, `t` for one of the target."""
     return [sign == "d" for sign in text]
 
 

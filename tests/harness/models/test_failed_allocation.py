@@ -1,4 +1,4 @@
-"""A run says which options would have fitted where an arm found no memory."""
+"""If an arm runs out of memory, the run names options that would have fitted."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -38,7 +38,7 @@ def nothing_here(cache_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def listed(machine: ComputerOptions) -> dict[str, Extent]:
-    """What `models` says about each model whose size is known."""
+    """The output of `models` about each model of known size."""
     found = assess(computer_of(machine.words), CONTEXT).models
     return {each.preset.name: each.fits for each in found if each.fits and not each.preset.head}
 
@@ -54,7 +54,7 @@ def test_models_and_plan_agree(machine: ComputerOptions) -> None:
 
 
 def planned_extent(name: str, machine: ComputerOptions) -> Extent:
-    """How much fits by what `plan --json` says of layers, and by the experts in its command."""
+    """The extent that fits, from the layers in `plan --json` and the experts in its command."""
     found = plan(
         question_of(
             ModelOptions(target=name, draft="none"),

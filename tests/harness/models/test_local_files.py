@@ -1,4 +1,4 @@
-"""Models that other programs have fetched are found where those keep them."""
+"""Models downloaded by other programs are found in their folders."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
-"""A model comes from the hub whole, although connections break and bytes get lost.
+"""A download from the hub is complete, although connections break and bytes get lost.
 
-The real client of the hub speaks with a hub on a loopback port.
+The real hub client talks to a fake hub on a loopback port.
 """
 
 import os

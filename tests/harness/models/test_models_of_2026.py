@@ -1,4 +1,4 @@
-"""The models that people run in 2026 are known: where they fit, and what they draft with.
+"""The models that people run in 2026 are known, with the memory they need and their drafts.
 
 The run of the month picks one of them.
 """

@@ -20,7 +20,7 @@ def said(text: str, finish: str | None = None, ids: list[int] | None = None) -> 
 
 
 def read_at(*chunks: dict[str, Any]) -> Answer:
-    """The answer of chunks that come one second apart, the first a second after the question."""
+    """Read chunks that arrive one second apart, the first one second after the request."""
     seconds = iter(range(1, 100))
     return read(chunks, began_s=0.0, clock=lambda: float(next(seconds)))
 

@@ -1,4 +1,4 @@
-"""Real answers of vLLM 0.32 are read as they went over the wire."""
+"""Captured answers of vLLM 0.32 are read correctly."""
 
 import json
 import re

@@ -26,7 +26,7 @@ META = {"spec_num_proposed_drafts": 12, "spec_num_correct_drafts": 1, "spec_veri
 def answer(
     beside: Mapping[str, Any] | None = None, usage: Mapping[str, Any] | None = None
 ) -> Answer:
-    """An answer with what a server adds to it."""
+    """An answer with additional fields of a server."""
     return Answer(
         began_s=0.0,
         first_s=0.1,

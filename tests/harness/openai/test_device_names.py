@@ -1,4 +1,4 @@
-"""A result is filed under the card that ran, by the name that a person gives it, or asks for it."""
+"""A result is filed under the card that ran or that the user names; else the name is required."""
 
 import tomllib
 from dataclasses import dataclass, field, replace
@@ -61,7 +61,7 @@ RIGS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """What llama.cpp lists on a machine, and the card's name; MiB in use by device."""
+    """Devices that llama.cpp lists on a machine, the card's name, and MiB in use by device."""
 
     title: str
     rig: str
@@ -72,9 +72,9 @@ class Listed:
 
 @dataclass(frozen=True, kw_only=True)
 class AskedServer:
-    """A server that lists nothing. `name` is the card's, or `None` where it asks.
+    """A server that lists no device. `name` is the card's, or `None` if the name is required.
 
-    `shows` are words of the question. Without a `version` the server does not state one.
+    `shows` are words of the message. Without a `version` the server does not state one.
     """
 
     title: str
@@ -114,7 +114,7 @@ def test_a_listed_device_has_a_persons_name(row: Listed, tmp_path: Path) -> None
 
 
 def where(row: AskedServer, folder: Path) -> Engine:
-    """The engine of a row as it is recorded. Raises `BadInputError` where it asks."""
+    """The recorded engine of a row. Raises `BadInputError` if a name is required."""
     endpoint: Endpoint = parse("http://127.0.0.1:1", option="--base-url")
     if row.command is not None:
         endpoint = tuple(row.command.split())

@@ -1,4 +1,4 @@
-"""What goes wrong is a value with a reason and what to do, never a traceback."""
+"""A failure is a value with a reason and a remedy, never a traceback."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""An engine is called what it calls itself, and what it does not state stays out."""
+"""An engine is recorded under its own name, and unstated facts are omitted."""
 
 import pytest
 

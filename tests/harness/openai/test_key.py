@@ -1,4 +1,4 @@
-"""A key comes from the environment, goes to the server and nowhere else."""
+"""A key comes from the environment and goes only to the server."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A server that drafts as each request says is started once, and its arms take turns by prompt."""
+"""A server with a draft depth per request is started once, and its arms alternate by prompt."""
 
 import pickle
 import sys

@@ -1,4 +1,4 @@
-"""From the command line to a page: what a server does not tell is said to be unknown."""
+"""From the command line to a page, facts that a server does not state are unknown."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def measured(path: Path) -> Submission:
 
 
 def page_of(path: Path, folder: Path) -> str:
-    """The page that the site has about a result file."""
+    """The site's page about a result file."""
     (folder / "community").mkdir(parents=True)
     connection = open_database(folder, (path,))
     site = Site(bundle="charts.js", repository=None, address=None)

@@ -1,4 +1,4 @@
-"""Two servers whose texts are not those of one model are flagged in the file."""
+"""Two servers whose texts are not from the same model are flagged in the file."""
 
 from pathlib import Path
 from typing import Any

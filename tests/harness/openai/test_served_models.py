@@ -1,4 +1,4 @@
-"""A model behind a server is described by what its name, its server and its files say."""
+"""A model behind a server is described by its name, its server and its files."""
 
 import struct
 from functools import partial

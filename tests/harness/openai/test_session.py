@@ -1,4 +1,4 @@
-"""Each engine is measured by what it tells, and what it does not tell stays unknown."""
+"""Each engine is measured by the counters that it states; the others stay unknown."""
 
 from dataclasses import replace
 

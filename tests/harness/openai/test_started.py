@@ -1,4 +1,4 @@
-"""A server that a command starts is fresh for each arm and block, and nothing of it is left."""
+"""A server started by a command is fresh for each arm and block, and leaves nothing behind."""
 
 import sys
 
@@ -18,7 +18,7 @@ def command(*options: str) -> str:
 
 
 def running(text: str = FAKE) -> list[int]:
-    """The processes that this one has started with a text in their command lines."""
+    """Child processes with this text in their command line."""
     return [pid for pid in children() if text in command_line(pid)]
 
 

@@ -1,4 +1,4 @@
-"""A server that contradicts its arm is refused before an hour is spent on it."""
+"""A server that contradicts its arm is refused before the campaign starts."""
 
 from dataclasses import replace
 from typing import Any

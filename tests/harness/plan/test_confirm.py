@@ -67,7 +67,7 @@ def after(words: list[str], flag: str) -> str | None:
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program that lists the options of a llama-server, where every model has room."""
+    """A program that lists a llama-server's options, on a machine with room for every model."""
     roomy = computer_of(MachineWords(ram=130))
     monkeypatch.setattr(room, "computer_of", lambda: roomy)
     program = tmp_path / "llama-server"

@@ -47,7 +47,7 @@ def asked(model: str, **machine: object) -> Answer:
 
 @pytest.fixture
 def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A result of 3.5 GB of weights at about 50 tokens/s on an RTX 4060; nothing else is known."""
+    """A result of 3.5 GB of weights at about 50 tokens/s on an RTX 4060, without other facts."""
     path = tmp_path / "one.json"
     path.write_bytes(sample_bytes(sample()))
     monkeypatch.setattr(nearest, "learned", lambda: replace(learned(), rates=()))

@@ -1,4 +1,4 @@
-"""`plan` answers people and programs, and says why where it cannot plan."""
+"""`plan` answers people and programs, and gives a reason if it cannot plan."""
 
 import json
 import re
@@ -29,7 +29,7 @@ KINDS = {
 
 @pytest.fixture(autouse=True)
 def no_hub(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hub's cache with nothing in it."""
+    """An empty hub cache."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache_dir / "hub"))
 
 

@@ -1,4 +1,4 @@
-"""`plan --curve` takes what a wider step costs from a file, and refuses one that is of another."""
+"""`plan --curve` takes the cost of wider steps from a file; it refuses an unrelated curve."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("binding")
 
 @pytest.fixture(autouse=True)
 def no_hub(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hub's cache with nothing in it, no hub, and a machine with room for every model."""
+    """An empty hub cache, no hub, and a machine with room for every model."""
     roomy = computer_of(MachineWords(ram=130))
     monkeypatch.setattr(room, "computer_of", lambda: roomy)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache_dir / "hub"))
@@ -42,7 +42,7 @@ def no_hub(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def plan(*arguments: str) -> tuple[dict[str, Any], str]:
-    """What a plan says to machines, and what to people."""
+    """The output of a plan for programs, and for people."""
     found, printed = (
         CliRunner().invoke(app, ["plan", *arguments, *more]) for more in (("--json",), ())
     )

@@ -1,4 +1,4 @@
-"""The plan of the default models is what the engine really allocates for their weights."""
+"""The plan of the default models equals the engine's real allocation for their weights."""
 
 import re
 import subprocess
@@ -93,7 +93,7 @@ SERVER_LOG = """0.00.009.398 I cmn  common_init_: fitting params to device memor
 
 
 def program(path: Path, log: str, *, then: str = "sleep 60") -> Path:
-    """A server that logs this, and then goes on as if it loaded."""
+    """A server that logs this, and then keeps running as if it loaded."""
     lines = path.with_suffix(".log")
     lines.write_text(log)
     help_ = '[ "$1" = --help ] && echo "--port PORT  the port" && exit'

@@ -1,4 +1,4 @@
-"""`probe` times steps of all widths, keeps every pass, and `plan` uses what it kept."""
+"""`probe` times steps of all widths and keeps every pass; `plan` uses the kept curve."""
 
 import json
 import time
@@ -125,7 +125,7 @@ def test_a_kept_file_that_somebody_changed_is_refused_in_a_line(
 
 
 class Interrupted(FakeSession):
-    """Ctrl-C in the third pass."""
+    """Raises Ctrl-C in the third pass."""
 
     passes = 0
 
@@ -294,7 +294,7 @@ def test_an_engine_that_times_no_steps_says_what_to_take_instead(
 
 
 class Keeping:
-    """A server that reads only what it did not read before; or, without a memory, everything."""
+    """A server that reads only new parts of a prompt, or all of it if it has no cache."""
 
     def __init__(self, *, keeps: bool = True, step_ms: float = 0.5) -> None:
         self.keeps, self.step_ms = keeps, step_ms

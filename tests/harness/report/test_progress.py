@@ -1,4 +1,4 @@
-"""The progress display says what happens; where nobody watches, it prints failures only."""
+"""The progress display shows each step; elsewhere it prints failures and rare updates."""
 
 import io
 from dataclasses import replace

@@ -40,7 +40,7 @@ def only(*estimates: object) -> Summary:
 
 
 def paragraph(lines: list[str], start: str) -> str:
-    """The lines from the one that begins so to the next blank one, as one text."""
+    """The paragraph that begins with these words, as one line."""
     began = next(number for number, line in enumerate(lines) if line.startswith(start))
     ended = next((n for n in range(began, len(lines)) if not lines[n]), len(lines))
     return " ".join(line.strip() for line in lines[began:ended])

@@ -1,4 +1,4 @@
-"""What a runner cannot do is refused at once, with the name of a runner that can."""
+"""An option that a runner cannot run is refused at once, with the name of a runner that can."""
 
 from pathlib import Path
 
@@ -110,7 +110,7 @@ def test_indistinguishable_binaries_are_refused(
 
 @pytest.fixture
 def command(tmp_path: Path, models: list[str]) -> list[str]:
-    """A dry run with a program that prints a help text and nothing else."""
+    """A dry run with a program that only prints a help text."""
     program = tmp_path / "llama-server"
     program.write_text(f"#!/bin/sh\ncat <<'TEXT'\n{HELP}TEXT\n", "utf-8")
     program.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Several requests in flight are measured together, and each is recorded by itself."""
+"""Concurrent requests are measured together and recorded separately."""
 
 import threading
 import time
@@ -21,7 +21,7 @@ QUIET = FakeRig(noise=0.0, step_ms=20.0, extra_width_ms=2.0)
 
 
 def concurrent(level: int, *, prompts: int = 4) -> Campaign:
-    """A baseline with so many requests in flight, over so many prompts, in one block."""
+    """A baseline with several requests in flight, over some prompts, in one block."""
     arm = replace(BASELINE, concurrency=level)
     plain = campaign(arms=(arm,), prompts=prompts, blocks=1, max_output_tokens=11)
     return replace(plain, interleaved="block")

@@ -1,4 +1,4 @@
-"""A campaign ends in a valid file, whatever fails or is interrupted on the way."""
+"""A campaign ends with a valid file despite failures and interruptions."""
 
 from functools import partial
 from pathlib import Path

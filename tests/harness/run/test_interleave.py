@@ -1,4 +1,4 @@
-"""Several engines take turns block by block, and one that fails does not stop the others."""
+"""Several engines alternate by block, and a failing one does not stop the others."""
 
 from dataclasses import replace
 from functools import partial
@@ -24,7 +24,7 @@ Log = list[tuple[str, int]]
 
 
 class _Watcher:
-    """Notes which block of which run is measured, and may interrupt."""
+    """Records the measured block and run, and may interrupt."""
 
     def __init__(self, name: str, log: Log, interrupt_at: int | None) -> None:
         self._name, self._log, self._interrupt_at = name, log, interrupt_at

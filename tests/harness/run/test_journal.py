@@ -1,4 +1,4 @@
-"""Everything that was measured is on disk, and only whole lines are read back."""
+"""Every measurement is on disk, and only complete lines are read back."""
 
 import random
 from collections import Counter
@@ -140,7 +140,7 @@ def test_a_journal_of_another_version_is_not_kept(tmp_path: Path) -> None:
 
 
 def without_order(facts: list[Fact]) -> Counter[str]:
-    """The facts as texts, how often each; a trial without its place in the order."""
+    """Count the facts as texts, with trials stripped of their place in the order."""
     texts = [encode(fact) for fact in facts]
     return Counter(str({**each, "trial": {**each.get("trial", {}), "order": 0}}) for each in texts)
 

@@ -1,4 +1,4 @@
-"""`run --keep-answers` writes the target's answers to their own file, and nowhere else."""
+"""`run --keep-answers` writes the target's answers to a separate file only."""
 
 import json
 from pathlib import Path

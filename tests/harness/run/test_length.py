@@ -1,4 +1,4 @@
-"""A campaign of no fixed length ends when it should, and an early end loses nothing."""
+"""A campaign without a fixed length ends at the right time, and an early end loses nothing."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,24 +26,24 @@ RESTLESS = FakeRig(noise=0.5)
 
 
 class VirtualClock:
-    """A fake engine, and the seconds that it has been at work."""
+    """A fake engine that counts its working seconds."""
 
     def __init__(self, rig: FakeRig) -> None:
         self._sessions: list[FakeSession] = []
         self._rig = rig
 
     def __call__(self, campaign: Campaign) -> FakeSession:
-        """One more session; its time comes on top."""
+        """Open another session, whose time is added."""
         self._sessions.append(FakeSession(self._rig, campaign))
         return self._sessions[-1]
 
     def seconds(self) -> float:
-        """What all sessions have taken so far."""
+        """Total time of all sessions so far."""
         return sum(session.clock_ms for session in self._sessions) / 1000
 
     @property
     def opened(self) -> int:
-        """How many sessions there were."""
+        """Number of sessions opened."""
         return len(self._sessions)
 
 

@@ -1,4 +1,4 @@
-"""Every good trial is in the file once, whatever a bad answer, a kill or the clock does."""
+"""Every good trial is in the file once, despite bad answers, kills and clock changes."""
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -47,7 +47,7 @@ BAD = 5
 
 
 def counts(**stated: float) -> Corrupt:
-    """The answer with other sums of its rounds."""
+    """The answer with different counters."""
     sums: dict[str, float | None] = {"decode_ms": 100.0, **stated}
     return lambda answer: replace(answer, rounds=Totals(**sums))  # type: ignore[arg-type]  # impossible on purpose
 
@@ -75,7 +75,7 @@ CORRUPTED: dict[str, tuple[Corrupt, str]] = {
 
 
 class Corrupting(InProcess):
-    """An engine that states sums only, as one behind a server, and corrupts one of its answers."""
+    """An engine that states sums only, as a server does, and corrupts one of its answers."""
 
     def __init__(self, corrupt: Corrupt | None, at: int, campaign: Campaign) -> None:
         super().__init__(FakeRig(), campaign)
@@ -94,7 +94,7 @@ class Corrupting(InProcess):
 
 
 class Unnamable(InProcess):
-    """An engine whose version no file can hold."""
+    """An engine whose version does not fit the format."""
 
     def report(self) -> EngineReport:
         made = super().report()
@@ -108,7 +108,7 @@ def corrupting(
 
 
 def around(*, start: str = "2026-11-21T09:00:00Z", lost: list[str] | None = None) -> RunContext:
-    """A machine; `lost` gets why a trial failed."""
+    """A fake machine; `lost` collects the reasons of failed trials."""
 
     def observe(event: object) -> None:
         if lost is not None and isinstance(event, TrialEnded) and event.failure is not None:
@@ -132,7 +132,7 @@ def measured(
     machine: RunContext | None = None,
     resume: bool = False,
 ) -> Submission:
-    """The plan on a sound engine and a good machine, unless others are given."""
+    """Measure the plan on a working engine and machine, unless others are given."""
     return measure(
         PLAN,
         runner=runner or corrupting(),
@@ -143,7 +143,7 @@ def measured(
 
 
 def assert_written(submission: Submission, folder: Path, *, good: int = TRIALS - 1) -> None:
-    """The gate accepts the file, and every trial of the plan is in it once."""
+    """Check that the gate accepts the file, and that it has every trial of the plan once."""
     result_file.write(submission, folder / "results" / "community")
     trials = submission.trials
     assert validate(discover(folder / "results")).findings == []
@@ -325,7 +325,7 @@ def test_ctrl_c_after_the_last_trial_ends_a_run_that_is_complete(tmp_path: Path)
 
 @contextmanager
 def edited(path: Path, kind: str) -> Iterator[list[dict[str, Any]]]:
-    """The facts of a kind in a journal, which is written again with what was changed in them."""
+    """Yield the facts of a kind in a journal, then write the journal with the changed facts."""
     written = filter(None, path.read_bytes().split(b"\n"))
     lines = [orjson.loads(line[9:]) for line in written if line[8:9] == b" "]
     yield [line["fact"] for line in lines if line["fact"]["type"] == kind]

@@ -1,4 +1,4 @@
-"""Measurements become the right trial, and every output is compared with the baseline's."""
+"""Measurements become correct trials, and every output is compared with the baseline's."""
 
 import hashlib
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A prompt whose two times disagree is written once more by all arms, and no other is."""
+"""All arms repeat a prompt whose two times disagree, and no other prompt."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,7 +28,7 @@ STEADY = FakeRig(noise=0.0)
 
 
 def slow(*orders: int, factor: float = 3.0) -> FakeRig:
-    """A rig on which the trials of these numbers take longer."""
+    """A rig on which the trials with these numbers take longer."""
     return FakeRig(noise=0.0, slowdown=lambda order: factor if order in orders else 1.0)
 
 

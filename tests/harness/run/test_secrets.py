@@ -1,4 +1,4 @@
-"""Keys, persons and hosts come into no file, no journal and no message, wherever they are given."""
+"""No file, journal or message contains keys, persons or hosts, wherever they are given."""
 
 import sys
 from pathlib import Path

@@ -40,7 +40,7 @@ class Opened:
 
 @pytest.fixture(scope="module", params=NAMES)
 def opened(request: pytest.FixtureRequest, nonsense: Path) -> Iterator[Opened]:
-    """A session of each runner; its arms are prepared here, and checked."""
+    """A session of each runner, with prepared and checked arms."""
     with CASES[request.param](nonsense) as case:
         session = case.runner(case.plan)
         try:

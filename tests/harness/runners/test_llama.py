@@ -1,4 +1,4 @@
-"""The in-process runner decodes as the engine does and counts what it did, on real weights."""
+"""The in-process runner decodes like the engine and counts correctly, on real weights."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -88,7 +88,7 @@ def session(plan: Campaign) -> Iterator[Session]:
 
 
 class LlamaAnswers:
-    """What each arm answers to each prompt: asked once, and looked at by many tests."""
+    """The answers of each arm to each prompt, computed once for many tests."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -1,4 +1,4 @@
-"""A result lands where it belongs, and nothing else gets in."""
+"""A result is submitted to the right place, and nothing else is."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Forecasts of depths match the field's logs, and races are decided as their noise allows."""
+"""Forecasts of depths match real logs, and races are decided within their noise."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment of a tune: code 130, what is there so far, and a state that resumes."""
+"""Ctrl-C at any moment of a tune gives code 130, the results so far, and a resumable state."""
 
 from pathlib import Path
 

@@ -49,7 +49,7 @@ def tuner(
     resume: bool = False,
     stop_at: tuple[StageName, int] | None = None,
 ) -> Tuner:
-    """A tune of short answers; `stop_at` presses Ctrl-C at a trial of a stage."""
+    """A tune of short answers; `stop_at` raises Ctrl-C at a trial of a stage."""
     plain = campaign(max_output_tokens=tokens)
     started: list[str] = []
 

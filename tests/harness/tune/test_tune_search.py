@@ -1,4 +1,4 @@
-"""A tune chooses what it tries and in which engines, and says how long it will still take."""
+"""A tune chooses its candidates and engines, and shows the remaining time."""
 
 import sys
 from dataclasses import replace

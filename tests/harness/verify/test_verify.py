@@ -1,4 +1,4 @@
-"""`verify` repeats prompts of a result and says whether answers and rounds are the same."""
+"""`verify` repeats prompts of a result and checks that answers and rounds are the same."""
 
 import json
 from dataclasses import replace

@@ -150,6 +150,6 @@ def test_acceptance_that_is_set_comes_back_and_a_round_costs_what_a_real_one_cos
 
 
 def running_from(place: str) -> list[int]:
-    """Processes whose command line names a place."""
+    """Processes whose command line contains a path."""
     lines = {each.pid: each.info["cmdline"] or [] for each in psutil.process_iter(["cmdline"])}
     return [pid for pid, words in lines.items() if any(place in word for word in words)]

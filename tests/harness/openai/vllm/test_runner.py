@@ -101,7 +101,7 @@ def test_a_vllm_that_is_killed_is_a_value_and_leaves_no_process(
 
 
 def kill_those_since(before: set[int]) -> None:
-    """Kill the processes of this one that were not there before."""
+    """Kill the child processes that were started since."""
     for pid in contract.children() - before:
         psutil.Process(pid).kill()
 

@@ -1,4 +1,4 @@
-"""A server ends with the harness that started it, however that ends, and leaves nothing."""
+"""A server ends with its harness, in every case, and leaves nothing behind."""
 
 import os
 import signal

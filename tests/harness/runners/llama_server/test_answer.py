@@ -1,4 +1,4 @@
-"""An answer is taken at its word only where it does not contradict itself."""
+"""An answer's counters are used only if they are consistent."""
 
 from copy import deepcopy
 

@@ -1,4 +1,4 @@
-"""Every value is passed to the server, in the words that its build knows."""
+"""Every value is passed to the server, with the options that its build knows."""
 
 from dataclasses import replace
 from pathlib import Path

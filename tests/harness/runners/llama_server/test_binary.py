@@ -1,4 +1,4 @@
-"""A binary describes itself, and of its command line only what is public is shown."""
+"""A binary describes itself, and only public parts of its command line are shown."""
 
 from harness.runners.llama_server.binary import read_devices, read_free, read_version
 from harness.runners.variables import variables

@@ -1,4 +1,4 @@
-"""Arms with EAGLE-3, DFlash and MTP heads run on a real server and count what it states."""
+"""Arms with EAGLE-3, DFlash and MTP heads run on a real server with correct counters."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

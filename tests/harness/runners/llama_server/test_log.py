@@ -1,4 +1,4 @@
-"""A log says where the layers really lie."""
+"""A log gives the real placement of the layers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A stock llama-server answers as the runner says, with real weights and every n-gram type."""
+"""The runner works with a stock llama-server, real weights and every n-gram type."""
 
 from collections.abc import Iterator
 from pathlib import Path

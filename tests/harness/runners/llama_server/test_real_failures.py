@@ -1,4 +1,4 @@
-"""A stock llama-server that cannot run ends as a clear failure, and so does its campaign."""
+"""A stock llama-server that cannot run gives a clear failure, also in a campaign."""
 
 import os
 import signal
@@ -178,7 +178,7 @@ def test_a_server_that_is_killed_while_it_answers_is_a_crash_and_the_next_pass_g
 
 
 def kill_while_it_computes(pid: int) -> None:
-    """Wait until a process has worked for a moment from now on, and kill it in the middle."""
+    """Wait until a process has computed for a moment, and kill it."""
     process = psutil.Process(pid)
     idle_s = sum(process.cpu_times()[:2])
     eventually(lambda: sum(process.cpu_times()[:2]) > idle_s + 0.1)
