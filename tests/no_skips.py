@@ -1,7 +1,7 @@
 """With DRAFTMAP_NO_SKIPS=1 a skipped test fails the run.
 
-A skip is fine on a contributor's machine. On the machine that decides about a change, it would
-make a missing browser or engine look like a pass.
+A skip is fine on a contributor's machine. On the machine that decides about a change, a missing
+browser or engine would look like a pass.
 """
 
 import os

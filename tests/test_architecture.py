@@ -74,7 +74,7 @@ RECIPES = {
 
 
 def named_in(word: str) -> set[str]:
-    """The product's Python files that use a name or a text, docstrings and comments apart."""
+    """The product's Python files that use a name or a text outside docstrings and comments."""
     found = set()
     for room in ("answers", "draftmap", "estimates", "harness", "pipeline", "schemas"):
         for path in (ROOT / room).rglob("*.py"):

@@ -1,4 +1,4 @@
-"""Every place that prints a command line prints what a measurement passes."""
+"""Every printed command line has the arguments of a measurement."""
 
 import shlex
 from collections.abc import Callable, Iterable
@@ -56,7 +56,7 @@ def planned(text: str) -> Campaign:
 
 
 def passed(text: str, abilities: Abilities = NEWEST) -> tuple[str, ...]:
-    """What the runner passes to a build."""
+    """The arguments that the runner passes to a build."""
     plan = planned(text)
     found = arguments(plan.arms[1], plan, abilities=abilities, port=1)
     assert not isinstance(found, Failure), found

@@ -1,4 +1,4 @@
-"""Every name, path and command in documents, docstrings and comments is one of the code."""
+"""Every name, path and command in documents, docstrings and comments exists in the code."""
 
 import ast
 import io
@@ -70,7 +70,7 @@ class Line(NamedTuple):
     text: str
 
     def spans(self) -> list[str]:
-        """What is in back quotes."""
+        """The texts in back quotes."""
         return SPAN.findall(self.text)
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class Line(NamedTuple):
 
 @cache
 def files() -> dict[str, Path]:
-    """Every file that git knows, or would know after the next commit."""
+    """Every file that git tracks, or that the next commit could add."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return {name: ROOT / name for name in listed.split("\0") if (ROOT / name).is_file()}
@@ -87,7 +87,7 @@ def files() -> dict[str, Path]:
 
 @cache
 def prose() -> tuple[Line, ...]:
-    """Documents and other files line by line; of Python the docstrings and comments."""
+    """Lines of documents and other files; for Python, its docstrings and comments."""
     found: list[Line] = []
     for name, path in files().items():
         if name.startswith(FOREIGN):
@@ -228,7 +228,7 @@ def test_every_dotted_name_in_back_quotes_is_in_its_module() -> None:
 
 
 def is_known(match: re.Match[str]) -> bool:
-    """Whether a dotted name is there; one that begins with no package may be a field of a file."""
+    """Check whether a dotted name exists; without a package it may be a field of a file."""
     head, rest = match[1], tuple(match[2].split(".")[1:])
     if head in CODE:
         return resolves((head, *rest))

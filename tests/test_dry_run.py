@@ -1,4 +1,4 @@
-"""The workflows lead from a pull request to its comment, step by step, without the host."""
+"""The workflows lead from a pull request to its comment, step by step, without GitHub."""
 
 import json
 from dataclasses import replace
@@ -28,7 +28,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Host:
 
 @pytest.fixture
 def host(shared: Host) -> Host:
-    """The host with nothing on it but main."""
+    """A host with only the branch main."""
     git(shared.origin, "checkout", "--quiet", "--force", "main")
     shared.knows()
     shared.artifacts.clear()
@@ -44,7 +44,7 @@ def put(host: Host, submission: Submission, data: bytes | None = None) -> str:
 
 
 def open_pull_request(host: Host, *paths: str) -> dict[str, Any]:
-    """Turn what is in the origin's folder into pull request 7; returns what its events say."""
+    """Open pull request 7 from the origin's folder; returns the content of its events."""
     git(host.origin, "checkout", "--quiet", "--detach")
     head = commit(host.origin, "A pull request")
     git(host.origin, "update-ref", "refs/pull/7/head", head)

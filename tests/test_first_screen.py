@@ -1,4 +1,4 @@
-"""What the README shows first is what the results and a real run say."""
+"""The README's first screen agrees with the results and with a real run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The terminal and the site say the same of a result."""
+"""The terminal and the site give the same figures for a result."""
 
 import json
 from pathlib import Path

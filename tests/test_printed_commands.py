@@ -1,7 +1,7 @@
-"""Every command that a command prints runs as it is, on the program that it names.
+"""Every printed command line runs unchanged on its program.
 
-Our own are run with `--dry-run` where they have it, else with `--help`; those of a server are given
-to the real binary with `--help`, which refuses an option or a value that it does not know.
+Our own commands run with `--dry-run` if they have it, else with `--help`. Commands of a server go
+to the real binary with `--help`, which refuses unknown options and values.
 """
 
 import re
@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def printed(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
-    """What a command prints, with the lines that a shell joins joined."""
+    """The output of a command, with continued lines joined."""
     monkeypatch.setenv("DRAFTMAP_CACHE", str(folder / "cache"))
     monkeypatch.setitem(CONNECT, "llama-cpp-python", fake_runner.connect)
     monkeypatch.chdir(folder)

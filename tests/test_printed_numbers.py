@@ -1,4 +1,4 @@
-"""Numbers of methodology, pages and help change on purpose only."""
+"""Numbers in methodology, pages and help change only on purpose."""
 
 import json
 from collections import Counter

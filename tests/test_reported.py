@@ -1,7 +1,7 @@
-"""Figures that people posted are what the collection of them says, and nobody outweighs the others.
+"""Posted figures agree with the collection of them, and no person outweighs the others.
 
-Where the collection is at hand, rows drawn at random are read again from the entry that their id
-numbers. What every file must hold is tested everywhere.
+If the collection is available, random rows are compared with the entry that their id numbers. The
+requirements for every file are tested everywhere.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The repository is fit to publish: no trace of a machine, licences in place, true words."""
+"""The repository is fit to publish: no trace of a machine, licences present, true statements."""
 
 import json
 import re
@@ -25,7 +25,7 @@ LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
 
 
 def tracked() -> list[Path]:
-    """Every file that git knows, and would know after the next commit."""
+    """Every file that git tracks, and that the next commit could add."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     paths = (ROOT / name for name in listed.split("\0") if name)

@@ -1,4 +1,4 @@
-"""A template works when its README is followed word for word, and names every place to change."""
+"""Templates work if their README is followed word for word, and name every place to change."""
 
 import json
 import re
@@ -55,7 +55,7 @@ print(json.dumps({
 
 
 def follow(kind: str, folder: Path) -> None:
-    """Do in a copy of the repository what the README of a template says."""
+    """Follow the README of a template in a copy of the repository."""
     files = TEMPLATES / kind / "files"
     if any(files.rglob("*")):
         shutil.copytree(files, folder, dirs_exist_ok=True)
@@ -72,7 +72,7 @@ def follow(kind: str, folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository with all templates in their places."""
+    """A copy of the repository with all templates applied."""
     folder = tmp_path_factory.mktemp("templates")
     for name in NEEDED:
         source = ROOT / name

@@ -1,4 +1,4 @@
-"""What the vocabulary owns occurs nowhere else: bounds, ids, labels and words have one home."""
+"""Bounds, ids, labels and words of the vocabulary are defined nowhere else."""
 
 import re
 import tomllib
@@ -51,7 +51,7 @@ NAMED = {
 
 
 def owned() -> set[str]:
-    """What may stand nowhere else between quotation marks."""
+    """Texts that may not be quoted literals anywhere else."""
     words = {*METHODS, *(entry.label for entry in METHODS.values())}
     words |= {ALL_TASKS, *(entry.label for entry in TASKS.values())}
     words |= {size.label for size in SIZES.values()}

@@ -33,7 +33,7 @@ SHORT = ("--quick", "--tasks", "code", "--prompts", "1", "--max-tokens", "4", "-
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy of what it is made of."""
+    """The wheel, built from a copy of its sources."""
     return build(tmp_path_factory.mktemp("wheel"))
 
 
@@ -44,7 +44,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def started(program: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The installed program, in an empty folder and with nothing of this checkout around it."""
+    """Run the installed program in an empty folder, isolated from this checkout."""
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
     nowhere = str(folder / "no-programs")
     environment = {**kept, "DRAFTMAP_CACHE": str(folder / "cache"), "PATH": nowhere}

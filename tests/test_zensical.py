@@ -1,4 +1,4 @@
-"""The comparison of two sites sees what a reader reads, and nothing of the theme around it."""
+"""The comparison of two sites covers the text for readers, and ignores the theme."""
 
 from tools.zensical import Words, differences
 

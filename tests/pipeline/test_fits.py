@@ -1,4 +1,4 @@
-"""*Will it fit?* adds up what the planner places."""
+"""*Will it fit?* adds up the same memory as the planner."""
 
 import random
 from typing import Any
@@ -16,7 +16,7 @@ ROUNDED_MIB = 5  # five parts, each rounded up
 
 
 def need_mib(asked: dict[str, Any]) -> int:
-    """What the page adds up for a question."""
+    """The memory that the page adds up for a question."""
     document: Any = fits.document()
     model = next(each for each in document["models"] if each["id"] == asked["model"])
     quantisation = document["quantisations"].index(asked["quantisation"])

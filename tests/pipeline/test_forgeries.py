@@ -1,4 +1,4 @@
-"""Forged files of a new account: what can be caught is serious, and nobody's headline changes."""
+"""Detectable forgeries of a new account get a serious flag, and no headline changes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -41,7 +41,7 @@ def answer(trial: Trial) -> str:
 
 
 def accepting(share: float, drift: float = 0.0) -> Submission:
-    """Rounds as physics says, so many of their drafts accepted, and simulated answers."""
+    """Physically plausible rounds with a share of accepted drafts, and simulated answers."""
 
     def more(trial: Trial) -> Trial:
         if trial.arm != "draft-model-n4":
@@ -63,7 +63,7 @@ def made_on(card: str) -> Submission:
 
 
 def ticking(tick_ms: float) -> Submission:
-    """No noise at all, in multiples of a tick."""
+    """Times without noise, in multiples of a tick."""
     quiet = made("eve", 51, SampleCosts(noise=0.0))
     return each(
         lambda t: replace(
@@ -86,7 +86,7 @@ def in_steps(r: float) -> Submission:
 
 
 def copying(share: float, factor: float = 1.0) -> Submission:
-    """The first of bob's trials, so many of them, their times times a factor."""
+    """A share of bob's trials, the first ones, with times multiplied by a factor."""
     taken = HONEST[1].trials[: int(share * len(OWN.trials))]
     places = {(t.arm, t.prompt, t.block) for t in taken}
     rest = tuple(t for t in OWN.trials if (t.arm, t.prompt, t.block) not in places)

@@ -1,4 +1,4 @@
-"""A result in an issue form becomes a branch with one file, or an answer, and nothing else."""
+"""A result in an issue form becomes a branch with one file, or gets only a reply."""
 
 import json
 import os
@@ -174,7 +174,7 @@ def test_a_maintainer_who_merges_main_into_a_forms_branch_is_not_its_sender(
 def sent(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]]:
-    """Judge and send a form as the workflow does: the branches then, and what GitHub was asked."""
+    """Judge and send a form as the workflow does; return the branches and requests to GitHub."""
     remote, log = tmp_path / "remote.git", tmp_path / "log"
     repository.git("clone", "--quiet", "--bare", str(repository.path), str(remote))
     gh = tmp_path / "bin" / "gh"

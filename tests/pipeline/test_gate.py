@@ -1,4 +1,4 @@
-"""The gate accepts new results, also in the folder of a month, and judges every file by itself."""
+"""The gate accepts new results, also in the folder of a month, and judges files separately."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Very many changes beside a result, and who may replace whose result."""
+"""Very many changes next to a result, and the right to replace a result."""
 
 from dataclasses import replace
 

@@ -15,7 +15,7 @@ from tests.samples import sample, sample_bytes
 
 @dataclass(frozen=True, kw_only=True)
 class GitSetting:
-    """What is set: in the clone, for the user, in its attributes, or in the environment."""
+    """A setting of the clone, of the user, in the attributes, or in the environment."""
 
     clone: tuple[str, ...] = ()
     user: str = ""

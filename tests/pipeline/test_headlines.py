@@ -1,4 +1,4 @@
-"""Badges, answers of pages and first rows never rest on one account that nobody knows."""
+"""Badges, answers of pages and first rows never rely on a single unknown account."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The gate answers every hostile pull request with one right line, and never a traceback.
+"""The gate answers every hostile pull request with the right line, and never a traceback.
 
 All of them are branches of one small repository, written in one go by `git fast-import`.
 """
@@ -137,7 +137,7 @@ def test_a_revision_is_never_an_option_or_a_command(repository: Repository, revi
 
 
 def outcome(path: Path, base: str, head: str) -> str:
-    """The decision, or what git is said to have said; never anything else."""
+    """The decision, or the reported message of git; no other outcome is possible."""
     try:
         judgement = gate.judge(path, base=base, head=head)
     except GitError as error:

@@ -64,7 +64,7 @@ def test_a_model_only_partly_on_the_card_gives_no_rate(
 
 
 def test_the_memory_of_a_target_is_compared_with_its_plan(tmp_path: Path) -> None:
-    """By six results of one day, whatever others have sent since."""
+    """Only six results of one day are used, so later submissions do not matter."""
     folder = tmp_path / "community"
     folder.mkdir()
     for path in (RESULTS / folder.name).glob("amd-epyc--*--20261121-*.json"):

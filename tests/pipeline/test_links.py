@@ -156,7 +156,7 @@ def test_no_clock_dates_a_site_but_its_newest_figure(empty_site: Path) -> None:
 
 
 def test_addresses_never_change(site: Path) -> None:
-    """What people may have linked to stays where it is. A new address belongs into the list."""
+    """Published addresses never move. A new address must be added to the list."""
     stored = set(STORED.read_text("utf-8").split())
     found = {DIGEST.sub("-DIGEST", each) for each in _addresses(site)}
 
@@ -174,7 +174,7 @@ def test_search_terms_lead_to_existing_pages_and_sections(site: Path) -> None:
 
 
 def _addresses(site: Path) -> list[str]:
-    """Pages and files that links are for; notes and assets are not."""
+    """Pages and files that people may link to, without notes and assets."""
     files = [
         path.relative_to(site).as_posix()
         for pattern in ("*.xml", "*.txt", "feed.json", "badges/**/*.json", "data/**/*")

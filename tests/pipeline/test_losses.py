@@ -1,4 +1,4 @@
-"""The losses are counted by what pairs have, beside the pairs that lack it."""
+"""Losses are counted for pairs with a trait and for pairs without it."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,6 +1,6 @@
-"""What people paste is read for what it states, on the page and by the importer.
+"""Pasted text is read correctly on the page and by the importer.
 
-The texts in tests/data/pasted have the form of public logs, typed again with the figures of their
+The texts in tests/data/pasted have the form of public logs, retyped with the figures of their
 threads; their values were worked out by hand.
 """
 

@@ -1,4 +1,4 @@
-"""What ships of the fit is what the results give, and it claims no gain where there is none."""
+"""The shipped fit follows from the results, and claims no gain if there is none."""
 
 import json
 import math
@@ -37,7 +37,7 @@ def inputs() -> Inputs:
 
 @pytest.fixture(scope="module")
 def tolerance(inputs: Inputs) -> float:
-    """How far the fit may be from what ships: what was merged since then moves it a little."""
+    """Tolerance for the shipped fit: later results move the current one a little."""
     return 2e-4 if inputs.digest == SHIPPED["digest"] else MOVED
 
 
@@ -88,7 +88,7 @@ def test_the_ledger_knows_nothing_of_its_own_month(inputs: Inputs) -> None:
 
 
 def answered(inputs: Inputs, world: World) -> Sequence[Predicted]:
-    """The people of some folds in a world that has other speedups."""
+    """Predict the people of some folds in a world with other speedups."""
     chance = random.Random(5)  # noqa: S311 - a repeatable draw
     person = {row.person: chance.gauss(0, 0.05) for row in inputs.rows}
     rows = [
@@ -118,7 +118,7 @@ def test_predictions_rarely_refuse_a_setting_if_all_gain(inputs: Inputs) -> None
 
 
 def gains(row: Seen) -> bool:
-    """About half of the settings: those of every other kind of machine with a method."""
+    """Select about half of the settings, by kind of machine and method."""
     kind = machine_kind(row.case.rig, unified=row.case.unified)
     return sum(f"{kind} {row.case.kind}".encode()) % 2 == 0
 

@@ -1,4 +1,4 @@
-"""What other programs read: one file of speedups, its documented example, and plain text."""
+"""Files for other programs: one file of speedups, its documented example, and plain text."""
 
 import html
 import json

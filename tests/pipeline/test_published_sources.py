@@ -1,4 +1,4 @@
-"""Figures of several sources side by side: each counts once, and a thing has one name."""
+"""With several sources, each figure counts once, and each device and model has one name."""
 
 import duckdb
 import pytest

@@ -1,4 +1,4 @@
-"""One file of weights is one model on the site, whatever its results call it."""
+"""One file of weights is one model on the site, under any name in its results."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ KNOWN = sample()
 def named(
     name: str, sha256: str | None, at: int, *, draft: tuple[str, str] | None = None
 ) -> Submission:
-    """A campaign of its own machine and day, on a target of this name and digest."""
+    """A campaign on a separate machine and day, with a target of this name and digest."""
     drafts = KNOWN.drafts
     if draft is not None:
         drafts = (replace(drafts[0], name=draft[0], sha256=draft[1]), *drafts[1:])

@@ -1,4 +1,4 @@
-"""The page "Why is it slower?" reads what the importer of llama-server's logs reads."""
+"""The page "Why is it slower?" reads the same as the importer of llama-server's logs."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One account that nobody knows decides nothing about what others have measured."""
+"""A single unknown account decides nothing about other people's results."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -34,7 +34,7 @@ SIGN = "select verdict, confirmed, mark from cell"
 
 
 def slower_in_all(contributor: str) -> Example:
-    """Tokens come 1.26 times as fast, the stated request takes longer."""
+    """Tokens come 1.26 times as fast, but the stated request takes longer."""
     return campaign(
         1.26,
         within=(1.24, 1.28),
@@ -136,14 +136,14 @@ def test_an_outlier_elsewhere_widens_no_interval_of_known_people(known: tuple[st
 
 
 def later(submission: Submission) -> Submission:
-    """What it would be with an earlier date."""
+    """The submission with an earlier date."""
     return replace(
         submission, measured_from="2026-11-01T09:00:00Z", measured_until="2026-11-01T10:00:00Z"
     )
 
 
 def put_all(folder: Path, submissions: Iterable[Submission]) -> dict[str, str]:
-    """The standings of submissions, by their contributors."""
+    """Write the submissions; return their standings by contributor."""
     for each in submissions:
         put(folder, each)
     query = "select contributor, standing from standing join submission using (submission)"
@@ -168,7 +168,7 @@ def test_a_build_that_cannot_know_who_copied_whom_calls_both_serious() -> None:
 
 
 def branch(repository: Repository, there: Submission, new: Submission, *known: str) -> set[str]:
-    """The rules that a new result breaks on a base that has another."""
+    """The rules that a new result breaks on a base with another result."""
     repository.git("checkout", "--quiet", "main")
     repository.write(sample_bytes(there), name_of(there))
     decide_on(repository.path / "results", *known)

@@ -1,4 +1,4 @@
-"""What a strip shows: the setting chosen for a whole group, and the figure at it."""
+"""A strip shows the setting chosen for its whole group, and the figure for it."""
 
 import gzip
 from dataclasses import replace
@@ -39,7 +39,7 @@ DEFAULTS = {
 
 
 def printed(*figures: dict[str, object]) -> duckdb.DuckDBPyConnection:
-    """The tables where people print these figures of one model."""
+    """The tables with these published figures of one model."""
     connection = database()
     connection.execute("insert into source by name select 'articles' as source")
     for number, figure in enumerate(figures):
@@ -178,7 +178,7 @@ def headings(connection: duckdb.DuckDBPyConnection) -> list[str]:
 
 
 def on_cards(*speedups: float, half_width: float = 0.02) -> duckdb.DuckDBPyConnection:
-    """Measured figures over all tasks, each on its own card."""
+    """Measured figures over all tasks, each on a separate card."""
     return database(
         *(
             campaign(

@@ -1,4 +1,4 @@
-"""Programs read where a setting clearly loses, in a closed format, and only what cells say."""
+"""The file for programs lists the settings that clearly lose in cells, in a closed format."""
 
 import json
 from pathlib import Path

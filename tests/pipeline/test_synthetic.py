@@ -1,4 +1,4 @@
-"""The synthetic collection is fit to try the site on: valid, reproducible, varied, truthful."""
+"""The synthetic collection is valid, reproducible, varied and true to its parameters."""
 
 import math
 from itertools import islice

@@ -1,4 +1,4 @@
-"""Tables have the types of the schema, say what a row is, and hold together."""
+"""Tables have the types of the schema, state what a row is, and are consistent."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -153,7 +153,7 @@ BREAKS = {
 
 @pytest.fixture
 def breakable(full: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The full database in a transaction that is rolled back: what a test breaks stays its own."""
+    """The full database in a transaction that is rolled back after the test."""
     full.execute("begin transaction")
     yield full
     full.execute("rollback")

@@ -1,4 +1,4 @@
-"""Figures by others are shown with their tier and their author, and change no measured figure."""
+"""Other people's figures are shown with tier and author, and change no measured figure."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def everything() -> duckdb.DuckDBPyConnection:
 
 @pytest.fixture(scope="module")
 def measured_only(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
-    """The same collection without what others measured or printed."""
+    """The same collection without imported and published figures."""
     results = known_results(tmp_path_factory.mktemp("measured"))
     shutil.rmtree(results / "published")
     for path in (results / "community").glob("*.json"):

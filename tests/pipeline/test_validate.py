@@ -1,4 +1,4 @@
-"""Files are accepted under their canonical name, once, and with everything wrong said at once."""
+"""Files are accepted once, under their canonical name, and all faults are reported together."""
 
 import json
 from pathlib import Path

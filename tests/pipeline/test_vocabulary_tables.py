@@ -1,4 +1,4 @@
-"""SQL judges, names and orders by the vocabulary."""
+"""Verdicts, names and orders in SQL follow the vocabulary."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What is wanted is the reference models on common devices, with a line to paste."""
+"""The wanted list has the reference models on common devices, with a command to paste."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ def of_the_model(contributor: str, gpu: str = "NVIDIA GeForce RTX 4060") -> Exam
 
 
 def wanted(*contributors: str) -> dict[str, tuple[str, float]]:
-    """What is known of each device and how much it is wanted; other cards have the model, too."""
+    """Facts and priority of each device on the wanted list; other cards have the model too."""
     connection = database(
         *map(of_the_model, contributors),
         of_the_model("eve", gpu="NVIDIA A9"),

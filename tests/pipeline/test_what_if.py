@@ -1,4 +1,4 @@
-"""The explainer's arithmetic is the textbook's, with a verification that costs something."""
+"""The explainer uses the textbook formulas, extended by a cost of verification."""
 
 import pytest
 

@@ -32,7 +32,7 @@ WORD = re.compile(r"\w[\w'.,-]*")
 
 
 class Prose(HTMLParser):
-    """The text of an article but for what is apart."""
+    """The running text of an article."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ def words(page: str) -> int:
 
 
 def longest(site: Path) -> Mapping[str, int]:
-    """The words of each kind of page, in its longest instance."""
+    """Number of words of each kind of page, for its longest instance."""
     found: dict[str, int] = {}
     for address in addresses(site):
         folder, _, rest = address.partition("/")

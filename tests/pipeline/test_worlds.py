@@ -1,4 +1,4 @@
-"""Files of unknown accounts in random worlds change nothing that is stated of others."""
+"""Files of unknown accounts in random worlds change no statement about others."""
 
 import random
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A submission survives being written and read."""
+"""A submission is unchanged by writing and reading."""
 
 from dataclasses import replace
 

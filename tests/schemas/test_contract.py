@@ -1,4 +1,4 @@
-"""The contract finds every mistake, explains it well, and never raises."""
+"""The contract finds and explains every mistake, and never raises."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""The contract finds every change of a valid file that matters, and survives all others."""
+"""The contract finds every relevant change of a valid file, and raises on none."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Secrets are refused in every text, traces of persons are flagged, and versions are neither."""
+"""Secrets are refused and personal data flagged in every text; versions are neither."""
 
 import json
 import time

@@ -13,7 +13,7 @@ from tests.schema_tree import Node, fields, objects, resolved, values
 
 @dataclass(frozen=True)
 class Walked:
-    """A schema, and what it says of its objects, of their fields and of single values."""
+    """A schema with its objects, their fields and its single values."""
 
     root: Node
     objects: dict[str, Node]

@@ -1,4 +1,4 @@
-"""A result states only arguments of servers that are on the list that the harness writes by."""
+"""A result states only server arguments on the harness's list."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def places(*, argv: list[str] | None = None, server: list[str] | None = None) -> list[str]:
-    """Where the contract finds something in a result with these arguments."""
+    """The places of the contract's findings in a result with these arguments."""
     document = json.loads(sample_bytes(sample(tasks=("code",), prompts_per_task=1, blocks=1)))
     if argv is not None:
         document["arms"][1]["argv"] = argv

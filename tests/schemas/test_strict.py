@@ -1,4 +1,4 @@
-"""The strict loader refuses in time whatever two readers could read in two ways."""
+"""The strict loader quickly refuses text that two readers could read differently."""
 
 import json
 import sys

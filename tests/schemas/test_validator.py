@@ -23,7 +23,7 @@ REPLACEMENTS: tuple[Any, ...] = (None, True, -1, 0.5, 10**17, "", "x" * 2000, []
 
 
 def variants() -> Iterator[tuple[str, Any]]:
-    """Every field removed, and with other values; one at a time in each part of the document."""
+    """Documents with a field removed or changed, one at a time in each part of the document."""
     for turn in turns():
         names = ", ".join(map(general, turn))
         yield f"without {names}", reduce(without, turn, small())
@@ -33,7 +33,7 @@ def variants() -> Iterator[tuple[str, Any]]:
 
 
 def turns() -> Iterator[tuple[tuple[str | int, ...], ...]]:
-    """The fields, one of each part of the document together; what rules depend on comes alone."""
+    """Groups of fields, one from each part of the document; fields that rules use come alone."""
     fields = {general(path): path for path, _ in leaves(small())}.values()
     alone = [path for path in fields if len(path) == 1]
     parts = [

@@ -1,4 +1,4 @@
-"""A whole number is written without a point, and no number needs an exponent."""
+"""A whole number is written without a decimal point, and no number needs an exponent."""
 
 import json
 from typing import Any
