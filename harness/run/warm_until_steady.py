@@ -6,7 +6,7 @@ from dataclasses import replace
 from harness.runners.base import Failure, PreparedArm
 from schemas.rig import Snapshot
 
-# Two readings so far apart must agree; a device that never settles is measured all the same.
+# Two readings this far apart must agree; a device that never settles is measured anyway.
 APART_S, LONGEST_S = 10.0, 60.0
 _CLOCK, _POWER, _DEGREES = 0.02, 0.05, 1.0
 

@@ -128,7 +128,7 @@ def annotations(judgement: Judgement) -> Iterator[str]:
 
 
 def note(answer: Reply) -> str:
-    """The decision in one sentence, and what a reader should look at all the same."""
+    """The decision in one sentence, and the points that a reader should still check."""
     return " ".join(filter(None, (_decision(answer), late_note(answer))))
 
 

@@ -186,7 +186,7 @@ def test_arms_that_drafted_nothing_are_named_in_one_flag() -> None:
 
 
 def test_a_control_off_by_less_than_a_verdict_needs_is_not_serious() -> None:
-    # 1.05 give or take 1.2 % lies above 1.02 as a whole, 1.015 does not.
+    # The whole interval 1.05 ± 1.2 % is above 1.02; that of 1.015 is not.
     far, near = (raised(control(ratio))["control-excludes-one"] for ratio in (1.05, 1.015))
 
     assert (far.severity, near.severity) == ("serious", "caution")

@@ -53,7 +53,7 @@ def printed(*figures: dict[str, object]) -> duckdb.DuckDBPyConnection:
 
 def test_a_depth_is_chosen_net_of_the_gains_of_people_and_devices() -> None:
     # On the fast card everything gains 2 times as much, and only there depth 8 was tried: it
-    # loses 10 % against depth 4 all the same. Depth 16, the best, was tried by one of six people.
+    # still loses 10 % against depth 4. Depth 16, the best, was tried by one of six people.
     fast = [(4, 3.0), (8, 2.7)]
     slow = [(2, 1.3), (4, 1.5)]
     tried = [

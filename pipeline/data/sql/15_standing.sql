@@ -1,7 +1,7 @@
 -- One row is how one submission stands: does it count, and if not, why, since when, and what
 -- replaced it? Nothing is ever removed, so every submission has exactly one row. Figures that
 -- cannot be right, or of a device that is not identified (`flagged`), count in no aggregate; a
--- local preview shows them all the same. An entry may end one result, or all results of a
+-- local preview still shows them. An entry may end one result, or all results of a
 -- contributor.
 create table standing as
 with replaced as (

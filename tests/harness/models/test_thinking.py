@@ -36,7 +36,7 @@ def test_a_thinking_switch_is_a_variable_of_the_template_and_not_any_word(
     [
         (QWEN, "<|im_start|>assistant\n<think>\n\n</think>\n\n", False, False),
         (QWEN, "<|im_start|>assistant\n", True, True),
-        # The switch is off, and the template opens a thought all the same.
+        # The switch is off, but the template still opens a thought.
         (QWEN, "<|im_start|>assistant\n<think>\n", False, True),
         (ALWAYS, "<|Assistant|><think>\n", False, True),
         (PLAIN, "hello", False, None),

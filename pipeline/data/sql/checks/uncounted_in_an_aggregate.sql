@@ -1,4 +1,4 @@
--- One row is one submission that no longer counts and is in a pool of evidence all the same.
+-- One row is one submission that no longer counts but is still in a pool of evidence.
 select distinct pool_member.submission, pool_member.pool
 from pool_member
 join standing using (submission)

@@ -95,7 +95,7 @@ def totals_of(found: Generation) -> Totals:
 def test_synthetic_acceptance_is_counted_as_it_was_set(drafted: Session) -> None:
     totals = totals_of(answered(drafted, FORCED.id))
 
-    # 27 tokens after the first at 2.5 a round are 11 rounds, give or take 1.6: each is drawn.
+    # 27 tokens after the first at 2.5 a round take 11 ± 1.6 rounds: each is drawn at random.
     assert totals.rounds is not None
     assert 6 <= totals.rounds <= 18
 
