@@ -249,7 +249,7 @@ def test_sglang_gets_its_algorithm_with_a_chain_of_the_depth() -> None:
         ("prompt-lookup", None, "NGRAM --speculative-num-draft-tokens 8"),
     ],
 )
-def test_sglang_gets_the_block_of_what_drafts_without_steps(
+def test_sglang_gets_a_block_size_for_methods_without_steps(
     method: str, draft: str | None, words: str
 ) -> None:
     found = serve_nearest("SGLang", "a/big", draft, default_method(method, 7))
@@ -258,7 +258,7 @@ def test_sglang_gets_the_block_of_what_drafts_without_steps(
     assert found.text.endswith(f" --model-path a/big --speculative-algorithm {words}")
 
 
-def test_mlx_gets_its_own_words_and_is_told_to_switch_its_prompt_cache_off() -> None:
+def test_mlx_gets_its_own_options_and_runs_without_a_prompt_cache() -> None:
     found = serve_nearest(MLX_LM, "big", "small", default_method("draft-model", 3))
 
     assert found is not None

@@ -78,7 +78,7 @@ def comments(host: Host) -> list[str]:
     return [comment["body"] for comment in host.state()["comments"]]
 
 
-def test_an_accepted_result_gets_a_comment_with_what_was_understood(host: Host) -> None:
+def test_an_accepted_result_gets_a_comment_with_its_interpretation(host: Host) -> None:
     event = open_pull_request(host, put(host, NEW))
 
     judged = run_workflow(host, "submission", event)

@@ -31,7 +31,7 @@ def listener() -> socket.socket:
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="only Linux has a disk that is always full")
-def test_a_program_whose_messages_find_no_room_goes_on() -> None:
+def test_a_program_continues_if_its_messages_cannot_be_written() -> None:
     program = (
         "from harness import console; console.prepare_streams()\n"
         "for _ in range(3): console.say('x' * 9000)\n"

@@ -92,7 +92,7 @@ def test_words_of_the_vocabulary_are_defined_nowhere_else() -> None:
     assert found() == NAMED
 
 
-def test_a_retired_word_is_found_with_its_line_and_what_to_write_instead() -> None:
+def test_a_retired_word_is_found_with_its_line_and_replacement() -> None:
     text = "It starts anew,\nin a process of its own. Engines of their own kind stay forever."
 
     assert [(line, words) for line, words, _ in retired(text)] == [

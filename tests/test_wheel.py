@@ -63,7 +63,7 @@ def test_the_wheel_is_pure_and_small(wheel: Path) -> None:
     assert wheel.stat().st_size < MIB
 
 
-def test_the_wheel_holds_every_file_of_the_rooms_below_one_name(wheel: Path) -> None:
+def test_the_wheel_has_every_file_of_the_packages_below_one_name(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
 

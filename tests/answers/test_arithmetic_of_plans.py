@@ -138,7 +138,7 @@ def test_experts_of_a_mixture_leave_the_device_before_layers() -> None:
     assert 25 <= found.placement.cpu_experts <= 35
 
 
-def test_a_round_yields_one_token_and_what_was_accepted() -> None:
+def test_a_round_yields_one_token_plus_the_accepted_ones() -> None:
     assert tokens_per_round(0.5, 2) == 1.75
     assert tokens_per_round(0.0, 5) == 1
     assert tokens_per_round(1.0, 3) == 4

@@ -31,7 +31,7 @@ def exactly(tokens: float) -> Ranged:
     return Ranged(estimate=tokens, low=tokens, high=tokens)
 
 
-def test_a_step_costs_what_was_timed_and_between_two_widths_the_line_between_them() -> None:
+def test_step_costs_are_the_timed_ones_and_interpolated_linearly_between_widths() -> None:
     known = curve(10, 14, 22, widths=(1, 3, 5))
 
     assert [known.cost(width) for width in (1, 2, 3, 4, 5)] == pytest.approx(

@@ -86,7 +86,7 @@ def test_figures_of_the_quantisation_come_first_then_any() -> None:
     assert found(here, bits="Q2_K").quantisation is None
 
 
-def test_runs_that_differ_in_more_than_speculation_count_where_there_is_nothing_else() -> None:
+def test_confounded_runs_count_only_if_there_is_nothing_else() -> None:
     clean = report("ann", 1.2)
     confounded = report("bob", 3.0, doubts=("confounded",))
 
@@ -147,7 +147,7 @@ def test_a_person_who_gained_at_another_depth_did_not_lose() -> None:
     assert not found([ann]).lost
 
 
-def test_depth_and_draft_are_those_that_most_people_tried() -> None:
+def test_depth_and_draft_are_the_most_tried_ones() -> None:
     here = [
         report("ann", figure(1.2, depth=4, draft="Small Q8_0"), figure(2.0, depth=8)),
         report("bob", figure(1.4, depth=4, draft="Small Q8_0")),

@@ -47,7 +47,7 @@ def test_a_setting_has_its_quantities_and_its_levels() -> None:
     }
 
 
-def test_drafts_from_the_text_gain_no_more_where_plain_decoding_is_slow() -> None:
+def test_text_drafts_gain_no_more_if_plain_decoding_is_slow() -> None:
     found = effects_of(case(method="ngram-simple", plain_tps=2.0, partly=True))
 
     assert "plain speed" not in found
@@ -72,7 +72,7 @@ def test_cards_that_verify_alike_are_of_one_kind(card: str, kind: str) -> None:
     assert machine_kind(Rig(card=card), unified=False) == kind
 
 
-def test_graphics_that_share_main_memory_are_a_kind_of_their_own() -> None:
+def test_graphics_that_share_main_memory_are_a_separate_kind() -> None:
     assert machine_kind(Rig(card="8060s"), unified=True) == "amd shared"
     assert machine_kind(Rig(card="16 cores", on_cpu=True), unified=False) == "cpu"
 

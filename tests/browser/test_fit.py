@@ -21,9 +21,7 @@ def page(tab: Page, base: str) -> Iterator[Page]:
     assert complaints == []
 
 
-def test_a_model_that_is_too_large_is_answered_with_what_fits_and_how_to_divide_it(
-    page: Page, base: str
-) -> None:
+def test_a_model_that_is_too_large_gets_options_that_fit_and_a_split(page: Page, base: str) -> None:
     page.goto(base + "will-it-fit/")
     page.locator("input[name=card]").fill("rtx 4060 8gb")
     page.locator("select[name=model]").select_option("qwen3-14b")

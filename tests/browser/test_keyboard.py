@@ -121,9 +121,7 @@ def test_the_search_finds_a_device_from_the_keyboard(page: Page, base: str) -> N
         ("rtx 3090", "devices/rtx-3090-24-gb/"),
     ],
 )
-def test_the_search_knows_what_people_call_things(
-    page: Page, base: str, words: str, address: str
-) -> None:
+def test_the_search_knows_common_names(page: Page, base: str, words: str, address: str) -> None:
     page.goto(base)
     page.keyboard.press("/")
     page.keyboard.type(words)

@@ -94,7 +94,7 @@ def test_a_visitor_has_a_verdict_and_commands_above_the_fold(
     assert page.evaluate("window.shifts") <= 0.01
 
 
-def test_the_page_says_what_the_engine_says(page: Page, base: str, site: Path) -> None:
+def test_the_page_and_the_engine_of_answers_agree(page: Page, base: str, site: Path) -> None:
     """Random questions give the object of `plan --json`, computed from the site's evidence."""
     shown = site / "assets"
     index = json.loads((shown / "answers/index.json").read_bytes())

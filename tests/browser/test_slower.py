@@ -118,7 +118,7 @@ def paste(page: Page, without: str, with_: str) -> Locator:
     return page.locator("[data-part=answer]")
 
 
-def test_remedies_are_those_that_can_apply_with_the_figure_that_led_to_them(page: Page) -> None:
+def test_only_applicable_remedies_are_listed_with_their_figure(page: Page) -> None:
     answer = paste(page, "m1pro_off.log", "m1pro_on.log")
 
     expect(answer).to_contain_text("A round costs 42.81 plain tokens, and its 4 tokens would cost")

@@ -213,7 +213,7 @@ def test_one_failure_of_three_blocks_leaves_the_median_known() -> None:
     assert found.speedup == pytest.approx(2.0, rel=0.01)
 
 
-def test_faster_to_write_and_slower_in_all_is_a_verdict_of_its_own() -> None:
+def test_faster_to_write_but_slower_in_all_is_a_separate_verdict() -> None:
     # A token takes 50 ms and not 100, but reading takes 30 s and not 0.5: requests of 25 tokens
     # take 2.9 s and 31.2 s, and those of 1 + 29,500 / 50 = 591 tokens are equal.
     plain = on(FIVE)

@@ -31,7 +31,7 @@ def test_an_output_falls_into_one_class(seen: object, expected: str) -> None:
     assert classify(seen) == expected  # type: ignore[arg-type]
 
 
-def test_a_margin_at_the_threshold_is_no_tie() -> None:
+def test_a_margin_at_the_threshold_is_not_a_tie() -> None:
     at = trial(compared_tokens=11, first_divergence=4, divergence_margin=NEAR_TIE_LOGITS)
 
     assert classify(at) == "diverged"

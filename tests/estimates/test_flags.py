@@ -25,7 +25,7 @@ def test_a_flag_is_explained_in_a_sentence_with_its_bounds(name: str) -> None:
     assert "{" not in WORDS[name].explanation()
 
 
-def test_a_bound_is_printed_where_the_words_name_it() -> None:
+def test_a_bound_is_printed_at_its_place_in_the_words() -> None:
     assert WORDS["block-spread"].explanation() == (
         "The same trial takes different times in different blocks: their coefficient of variation "
         "is above 10 %."

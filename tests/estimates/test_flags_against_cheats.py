@@ -92,7 +92,7 @@ def test_a_few_prompts_from_a_cache_are_far_below() -> None:
 
 
 @pytest.mark.parametrize("order", ["sequential", "unknown"])
-def test_arms_in_turn_may_differ_by_the_drift_of_a_machine(order: str) -> None:
+def test_arms_measured_one_after_the_other_may_differ_by_drift(order: str) -> None:
     drifted, faster = round_costs(0.85, 0.85, 0.85), round_costs(0.75, 0.75, 0.75)
     drifted, faster = (
         replace(each, design=replace(each.design, order=order)) for each in (drifted, faster)

@@ -85,7 +85,7 @@ def test_a_trial_that_crashed_says_nothing_about_speed() -> None:
     assert pairs.speedup == pytest.approx(2.0)
 
 
-def test_processor_time_is_unknown_where_a_trial_ran_out_of_time() -> None:
+def test_processor_time_is_unknown_if_a_trial_timed_out() -> None:
     (pairs,) = pair(timed_out(block=1), SPEC)
 
     assert pairs.cpu_ms is None

@@ -99,7 +99,7 @@ def test_a_bandwidth_is_computed_from_the_bus(name: str, by_hand: float) -> None
     assert devices().bandwidth_gb_per_s[name] == pytest.approx(by_hand)
 
 
-def test_every_device_says_in_words_where_its_figures_are_from() -> None:
+def test_every_device_states_the_source_of_its_figures() -> None:
     sources = {name: device["source"] for name, device in TABLE["devices"].items()}
 
     assert all(said.startswith(("looked up: ", "computed: ")) for said in sources.values())
@@ -134,7 +134,7 @@ def test_times_of_a_fine_clock_are_not_rounded() -> None:
     assert not any("rounded-times" in names(each) for each in honest)
 
 
-def test_whole_milliseconds_of_a_long_answer_are_no_rounding() -> None:
+def test_whole_milliseconds_of_a_long_answer_are_not_flagged_as_rounding() -> None:
     assert "rounded-times" not in names(times([2000.0 + number for number in range(15)]))
     assert "rounded-times" in names(times([40.0 + number for number in range(15)]))
 

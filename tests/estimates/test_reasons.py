@@ -159,7 +159,7 @@ def test_a_failed_baseline_is_named_as_the_cause() -> None:
         ),
     ],
 )
-def test_too_few_prompts_say_what_is_missing(
+def test_too_few_prompts_get_a_specific_reason(
     task: str | None, prompts: int, speedup: float | None, expected: str
 ) -> None:
     few = replace(

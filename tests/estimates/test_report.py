@@ -35,7 +35,7 @@ def test_unknown_fields_are_left_out_and_never_zero() -> None:
     }  # fmt: skip
 
 
-def test_json_holds_no_nan_and_no_infinity() -> None:
+def test_json_contains_no_nan_and_no_infinity() -> None:
     text = json.dumps(encode(summarize(sample())), allow_nan=False)
 
     assert json.loads(text)["estimates"]

@@ -109,7 +109,7 @@ def served(factors: list[float] | None) -> Submission:
     )
 
 
-def test_a_campaign_says_what_its_servers_differ_by() -> None:
+def test_a_campaign_names_the_differences_between_its_servers() -> None:
     (found, *_) = headline(served([1.0, 1.1, 1.21]))
 
     # ln 1, ln 1.1 and 2 ln 1.1 are as far apart as they deviate.

@@ -28,7 +28,7 @@ BASE = [trial("baseline")]
         (0.0772, 0.695, "no-clear-difference"),
     ],
 )
-def test_the_whole_interval_of_a_file_must_lie_beyond_two_percent_and_a_third_of_its_half_width(
+def test_the_interval_of_a_file_must_clear_two_percent_and_a_third_of_its_half_width(
     low: float, high: float, expected: str
 ) -> None:
     assert judge(Interval(low=low, high=high)) == expected

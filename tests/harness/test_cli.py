@@ -96,7 +96,7 @@ def test_a_dry_run_says_when_a_campaign_of_no_fixed_length_ends(models: list[str
     assert "budget    10 min for everything together" in result.stdout
 
 
-def test_controls_are_measured_beside_the_rest_and_reported_with_what_they_must_say(
+def test_controls_are_measured_with_the_rest_and_reported_with_expected_values(
     tmp_path: Path, models: list[str]
 ) -> None:
     result = call("run", *models, *SMALL, "--control", "--output", str(tmp_path), "--json")
@@ -129,7 +129,7 @@ def test_forced_acceptance_is_reported_as_a_cost_and_never_as_a_speedup(
     )
 
 
-def test_a_dry_run_for_machines_holds_every_trial(models: list[str]) -> None:
+def test_a_dry_run_in_json_lists_every_trial(models: list[str]) -> None:
     result = call("run", *models, "--quick", "--dry-run", "--json")
 
     document = json.loads(result.stdout)

@@ -177,7 +177,7 @@ def test_the_help_of_a_run_is_a_page_and_names_no_option_that_few_need() -> None
     ("mistyped", "meant"),
     [("--model", "--target"), ("--ctx-size", "--context"), ("--bugdet", "--budget")],
 )
-def test_a_mistyped_option_gets_the_one_that_is_meant(mistyped: str, meant: str) -> None:
+def test_a_mistyped_option_gets_a_suggestion(mistyped: str, meant: str) -> None:
     result = CliRunner().invoke(app, ["run", mistyped, "1"])
 
     assert result.exit_code == 2

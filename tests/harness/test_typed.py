@@ -137,7 +137,7 @@ def test_a_build_that_knows_fewer_methods_runs_the_default_ones_that_it_knows(
 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="the old build is a script")
 @pytest.mark.usefixtures("cache_dir")
-def test_builds_of_one_run_measure_what_each_of_them_knows(
+def test_each_build_of_a_run_measures_the_methods_that_it_knows(
     places: dict[str, str], tmp_path: Path
 ) -> None:
     new = tmp_path / "new"

@@ -194,7 +194,7 @@ def of_arm(row: Row, name: str, machine: str) -> Submission | None:
     )
 
 
-def test_the_comment_expects_what_the_file_says(written: Written) -> None:
+def test_the_comments_prediction_equals_that_of_the_file(written: Written) -> None:
     rng = random.Random(6)  # noqa: S311 - questions of a test
     # Where people found something, predictions of other methods are corrected by it.
     with_figures = [place for place in sorted(written.rows) if read_by_hand(*place, None)]

@@ -46,7 +46,7 @@ def test_twelve_invented_contributors_are_twelve_findings(repository: Repository
 
 
 @pytest.mark.parametrize("contributor", ["ada", "Ada", None])
-def test_a_result_is_its_sender_s_own_or_nobody_s(
+def test_a_result_is_by_its_sender_or_anonymous(
     repository: Repository, contributor: str | None
 ) -> None:
     assert rules(repository, replace(SMALL, contributor=contributor), ADA) == []
@@ -293,7 +293,7 @@ def test_a_result_of_an_ended_contributor_does_not_come_back(repository: Reposit
     assert rules(repository, replace(slower(LONG), contributor="eve"), EVE) == ["ended-result"]
 
 
-def test_a_known_contributor_has_an_entry_and_goes_on(repository: Repository) -> None:
+def test_a_known_contributor_has_an_entry_and_can_submit_again(repository: Repository) -> None:
     with_entry(repository, "contributor--bob.json", "known")
 
     assert rules(repository, replace(SMALL, contributor="bob"), Sending(author="bob")) == []
@@ -324,7 +324,9 @@ def test_a_serious_flag_is_in_the_title_of_the_comment(repository: Repository) -
 
 
 @pytest.mark.parametrize("is_new", [True, False])
-def test_maintainers_are_told_who_is_new(repository: Repository, *, is_new: bool) -> None:
+def test_maintainers_learn_which_contributors_are_new(
+    repository: Repository, *, is_new: bool
+) -> None:
     with_entry(repository, f"contributor--{'eve' if is_new else 'ada'}.json", "known")
     assert rules(repository, SMALL, ADA) == []
 

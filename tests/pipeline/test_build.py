@@ -85,7 +85,7 @@ def test_hostile_text_stays_text(site: Path) -> None:
     assert HOSTILE_NOTE in unescape(_submission(site, 3))
 
 
-def test_a_title_holds_no_sign_that_markup_could_use(site: Path) -> None:
+def test_a_title_contains_no_character_of_markup(site: Path) -> None:
     title = re.findall(r"<title>(.*?)</title>", _submission(site, 3))[0]
 
     assert not set("<>&\"'{}[]") & set(title)
@@ -209,7 +209,7 @@ def test_the_text_of_a_short_form_has_a_line_for_each_row() -> None:
     assert as_text(html) == ("A & B\n\nOne two.\nArm | Verdict\nngram | helps\nEngine: b1\n")
 
 
-def test_raw_files_that_lie_in_the_repository_are_not_copied(tmp_path: Path) -> None:
+def test_raw_files_inside_the_repository_are_not_copied(tmp_path: Path) -> None:
     (tmp_path / "community").mkdir()
     for name in ("a.json", "b.json"):
         (tmp_path / "community" / name).write_text("{}")

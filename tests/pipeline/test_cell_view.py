@@ -59,7 +59,7 @@ def test_twelve_machines_of_one_contributor_are_one_vote_that_confirms_nothing(
     assert found == (1, False, 12, 12)
 
 
-def test_one_submission_is_widened_by_what_contributors_differ_by_and_not_confirmed() -> None:
+def test_a_single_submission_is_widened_by_the_spread_of_contributors_and_unconfirmed() -> None:
     connection = database(campaign(1.3, within=(1.2, 1.408333)))
 
     found = one(

@@ -53,7 +53,7 @@ def test_one_more_vote_elsewhere_leaves_the_other_cells_as_they_are() -> None:
     assert of_the_last_cell(1.1).spread == pytest.approx(math.sqrt(0.0042387), abs=1e-6)
 
 
-def test_a_contributor_who_is_alike_everywhere_counts_once() -> None:
+def test_a_contributor_with_the_same_offset_everywhere_counts_once() -> None:
     cells = [
         Vote(pool=f"{cell}", voter=str(number), ratio=1 + number / 1000)
         for cell in range(10, 30)

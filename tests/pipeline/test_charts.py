@@ -47,7 +47,7 @@ def drawn(full: duckdb.DuckDBPyConnection, busy: duckdb.DuckDBPyConnection) -> d
     }
 
 
-def test_a_picture_for_dark_pages_is_what_the_dark_theme_draws(drawn: dict[str, Chart]) -> None:
+def test_a_picture_for_dark_pages_equals_that_of_the_dark_theme(drawn: dict[str, Chart]) -> None:
     tasks = drawn["tasks"]
 
     assert picture_of(tasks.spec, "dark") == tasks.svg_dark
@@ -83,7 +83,7 @@ def test_static_pictures_are_whole_and_of_both_schemes(name: str, drawn: dict[st
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_tooltips_and_screen_readers_speak_in_words(name: str, drawn: dict[str, Chart]) -> None:
+def test_tooltips_and_labels_use_words(name: str, drawn: dict[str, Chart]) -> None:
     live = vl_convert.vegalite_to_svg({**drawn[name].spec, "width": 600})  # as a browser draws it
     nodes = list(ET.fromstring(live).iter())  # noqa: S314 - our own picture
     spoken = {node.attrib["aria-label"] for node in nodes if "aria-label" in node.attrib}

@@ -152,7 +152,7 @@ def test_the_prediction_is_quoted_next_to_the_measured_speedup(basis: str, known
     assert quoted in text.splitlines()
 
 
-def test_nothing_is_quoted_where_nothing_was_expected() -> None:
+def test_without_a_prediction_none_is_quoted() -> None:
     other = Expected(arm="b", verdict="Yes", speedup=2.0, low=1.5, high=2.5, basis="predicted")
     given = Result(file="x.json", understood=understanding(), expected=(other,))
 

@@ -70,7 +70,7 @@ def test_non_default_settings_are_named_with_the_options_that_set_them(
     assert (found.label, found.measured_with) == (label, options)
 
 
-def test_a_setting_that_nobody_stated_counts_as_usual() -> None:
+def test_an_unstated_setting_counts_as_the_default() -> None:
     assert non_default(Settings()).label is None
 
 

@@ -31,7 +31,7 @@ def results(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_findings_are_those_of_the_authority(results: Path) -> None:
+def test_the_findings_equal_those_of_validate(results: Path) -> None:
     sources = discover(results)
 
     found = tuple(findings_of(sources))

@@ -56,7 +56,7 @@ def test_a_spare_digit_never_changes_what_is_printed(value: float, kept: int) ->
     assert scaled(np.array([value]), digits=2, spare=1) == [kept]
 
 
-def test_the_file_says_of_every_cell_what_sql_says(full: duckdb.DuckDBPyConnection) -> None:
+def test_the_file_agrees_with_sql_on_every_cell(full: duckdb.DuckDBPyConnection) -> None:
     file = json.loads(cells_files(listed(full)).first.data)
     facets, figures = file["facets"], file["figures"]
 

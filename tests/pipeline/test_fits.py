@@ -55,7 +55,7 @@ def case_of(asked: dict[str, Any]) -> LoadPlan:
     )
 
 
-def test_a_thousand_models_fit_whole_where_the_planner_places_them_whole() -> None:
+def test_the_page_and_the_planner_agree_which_of_a_thousand_models_fit_whole() -> None:
     rng = random.Random(1)  # noqa: S311 - inputs of a test
     drafts = {each["id"]: tuple(each["drafts"]) for each in fits.document()["models"]}  # type: ignore[attr-defined]
     fitted = []

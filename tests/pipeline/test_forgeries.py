@@ -159,7 +159,7 @@ def honest() -> State:
 
 
 @pytest.mark.parametrize("name", FORGED)
-def test_a_forgery_is_flagged_where_it_can_be_and_changes_no_headline(name: str) -> None:
+def test_a_detectable_forgery_is_flagged_and_changes_no_headline(name: str) -> None:
     forged, flag, _ = FORGED[name]
     flags = (*summarize(forged).flags, *corpus_flags(forged, HONEST))
 

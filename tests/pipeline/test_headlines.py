@@ -36,7 +36,7 @@ def test_a_stranger_changes_no_badge_of_known_people() -> None:
     assert {each.path: each.data for each in badges(joined)} == before
 
 
-def test_the_badge_of_what_one_stranger_measured_claims_nothing() -> None:
+def test_the_badge_of_a_single_unknown_account_claims_nothing() -> None:
     found = {
         each.path: json.loads(each.data)
         for each in badges(database(gain(EVE, 3.0, task="code"), new=EVE))

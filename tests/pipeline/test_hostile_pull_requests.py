@@ -75,7 +75,7 @@ def test_a_link_is_never_followed(repository: Repository) -> None:
     assert not any("root:" in f.message for j in said for f in j.findings)
 
 
-def test_a_merge_of_main_is_judged_by_what_it_adds(repository: Repository) -> None:
+def test_a_merge_of_main_is_judged_by_its_additions(repository: Repository) -> None:
     good = commit(repository, "merged", [("result", sample_bytes(SMALL))])
     tree = repository.git("rev-parse", f"{good}^{{tree}}")
     merge = repository.git("commit-tree", tree, "-p", good, "-p", "main", "-m", "Merge")
@@ -86,7 +86,7 @@ def test_a_merge_of_main_is_judged_by_what_it_adds(repository: Repository) -> No
     assert judgement.results == (f"{FOLDER}/{name_of(SMALL)}",)
 
 
-def test_a_history_without_a_common_ancestor_is_told_in_one_line(repository: Repository) -> None:
+def test_a_history_without_a_common_ancestor_is_one_line(repository: Repository) -> None:
     tree = repository.git("rev-parse", "main^{tree}")
     orphan = repository.git("commit-tree", tree, "-m", "Unrelated")
 
@@ -99,7 +99,7 @@ def test_a_branch_behind_main_contains_no_result(repository: Repository) -> None
     assert outcome(repository.path, ahead, "main") == "no-result"
 
 
-def test_an_empty_repository_is_told_in_one_line(tmp_path: Path) -> None:
+def test_an_empty_repository_is_one_line(tmp_path: Path) -> None:
     command = ["git", "init", "--quiet", str(tmp_path)]
     subprocess.run(command, check=True, env=ENVIRONMENT)
 

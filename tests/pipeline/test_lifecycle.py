@@ -136,7 +136,7 @@ def test_an_entry_about_a_missing_result_is_ignored_with_a_warning(
     assert "there is no result of this name" in caplog.text
 
 
-def test_two_corrections_that_were_merged_apart_leave_one_with_a_line(
+def test_two_corrections_merged_separately_leave_one_with_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     old = put(tmp_path, OLD)
@@ -188,7 +188,7 @@ def test_a_correction_of_somebody_elses_result_is_left_out(
         (correction(of="nobody.json"), "ada", "superseding-anonymous"),
     ],
 )
-def test_only_who_sent_a_result_may_replace_it(
+def test_only_its_contributor_may_replace_a_result(
     new: Submission, author: str | None, rule: str | None
 ) -> None:
     collection = {"old.json": OLD, "nobody.json": replace(OLD, contributor=None)}

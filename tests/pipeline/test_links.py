@@ -47,7 +47,7 @@ def test_a_site_without_any_result_says_so_and_how_to_contribute(empty_site: Pat
     assert 'href="contribute/"' in home
 
 
-def test_every_page_credits_what_is_foreign_ranks_what_is_clear_and_names_no_field(
+def test_every_page_credits_others_ranks_only_clear_figures_and_shows_no_field_name(
     site: Path,
 ) -> None:
     assert list(evidence.complaints(site)) == []
@@ -69,7 +69,7 @@ def test_uncredited_unclear_and_unnamed_figures_are_found(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("which", ["site", "empty_site"])
-def test_links_anchors_feeds_and_what_scripts_load_lead_somewhere(
+def test_links_anchors_feeds_and_files_for_scripts_exist(
     which: str, request: pytest.FixtureRequest
 ) -> None:
     site: Path = request.getfixturevalue(which)

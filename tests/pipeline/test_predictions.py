@@ -74,7 +74,7 @@ def test_the_file_is_small_enough_to_ship() -> None:
     assert len(data) <= MOST_BYTES
 
 
-def test_the_ledger_knows_nothing_of_its_own_month(inputs: Inputs) -> None:
+def test_predictions_in_the_ledger_use_no_data_of_their_month(inputs: Inputs) -> None:
     early = [row for row in inputs.rows if row.day < "2025-06"]
     known_in_april = sum(row.day[:7] < "2025-04" for row in early)
 

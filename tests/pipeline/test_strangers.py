@@ -157,7 +157,7 @@ def test_a_copy_with_an_earlier_date_ends_no_result_of_a_known_account(tmp_path:
     assert put_all(tmp_path, (SMALL, theft)) == {"ada": "counted", EVE: "flagged"}
 
 
-def test_a_build_that_cannot_know_who_copied_whom_calls_both_serious() -> None:
+def test_if_the_copier_is_unknown_both_files_are_serious() -> None:
     early = later(copied())
     severities = [
         [flag.severity for flag in flags if flag.name == "copied-times"]
@@ -282,7 +282,7 @@ def test_the_gate_refuses_another_name_for_known_weights(repository: Repository)
     # The account that imported it may import more of it.
     [(None, "ab", True), ("ada", "ab", True), (EVE, "ab", False), (None, "cd", False)],
 )
-def test_the_gate_refuses_what_others_import_of_an_original_that_is_there(
+def test_the_gate_refuses_an_import_of_an_existing_original_by_others(
     repository: Repository, importer: str | None, original: str, *, is_refused: bool
 ) -> None:
     there = replace(

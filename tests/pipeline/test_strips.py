@@ -192,7 +192,7 @@ def on_cards(*speedups: float, half_width: float = 0.02) -> duckdb.DuckDBPyConne
     )
 
 
-def test_a_heading_counts_what_is_faster_and_slower_and_says_what_is_usual() -> None:
+def test_a_heading_counts_faster_and_slower_pairs_and_gives_the_usual_speedup() -> None:
     published = printed(
         *({"person": "ada", "device": f"card {at}", "speedup": at / 10} for at in (9, 17, 21)),
         {"person": "ada", "device": "card 0", "speedup": 1.04},
@@ -301,7 +301,7 @@ def test_a_large_collection_lists_the_best_known_rows_and_a_page_stays_light() -
     assert len(gzip.compress(page.encode())) < 20_000
 
 
-def test_small_groups_are_whole_where_large_ones_are_cut() -> None:
+def test_small_groups_are_shown_whole_and_large_ones_cut() -> None:
     many = printed(
         *(
             {"person": "ada", "device": f"card {method} {n}", "method": method, "speedup": 2}

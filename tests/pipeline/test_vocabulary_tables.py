@@ -29,7 +29,7 @@ def empty() -> Iterator[duckdb.DuckDBPyConnection]:
         ("1.05", "1.5", "no-clear-difference"),
     ],
 )
-def test_the_whole_interval_of_a_cell_must_lie_clear_of_one(
+def test_the_whole_interval_of_a_cell_must_exclude_one_by_a_margin(
     empty: duckdb.DuckDBPyConnection, low: str, high: str, verdict: str
 ) -> None:
     query = f"select verdict_of({low}::double, {high}::double, null::double, null::double)"

@@ -32,7 +32,7 @@ def wanted(*contributors: str) -> dict[str, tuple[str, float]]:
     return {row.device_label: (row.known, row.wanted) for row in rows if row.target == "qwen3-5-9b"}
 
 
-def test_a_common_device_of_which_nothing_is_known_comes_before_a_measured_one() -> None:
+def test_an_unmeasured_common_device_comes_before_a_measured_one() -> None:
     # Three devices have the model. RTX 3070: 2 * (3 + 1). RTX 4060 is one of the three: 3 * 3 / 4.
     found = wanted("ada")
 

@@ -36,7 +36,7 @@ def test_a_value_that_is_not_a_document_is_left_to_the_schema(strange: Any) -> N
     assert migrated(strange) is strange
 
 
-def test_a_version_that_nobody_knows_is_refused_by_name() -> None:
+def test_an_unknown_version_is_refused_by_name() -> None:
     found = read(canonical_bytes(document(VALID[0]) | {"version": 3}))
 
     assert isinstance(found, tuple)

@@ -63,7 +63,7 @@ def test_another_sign_is_found_at_every_number() -> None:
     assert accepted == set()
 
 
-def test_only_what_may_be_missing_may_be_removed() -> None:
+def test_only_optional_fields_may_be_removed() -> None:
     accepted_of = {
         (document["tier"], general(path))
         for document in DOCUMENTS

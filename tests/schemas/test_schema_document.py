@@ -74,7 +74,7 @@ def test_every_required_field_is_described(found: Walked) -> None:
     assert {name: fields for name, fields in missing.items() if fields} == {}
 
 
-def test_every_field_says_what_it_is_in_a_sentence(found: Walked) -> None:
+def test_every_field_is_described_by_a_sentence(found: Walked) -> None:
     described = {name: node.get("description", "") for name, node in found.fields.items()}
 
     assert [n for n, text in described.items() if not re.match(r"[A-Z].{3,}", text)] == []

@@ -58,7 +58,7 @@ def test_every_file_of_a_source_became_a_result() -> None:
 @pytest.mark.parametrize(
     "path", sorted((ROOT / "results" / "published").glob("*.json")), ids=lambda path: path.stem
 )
-def test_a_published_file_names_its_licence_and_what_was_taken_or_cites_few_figures(
+def test_a_published_file_names_its_licence_and_extent_or_cites_few_figures(
     path: Path,
 ) -> None:
     document = json.loads(path.read_bytes())

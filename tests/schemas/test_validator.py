@@ -65,7 +65,7 @@ def places_of_the_reference(document: Json) -> set[tuple[str, str]]:
     }
 
 
-def test_bounds_beside_a_reference_hold_together_with_those_behind_it() -> None:
+def test_bounds_next_to_a_reference_apply_together_with_referenced_ones() -> None:
     strict = strict_validator(
         {
             "$ref": "#/$defs/count",

@@ -50,7 +50,7 @@ def test_verdicts_except_those_for_cells_are_those_of_an_estimate() -> None:
     assert single == get_args(Verdict)
 
 
-def test_a_sign_points_up_or_down_only_where_the_whole_interval_does() -> None:
+def test_a_sign_points_up_or_down_only_if_the_whole_interval_does() -> None:
     pointing = {name: entry.sign for name, entry in VERDICTS.items() if entry.sign in "▲▼△▽"}
 
     assert pointing == {
@@ -94,7 +94,7 @@ def test_references_between_entries_resolve() -> None:
             assert runner.id in METHODS[name].runners
 
 
-def test_each_method_of_a_chart_has_a_colour_and_a_shape_of_its_own() -> None:
+def test_each_method_of_a_chart_has_its_own_colour_and_shape() -> None:
     drawn = [method for method in METHODS.values() if method.colour]
 
     assert len({method.colour for method in drawn}) == len(drawn) > 0

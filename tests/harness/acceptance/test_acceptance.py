@@ -151,7 +151,7 @@ class Interrupted(FakeSession):
         return super().agreement(prompt, tokens, text)
 
 
-def test_ctrl_c_keeps_what_was_read(
+def test_ctrl_c_keeps_the_answers_already_read(
     models: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = Adapter(open=partial(Interrupted, FakeRig()))

@@ -156,7 +156,7 @@ def test_every_axis_is_a_setting_of_the_format_and_one_of_a_runner() -> None:
     assert {each.name for each in fields(Axes)} == AXES.keys() - {"context_depth_tokens"}
 
 
-def test_a_run_has_the_usual_value_of_every_axis_that_nobody_gave() -> None:
+def test_a_run_has_the_default_of_every_axis_that_was_not_set() -> None:
     assert axis_options.with_defaults(Options()) == {
         name: getattr(campaign().settings, name) for name in AXES if name != "context_depth_tokens"
     }
@@ -184,7 +184,7 @@ def test_depths_are_numbers_each_once_in_order() -> None:
 
 
 @pytest.mark.usefixtures("fake_engine")
-def test_several_depths_are_runs_of_their_own_that_take_turns() -> None:
+def test_several_depths_are_separate_alternating_runs() -> None:
     engine = ChosenEngine(runner="llama-cpp-python", connection=ConnectionOptions())
 
     alone = at_depths([engine], (512,))

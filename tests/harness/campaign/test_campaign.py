@@ -143,7 +143,7 @@ def test_through_a_server_arms_take_turns_by_passes_and_a_quick_run_stays_one(
     assert [arm.method.type for arm in built.arms] == ["none", "ngram-simple"]
 
 
-def test_every_draft_gets_an_arm_and_an_id_of_its_own() -> None:
+def test_every_draft_gets_its_own_arm_and_id() -> None:
     built = campaign(drafts=2)
 
     assert [draft.model.id for draft in built.drafts] == ["draft", "draft-2"]

@@ -64,7 +64,7 @@ def test_a_server_per_arm_starts_again_in_every_block() -> None:
     assert thrice.seconds == pytest.approx(3 * block + 5)
 
 
-def test_a_default_run_takes_up_to_a_block_more_where_every_prompt_is_repeated() -> None:
+def test_repeating_every_prompt_adds_up_to_a_block_to_a_default_run() -> None:
     built = campaign()
     once = replace(built, blocks=1, stopping=Stopping())
 
@@ -78,7 +78,7 @@ def test_a_default_run_takes_up_to_a_block_more_where_every_prompt_is_repeated()
     assert whole.seconds == pytest.approx(block.seconds + 2 * block_s)
 
 
-def test_campaigns_in_turn_take_the_sum_and_an_unknown_size_is_no_estimate() -> None:
+def test_successive_campaigns_take_the_sum_and_unknown_sizes_have_no_estimate() -> None:
     built, _ = _quick()
     unknown = replace(
         built, target=replace(built.target, model=replace(built.target.model, file_bytes=None))
@@ -93,7 +93,7 @@ def test_campaigns_in_turn_take_the_sum_and_an_unknown_size_is_no_estimate() -> 
     assert in_turns([built, unknown], None, RATE) is None
 
 
-def test_a_limit_cuts_what_is_expected_and_is_refused_where_no_block_fits(
+def test_a_limit_shortens_the_estimate_and_is_refused_if_no_block_fits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     built, _ = _quick()

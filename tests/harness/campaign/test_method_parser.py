@@ -82,7 +82,7 @@ def test_a_chain_with_a_draft_model_needs_one() -> None:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_by_its_name_has_what_the_format_requires(name: str) -> None:
+def test_a_method_given_by_name_only_satisfies_the_format(name: str) -> None:
     allowed = parameters(name)
     method = parse(name).sizes
 
@@ -93,7 +93,7 @@ def test_a_method_by_its_name_has_what_the_format_requires(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_controller_is_taken_where_the_format_has_one(name: str) -> None:
+def test_a_depth_controller_is_accepted_if_the_format_has_it(name: str) -> None:
     try:
         taken = parse(f"{name}:controller=autotune").adaptive
     except BadInputError:

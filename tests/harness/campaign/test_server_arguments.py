@@ -36,7 +36,7 @@ def test_a_path_that_looks_like_a_name_of_the_hub_is_a_path(
     )  # fmt: skip
 
 
-def test_hidden_words_in_a_row_are_one_and_what_follows_an_unknown_flag_is_hidden() -> None:
+def test_adjacent_hidden_words_are_merged_and_values_of_unknown_flags_hidden() -> None:
     command = ("x", "--mine", "a", "b", "--other", "--threads", "4", "--speculative-config", "{}")
 
     assert recorded(command) == ("…", "--threads", "4", "--speculative-config", "{}")

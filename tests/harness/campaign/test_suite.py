@@ -108,7 +108,7 @@ def test_the_digest_is_the_documented_one(small: suite.PromptSuite) -> None:
 
 
 @pytest.mark.parametrize("name", suite.known_ids())
-def test_a_suite_of_the_harness_is_the_one_that_was_released(name: str) -> None:
+def test_suites_of_the_harness_equal_the_released_ones(name: str) -> None:
     shipped = suite.load(name)
 
     assert suites()[shipped.id][shipped.version] == shipped.sha256

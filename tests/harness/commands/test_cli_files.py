@@ -162,7 +162,7 @@ def test_validate_judges_the_other_files_when_one_cannot_be_read(tmp_path: Path)
     ]
 
 
-def test_a_console_of_windows_gets_plain_signs_for_those_that_it_lacks(tmp_path: Path) -> None:
+def test_a_windows_console_gets_plain_characters_for_missing_ones(tmp_path: Path) -> None:
     path = tmp_path / "good.json"
     path.write_bytes(sample_bytes(sample()))
     command = [sys.executable, "-m", "harness", "show", str(path), "--details"]

@@ -195,7 +195,7 @@ def test_models_without_files_are_compared_by_their_known_facts(
     assert "Not on this disk" in result.stderr
 
 
-def test_a_preset_brings_its_draft_and_what_is_here_is_not_fetched_again(empty_hub: Path) -> None:
+def test_a_preset_brings_its_draft_and_local_files_are_not_fetched_again(empty_hub: Path) -> None:
     lying = []
     for repository, name in (
         ("Qwen3-8B", "Qwen3-8B-Q4_K_M.gguf"),
@@ -221,7 +221,7 @@ def page(found: Computer, *, version: str | None, server: str | None = None) -> 
     return "\n".join(welcome.lines(machine(), described, version=version, server=server))
 
 
-def test_the_program_alone_says_what_was_found_and_what_to_do_next(empty_hub: Path) -> None:
+def test_the_program_without_arguments_lists_its_findings_and_next_steps(empty_hub: Path) -> None:
     assert not empty_hub.exists()
 
     text = page(card(8), version="0.3.36", server="/usr/bin/llama-server")

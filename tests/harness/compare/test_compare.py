@@ -105,7 +105,9 @@ def test_a_build_that_reads_prompts_at_half_speed_is_slower_at_the_first_run(
     assert plain["speed"]["direction"] == "no-difference"
 
 
-def test_a_bound_allows_what_is_not_clearly_below_it(comparing: Comparing, tmp_path: Path) -> None:
+def test_a_bound_passes_speeds_that_are_not_clearly_below_it(
+    comparing: Comparing, tmp_path: Path
+) -> None:
     base = scripted.write(tmp_path / "base" / "llama-server", build=7000)
     head = scripted.write(tmp_path / "head" / "llama-server", build=7001, token_ms=1.2)
 
@@ -133,7 +135,7 @@ def test_servers_of_any_kind_are_compared_by_their_commands(
     assert "prompt-lookup-n3" in (tmp_path / "comment.md").read_text("utf-8")
 
 
-def test_a_reference_is_written_then_checked_and_fails_where_it_was_better(
+def test_a_reference_is_written_then_checked_and_fails_if_it_was_better(
     comparing: Comparing, tmp_path: Path
 ) -> None:
     program = scripted.write(tmp_path / "llama-server", build=7000)

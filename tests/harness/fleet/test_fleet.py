@@ -128,7 +128,7 @@ def test_the_runs_of_a_worker_see_its_own_device_only(
     assert (found["CUDA_DEVICE_ORDER"], found[OWN_DEVICE]) == ("PCI_BUS_ID", own)
 
 
-def test_a_worker_offers_what_its_device_is() -> None:
+def test_a_worker_offers_the_properties_of_its_device() -> None:
     found = owned_device("cpu", "desk")
 
     assert found.name == "desk:cpu"

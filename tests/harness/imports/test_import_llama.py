@@ -94,7 +94,7 @@ def test_the_stages_of_a_chain_are_one_method_of_one_generation() -> None:
         ([], None),
     ],
 )
-def test_several_types_are_a_chain_and_an_unknown_one_is_no_method(
+def test_several_types_are_a_chain_and_an_unknown_one_is_not_a_method(
     types: list[str], method: str | None
 ) -> None:
     assert method_of(types) == method

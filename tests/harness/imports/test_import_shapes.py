@@ -30,7 +30,7 @@ def test_files_written_by_a_windows_shell_are_read(encoding: str) -> None:
     assert len(done.submissions) == 2
 
 
-def test_a_packed_file_reads_as_what_is_inside(tmp_path: Path) -> None:
+def test_a_compressed_file_reads_like_its_content(tmp_path: Path) -> None:
     inside = (SAMPLES / "llama-bench.json").read_bytes()
     (tmp_path / "bench.json.gz").write_bytes(gzip.compress(inside))
     (tmp_path / "cut.json.gz").write_bytes(gzip.compress(inside)[:-20])

@@ -101,7 +101,7 @@ def test_a_unit_whose_driver_lists_no_memory_is_a_gpu_that_shares_it(
     assert found.devices[0].bandwidth_gb_per_s == (gb_per_s and pytest.approx(gb_per_s, rel=0.01))
 
 
-def test_a_unit_that_lists_all_of_main_memory_has_none_of_its_own(
+def test_a_unit_that_lists_all_main_memory_has_no_memory_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     known = rig(Gpu(name="NVIDIA GB10", vendor="nvidia", vram_mib=122_000))
@@ -128,7 +128,7 @@ def test_an_nvidia_card_that_lists_no_memory_is_out_of_order(
         ("780M", 32, "main memory is not stated; 32 GB assumed, --ram sets it"),
     ],
 )
-def test_one_memory_of_unstated_size_is_assumed_and_said_once(
+def test_unified_memory_of_unstated_size_is_assumed_with_one_note(
     name: str, gib: int, note: str
 ) -> None:
     found = computer_of(MachineWords(gpus=(name,)))

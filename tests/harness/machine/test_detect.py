@@ -115,7 +115,7 @@ def test_names_lose_trademark_signs_and_spaces() -> None:
     assert clean_name(" ") == "unknown"
 
 
-def test_a_kernel_release_loses_what_may_name_its_owner() -> None:
+def test_a_kernel_release_is_stripped_of_names() -> None:
     assert kernel_version("6.18.44-ada-workstation") == "6.18.44"
     assert kernel_version("custom") is None
 
@@ -204,7 +204,7 @@ def radeons(tmp_path: Path) -> Path:
         ({"HIP_VISIBLE_DEVICES": ""}, [], (None, None, None)),
     ],
 )
-def test_amd_cards_and_their_state_are_those_that_may_be_used(
+def test_only_visible_amd_cards_and_their_state_are_read(
     radeons: Path,
     environment: dict[str, str],
     sizes: list[int],
@@ -218,7 +218,7 @@ def test_amd_cards_and_their_state_are_those_that_may_be_used(
 
 
 @needs_colons
-def test_without_a_name_the_vendor_stands_in(drm: Path) -> None:
+def test_without_a_name_the_vendor_is_used(drm: Path) -> None:
     assert [gpu.name for gpu in linux_gpus.gpus(drm, {})] == ["AMD GPU"]
 
 

@@ -183,7 +183,7 @@ SMALL = ("--tasks", "code", "--prompts", "1", "--max-tokens", "8", "--blocks", "
 
 @needs_scripts
 @pytest.mark.usefixtures("cache_dir")
-def test_a_run_asks_for_the_card_and_files_the_one_that_is_named(
+def test_a_run_asks_for_the_card_and_records_the_given_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = f"case $1 in --query-gpu=uuid,pci.bus_id,name*) cat <<END\n{TWO}END\n;; esac"

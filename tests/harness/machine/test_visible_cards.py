@@ -59,7 +59,7 @@ def test_the_state_of_several_cards_is_the_worst_of_them_and_their_power_togethe
     assert state.throttled is True
 
 
-def test_without_the_variable_nobody_asks_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_variable_cuda_is_not_queried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
 
     assert nvidia.visible() == Visible()

@@ -94,7 +94,7 @@ def is_refused(name: str) -> bool:
     return False
 
 
-def test_the_sites_table_says_what_models_says() -> None:
+def test_the_sites_table_agrees_with_the_command_models() -> None:
     for name, _, cells in fits.lines():
         shape = shape_of(name)
         assert shape is not None

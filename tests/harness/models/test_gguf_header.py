@@ -239,7 +239,7 @@ def test_a_bos_that_the_vocabulary_does_not_have_is_replaced_as_llama_cpp_does(
     ("pre", "adds_bos", "bos"),
     [("llama-bpe", True, 11), ("qwen2", False, 11), ("glm4", False, None), ("tekken", True, 11)],
 )
-def test_the_pre_tokenizer_decides_about_bos_where_the_file_does_not(
+def test_the_pre_tokenizer_decides_about_bos_if_the_file_does_not(
     tmp_path: Path, pre: str, bos: int | None, *, adds_bos: bool
 ) -> None:
     path = write_gguf(tmp_path / "m.gguf", pre=pre, bos=None, add_bos=None)

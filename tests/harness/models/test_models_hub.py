@@ -49,9 +49,7 @@ def blobs(tmp_path: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_a_file_arrives_where_other_tools_of_the_hub_look_for_it(
-    client: Hub, tmp_path: Path
-) -> None:
+def test_a_file_is_stored_where_other_hub_tools_find_it(client: Hub, tmp_path: Path) -> None:
     found = hub.fetch(REFERENCE, client=client, say=lambda _: None)
 
     path = found.path
@@ -79,7 +77,7 @@ def test_it_says_what_is_fetched_and_how_large_it_is(client: Hub) -> None:
     assert said == ["Fetching Model-Q8_0.gguf (10 kB) from Owner/Model-GGUF …"]
 
 
-def test_a_download_that_was_interrupted_goes_on_where_it_stopped(
+def test_an_interrupted_download_continues(
     client: Hub, fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What the client writes at once; 10 MB, of which an interruption loses what is not complete.
@@ -164,9 +162,7 @@ def test_without_a_network_the_hub_cannot_be_reached(tmp_path: Path) -> None:
             fetch(nobody)
 
 
-def test_the_command_fetches_and_prints_where_the_model_lies(
-    fake_hub: FakeHub, tmp_path: Path
-) -> None:
+def test_the_command_fetches_a_model_and_prints_its_path(fake_hub: FakeHub, tmp_path: Path) -> None:
     fake_hub.files[NAME] = write_gguf(tmp_path / "m.gguf").read_bytes()
     here = {"HF_ENDPOINT": fake_hub.endpoint, "HF_HUB_CACHE": str(tmp_path / "hub")}
     command = [sys.executable, "-m", "harness", "models", "get", REFERENCE]

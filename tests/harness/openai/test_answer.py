@@ -44,7 +44,7 @@ def test_a_single_token_that_shows_nothing_is_an_answer() -> None:
     assert found.decode_ms == 0.0
 
 
-def test_tokens_are_the_ids_that_came_if_they_are_as_many_as_counted() -> None:
+def test_received_ids_are_the_tokens_if_their_number_matches() -> None:
     made = read_at(ROLE, said("a", ids=[5]), said("", ids=[6, 7]), said("b", "stop", [8]), USAGE)
 
     assert made.tokens == (5, 6, 7, 8)

@@ -128,7 +128,7 @@ def test_a_model_that_is_not_served_is_named(
     assert said in failure.detail
 
 
-def test_ids_that_are_not_as_many_as_counted_are_not_compared() -> None:
+def test_ids_whose_number_does_not_match_are_not_compared() -> None:
     with on_fakes(fault="miscounts") as (session, _, _):
         result = session.generate(request())
 

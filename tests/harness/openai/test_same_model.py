@@ -31,7 +31,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("case", TEXTS)
 @pytest.mark.usefixtures("cache_dir")
-def test_texts_are_compared_where_no_token_ids_are(case: str, tmp_path: Path) -> None:
+def test_texts_are_compared_if_there_are_no_token_ids(case: str, tmp_path: Path) -> None:
     behaviour, other, severity = TEXTS[case]
     output = tmp_path / "out.json"
 

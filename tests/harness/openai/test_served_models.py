@@ -227,7 +227,7 @@ def test_a_file_that_is_served_from_this_disk_is_described_whole(
     assert named is None  # a file is described as for any runner
 
 
-def test_a_model_that_nobody_names_is_asked_for() -> None:
+def test_a_missing_model_name_is_asked_for() -> None:
     later = served_models(server_command="serve --port {port}")
     nobody = served_models(base_url="http://127.0.0.1:9")
 

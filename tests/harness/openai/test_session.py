@@ -53,7 +53,7 @@ def test_vllm_is_counted_by_its_answers_and_compared_by_ids() -> None:
     assert generation.ttft_ms + generation.decode_ms == pytest.approx(generation.wall_ms)
 
 
-def test_a_page_that_disagrees_with_the_answers_is_kept_beside_them() -> None:
+def test_a_metrics_page_that_disagrees_with_the_answers_is_recorded_separately() -> None:
     with on_fakes(miscount=2) as (session, _, _):
         _, sums = answered(session)
 
@@ -103,7 +103,7 @@ def test_counters_that_an_engine_lacks_are_unknown_and_not_zero(style: str) -> N
             assert generation.tokens is None
 
 
-def test_the_servers_clock_is_used_where_every_arm_has_it() -> None:
+def test_the_server_clock_is_used_if_every_arm_has_it() -> None:
     with on_fakes(style="llama-server") as (session, _, other):
         generation, sums = answered(session)
 
@@ -160,7 +160,7 @@ def test_an_engine_gets_no_field_that_it_does_not_know() -> None:
     }  # fmt: skip
 
 
-def test_lm_studio_is_told_which_draft_to_use_and_only_where_one_speculates() -> None:
+def test_lm_studio_gets_the_draft_only_in_arms_that_speculate() -> None:
     drafts = (ModelFile(path=None, model=Model(id="draft", name=DRAFT, quantisation="Q4_0")),)
     made = replace(plan(), drafts=drafts)
     with serving(style="lm-studio") as one:

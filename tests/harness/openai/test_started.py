@@ -22,7 +22,7 @@ def running(text: str = FAKE) -> list[int]:
     return [pid for pid in children() if text in command_line(pid)]
 
 
-def test_each_arm_and_block_has_a_server_of_its_own() -> None:
+def test_each_arm_and_block_has_its_own_server() -> None:
     session = open_session(
         plan(), server_command=command(), spec_server_commands=(command("--depth", "3"),)
     )
@@ -103,7 +103,7 @@ def test_a_server_that_is_not_ready_in_time_is_ended() -> None:
         ),
     ],
 )
-def test_options_that_are_no_pair_of_servers_are_refused(
+def test_options_that_do_not_give_two_servers_are_refused(
     options: dict[str, object], why: str
 ) -> None:
     with pytest.raises(BadInputError) as raised:

@@ -107,7 +107,7 @@ MEASURED = {
 
 
 @pytest.mark.parametrize("report", MEASURED.values(), ids=lambda x: f"{x.card} {x.model}")
-def test_a_plan_never_names_what_was_measured_to_lose_there(report: Report) -> None:
+def test_a_plan_never_recommends_a_setting_that_lost_on_the_card(report: Report) -> None:
     cards = (report.card,) * report.cards
     place = {"gpus": ("none",), "cpu": report.card} if report.on_cpu else {"gpus": cards}
 

@@ -90,7 +90,7 @@ def test_the_run_measures_what_the_plan_recommends(card: str, model: str) -> Non
 
 
 @pytest.mark.parametrize("model", ["tinyllama-1.1b", "smollm2-135m:f16"])
-def test_a_plan_prints_no_command_whose_file_nobody_has(model: str) -> None:
+def test_a_plan_prints_no_command_with_an_unavailable_file(model: str) -> None:
     found, printed = plan(model, *CARDS["RTX 4090"])
 
     assert found["command"] is None
@@ -102,7 +102,7 @@ def test_a_plan_prints_no_command_whose_file_nobody_has(model: str) -> None:
         assert campaign(printed)["target"]["name"] == "SmolLM2-135M-Instruct"
 
 
-def test_a_plan_claims_no_gain_where_measured_cells_say_otherwise() -> None:
+def test_a_plan_claims_no_gain_against_measured_cells() -> None:
     found, printed = plan("smollm2-135m:f16", "--cpu", "epyc 2 threads", "--gpu", "none")
 
     # Measured there in the server: 0.96 from the text at most, and 0.40 with the draft.

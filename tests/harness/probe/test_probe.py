@@ -269,7 +269,7 @@ def test_no_pass_starts_if_it_would_overrun_the_budget(budget_s: float, passes: 
 
 
 @pytest.mark.parametrize("server", [("--base-url", "http://127.0.0.1:9"), ("--runner", "openai")])
-def test_a_running_server_is_refused_with_what_to_do(server: tuple[str, str], weights: str) -> None:
+def test_a_running_server_is_refused_with_a_remedy(server: tuple[str, str], weights: str) -> None:
     done = call("probe", weights, *server)
 
     assert done.exit_code == 2
@@ -278,7 +278,7 @@ def test_a_running_server_is_refused_with_what_to_do(server: tuple[str, str], we
     assert done.stderr.count("\n") == 1
 
 
-def test_an_engine_that_times_no_steps_says_what_to_take_instead(
+def test_an_engine_without_step_times_names_an_alternative(
     weights: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Recurrent(FakeSession):

@@ -215,7 +215,7 @@ def test_an_unknown_prompt_time_of_the_draft_makes_the_request_an_upper_bound() 
     assert "≤1.64×" in next(line for line in lines if line.startswith("  draft-model-n4"))
 
 
-def test_the_command_names_the_measured_files_where_they_are_known() -> None:
+def test_the_command_names_the_measured_files_if_known() -> None:
     target, draft = MEASURED.target.id, MEASURED.drafts[0].id
     whole = estimate("draft-model-n4", None)
 

@@ -77,7 +77,7 @@ def engine(runner: str = "llama-server") -> ChosenEngine:
     return ChosenEngine(runner=runner, connection=ConnectionOptions(answer_limit_s=7))
 
 
-def test_several_binaries_are_engines_of_their_own() -> None:
+def test_several_binaries_are_separate_engines() -> None:
     made = named_engines(engine(), ("cuda=/opt/cuda/llama-server", "vulkan=/opt/vk=2/llama-server"))
 
     assert [(leg.name, leg.connection.binary) for leg in made] == [

@@ -44,7 +44,7 @@ def test_one_request_at_a_time_says_nothing_of_when_it_began(tmp_path: Path) -> 
     assert submission.arms[0].concurrency is None
 
 
-def test_a_killed_pass_goes_on_with_the_prompts_that_are_missing(tmp_path: Path) -> None:
+def test_a_killed_pass_continues_with_the_missing_prompts(tmp_path: Path) -> None:
     plan = concurrent(2, prompts=6)
     rig = replace(QUIET, slowdown=_interrupting(at=3))
     half = run(plan, tmp_path / "work.jsonl", rig=rig)

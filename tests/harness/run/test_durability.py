@@ -51,7 +51,7 @@ def test_a_run_that_is_killed_six_times_ends_with_every_trial_once(tmp_path: Pat
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
-def test_a_terminated_run_writes_what_it_has_and_can_be_resumed(tmp_path: Path) -> None:
+def test_a_terminated_run_writes_its_trials_and_can_be_resumed(tmp_path: Path) -> None:
     command = [*subject(tmp_path).command, "--terminable", "--unending"]
     with subprocess.Popen(command) as process:
         assert eventually(lambda: bool(trials_on_disk(durability_run.work_file(tmp_path))))

@@ -52,7 +52,7 @@ def test_a_baseline_that_cannot_run_ends_the_campaign_with_a_clear_line(tmp_path
         run(campaign(), tmp_path / "run.jsonl", rig=rig)
 
 
-def test_a_failed_trial_stays_in_the_file_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_a_failed_trial_is_recorded_and_the_campaign_continues(tmp_path: Path) -> None:
     rig = FakeRig(failing_trials={4: "crashed"})
 
     submission = run(campaign(), tmp_path / "run.jsonl", rig=rig)
@@ -63,7 +63,7 @@ def test_a_failed_trial_stays_in_the_file_and_the_rest_goes_on(tmp_path: Path) -
     assert findings(canonical_bytes(encode(submission))) == ()
 
 
-def test_an_arm_that_fails_three_times_in_a_row_is_given_up(tmp_path: Path) -> None:
+def test_an_arm_that_fails_three_times_in_a_row_is_abandoned(tmp_path: Path) -> None:
     plan = campaign(prompts=6, blocks=1)
     order: list[str] = []
     run(plan, tmp_path / "first.jsonl", observe=lambda event: order.extend(_arm_of(event)))
@@ -107,7 +107,7 @@ def test_slow_prompts_that_time_out_make_a_bound_that_shows_no_gain_or_no_verdic
     assert (found.verdict == "uncertain") is (doubt is not None)
 
 
-def test_ctrl_c_ends_the_file_with_what_there_is(tmp_path: Path) -> None:
+def test_ctrl_c_ends_with_a_file_of_the_trials_so_far(tmp_path: Path) -> None:
     def interrupt(event: Event) -> None:
         if isinstance(event, TrialEnded) and event.trial.order == 4:
             raise KeyboardInterrupt
@@ -129,7 +129,7 @@ def test_nothing_is_written_before_the_first_trial_ended(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("after", [0, 3, 7, 10])
-def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path, after: int) -> None:
+def test_a_killed_run_can_be_continued(tmp_path: Path, after: int) -> None:
     class KilledError(BaseException):
         pass
 

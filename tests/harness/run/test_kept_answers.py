@@ -26,9 +26,7 @@ def run(models: list[str], fake_engine: None, tmp_path: Path) -> Result:  # noqa
     return done
 
 
-def test_a_run_keeps_one_answer_of_each_prompt_beside_its_result(
-    run: Result, tmp_path: Path
-) -> None:
+def test_a_run_keeps_one_answer_per_prompt_in_a_separate_file(run: Result, tmp_path: Path) -> None:
     found = kept_answers.read(tmp_path / "a.jsonl")
 
     texts = {each.id: each.text for each in load("core").prompts}

@@ -121,7 +121,7 @@ def test_a_budget_that_is_enough_changes_nothing(tmp_path: Path) -> None:
     assert runner.seconds() == pytest.approx(0.7 + 6 * 1.08)
 
 
-def test_a_spent_budget_can_be_raised_and_the_campaign_goes_on(tmp_path: Path) -> None:
+def test_a_spent_budget_can_be_raised_and_the_campaign_continues(tmp_path: Path) -> None:
     work_file = tmp_path / "run.jsonl"
     first = measured(adaptive(budget_s=4.0), work_file, VirtualClock(STEADY))
 

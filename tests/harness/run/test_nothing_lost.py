@@ -170,7 +170,7 @@ def test_an_impossible_answer_fails_and_the_others_are_written(
     assert [detail.rpartition("[")[2] for detail in lost] == [f"{rule}]"]
 
 
-def test_an_arm_whose_answers_are_all_impossible_is_given_up_and_the_others_are_written(
+def test_an_arm_with_only_impossible_answers_is_abandoned_and_the_others_are_written(
     tmp_path: Path,
 ) -> None:
     class Restarting(InProcess):
@@ -196,7 +196,7 @@ def test_an_arm_whose_answers_are_all_impossible_is_given_up_and_the_others_are_
         (BAD, {"output_tokens": 0}),
     ],
 )
-def test_a_journal_that_holds_an_impossible_answer_is_resumed_to_a_file(
+def test_a_journal_with_an_impossible_answer_is_resumed_to_a_file(
     at: int, stated: dict[str, float], tmp_path: Path
 ) -> None:
     path = tmp_path / "run.jsonl"
@@ -296,7 +296,7 @@ def test_the_end_is_the_beginning_and_the_time_that_it_took(tmp_path: Path) -> N
     assert submission.measured_until == f"2026-11-21T09:{minutes:02d}:{seconds:02d}Z"
 
 
-def test_a_name_that_no_file_can_hold_is_refused_before_the_first_trial(tmp_path: Path) -> None:
+def test_a_name_outside_the_format_is_refused_before_the_first_trial(tmp_path: Path) -> None:
     lost: list[str] = []
 
     with pytest.raises(

@@ -119,7 +119,7 @@ def test_texts_without_token_ids_are_compared_word_by_word(
     assert (first.equal_words, second.equal_words) == (None, words)
 
 
-def test_texts_are_not_compared_where_tokens_were() -> None:
+def test_texts_are_not_compared_if_tokens_were() -> None:
     baseline = fact("baseline", (1, 2), text="one")
     own = fact("draft-model-n4", (1, 2), text="other")
 

@@ -92,7 +92,7 @@ def test_repeats_of_every_prompt_form_a_third_block(tmp_path: Path) -> None:
     assert all(each.half_width is not None for each in headline(found))
 
 
-def test_the_order_of_the_repeats_is_drawn_anew_and_any_other_is_flagged(tmp_path: Path) -> None:
+def test_the_order_of_repeats_is_drawn_separately_and_any_other_is_flagged(tmp_path: Path) -> None:
     found = run(REPEATING, tmp_path / "run", rig=slow(1, 5, 9, 13))
     last = [(trial.prompt, trial.arm) for trial in found.trials[PLANNED:]]
     prompts = disagreeing(found.trials, 2, 0.15)

@@ -95,7 +95,7 @@ def test_the_gate_accepts_what_the_harness_writes(seed: int, tmp_path: Path) -> 
     assert contract.findings(path.read_bytes()) == ()
 
 
-def test_the_random_campaigns_hold_every_kind_of_end(tmp_path: Path) -> None:
+def test_the_random_campaigns_include_every_kind_of_end(tmp_path: Path) -> None:
     ends = [written(seed, tmp_path / f"{seed}.jsonl") for seed in range(CAMPAIGNS)]
     made = [each for each in ends if each is not None]
 

@@ -36,7 +36,7 @@ def going_on(context: Context, first: int) -> list[int]:
     return text
 
 
-def test_a_restored_prompt_goes_on_as_it_did_the_first_time(context: Context) -> None:
+def test_a_restored_prompt_continues_like_the_first_time(context: Context) -> None:
     from harness.runners.inprocess.prompt_states import PromptStates  # noqa: PLC0415
 
     states = PromptStates(budget_bytes=10**8)

@@ -245,7 +245,7 @@ def test_a_name_without_json_is_a_directory_that_is_made(tmp_path: Path, name: s
     assert path.name.startswith("nvidia-geforce-rtx-4060--")
 
 
-def test_an_output_that_cannot_be_written_is_said_before_measuring(tmp_path: Path) -> None:
+def test_an_unwritable_output_is_reported_before_measuring(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with pytest.raises(BadInputError, match="choose another --output"):
@@ -255,7 +255,7 @@ def test_an_output_that_cannot_be_written_is_said_before_measuring(tmp_path: Pat
     assert not (tmp_path / "new").exists()
 
 
-def test_the_text_for_the_form_holds_the_very_bytes(result: Path) -> None:
+def test_the_text_for_the_form_contains_the_exact_bytes(result: Path) -> None:
     text = pull_request.as_text(pull_request.accepted(result))
 
     assert from_text(f"### The result\r\n\r\n{text}\r\nthanks") == result.read_bytes()

@@ -180,7 +180,7 @@ def _measured(outcome: Outcome) -> dict[str, list[tuple[str, str, int]]]:
 
 @pytest.mark.usefixtures("cache_dir")
 @pytest.mark.parametrize("stop_at", [("look", 3), ("race", 60), ("certificate", 20)])
-def test_a_tune_that_was_interrupted_goes_on_where_it_stopped(
+def test_an_interrupted_tune_can_be_continued(
     stop_at: tuple[StageName, int],
 ) -> None:
     first = tuner(TYPICAL_RIG)
@@ -298,7 +298,7 @@ def test_trials_of_the_look_that_fail_leave_the_depths_without_a_forecast() -> N
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_the_only_family_is_tried_at_smaller_depths_where_its_largest_finds_no_memory() -> None:
+def test_a_single_family_is_tried_at_smaller_depths_if_its_largest_runs_out_of_memory() -> None:
     rig = replace(TYPICAL_RIG, failing_arms={"draft-model-n8": "out-of-memory"})
 
     outcome = tuner(rig, "draft-model", tokens=8).run()

@@ -89,7 +89,7 @@ def test_a_chain_is_raced_as_it_is_and_keeps_its_draft() -> None:
 @pytest.mark.parametrize(
     ("deepest", "scouted"), [(16, [2, 4, 8, 16]), (8, [2, 8]), (4, [1, 2, 4]), (1, [1])]
 )
-def test_an_engine_that_times_no_steps_is_looked_at_where_kernels_change(
+def test_without_step_times_a_family_is_scouted_at_several_depths(
     deepest: int, scouted: list[int]
 ) -> None:
     (found,) = families((parse("ngram-simple"),), (), deepest=deepest)

@@ -127,7 +127,7 @@ def test_servers_are_started_and_ended_and_a_draft_that_does_not_fit_is_named(
     assert running_from(str(BUILD / "models" / MODEL)) == []
 
 
-def test_acceptance_that_is_set_comes_back_and_a_round_costs_what_a_real_one_costs(
+def test_forced_acceptance_is_counted_as_set_and_costs_like_real_rounds(
     servers: dict[str, str], tmp_path: Path
 ) -> None:
     with running(BUILD, "draft_model", length=2.5) as forced:

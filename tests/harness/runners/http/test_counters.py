@@ -73,7 +73,7 @@ def test_an_impossible_draft_length_makes_no_histogram(lengths: tuple[int, ...])
 NONE = Counters(rounds=0, drafted=0, accepted=0)
 
 
-def test_two_readings_give_what_happened_between() -> None:
+def test_two_readings_give_the_difference_between_them() -> None:
     before = Counters(rounds=6, drafted=24, accepted=11, accepted_at=(5, 4))
     after = Counters(rounds=9, drafted=36, accepted=18, accepted_at=(8, 6, 2))
 
@@ -121,7 +121,7 @@ def test_accepted_tokens_beyond_the_limit_are_taken_off_the_last_round() -> None
     assert made.accepted_histogram == (0, 1, 1, 1)
 
 
-def test_chunks_show_what_was_cut_where_plain_rounds_hide_it() -> None:
+def test_chunks_show_truncation_that_plain_rounds_hide() -> None:
     # 2 plain rounds, one draft of which 3 were accepted: 1 + 2 + 4 = 7, cut at 5: one plain token,
     # then the other, then 2 of the 4. Steps alone (1) would allow 5 - 1 - 3 = 1 round.
     counted = Counted(drafted=3, accepted=3, steps=1, histogram=(0, 0, 0, 1))
@@ -171,7 +171,7 @@ def test_uncounted_tokens_are_unknown_and_not_zero() -> None:
     ("page", "kept"),
     [((12, 6), (None, None)), ((13, 6), (13, 6)), ((12, 5), (12, 5))],
 )
-def test_the_page_is_kept_where_it_says_something_else(
+def test_a_disagreeing_metrics_page_is_recorded(
     page: tuple[int, int], kept: tuple[int | None, int | None]
 ) -> None:
     counted = Counted(drafted=12, accepted=6, steps=4, histogram=(1, 1, 1, 1))

@@ -90,7 +90,7 @@ def test_rounds_follow_from_tokens_and_accepted_drafts() -> None:
     assert found.accepted_histogram == (0, 0, 1)
 
 
-def test_metrics_that_disagree_with_the_answer_are_kept_beside_it_and_give_no_histogram() -> None:
+def test_metrics_that_disagree_with_the_answer_are_recorded_without_a_histogram() -> None:
     counted = Counted(steps=1, drafted=3, accepted=1, histogram=(0, 1))
 
     found = sums(read_completion(ANSWER), counted)

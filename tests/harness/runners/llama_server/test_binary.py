@@ -24,7 +24,7 @@ def test_a_program_without_a_version_output_has_no_version() -> None:
     assert read_version("hello\n") == ("unknown", None, None)
 
 
-def test_devices_and_what_is_free_on_them() -> None:
+def test_devices_are_read_with_their_free_memory() -> None:
     devices = read_devices(DEVICES)
 
     assert [(each.name, each.memory_total_mib) for each in devices] == [

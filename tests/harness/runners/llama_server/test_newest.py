@@ -115,7 +115,7 @@ def test_synthetic_rates_are_shares_of_all_rounds(nonsense: Path, program: Path)
         assert share == pytest.approx(rate, abs=4 * math.sqrt(rate * (1 - rate) / totals.rounds))
 
 
-def test_a_model_accepts_most_of_its_own_drafts_only_if_they_are_drawn_like_its_answer(
+def test_a_model_accepts_its_own_drafts_only_if_they_are_sampled_like_its_answer(
     weights: Path, program: Path
 ) -> None:
     accepted = {}

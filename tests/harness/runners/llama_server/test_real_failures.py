@@ -152,7 +152,7 @@ def test_a_server_that_is_not_ready_in_time_is_ended(binary: str, nonsense: Path
     assert not children() - before
 
 
-def test_a_server_that_is_killed_while_it_answers_is_a_crash_and_the_next_pass_goes_on(
+def test_a_server_killed_while_it_answers_is_a_crash_and_the_next_pass_runs(
     binary: str, nonsense: Path
 ) -> None:
     planned = plan(nonsense, max_output_tokens=4000, context_tokens=4096)
@@ -185,7 +185,7 @@ def kill_while_it_computes(pid: int) -> None:
     process.kill()
 
 
-def test_ctrl_c_keeps_what_was_measured_and_leaves_no_server(
+def test_ctrl_c_keeps_measurements_and_leaves_no_server(
     binary: str, nonsense: Path, tmp_path: Path
 ) -> None:
     command = (
