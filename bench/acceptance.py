@@ -47,7 +47,7 @@ def main(
     tokens: Annotated[int, typer.Option(help="Longest output.")] = 96,
     depths: Annotated[str, typer.Option(help="Longest drafts.")] = "1,2,3,4,5,6,7,8",
     *,
-    speedups: Annotated[bool, typer.Option(help="Also compare times: a quiet machine.")] = False,
+    speedups: Annotated[bool, typer.Option(help="Also compare times (needs quiet).")] = False,
 ) -> None:
     """Measure, print, and write the figures that the page Proofs shows."""
     wanted = [*map(int, depths.split(","))]

@@ -112,7 +112,7 @@ def _excess(found: Sequence[Builds]) -> Iterator[str]:
     if last["largest file MB"] > MOST_FILE_MB:
         yield f"a file of the site has {last['largest file MB']:.0f} MB, more than {MOST_FILE_MB:g}"
     if last["pages"] >= MOST_PAGES:
-        yield f"the site has {last['pages']:.0f} pages, not fewer than {MOST_PAGES}"
+        yield f"the site has {last['pages']:.0f} pages, but must have fewer than {MOST_PAGES}"
     slope = exponent([e["cold"]["files"] for e in found], [e["cold"]["all"] for e in found])
     if slope is not None and slope > MOST_EXPONENT:
         yield f"the exponent is {slope:.2f}, more than {MOST_EXPONENT:g}"

@@ -127,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 sys.stdout.flush()
                 excess += weight.excess
             if index_kb(site) > MOST_INDEX_KB:
-                excess.append(f"{INDEX} of {site.name}: {index_kb(site)} KB, not {MOST_INDEX_KB}")
+                excess.append(f"{INDEX} of {site.name}: {index_kb(site)} KB, limit {MOST_INDEX_KB}")
     sys.stdout.writelines(f"too much: {each}\n" for each in excess)
     return 1 if excess else 0
 

@@ -21,7 +21,7 @@ WORKFLOWS = ROOT / ".github" / "workflows"
 EXPRESSION = re.compile(r"\$\{\{\s*(.+?)\s*\}\}")
 JSON_OF = re.compile(r"toJSON\(([a-z_.]+)\.\*\.([a-z_]+)\)")
 CONDITION = re.compile(r"([a-z_.]+) == '([a-z_]+)'")
-# What a run of the small repositories needs of ours.
+# Files of our repository that a run in the small ones needs.
 PARTS = (
     "Makefile",
     "pipeline",

@@ -22,11 +22,11 @@ from tests.schema_tree import resolved
 Document = dict[str, Any]
 
 _SCHEMA = schema(SUBMISSION_SCHEMA)
-# What people rightly write: devices, models, quantisations and notes, in many scripts.
+# Legitimate texts of people: devices, models, quantisations and notes, in many scripts.
 VARIANTS: dict[str, list[str]] = tomllib.loads(
     (Path(__file__).parent / "data" / "variants.toml").read_text("utf-8")
 )
-# The definition that says what a method of each type may hold.
+# The definition of the allowed fields of each type of method.
 _METHODS: dict[str, str] = {
     kind: branch["then"]["$ref"].removeprefix("#/$defs/")
     for branch in _SCHEMA["$defs"]["method"]["allOf"]
@@ -35,14 +35,14 @@ _METHODS: dict[str, str] = {
 }
 _A_GPU = {"kind": "gpu"}
 _FAILED = ("arm", "prompt", "block", "order")
-# In these places the schema alone decides; everywhere else ids and counters hang together.
+# In these places only the schema matters; elsewhere ids and counters must be consistent.
 _FREE = ("tool", "machine", "engine", "environment")
 _OPTIONAL_IN_TRIAL = (
     "prompt_ms", "draft_ms", "verify_ms", "wall_ms", "full_rounds", "round_ms_median",
     "round_cpu_ms_median", "finish", "output_sha256", "accepted_histogram",
 )  # fmt: skip
 
-# What a change puts in the place of a value: every type, ends of ranges, dates that do not exist.
+# Replacement values for a change: every type, ends of ranges, dates that do not exist.
 _OTHERS: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 0.5, 10**17, 1e300, "", "x", "x" * 2000, [], {}, [1], {"a": 1}),
     *("2026-02-29T09:00:00Z", "2026-02-28T24:00:00Z", "2026-02-28T09:00:60Z", "2026-02-30"),

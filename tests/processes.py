@@ -18,7 +18,7 @@ needs_shell = pytest.mark.skipif(sys.platform == "win32", reason="a program of a
 needs_colons = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
 PATIENCE_S = 120.0
 _POLL_S = 0.02
-# Chromium's processes come and go as it likes, and belong to no test that counts processes.
+# Chromium starts and ends processes at any time; tests that count processes ignore them.
 _NOT_OURS = ("playwright", "resource_tracker")
 
 

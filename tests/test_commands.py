@@ -39,7 +39,7 @@ from tests.samples import sample
 CAPTURES = Path(__file__).parent / "captures" / "llama-server"
 NEWEST = read_help((CAPTURES / "help-b10434.txt").read_text("utf-8"))
 OLDER = read_help((CAPTURES / "help-llama-cpp-python-0.3.18.txt").read_text("utf-8"))
-# Forced acceptance is an instrument, which nobody serves.
+# Forced acceptance is only for measurements and has no command to serve it.
 SERVED = [name for name, entry in METHODS.items() if entry.llama_cpp and not entry.instrument]
 WITH_OWN_SIZES = (
     "ngram-map-k:n_max=48,ngram_size=12,min_hits=2",
@@ -211,7 +211,7 @@ def test_a_command_of_the_page_about_engines_is_understood(
     monkeypatch.setenv("DRAFTMAP_CACHE", str(tmp_path))
     done = CliRunner().invoke(app, [*shlex.split(line)[1:], "--dry-run"])
 
-    # There is no such file or server here, which is all that is wrong.
+    # The only fault is that this file or server does not exist here.
     assert done.exit_code in (0, 3) or "does not exist" in done.output, done.output
     assert not isinstance(done.exception, Exception)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# A feature has its own below its tests.
+# Optional features have their own list below their tests.
 LIMITS = {
     document: limits
     for path in sorted((ROOT / "tests").rglob("limits.toml"))

@@ -31,7 +31,7 @@ CODE = (
 )
 FOLDERS = (*CODE, "docs", "results", "site_src", "requirements", ".github", ".ci")
 PROSE = {"", ".cff", ".cmake", ".css", ".in", ".jinja", ".js", ".md", ".sql", ".toml", ".yml"}
-# Results, captures and prompts are the words of others.
+# Results, captures and prompts are other people's texts.
 FOREIGN = (
     *("results", "requirements", "tests/captures", "tests/data", "bench/figures"),
     "harness/campaign/suites/core",
@@ -41,7 +41,7 @@ PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(map(re.escape, FOLDERS))})/[\w/.*
 FILE = re.compile(r"(?:[\w-]+/)*[\w-]+\.(?:cmake|csv|js|jinja|md|py|sql|toml|yml)")
 DOTTED = re.compile(r"([a-z]\w*)((?:\.[A-Za-z_]\w*)+)(?:\(\))?")
 WORD = re.compile(r"[A-Za-z]\w*_\w+|[A-Z][a-z]\w*[A-Z]\w*")
-# Names of a form; what is written later, by a person or a build; folders of other repositories.
+# Placeholders, files written later by a person or a build, and folders of other repositories.
 FORM = re.compile(r"[<>]|NN|NAME|YYYY|vN")
 ELSEWHERE = {
     *("results/lifecycle/", "matrix.toml", "devices/rtx-4060.md"),

@@ -25,7 +25,7 @@ FEATURES = (
     "tune",
     "verify",
 )
-# Who may import an outside module at run time; a name stands for the module and all below it.
+# Modules that may import an outside package at run time; a name includes its submodules.
 ALLOWED = {
     "typer": (
         *("harness.cli", "harness.command_help", "harness.command_options", "harness.console"),
@@ -70,7 +70,7 @@ ALLOWED = {
     ),
     "multiprocessing": ("harness.runners", "pipeline.data.cached"),
 }
-# All that a leaf may import beside the standard library and itself.
+# Allowed imports of a leaf besides the standard library and itself.
 LEAVES = {
     "schemas": {"jsonschema_rs", "msgspec", "orjson"},
     "estimates": {"schemas", "numpy"},

@@ -44,7 +44,7 @@ def slow(
 ) -> str | None:
     """The first text for which a pattern needs over a second, described by its repeated part."""
     for unit in _units(pattern.pattern):
-        # What follows keeps most patterns from matching at the end; white space has three ends.
+        # The end keeps most patterns from matching there; white space is tried with three ends.
         ends = ("\n!\0", " \0", "") if len(unit) > _PAIR or unit.isspace() else ("\n!\0",)
         for end in (*ends, None) if len(unit) > _PAIR else ends:
             times: list[float] = []

@@ -72,7 +72,7 @@ COMMANDS = {
     "models": ("models",),
     "methods": ("methods",),
 }
-# Who prints at least a command of ours, and of a server.
+# Minimum numbers of printed commands: our own, and of a server.
 FEWEST = {
     "welcome": (2, 0),
     "run": (1, 0),

@@ -15,7 +15,7 @@ TEXT = {
     *(".cff", ".css", ".csv", ".in", ".js", ".json", ".lock", ".md", ".py", ".sql", ".toml"),
     *(".yml", ""),
 }
-# Ada, Ann and x live in the examples of tests, and nowhere else.
+# Home folders of ada, ann and x occur only in the examples of tests.
 HOME = re.compile(
     r"(?:/(?:home|Users|root)/|[A-Z]:\\Users\\)(?!(?:ada|ann|x)\b)[a-z][a-z0-9_-]*", re.IGNORECASE
 )
@@ -45,7 +45,7 @@ def test_every_class_of_a_stylesheet_is_on_a_page_or_in_a_script() -> None:
         for name in re.findall(r"\.(dm-[\w-]+)", selector)
     }
 
-    # What follows `--` may be put in by a template or a script.
+    # The part after `--` may be inserted by a template or a script.
     unused = [
         name
         for name in sorted(classes)
@@ -97,10 +97,10 @@ def test_the_locks_of_less_agree_with_the_lock_of_everything() -> None:
     assert pins.keys() == {"audit", "container", "gate", "harness", "site", "test"}
     assert pins["container"] <= pins["test"]
     assert pins["harness"] | pins["site"] <= pins["test"]
-    # The engine, which takes ten minutes to compile, and what only it needs.
+    # The engine, which takes ten minutes to compile, and its own dependencies.
     engine = {pin.partition("==")[0] for pin in pins["harness"] - pins["site"]}
     assert engine == {"diskcache", "llama-cpp-python"}
-    # The reference validator is the gate's alone, and in no wheel.
+    # Only the gate uses the reference validator; it is in no wheel.
     only = {pin.partition("==")[0] for pin in pins["gate"] - pins["harness"]}
     assert only == {"attrs", "jsonschema", "jsonschema-specifications", "referencing", "rpds-py"}
     assert pins["gate"] <= pins["site"]

@@ -61,7 +61,7 @@ SCRIPTS = {
     "murai-5090": murai_5090,
     "l4-hanxiao": l4_hanxiao,
 }
-# Where a copy is, for those in a folder of several.
+# Paths of copies that are inside a folder of several.
 FOLDERS = dict.fromkeys(SCRIPTS) | {
     "gb10-jkingston": "gb10-qwen38/jkingston",
     "gb10-r0b0tlab": "gb10-qwen38/r0b0tlab",

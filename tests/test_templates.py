@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 TEMPLATES = ROOT / "templates"
 KINDS = ("card", "flag", "importer", "page", "preset")
-# What the harness, the pipeline and the tests named below read of the repository.
+# Folders that the harness, the pipeline and the tests named below read.
 NEEDED = (
     *("answers", "bench", "estimates", "harness", "pipeline", "schemas", "site_src", "tests"),
     *("tools", "ARCHITECTURE.md", "mkdocs.yml", "pyproject.toml"),

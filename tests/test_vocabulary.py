@@ -25,7 +25,7 @@ SUFFIXES = {".jinja", ".js", ".py", ".sql", ".toml"}
 HOMES = ("schemas/vocabulary/", "schemas/method.py", "schemas/submission.py")
 # Ordinary words that mean other things too.
 COMMON = {"none", "other", "Other", "failed", "helps", "hurts", "uncertain"}
-# What may be named in a file, and why.
+# Words that may be named in a file, with the reason.
 NAMED = {
     "pipeline/site/templates/how-it-works.md.jinja": {
         "0.98"
@@ -34,9 +34,9 @@ NAMED = {
     "estimates/model.py": {"empty-draft"},  # the same
     "harness/report/trust.py": {"empty-draft"},  # the same
     "harness/imports/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
-    # What a head is drafted with, and a model without a smaller one.
+    # Methods for targets with a head, and for models without a smaller one.
     "harness/report/arm_table.py": {"lossy"},  # a word in a column
-    # Which methods draft alike, so that few figures of one inform the others.
+    # Methods that draft alike, so that figures of one inform the others.
     "answers/effects.py": {
         *("dflash", "dflash2", "draft-model", "dspark", "eagle3", "mtp", "pard"),
     },
@@ -131,6 +131,8 @@ It ends so many minutes after the start.
 With sampling, another text is no error.
 The times add up to a year; one of them is a slip.
 # Who is killed cleans nothing up.
+It prints the table, and writes it where that is asked for.
+It takes 11 rounds, give or take two.
 """
 
 

@@ -16,7 +16,7 @@ from tools.release.wheel import FILES, FOLDERS, build, environment
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("answers", "estimates", "harness", "schemas")
-# What only the pipeline and the importers read, and a suite that a checkout has.
+# Files that only the pipeline and the importers read, and a suite only in checkouts.
 NOT_INSTALLED = (
     "core-1.toml",
     "lifecycle.v1.schema.json",

@@ -14,12 +14,12 @@ GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 NAMES = [path.stem for path in WORKFLOWS]
 PINNED = re.compile(r"uses: [a-z0-9-]+/[a-z0-9/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
-# Windows has no make: there the commands behind its verbs are run.
+# Windows has no make: there the commands of its targets are run.
 OUR_COMMANDS = re.compile(
     r"(make [a-z]|git |python -m (harness|pipeline)\b|python -m pytest |"
     r"python -m pip install --no-deps --require-hashes )"
 )
-# Who may write, and what. Everything else reads the repository at most.
+# Jobs with write permissions. All others may at most read the repository.
 RIGHTS = {
     ("builds", "measure"): {"contents": "read"},
     ("ci", "test"): {"contents": "read"},

@@ -50,9 +50,7 @@ def main() -> int:
     for name, is_there, step in found:
         sys.stdout.write(f"ok       {name}\n" if is_there else f"missing  {name}: {step}\n")
     on = ENVIRONMENT in _names(answers, "environments")
-    state = (
-        f"environment {ENVIRONMENT} is there" if on else f"off, as long as you like; {PAGE}, step 8"
-    )
+    state = f"environment {ENVIRONMENT} exists" if on else f"off (optional); see {PAGE}, step 8"
     sys.stdout.write(f"{'ok' if on else 'off':<9}Publishing to the package index: {state}\n")
     return 0 if all(is_there for _, is_there, _ in found) else 1
 

@@ -34,7 +34,7 @@ def test_fits_is_wrong_for_one_in_fifty_logs_at_most_with_their_source_left_out(
 
     assert found.fits_points >= 28
     assert found.fits_wrong <= 0.02 * found.fits_points
-    # The second of one origin is beyond what the others need; 0.4 is within the planner's own.
+    # The second point of one origin exceeds the bound of the others; 0.4 is within the planner's.
     assert wrongly_fitting([("a", 0.4), ("a", 1.6), ("b", 1.5)]) == 1
     assert wrongly_fitting([("a", 0.4), ("b", 0.9)]) == 0
 

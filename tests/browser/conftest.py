@@ -27,7 +27,7 @@ FLAGS = (
     "--disable-sync",
     "--no-first-run",
 )
-# What does not happen on a page is found by this limit; how long things take is nobody's matter.
+# This limit only detects events that never happen; durations are not tested.
 PATIENCE_MS = 1000 * PATIENCE_S
 MISSING = (
     "NO CHROMIUM FOUND: the built site was not opened in a browser. "

@@ -12,27 +12,27 @@ WIDE: ViewportSize = {"width": 1440, "height": 900}
 LAPTOP: ViewportSize = {"width": 1366, "height": 768}
 MIDDLE: ViewportSize = {"width": 768, "height": 1024}
 NARROW: ViewportSize = {"width": 390, "height": 844}
-# What would run, ask or break the policy leaves a word in this list.
+# Scripts that run, dialogs and violations of the policy are recorded in this list.
 CATCH = """
 window.caught = [];
 window.boom = () => { window.caught.push('boom'); };
 document.addEventListener('securitypolicyviolation',
   (event) => window.caught.push(`policy: ${event.violatedDirective} ${event.blockedURI}`));
 """
-# What moved by itself: the browser leaves out what follows an input within half a second.
+# Unexpected layout shifts: the browser ignores shifts within half a second after an input.
 WATCH_SHIFTS = """window.shifts = 0;
 new PerformanceObserver((list) => { for (const each of list.getEntries())
   if (!each.hadRecentInput) window.shifts += each.value; })
   .observe({ type: 'layout-shift', buffered: true });
 """
 FORGET = "() => { localStorage.clear(); sessionStorage.clear(); }"
-# As a reader comes to them: the next chart is drawn while this one is looked at.
+# One by one, as for a reader: the next chart is drawn while this one is in view.
 WAKE = """async () => { for (const each of document.querySelectorAll('figure[data-spec]')) {
   each.scrollIntoView();
   for (let frame = 0; frame < 200 && (frame < 2 || !each.dataset.state); frame++)
     await new Promise(requestAnimationFrame); } }"""
 EXCESS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-# Everything that moves on the page has come to its end, even if it was called off on its way.
+# All animations on the page have ended or were cancelled.
 AT_REST = """() => Promise.allSettled(document.getAnimations()
   .filter((each) => each.effect.getComputedTiming().endTime !== Infinity)
   .map((each) => each.finished))"""

@@ -14,7 +14,7 @@ WAYS = tuple(TITLES)
 PAINT = """() => new Promise((done) => new PerformanceObserver((list) => {
   for (const each of list.getEntriesByName('first-contentful-paint')) done(each.startTime);
 }).observe({ type: 'paint', buffered: true }))"""
-# Counts the charts that were drawn and those that were ended.
+# Counts the charts that were drawn and destroyed.
 COUNT = """() => { window.charts = { drawn: 0, ended: 0 };
 let library;
 Object.defineProperty(window, 'vegaEmbed', { get: () => library, set: (embed) => {

@@ -24,8 +24,8 @@ from tests.browser.pages import (
 from tests.sites import addresses
 
 pytestmark = [pytest.mark.browser, pytest.mark.tour]
-# What repeats is inspected once, or at its beginning: what stands around the articles, the rows of
-# a table, the items of a list, the parts of a long reference.
+# Repeated parts are inspected once, or only at their start: the frame around articles, rows of a
+# table, items of a list, sections of a long reference.
 REPEATED = (
     "tbody > tr:nth-child(n + 4)",
     "li:nth-child(n + 8)",
@@ -41,9 +41,9 @@ OPTIONS = {"resultTypes": ["violations"], "selectors": False}
 # The theme changes colours and nothing else.
 CONTRAST = {**OPTIONS, "runOnly": ["color-contrast"]}
 ALL_ELSE = {**OPTIONS, "rules": {"color-contrast": {"enabled": False}}}
-# Axe takes long to find what lies behind a text. So texts that look alike, down to the ground on
-# which every element around them stands, are inspected where the first of them is, on a page and of
-# all pages. It is marked; returned are how many texts there are, and the looks that are new.
+# Axe is slow to find the background of a text. So of texts that look alike, including the
+# backgrounds of all elements around them, only the first one over all pages is inspected. It is
+# marked; returned are the number of texts and the new looks.
 LOOKS = """([place, repeated, known]) => {
   const grounds = new Map();
   const ground = (each) => {
@@ -76,13 +76,13 @@ LOOKS = """([place, repeated, known]) => {
   }
   return [texts, fresh];
 }"""
-# The buttons of every chart on a page, and what is read aloud of it.
+# The buttons of every chart on a page, and its text for screen readers.
 BUTTONS = """() => [...document.querySelectorAll('figure[data-spec]')].map((figure) =>
   [...figure.querySelectorAll('.dm-chart__files > *')].map((each) => each.textContent))"""
 SPOKEN = "() => [...document.querySelectorAll('figure [aria-label]')].map((each) => each.ariaLabel)"
 FIELD = re.compile(r"\b[a-z]+_[a-z_]+\b|undefined|NaN")
 POINTS = "figure[data-spec] .dm-chart__live svg .mark-symbol[role='graphics-object'] path"
-# Pages with charts; of the first two a point is touched for what it says.
+# Pages with charts; on the first two, a point is touched to read its tooltip.
 TOUCHED = ("what-moves-it/", "builds/")
 CHARTS = {*TOUCHED}
 # Rules whose violations axe itself calls minor or moderate would not be reported.
@@ -91,7 +91,7 @@ INSPECT = """([context, options]) => {
     if (['minor', 'moderate'].includes(rule.impact)) rule.enabled = false;
   return axe.run(context, options);
 }"""
-# Pages that are another page with a script, and without it until the script has answered.
+# Pages whose script replaces their content once it has an answer.
 READY = {
     "explore/": '#dm-explore[data-state="ready"]',
 }

@@ -53,7 +53,7 @@ def answered(page: Page, card: str, model: str = "") -> str:
     return page.locator(ANSWER).inner_text()
 
 
-# What visitors ask, the verdicts that may be right, and what the answer must say.
+# Questions of visitors, the possible verdicts, and the required words of the answer.
 VISITORS: dict[tuple[str, str, str], tuple[set[str], tuple[str, ...]]] = {
     ("RTX 3070 8 GB", "8B", "all"): (
         {"Probably", "Try it"},
@@ -123,7 +123,7 @@ def test_the_page_and_the_engine_of_answers_agree(page: Page, base: str, site: P
         assert (used.inner_text() if used.count() else None) == said["command"], words
         if said["speedup"] and said["offloaded_layers"] == said["layers"]:
             figures = card.locator("[data-slot=speedup]").inner_text()
-            # The object is rounded: what is printed is not rounded twice.
+            # The object is rounded, so printed values must not be rounded twice.
             judged = found.judged
             assert judged is not None
             assert judged.gain is not None
@@ -268,7 +268,7 @@ def test_a_filter_hides_rows_and_stays_in_the_address(tab: Page, base: str) -> N
         expect(rows).to_have_count(measured.count())
         assert 0 < measured.count() != before
         expect(page.locator(".dm-filter output")).to_have_text(re.compile(r"^\d+ pairs?$"))
-        # What a heading counts is all rows.
+        # A heading counts all rows.
         expect(page.locator(".dm-group h2 small:visible")).to_have_count(0)
         page.reload()
         expect(rows).to_have_count(measured.count())

@@ -82,8 +82,8 @@ def test_a_task_on_which_few_prompts_fire_has_none() -> None:
 
 
 def test_without_counted_drafts_a_look_up_is_taken_to_fire_on_prompts_that_gain() -> None:
-    # A look-up that is silent costs time: five prompts at 0.8 say nothing about those on which it
-    # drafts. A model always drafts.
+    # A look-up that does not draft costs time: five prompts at 0.8 say nothing about others on
+    # which it drafts. A draft model always drafts.
     submission = on(FIVE, speedup=0.8)
     found = of(submission)
 

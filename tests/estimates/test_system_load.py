@@ -25,14 +25,14 @@ def under(moment: str, **state: float) -> Submission:
     [
         ("before", {"load_1min": 1.0}, 0.0),
         ("before", {"load_1min": 17.0}, 1.0),
-        # What is in use right then counts, and not the load of a minute, unless all cores are busy.
+        # The current usage counts, and not the load average, unless all cores are busy.
         ("before", {"load_1min": 17.0, "busy_fraction": 0.02}, 0.02),
         ("before", {"load_1min": 2.0, "busy_fraction": 0.5}, 0.5),
         ("before", {"load_1min": 33.0, "busy_fraction": 0.99}, 2.0),
         ("before", {"busy_fraction": 1.0}, 1.0),
         ("after", {"load_1min": 8.0}, 0.0),
         ("after", {"load_1min": 24.0}, 1.0),
-        # Half of the time somebody waited: as much work again as was done.
+        # Someone waited half of the time: there was twice as much work as was done.
         ("before", {"cpu_pressure": 0.5}, 1.0),
         # Later the campaign's own threads make others wait.
         ("after", {"cpu_pressure": 0.5}, 0.0),

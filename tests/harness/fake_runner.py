@@ -79,7 +79,7 @@ class FakeSession:
         asked = self._campaign.settings
         return base.EngineReport(
             engine=submission.Engine(
-                runner="openai",  # of which the format demands least
+                runner="openai",  # the runner with the fewest required facts
                 name="fake",
                 version="1",
                 backend="cpu",

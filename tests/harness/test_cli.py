@@ -136,7 +136,7 @@ def test_a_dry_run_in_json_lists_every_trial(models: list[str]) -> None:
     assert len(document["trials"]) == 72
     assert document["expected_s"] > 0
     assert "estimate" in document["expected_from"]
-    assert models[1] not in result.stdout  # where the weights lie is nobody's business
+    assert models[1] not in result.stdout  # the path of the weights is private
 
 
 @pytest.mark.usefixtures("cache_dir")

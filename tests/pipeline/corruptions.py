@@ -116,7 +116,7 @@ def _smaller(document: Document) -> None:
 
 _CPU_DEVICE = [{"name": "CPU", "kind": "cpu", "memory_total_mib": 32768}]
 
-# What was done, to which campaign, how, and the flag or rule that must say so.
+# The corruption, its campaign, the change, and the flag or rule that must find it.
 ROWS: tuple[tuple[str, Document, Change, str], ...] = (
     ("baseline slow on 3 of 24 prompts, once", IMPORTED,
      _slower(7, arm="baseline", prompts=tuple(PROMPTS[:3])), "uneven-baseline"),

@@ -11,7 +11,7 @@ from schemas.submission import Submission
 from tests.samples import sample, sample_bytes
 
 FOLDER = "results/community"
-# People who run the tests may have signing, hooks or other names in their own configuration.
+# The git configuration of people who run the tests may have signing, hooks or other names.
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
     "GIT_CONFIG_GLOBAL": os.devnull,

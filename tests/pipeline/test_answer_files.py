@@ -170,7 +170,7 @@ def of_arm(row: Row, name: str, machine: str) -> Submission | None:
     computer = computer_of(words)
     if preset is None or row["speedup"] is None or words.gpus in ((), ("none",)):
         return None
-    # Of a card 95 % less 700 MiB are free, of main memory all but 2 GiB.
+    # A card has 95 % less 700 MiB free, main memory all but 2 GiB.
     size = None if computer.unified else round((computer.devices[0].free_mib + 700) / 0.95)
     plain = sample()
     draft = preset_named(row["draft"]) if row["draft"] else None
@@ -196,7 +196,7 @@ def of_arm(row: Row, name: str, machine: str) -> Submission | None:
 
 def test_the_comments_prediction_equals_that_of_the_file(written: Written) -> None:
     rng = random.Random(6)  # noqa: S311 - questions of a test
-    # Where people found something, predictions of other methods are corrected by it.
+    # Reported figures correct the predictions of other methods.
     with_figures = [place for place in sorted(written.rows) if read_by_hand(*place, None)]
     compared, differ = 0, []
 
@@ -302,17 +302,17 @@ def test_figures_are_the_medians_over_people_in_the_evidence(written: Written) -
     compared = 0
 
     for (key, machine), row in sorted(written.rows.items()):
-        # A model that the card does not hold as a whole is compared with its own file only.
+        # A model that does not fit whole on the card is compared with its own file only.
         partly = quantisation_of(written.names[key]) if row["fits"] != "yes" else None
         found = read_by_hand(key, machine, partly)
         gained = {name for name, each in found.items() if each["speedup"] >= 1}
         if row["people"] is None:
-            # Left out are methods of a file that nobody lists, and what no engine here has.
+            # Methods with unlisted files and methods without an engine are left out.
             offered = {x for x in gained if METHODS[x].runners and METHODS[x].draft != "required"}
             assert offered == set()
             continue
         compared += 1
-        # With its draft it may leave the card where it is whole alone.
+        # A model that fits whole without its draft may not fit with it.
         own = found.get(row["method"]) or read_by_hand(key, machine, None)[row["method"]]
         assert (row["basis"], row["people"]) == (own["tier"], own["people"]), (key, machine)
         assert row["depth"] == own["depth"] or own["depth"] is None

@@ -19,7 +19,7 @@ from tests.sites import PUBLISHED
 
 CORPUS = Corpus.of(HONEST)
 COMMUNITY = PUBLISHED.parent / "community"
-# Results that contributors add are theirs to explain: no test judges them.
+# Contributors explain their own results: no test judges them.
 FIRST_RESULTS = {"49ff8e44", "82e61afa", "8642ac2b", "d93c0561", "e1983be8", "f810c741"}
 
 

@@ -115,9 +115,9 @@ WALL_KEPT = each(
     )
 )
 
-# What is forged, the serious flag beside honest files, and what the map shows where nobody else has
-# measured the pair: the speedup of the draft model over all tasks and its sign, or nothing. Without
-# a flag, what is shown is a sound campaign on another machine, to all that anybody can tell.
+# The forged field, the serious flag next to honest files, and the map's entry if nobody else has
+# measured the pair: the draft model's speedup over all tasks and its sign, or nothing. A forgery
+# without a flag cannot be distinguished from a sound campaign on another machine.
 FORGED: dict[str, tuple[Submission, str | None, str | None]] = {
     "F1 arms / 1.6, whole requests as they were": (WALL_KEPT, "cheap-rounds", None),
     "F2 arms / 1.6": (scaled(OWN, arms=1 / 1.6), "cheap-rounds", None),

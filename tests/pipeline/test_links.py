@@ -16,7 +16,7 @@ from tools.links import broken_links, main, unnamed, unresolved
 
 pytestmark = pytest.mark.long
 STORED = Path(__file__).parents[1] / "data" / "addresses.txt"
-# Addresses made from what was measured. Addresses of whole pages about the site may grow in number.
+# Addresses that depend on results. Other pages of the site may be added without a list.
 MADE = ("badges/", "data/", "devices/", "models/", "submissions/")
 SITEMAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 DIGEST = re.compile(r"-[0-9a-f]{8}(?=[/.])")

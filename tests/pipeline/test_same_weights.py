@@ -55,13 +55,13 @@ def written(folder: Path, *submissions: Submission) -> None:
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
-        # The same bytes have the name that most results give them.
+        # Weights with the same bytes get the name that most results use.
         ([("Tiny", A), ("Tiny", A), ("tiny-Q8_0-copy", A)], [("Tiny", 3)]),
-        # Of two names that are given equally often the first counts.
+        # Of two equally frequent names, the first counts.
         ([("Tiny-B", A), ("Tiny-A", A)], [("Tiny-B", 2)]),
         # A preset's name comes first, however few use it.
         ([("my-model", F16.id), ("my-model", F16.id)], [("SmolLM2-135M-Instruct", 2)]),
-        # Other bytes are joined by their name, as are those whose digest nobody states.
+        # Other bytes are joined by name, and so are weights without a digest.
         ([("Tiny", A), ("Tiny", B), ("Tiny", None)], [("Tiny", 3)]),
         ([("Tiny", A), ("Other", B), ("Third", None)], [("Other", 1), ("Third", 1), ("Tiny", 1)]),
     ],

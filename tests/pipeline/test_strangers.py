@@ -55,7 +55,7 @@ def with_build(number: int, made: Example) -> Example:
     return entry(replace(made.submission, engine=engine), made.summary)
 
 
-# What people say of the whole request.
+# Votes on the whole request.
 
 
 def test_an_unknown_account_cannot_turn_slower_in_all_into_a_gain() -> None:
@@ -78,7 +78,7 @@ def test_the_whole_request_is_decided_by_more_than_half_of_the_voters() -> None:
     assert one(database(slow[0], *quick), "select slower_request from pool") == (False,)
 
 
-# What people say of builds.
+# Votes on builds.
 
 
 @pytest.mark.parametrize("speedup", [2.2, 0.9])
@@ -109,7 +109,7 @@ def test_builds_of_an_unknown_account_count_as_one_vote_among_unknown_people() -
     assert one(found, "select verdict from cell") != ("differs-by-build",)
 
 
-# Who may speak at all.
+# Accounts whose votes count.
 
 
 @pytest.mark.parametrize("verdict", ["never-drafted", "uncertain", "too-few-prompts"])
@@ -297,7 +297,7 @@ def test_the_gate_refuses_an_import_of_an_existing_original_by_others(
     assert ("known-original" in branch(repository, there, forged)) == is_refused
 
 
-# What pages say of a place.
+# Statements of pages about a place.
 
 
 def test_an_unknown_account_changes_neither_facts_nor_evidence_of_known_results() -> None:
@@ -357,7 +357,7 @@ def test_all_anonymous_results_are_one_person_in_a_chart(query: str) -> None:
 
     found = read(database(*made, faster("ada", 1.2, depth=8)), query)
 
-    # Three files of nobody at 1.5 and one of ada at 1.2: two people, whose middle is 1.35.
+    # Three anonymous files at 1.5 and one by ada at 1.2: two people with the median 1.35.
     assert {(each.people, round(each.speedup, 2)) for each in found} == {(2, 1.35)}
 
 

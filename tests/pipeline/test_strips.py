@@ -197,7 +197,7 @@ def test_a_heading_counts_faster_and_slower_pairs_and_gives_the_usual_speedup() 
         *({"person": "ada", "device": f"card {at}", "speedup": at / 10} for at in (9, 17, 21)),
         {"person": "ada", "device": "card 0", "speedup": 1.04},
     )
-    # Of two rows none is usual.
+    # Two rows have no usual value.
     two = printed(
         *({"person": "ada", "device": f"card {at}", "speedup": at / 10} for at in (17, 21))
     )
@@ -210,7 +210,7 @@ def test_a_heading_counts_faster_and_slower_pairs_and_gives_the_usual_speedup() 
     assert headings(on_cards(1.6, 1.5, 0.6))[0].startswith(
         "Draft model: faster on 2 of 3 pairs, slower on 1"
     )
-    # Intervals that hold 1 show no direction.
+    # Intervals that contain 1 show no direction.
     assert headings(on_cards(1.3, 1.2, half_width=0.6))[0].startswith(
         "Draft model: faster on 0 of 2 pairs;"
     )

@@ -33,7 +33,7 @@ def walked(name: str) -> Walked:
 
 
 SUBMISSION = walked(SUBMISSION_SCHEMA)
-# Python's `$` also matches before a last newline; nothing follows where no sign of any kind does.
+# Python's `$` also matches before a last newline; here no character at all may follow.
 ANCHORED = re.compile(r"\^.*(\$|\(\?!\[\\s\\S\]\))")
 
 

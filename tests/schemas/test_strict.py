@@ -48,7 +48,7 @@ def test_it_refuses_by_policy(data: bytes, rule: str) -> None:
     "data", [*REFUSED.values(), *(data for data, _ in POLICY.values()), *TAKES_LONG.values()]
 )
 def test_it_answers_at_once(data: bytes) -> None:
-    # Processor time, and the better of two: a neighbour's load says nothing about the loader.
+    # Processor time, the better of two runs, so that other programs do not matter.
     # Measuring coverage slows every line down; something quadratic would still take minutes.
     limit_s = 0.2 if sys.gettrace() is None else 1.0
 

@@ -53,7 +53,7 @@ def test_it_finds_what_the_reference_finds() -> None:
 
 
 def places(document: Json) -> set[tuple[str, str]]:
-    # The reference checks no format: that of a date-time would need another package.
+    # The reference checks no formats: that of date-time would need another package.
     found = schema_findings(document, SUBMISSION_SCHEMA)
     return {(each.path, each.rule) for each in found if each.rule != "schema-format"}
 

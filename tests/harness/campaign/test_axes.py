@@ -63,7 +63,7 @@ def test_the_filler_repeats_no_paragraph_and_its_text_is_fixed() -> None:
     paragraphs = data.decode().split("\n\n")
 
     assert len(set(paragraphs)) == len(paragraphs) > 300
-    # Results at a depth were measured after this text: another one would be another series.
+    # Results at a depth were measured with this text: another text would start another series.
     assert hashlib.sha256(data).hexdigest() == FILLER
 
 

@@ -111,7 +111,7 @@ def test_a_limit_shortens_the_estimate_and_is_refused_if_no_block_fits(
     assert cut.seconds == pytest.approx(1.9 * block_s)
     assert "is too short: a block of all prompts takes about" in str(caught.value)
     assert f"give --budget {math.ceil(1.2 * 2 * block_s / 60)}, or fewer" in str(caught.value)
-    # How fast a card is nobody has measured.
+    # The speed of the card is not measured.
     card = replace(MACHINE, gpus=(Gpu(name="RTX 3090"),))
     monkeypatch.setattr(time_limit, "machine", lambda: card)
     assert in_turns([built, built], 1.3 * block_s, RATE) is not None

@@ -43,8 +43,8 @@ def test_a_method_written_with_its_defaults_is_the_method_by_its_name(name: str)
 def test_the_usual_sizes_of_an_n_gram_method_can_fire_in_a_short_text(name: str) -> None:
     request = parse(name)
 
-    # What the engine wants to have seen before it looks: two n-grams and a draft of map types,
-    # an n-gram and a draft of ngram-simple.
+    # Text that the engine needs before it looks up: for map types two n-grams and a draft, for
+    # ngram-simple an n-gram and a draft.
     assert 2 * (request.ngram_size or 0) + (request.n_max or 0) <= 16
 
 

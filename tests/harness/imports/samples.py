@@ -33,7 +33,7 @@ class Sample:
     speedups: Mapping[tuple[int, str, str], float | None]
 
 
-# Two prompts of the same time at 2 and 4 times the speed: (1 + 1) / (1/2 + 1/4) is 8/3.
+# Two prompts with equal times, sped up 2 and 4 times: (1 + 1) / (1/2 + 1/4) is 8/3.
 ALL = {
     "inventivehq": Sample(
         files=("inventivehq.json",),

@@ -46,7 +46,7 @@ def help_examples() -> list[str]:
     return [" ".join(found.split()) for found in re.findall(r"- `(--from [^`]+)`", HELP)]
 
 
-# The files that the examples name, and the samples that stand for them.
+# The files that the examples name, and the samples used for them.
 EXAMPLE_FILES = {
     ("inventivehq", "community.json"): "inventivehq.json",
     ("llama-bench", "bench.json"): "llama-bench.json",

@@ -193,12 +193,12 @@ def radeons(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("environment", "sizes", "state"),
     [
-        # All: the state leaves the processor's graphics out, the lowest clock, power together.
+        # All cards: lowest clock and total power, without the processor's graphics.
         ({}, [24560, 16368, 512], (500.0, 71.0, 307.0)),
         # Numbers count by slot: 0 is the card in 03, 1 the one in 43.
         ({"HIP_VISIBLE_DEVICES": "1"}, [24560], (2304.0, 71.0, 298.0)),
         ({"ROCR_VISIBLE_DEVICES": "GPU-92461"}, [16368], (500.0, 40.0, 9.0)),
-        # HIP counts among what ROCr shows.
+        # HIP counts among the devices that ROCr shows.
         ({"ROCR_VISIBLE_DEVICES": "1,2", "HIP_VISIBLE_DEVICES": "0"}, [24560], (2304, 71, 298)),
         ({"HIP_VISIBLE_DEVICES": "2"}, [512], (400.0, 95.0, 5.0)),
         ({"HIP_VISIBLE_DEVICES": ""}, [], (None, None, None)),

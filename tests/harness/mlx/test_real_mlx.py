@@ -25,7 +25,7 @@ TARGET_WORDS = ("--target", str(MODELS / TARGET))
 DRAFT_WORDS = ("--draft", str(MODELS / DRAFT), "--method", f"draft-model:n_max={DEPTH}")
 SERVE = (sys.executable, "-m", "mlx_lm.server", "--model", str(MODELS / TARGET), "--port", "{port}")
 SERVE_DRAFTING = (*SERVE, "--draft-model", str(MODELS / DRAFT), "--num-draft-tokens", str(DEPTH))
-# Its answers after a prompt that it has in part in its cache are others when it drafts.
+# If a prompt is partly in its cache, its answers differ when it drafts.
 UNCACHED = ("--prompt-cache-size", "0")
 SPENT_MS = ("prompt_ms", "draft_prompt_ms", "decode_ms")
 

@@ -80,7 +80,7 @@ def test_it_says_what_is_fetched_and_how_large_it_is(client: Hub) -> None:
 def test_an_interrupted_download_continues(
     client: Hub, fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What the client writes at once; 10 MB, of which an interruption loses what is not complete.
+    # Chunk size of the client; an interruption loses an incomplete chunk of 10 MB.
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1000)
     fake_hub.cut_after = 4500
     with pytest.raises(MachineError, match=r"could not be fetched .* the download continues"):

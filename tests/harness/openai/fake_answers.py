@@ -129,7 +129,7 @@ class State:
             self.most_in_flight = max(self.most_in_flight, self.in_flight)
             if self.in_flight > 1:
                 self.met.set()
-            # Requests for one token come one by one, whatever the level of the others.
+            # Requests for one token come one by one at any concurrency.
             several = isinstance(body, dict) and body.get("max_tokens") != 1
             alone = self.behaviour.alone
             waits = several and alone is not None and len(self.bodies) > alone

@@ -51,7 +51,7 @@ RIGS = {
     "MAC": EngineRig(mac=capture("system_profiler_m3.json")),
     "INTEL_MAC": EngineRig(mac=capture("system_profiler_intel_mac.json")),
     "WINDOWS": EngineRig(nvidia=RTX_4070_LAPTOP, windows=capture("windows_cim.json")),
-    # One card has fallen off the bus; the other one goes on.
+    # One card has fallen off the bus; the other one still works.
     "LOST_ONE": EngineRig(nvidia=f"{LOST}\n{RTX_4090}"),
     "LOST_ALL": EngineRig(
         nvidia=f"NVIDIA GeForce RTX 3090, {LOST.removeprefix('[GPU is lost], ')}"

@@ -127,7 +127,7 @@ def test_a_quotation_without_an_end_is_refused_on_both() -> None:
 def test_a_command_is_pasted_into_the_shell_of_the_system() -> None:
     words = [r"C:\a b\llama-server.exe", "-m", "it's.gguf", "--device", "0,1", "@{-1}", ""]
 
-    # PowerShell runs a quoted program after `&` alone, and takes a comma or a brace for its own.
+    # PowerShell runs a quoted program only after `&`, and interprets commas and braces.
     assert pasted(words, windows=True) == (
         r"""& 'C:\a b\llama-server.exe' -m "it's.gguf" --device '0,1' '@{-1}' ''"""
     )

@@ -16,7 +16,7 @@ from tests.harness.openai.fake_server import serving
 from tests.harness.openai.sessions import open_session, plan, refused
 from tests.harness.openai.test_run import METHOD, SMALL, call, measured
 
-# Rounds are long beside what sending a token takes, as they are where a model computes.
+# Rounds take long compared with sending a token, as with a real model.
 MLX: dict[str, Any] = {
     "style": "mlx-lm",
     "depth": 3,

@@ -14,7 +14,7 @@ from tests.harness.openai.test_started import command
 
 METHOD = ("--method", "prompt-lookup:n_max=3", "--backend", "cpu")
 SMALL = ("--tasks", "code,math", "--prompts", "1", "--max-tokens", "16", "--blocks", "1")
-# The plain server, what differs at the other one, and the severity of the flag about texts.
+# The plain server, the difference of the other one, and the severity of the flag about texts.
 TEXTS = {
     "the same text of tokens": ({}, {}, None),
     "the same text": ({"style": "plain"}, {}, None),
@@ -24,7 +24,7 @@ TEXTS = {
     "another text after eight words": ({"style": "plain"}, {"parts_at": 8}, "caution"),
     "another text after seven words": ({"style": "plain"}, {"parts_at": 7}, "serious"),
     "another text from the first word": ({"style": "ollama"}, {"parts_at": 0}, "serious"),
-    # Where tokens can be compared, these say whether the text is another one.
+    # If tokens can be compared, they decide whether the texts differ.
     "the same tokens": ({}, {"parts_at": 0}, None),
 }
 

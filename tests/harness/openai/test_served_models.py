@@ -188,7 +188,7 @@ def test_a_name_that_the_server_contradicts_is_refused(
             models.named(typed, served)
         return
     assert models.named(typed, served).name == taken
-    # An alias of the user or of the server shows nothing, and that is said.
+    # An alias of the user or of the server proves nothing, which is stated.
     assert bool(said) == (typed == "m1" or not stated)
 
 

@@ -191,7 +191,7 @@ def test_a_missing_baseline_server_ends_the_run_in_one_line() -> None:
 
 
 def test_the_made_up_answers_obey_the_formats_counting() -> None:
-    # What the stand-in counts is what this test counts: the first token, rounds, accepted.
+    # The stand-in and this test count alike: the first token, rounds, accepted tokens.
     assert LIMIT == 1 + ROUNDS + ACCEPTED
     assert sum(MADE.accepted) >= ACCEPTED
     assert totals(decode_ms=1.0, output_tokens=LIMIT, counted=None).rounds is None

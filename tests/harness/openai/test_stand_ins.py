@@ -30,7 +30,7 @@ from tests.harness.openai.test_started import command as started
 Outcome = Literal["interval", "requests", "flag", "failed"]
 TOKENS, ROUND_MS = 33, 2.0
 CLOCK_FLAG = "whole-requests-only"
-# What a busy machine adds to a sleep.
+# Delay that a busy machine adds to a sleep.
 BUSY = 1.04
 
 

@@ -66,7 +66,7 @@ def test_the_run_measures_what_the_plan_recommends(card: str, model: str) -> Non
     found, printed = plan(model, *CARDS[card])
 
     assert all("does not fit" not in line for line in found["warnings"])
-    if card in SHARED:  # one memory: what the device holds is not there twice
+    if card in SHARED:  # unified memory: device memory is part of it
         used = sum(
             sum(place["buffers_mib"].values()) for place in (*found["devices"], found["host"])
         )

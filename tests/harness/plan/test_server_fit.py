@@ -27,7 +27,7 @@ from tests.processes import needs_shell
 
 engine = pytest.mark.engine
 
-# Loads with memory, decodes nothing, and leaves what the engine logs on standard error.
+# Allocates memory, decodes nothing, and leaves the engine's log on standard error.
 REAL = """
 import sys, llama_cpp as api
 params = api.llama_model_default_params()
@@ -76,7 +76,7 @@ def test_closed_forms_are_within_two_mib_of_the_real_load(setting: Setting) -> N
         assert getattr(closed, kind) == pytest.approx(mib, abs=2), kind
 
 
-# What a build of llama.cpp logs with `-fit on -lv 5`, shortened; two models on a card.
+# Shortened log of a llama.cpp build with `-fit on -lv 5`; two models on a card.
 SERVER_LOG = """0.00.009.398 I cmn  common_init_: fitting params to device memory ...
 0.00.142.890 I print_info: file size   = 4.50 GiB (4.5 BPW)
 0.00.143.829 I llama_context:  CUDA_Host  output buffer size =     0.58 MiB

@@ -53,7 +53,7 @@ def test_an_arm_that_never_drafted_is_not_chosen() -> None:
 
     lines = brief_of(submission, summarize(submission))
 
-    # The other arm is the only setting, so that its interval is the one of its page.
+    # The other arm is the only setting, so its interval is the same as on its page.
     assert lines[0].startswith("1.24\u00d7 [1.15, 1.33], but no verdict")
 
 

@@ -176,13 +176,13 @@ def _arm_of(event: Event) -> list[str]:
 @pytest.mark.parametrize(
     ("rig", "files", "said"),
     [
-        # It cannot be prepared, so that nothing is measured for it, and there is no result.
+        # The arm cannot be prepared, so nothing is measured for it, and there is no result.
         (
             FakeRig(failing_arms={"prompt-lookup-n8": "crashed"}),
             0,
             "Error: nothing to compare: prompt-lookup-n8: the fake rig is set to fail",
         ),
-        # It fails while it is measured: the failures are a result, too.
+        # The arm fails during measurement: failures are a result too.
         (
             FakeRig(failing_trials=dict.fromkeys(range(20), "crashed")),
             1,

@@ -30,7 +30,7 @@ from tests.harness.run.test_round_trip import KNOWN, InProcess
 Corrupt = Callable[[Generation], Generation]
 
 
-# Three arms, two prompts, two blocks; of the models everything is known that a run states.
+# Three arms, two prompts, two blocks, and models with all facts of a run.
 PLAN = replace(
     campaign(
         arms=(

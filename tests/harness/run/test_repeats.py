@@ -63,7 +63,7 @@ def test_the_median_of_three_leaves_a_disturbed_trial_out(tmp_path: Path) -> Non
     assert findings(canonical_bytes(encode(found))) == ()
     for one, other in zip(summarize(found).estimates, quiet.estimates, strict=True):
         assert one.speedup == pytest.approx(other.speedup)
-    # All arms have as many times on such a prompt, so that they are paired.
+    # All arms have equally many times on such a prompt, so they are paired.
     for arm in found.arms[1:]:
         counts = {each.prompt.id: len(each.trials) for each in pair(found, arm)}
         assert counts == {

@@ -123,7 +123,7 @@ def times(**arms: tuple[float, ...]) -> dict[str, dict[tuple[str, int], float]]:
 
 
 EVEN = (10.0, 20.0, 30.0, 40.0)
-# As with most engines, where a plain token takes as long on every prompt.
+# As with most engines, a plain token takes the same time on every prompt.
 FLAT = (20.0,) * 4
 
 

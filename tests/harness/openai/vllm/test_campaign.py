@@ -36,7 +36,7 @@ METHODS = {
     "draft_model": f"draft-model:{SIZES['draft_model']}",
 }
 SHORT = ["--prompts", "code-sql-tool-library", "--max-tokens", "48", "--blocks", "1"]
-# Three servers, one after another, on a machine that does other things, too.
+# Three servers, one after another, on a machine with other work.
 LIMIT_S = 1100
 
 
@@ -88,7 +88,7 @@ def test_servers_that_run_already_are_measured_and_counted_as_they_count_themsel
     for mode, arm in (("ngram", "prompt-lookup"), ("draft_model", "draft-model")):
         [trial] = trials(document, arm)
         page = counters(servers[mode]).since(before[mode])
-        # The answer that warms the arm up is on the page, too, and not in the result.
+        # The page also counts the warm-up answer, which is not in the result.
         assert 0 < trial["drafted"] <= page.drafted
         assert trial["accepted"] <= page.accepted
         assert trial["output_tokens"] == 1 + trial["rounds"] + trial["accepted"]
@@ -145,7 +145,7 @@ def test_forced_acceptance_is_counted_as_set_and_costs_like_real_rounds(
     assert trial["drafted"] == pytest.approx(3 * rounds, abs=3)  # the last one may be shorter
     assert 1 + trial["accepted"] / rounds == pytest.approx(2.5, abs=0.4)
     [real] = [cost for arm, cost in costs.items() if arm.startswith("draft-model")]
-    # A single answer on a machine that does other things.
+    # A single answer on a machine with other work.
     assert costs[set_arm] == pytest.approx(real, rel=0.3)
 
 

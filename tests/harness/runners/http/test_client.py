@@ -84,7 +84,7 @@ def answering(answer: Callable[[socket.socket], None]) -> Iterator[ServerAddress
                 if answer is not is_silent:
                     connection.recv(65536)
                 answer(connection)
-                # A request that comes in two pieces and is not read whole would reset the answer.
+                # A request in two pieces that is not read completely would reset the connection.
                 connection.shutdown(socket.SHUT_WR)
                 while connection.recv(65536):
                     pass

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 ROOT = Path(__file__).parents[4]
 SLEEPER = "import time; time.sleep(600)"
-# Deaf to the kind signal, with its own child that is deaf, too.
+# Ignores SIGTERM, and has a child that ignores it too.
 STUBBORN = (
     "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
     "os.fork(); print('deaf', flush=True); time.sleep(600)"
