@@ -1,4 +1,4 @@
-"""List what else the same memory could hold: other drafts, placements and quantisations, ranked."""
+"""Rank other uses of the same memory: other drafts, placements, quantisations and models."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -29,7 +29,7 @@ def list_alternatives(
     *,
     ways: Iterable[PlanOption] = (),
 ) -> tuple[PlanOption, ...]:
-    """The alternatives with the other `ways` to draft, the fastest that fits first."""
+    """All alternatives and other `ways` to draft: those that fit come first, then by speed."""
     layers, before = alone.found.placement.layers, asked.found.placement.layers
     whole = alone.case.target.placed_layers
     more = f", {layers} of {whole} layers on the devices instead of {before}"
@@ -49,7 +49,7 @@ def list_alternatives(
 
 
 def _other_places(asked: PlanOption) -> Iterator[tuple[str, LoadPlan, Speculation]]:
-    """Other places and numbers of slots for the draft that was asked."""
+    """The asked plan with its draft in main memory, and with a single slot."""
     case, speculation = asked.case, asked.speculation
     if speculation is None:
         return
@@ -82,7 +82,7 @@ def _longer_context(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
 
 
 def _other_weights(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
-    """The largest quantisation that still has as many layers on the devices; else one that fits."""
+    """The largest other quantisation that fits with as many layers on the devices."""
     facts = alone.case.target
     shape = shape_of(facts.name)
     if shape is None:
@@ -102,7 +102,7 @@ def _other_weights(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
 
 
 def _mixtures(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
-    """The first mixture of experts of about the same size."""
+    """The first listed mixture of experts of about the target's size."""
     facts = alone.case.target
     if facts.mixture or facts.model_bytes < _LARGE_MODEL_BYTES:
         return
@@ -135,7 +135,7 @@ def _option(
     base: SpeedEstimate,
     setup: Setup,
 ) -> PlanOption:
-    """An option with another case and speculation, placed and estimated again."""
+    """The option for this case and speculation, placed and estimated again."""
     found = fit(case)
     gain = predicted(setup, case, found, speculation, base).gain if speculation else None
     return replace(

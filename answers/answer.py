@@ -1,8 +1,8 @@
-"""The answer to one question: whether to switch speculation on, what it gains, and why.
+"""Answer one question: whether to switch speculation on, what it gains, and why.
 
-The ladder: what was measured or imported on this card with this model; else what people published
-about both; else a prediction. A figure takes the place of the prediction of its method, and a
-method that more people lost with than gained is not recommended there.
+The evidence, best first: measured or imported results of this card and model, published ones,
+predictions. A figure replaces the prediction of its method. A method with which more people lost
+than gained is not recommended there.
 """
 
 import math
@@ -32,16 +32,16 @@ from answers.verdicts import Verdict, helps, promise, verdict_of
 from estimates.engine_commands import ServeLine
 
 _ABOUT_AS_FAST = 0.97
-_CURVE_REACH = 1.1  # a step without a context and without a choice of the token is a little faster
+_CURVE_REACH = 1.1  # a step without context and sampling is slightly faster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A model on a machine. `model` is its key in the evidence, `task` what it is asked for.
+    """A model on a machine, and the task if one is given; `model` is its key in the evidence.
 
-    `reports` are of the model, on any machine. `ways` could draft for it, with the one that was
-    `named`, if any; `alone` asks for none. `layers` and `cpu_experts` are an asked placement.
-    `curve` is what a wider step of this model costs on this machine, if it was measured.
+    `reports` are about the model on any machine. `ways` are the ways to draft for it, `named` the
+    one that was asked for, if any; `alone` asks for no draft. `layers` and `cpu_experts` are the
+    placement asked for. `curve` is the measured cost of wider steps of this model on this machine.
     """
 
     name: str
@@ -74,10 +74,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What to expect. `alone` is the target without speculation in the same memory.
+    """The answer; `alone` is the target without speculation in the same memory.
 
-    `asked` is what is recommended, or what was named. The verdict is about `judged`, the way that
-    promises most; `options` are all ways, `figures` what people measured with them there.
+    `asked` is the recommended option, or the one that was named. The verdict is about `judged`, the
+    most promising way; `options` are all ways, `figures` the results of people with them there.
     """
 
     question: Question
@@ -101,7 +101,7 @@ class Answer:
 
     @property
     def best(self) -> PlanOption:
-        """The fastest with the target's file, or what was asked where that is about as fast."""
+        """The fastest option with the target's file; the asked one if that is about as fast."""
         if self.question.named is None and not self.question.alone and self.asked.fits:
             return self.asked
         target = self.asked.case.target
@@ -117,7 +117,7 @@ class Answer:
 
     @property
     def command(self) -> ServeLine | None:
-        """The llama-server line of the best; `None` where it does not fit or a file is missing."""
+        """The best option's llama-server line; `None` if it does not fit or a file is missing."""
         return self.best.command if self.best.fits else None
 
 
@@ -129,8 +129,8 @@ def answer(
 ) -> Answer:
     """Answer a question from the evidence and the formulas.
 
-    `placed` are its placements, where the caller has them: machines with as much memory have the
-    same. Without `details` no alternatives are planned.
+    A caller may pass the placements (`placed`): machines with equal memory share them. Without
+    `details` no alternatives are planned.
     """
     rig = rig_of(question.computer)
     speed = speed_of(question.computer, rig)
@@ -166,7 +166,7 @@ def answer(
 
 
 def _setup_of(question: Question, alone: PlanOption) -> Setup:
-    """The base of all predictions: the target without a draft, as it is placed."""
+    """The base of all predictions: the target without a draft, with its placement."""
     rig = rig_of(question.computer)
     speed = speed_of(question.computer, rig)
     setup = setup_of(rig, speed, alone.case, alone.found, question.model, question.task)
@@ -180,7 +180,7 @@ def _options(
     placed: Placements,
     figures: Iterable[Found],
 ) -> Sequence[PlanOption]:
-    """Every way, with the figures of its method in place of the prediction."""
+    """Every way to draft; figures of its method replace its prediction."""
     by_method = {each.method: each for each in figures}
     ways = (
         option(way, alone, setup, placed.of(way), by_method.get(way.method))
@@ -190,7 +190,7 @@ def _options(
 
 
 def with_details(found: Answer) -> Answer:
-    """The answer with what else the memory could do, and with its warnings."""
+    """The answer with its alternatives and warnings."""
     setup = _setup_of(found.question, found.alone)
     ways = [each for each in found.options if each is not found.asked]
     listed = alternatives.list_alternatives(found.asked, found.alone, setup, ways=ways)
@@ -205,10 +205,10 @@ def notes_of(found: Answer) -> tuple[str, ...]:
 
 
 def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
-    """What people measured with this model on this machine, by method.
+    """Figures that people measured with this model on this machine, by method.
 
-    Where the model is not on the card as a `whole`, other quantisations say nothing: the layers
-    elsewhere decide.
+    Unless the `whole` model is on the card, figures of other quantisations are ignored, because the
+    layers off the card decide the speed.
     """
     here = reports_here(question.reports, rig_of(question.computer))
     if not whole:
@@ -217,11 +217,11 @@ def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
 
 
 def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[PlanOption]:
-    """Predictions, as far off as they are where people measured this card and model.
+    """Correct predictions by the error that measurements on this card with this model show.
 
-    The cost of a wider step is the card's with this model, so what one method shows of it holds for
-    the others: by half with one person, by more with several. Drafts from the text hardly have it,
-    and a measured curve needs no such correction.
+    The error is mostly that of the cost of wider steps, which all methods share. One person's error
+    counts by half, that of several by more. Text methods hardly pay that cost, and a measured curve
+    needs no correction.
     """
     known = [
         each
@@ -255,9 +255,9 @@ def _longest_context(placed: Placements, choice: PlanOption) -> int | None:
 def _measured_rate(
     question: Question, figures: Iterable[Found], predicted: SpeedEstimate
 ) -> SpeedEstimate:
-    """The rate of the target alone as people measured it in this quantisation, if they did.
+    """The plain speed that people measured in this quantisation; without any, the predicted one.
 
-    A curve has a step of one token, measured on this very machine.
+    A curve takes precedence: its step of one token was measured on this very machine.
     """
     if question.curve is not None and question.curve.is_of(predicted.estimate):
         low, high = predicted.estimate / _CURVE_REACH, predicted.estimate * _CURVE_REACH
@@ -276,7 +276,7 @@ def _measured_rate(
 
 
 def _fixed(question: Question) -> LayerPlacement | None:
-    """The placement that was asked for, if one was."""
+    """The placement that was asked for; `None` without one."""
     if question.layers is None and question.cpu_experts is None:
         return None
     load = question.load

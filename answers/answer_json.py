@@ -61,7 +61,7 @@ def _estimate(value: SpeedEstimate) -> Json:
 
 
 def _accuracy(answer: Answer) -> Json:
-    """How often intervals of such predictions held for people whom the fit had not seen."""
+    """The share of results that such intervals held, for people whom the fit had not seen."""
     found, judged = coverage_of(answer.judged), answer.judged
     if found is None or judged is None or judged.predicted is None:
         return None
@@ -75,9 +75,9 @@ def _accuracy(answer: Answer) -> Json:
 
 
 def _curve(answer: Answer) -> Json:
-    """The measured curve, and whether the speedup rests on it; `None` where there is none.
+    """The measured curve, and whether the speedup is computed from it; `None` without a curve.
 
-    Where a figure of people answers, `best` is what the curve promises beside it.
+    If the speedup is a figure of people, `best` is the curve's own best depth and speedup.
     """
     judged, curve = answer.judged, answer.question.curve
     if curve is None:

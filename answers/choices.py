@@ -1,4 +1,4 @@
-"""What could be switched on: a model with its draft, placed in memory and estimated."""
+"""An option to switch on: a model with its draft, placed in memory and estimated."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -14,14 +14,14 @@ from answers.rounds import DraftSource, Speculation, YieldCurve
 from answers.speed import MachineSpeed, SpeedEstimate, plain
 from estimates.engine_commands import LLAMA_CPP, ServeLine, serve_nearest
 
-DEPTHS = range(1, 9)  # of a draft that a model or a head writes
+DEPTHS = range(1, 9)  # the depth of a draft by a model or a head
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedModel:
     """A model's facts, its file if it is on this disk, and its name in a command line.
 
-    The name is that of a file, or `-hf owner/repo:quant` where a server fetches it.
+    That name is a file, or `-hf owner/repo:quant` for a model that the server downloads.
     """
 
     facts: ModelFacts
@@ -31,7 +31,7 @@ class PlannedModel:
 
     @property
     def is_here(self) -> bool:
-        """Whether a server can load it by its name: it is on this disk or on the hub."""
+        """Whether a server can load it by its name, from this disk or from the hub."""
         return self.path is not None or self.server_name.startswith("-hf ")
 
 
@@ -39,7 +39,7 @@ class PlannedModel:
 class Way:
     """One way to draft: the source, its method, the draft's model if it has one, and the depths.
 
-    `name` is that of the draft in a command. `curves` are published yields of the target by method.
+    `name` is the draft's name in a command. `curves` are the target's published yields by method.
     """
 
     source: DraftSource
@@ -97,7 +97,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOption:
-    """A way to use the memory: what is loaded, where, and how fast it is."""
+    """A way to use the memory: the models loaded, their placement and their speed."""
 
     changes: str
     case: LoadPlan
@@ -109,9 +109,9 @@ class PlanOption:
     way: Way | None = None
     gain: SpeedEstimate | None = None
     predicted: Prediction | None = None
-    figures: Found | None = None  # what people measured with it there
+    figures: Found | None = None  # what people measured with this way there
     by_curve: tuple[int, SpeedEstimate] | None = (
-        None  # beside it: the depth of most gain by a curve
+        None  # for comparison: the best depth by a curve, and its speedup
     )
 
     @property
@@ -121,7 +121,7 @@ class PlanOption:
 
     @property
     def command(self) -> ServeLine | None:
-        """The llama-server line that loads it; `None` where its files are not at hand."""
+        """The llama-server line that loads it; `None` if no server can load its files by name."""
         return self.line if self.is_here else None
 
     @property
@@ -149,9 +149,9 @@ class PlanOption:
 
 
 class Placements:
-    """Where layers go and how long contexts get, for a target alone and with each way to draft.
+    """Placements and longest contexts of a target, alone and with each way to draft.
 
-    What was placed once is kept: machines with as much memory ask the same. `fixed` is a placement
+    They are cached, because machines with equal memory need the same ones. `fixed` is the placement
     that was asked for.
     """
 
@@ -163,18 +163,18 @@ class Placements:
 
     @cached_property
     def alone(self) -> Projection:
-        """With as many layers on the devices as fit."""
+        """The target alone, with as many layers on the devices as fit."""
         return fit(self._load)
 
     def of(self, way: Way) -> Mapping[int, Projection]:
-        """With a way to draft, at each of its depths."""
+        """The target with a way to draft, at each of its depths."""
         key = (way.method, way.name, way.depths)
         if key not in self._ways:
             self._ways[key] = self._at_depths(way)
         return self._ways[key]
 
     def longest_context(self, way: Way | None, depth: int, placement: LayerPlacement) -> int | None:
-        """The most tokens of context with this placement; `None` where not even the least fits."""
+        """The longest context in tokens with this placement; `None` if even the shortest fails."""
         key = (way and (way.method, way.name), depth, placement)
         if key not in self._contexts:
             load = way.load(self._load, depth) if way else self._load
@@ -191,7 +191,7 @@ class Placements:
         for depth, shallower in loads.items():
             if shallower == load:
                 found[depth] = deepest
-            else:  # what fits whole at the deepest does at every depth
+            else:  # what fits as a whole at the greatest depth fits at every depth
                 alike = self._fixed or whole
                 found[depth] = project(shallower, placement) if alike else fit(shallower)
         return found
@@ -200,7 +200,7 @@ class Placements:
 def without_speculation(
     load: LoadPlan, target: PlannedModel, speed: MachineSpeed, found: Projection
 ) -> PlanOption:
-    """The target alone, placed like this."""
+    """The target alone, with this placement."""
     alone = load.without_speculation()
     return PlanOption(
         changes="no draft",
@@ -220,10 +220,10 @@ def option(
     placed: Mapping[int, Projection],
     figures: Found | None = None,
 ) -> PlanOption:
-    """A way at the depth that was measured there, else at the one that is estimated fastest.
+    """The option for a way, at the measured depth or, without one, at the depth estimated fastest.
 
-    It has its prediction also where a figure takes its place. Depths beyond a measured curve are
-    not compared with those that it covers.
+    It also has the prediction that a figure replaces. Depths beyond a measured curve are not
+    compared with those that it covers.
     """
     depths = tuple(filter(setup.curve_for, way.depths)) or way.depths
     if figures is not None:
@@ -263,7 +263,7 @@ def option(
 def _by_curve(
     way: Way, alone: PlanOption, setup: Setup, placed: Mapping[int, Projection]
 ) -> tuple[int, SpeedEstimate] | None:
-    """The depth at which a curve promises most, with its speedup; `None` without a curve."""
+    """The best depth by the measured curve, with its speedup; `None` without a curve."""
     loads = way.loads(alone.case, filter(setup.curve_for, way.depths))
     found = [
         (depth, known.gain)
@@ -275,7 +275,7 @@ def _by_curve(
 
 
 def scaled_gain(choice: PlanOption, alone: PlanOption, factor: float) -> PlanOption:
-    """A predicted way with its speedup and the interval times a factor."""
+    """An option whose predicted speedup and interval are multiplied by a factor."""
     if choice.gain is None:
         return choice
     gain = replace(

@@ -6,8 +6,8 @@ from estimates.engine_commands import default_method
 from schemas.method import NO_SPECULATION, Method
 from schemas.vocabulary import METHODS
 
-_DEPTH = 8  # of a method that decides it itself
-_USUAL_BATCH = 2048  # of llama-server; a larger micro-batch needs a larger batch
+_DEPTH = 8  # for a method that chooses its own depth
+_USUAL_BATCH = 2048  # llama-server's; a larger micro-batch needs a larger batch
 
 
 def methods_by(source: DraftSource) -> tuple[str, ...]:
@@ -22,7 +22,7 @@ def methods_by(source: DraftSource) -> tuple[str, ...]:
 
 
 def source_of(method: str) -> DraftSource:
-    """What a method drafts from."""
+    """The draft source of a method."""
     draft = METHODS[method].draft
     if draft == "built-in":
         return "own-head"
@@ -32,12 +32,12 @@ def source_of(method: str) -> DraftSource:
 
 
 def default_depth(method: str) -> int:
-    """The longest draft of a method where none is asked for."""
+    """The longest draft of a method if no depth is asked for."""
     return int(METHODS[method].defaults.get("n_max", _DEPTH))
 
 
 def load_words(setting: Setting, placement: LayerPlacement, *, fit: str = "off") -> list[str]:
-    """The words for a placement. Every value that the plan rests on is given."""
+    """The words for a placement; they state every value that the plan depends on."""
     words = ["-c", str(setting.context), "-np", str(setting.slots), "-ub", str(setting.ubatch)]
     words += ["-b", str(setting.ubatch)] if setting.ubatch > _USUAL_BATCH else []
     words += ["-kvu"] if setting.unified and setting.slots > 1 else []

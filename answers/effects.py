@@ -1,7 +1,7 @@
-"""What a fitted speedup depends on: a setting as the effects that are added up for it.
+"""List the effects whose sum is the fitted speedup of a setting, as a logarithm.
 
-An effect is a name with its levels and a value; the fit gives it a coefficient. Its names end in
-what is different there: `method|mtp|mixture` is what mixtures gain more with such heads.
+An effect is a name with its levels and a value; the fit gives it a coefficient. The last levels of
+a name say what is special: `method|mtp|mixture` is the extra gain of mixtures with such heads.
 """
 
 import math
@@ -26,7 +26,7 @@ _ENGINES: Mapping[str, str] = {
     "llama": "llama.cpp", "lm studio": "llama.cpp", "transformers": "transformers",
 }  # fmt: skip
 LLAMA_CPP = "llama.cpp"
-# Kernels that verify change at certain widths, so depths are steps and not a line.
+# Verification kernels change at certain widths, so the effect of depth is a step function.
 _STEPS = (1, 2, 3, 4, 6, 8, 12)
 # Kinds of cards by their names; the first that fits counts.
 _NVIDIA = (
@@ -41,16 +41,16 @@ _OTHERS = (
     ("unknown", re.compile("")),
 )
 _USUAL_TPS, _LEAST_TPS = 30.0, 0.5
-_DEEP = 5  # from here on texts differ most
+_DEEP = 5  # from this depth on, texts differ most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """A speedup to be predicted: a method at a depth for a model on a machine.
 
-    `plain_tps` is the plain speed by the roofline. `physics` is the logarithm of the speedup by the
-    formulas of `rounds`, over the target alone where it is beside the draft; `displaced` that of
-    what the target alone loses there. None of them knows any result.
+    `plain_tps` is the plain speed by the roofline. `physics` is the logarithm of the speedup over
+    the target in the same placement, by the formulas of `rounds`; `displaced` is that of this
+    placement's plain speed over the best one's. No result enters these three.
     """
 
     rig: Rig
@@ -77,7 +77,7 @@ class Case:
 
     @property
     def kind(self) -> str:
-        """The kind of prediction: the shape of the target and what drafts."""
+        """The kind of prediction: the shape of the target and the draft source."""
         return f"{self.shape}, {self.sort}"
 
 
@@ -98,25 +98,25 @@ def machine_kind(rig: Rig, *, unified: bool) -> str:
 
 @cache
 def engine_kind(name: str) -> str:
-    """Engines and their forks that verify alike."""
+    """The common name of engines and forks that verify alike."""
     return next((kind for part, kind in _ENGINES.items() if part in name.lower()), "other")
 
 
 def effects_of(case: Case) -> Effects:
-    """Every effect on a setting, with its value: 1, or how far a quantity is from a usual one."""
+    """Every effect on a setting, with its value: 1, or a logarithm for physics and plain speed."""
     engine, kind = engine_kind(case.engine), machine_kind(case.rig, unified=case.unified)
     found = dict.fromkeys(
         _usual_names(case.sort, case.shape, kind, engine, case.depth, case.task), 1.0
     )
     found |= dict.fromkeys(_further_names(case), 1.0)
     found["physics"] = case.physics
-    if case.sort != TEXT:  # whose rounds are mostly plain steps, fast or slow
+    if case.sort != TEXT:  # rounds of text methods are mostly plain steps, fast or slow
         found["plain speed"] = math.log(max(case.plain_tps, _LEAST_TPS) / _USUAL_TPS)
     return found
 
 
 def step_of(depth: int) -> str:
-    """The range of depths within which a verifying kernel is taken to be the same."""
+    """The range of depths within which the verifying kernel is assumed to be the same."""
     return str(sum(depth > end for end in _STEPS))
 
 
@@ -145,7 +145,7 @@ def _usual_names(
 
 
 def _further_names(case: Case) -> Iterator[str]:
-    """The effects of this model and this card, and of what few have."""
+    """The effects of this model, of this card, and of rare settings."""
     if case.partly and case.sort != TEXT:
         yield f"partly|{case.shape}"
     if case.rig.cards > 1:

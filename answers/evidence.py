@@ -1,8 +1,8 @@
 """Measured speedups near a question: on this card with this model, and on similar ones.
 
 `evidence.json` holds every measured, imported and published speedup of one request at a time; the
-pipeline writes it from `results/`, and a test compares. People count, not rows: of each person the
-median, then the median over people.
+pipeline writes it from `results/`, and a test compares both. Each person counts once: figures are
+the median over people of each person's median.
 """
 
 import math
@@ -19,9 +19,9 @@ import msgspec
 Tier = Literal["measured", "imported", "published"]
 TIERS: tuple[Tier, ...] = ("measured", "imported", "published")
 ALL_TASKS = "all"
-CONFOUNDED = "confounded"  # more than speculation differs: it counts where there is nothing else
-# Two people with the same card, model and method differ by so much: the standard deviation of the
-# logarithms of speedups over the people of `results/published`, rounded up.
+CONFOUNDED = "confounded"  # more than speculation differs: it counts only if no other report exists
+# The difference between people with the same card, model and method: the standard deviation of the
+# logarithms of their speedups in `results/published`, rounded up.
 BETWEEN_PEOPLE = 0.15
 _Z90 = 1.6449
 _BUILD = re.compile(r"b?(\d{3,6})")
@@ -41,10 +41,10 @@ class Figure(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
 
 
 class Report(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
-    """What one person found on one machine with one model; a pooled cell stands for several people.
+    """One person's figures for one machine and model, or those of several people in a pooled cell.
 
-    `card` is a key of `schemas/devices.json`, or a processor where it is `on_cpu`. `doubts` mark
-    what is never alone behind a *Yes*: no card, a guess, a projection, before 2025, by the authors
+    `card` is a key of `schemas/devices.json`, or a processor if `on_cpu`. `doubts` mark a report
+    that cannot alone justify a *Yes*: no card, a guess, a projection, before 2025, by the authors
     of the method.
     """
 
@@ -66,7 +66,7 @@ class Report(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """What a method gained: the median over people with a 90 % interval for one more of them.
+    """The gain of a method: the median over people, with a 90 % interval for one more person.
 
     `least` and `most` are over people. `lost`: more people lost than gained, and no newer build of
     the same engine gained. `sure`: at least one figure has no doubts.
@@ -111,10 +111,10 @@ def by_model() -> Mapping[str, Sequence[Report]]:
 def found_here(
     here: Iterable[Report], task: str | None = None, quantisation: str | None = None
 ) -> tuple[Found, ...]:
-    """What each method gained in these reports of one card and model, in the best tier of it.
+    """The gain of each method in these reports of one card and model, by its best tier.
 
-    Figures of the task count where there are any, else those over all tasks; the same for the
-    quantisation.
+    Figures of the asked task take precedence over those for all tasks, and figures of the asked
+    quantisation over others.
     """
     by_method = defaultdict(list)
     for report in here:
@@ -136,14 +136,14 @@ def _of_method(pairs: Sequence[Pair], task: str | None, quantisation: str | None
     settings = defaultdict(list)
     for report, figure in known:
         settings[figure.depth, figure.draft].append((report, figure))
-    # The setting that most people tried; of these the fastest.
+    # The setting that most people tried; among equals the fastest.
     best = max(settings.values(), key=lambda each: (_people(each), _over_people(each)))
     lost = _lost(known)
     return _measured(best, lost=lost) if tier != "published" else _published(best, lost=lost)
 
 
 def _measured(pairs: Sequence[Pair], *, lost: bool) -> Found:
-    """The figure in the middle, with its interval, else that of one more person."""
+    """The median figure with its interval, or with that for one more person if it has none."""
     middle = median_low(sorted(figure.speedup for _, figure in pairs))
     report, figure = next(pair for pair in pairs if pair[1].speedup == middle)
     low, high = figure.low, figure.high
@@ -162,7 +162,7 @@ def _published(pairs: Sequence[Pair], *, lost: bool) -> Found:
 
 
 def _one_more(people: int) -> float:
-    """The 90 % half-width, as a factor, of what one more than so many people will find."""
+    """The 90 % half-width, as a factor, of the result of one more person."""
     return math.exp(_Z90 * BETWEEN_PEOPLE * math.sqrt(1 + 1 / people))
 
 
@@ -214,7 +214,7 @@ def _by_person(pairs: Iterable[Pair]) -> dict[str, float]:
 
 
 def _lost(pairs: Sequence[Pair]) -> bool:
-    """Whether more people lost than gained, each at the depth that suited them best."""
+    """Whether more people lost than gained, each at their best depth."""
     by_depth = defaultdict(list)
     for pair in pairs:
         by_depth[pair[1].depth].append(pair)
@@ -230,7 +230,7 @@ def _lost(pairs: Sequence[Pair]) -> bool:
 
 
 def _newer(report: Report, than: Report) -> bool:
-    """Whether a report is of a newer build of the same engine, by its number, else by its day."""
+    """Whether a report is of a newer build of the same engine, by build number or else by day."""
     if report.engine != than.engine:
         return False
     numbers = [_BUILD.fullmatch(each.build or "") for each in (report, than)]

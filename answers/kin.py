@@ -23,8 +23,8 @@ _APPLE = re.compile(r"(?:apple )?(m\d+)\b.*")
 _NVIDIA = re.compile(r"(rtx|gtx|tesla|quadro|gb10|cmp|titan|[abhlpv]\d)")
 
 
-# The share of the nominal bandwidth that plain decoding reaches, by kind of card: medians of what
-# cards of the kind reached in `results/` (`answers/learned.json`). Others reach `EFFICIENCY`.
+# The share of the nominal bandwidth that plain decoding reaches, by kind of card: medians over
+# cards of the kind in `results/` (`answers/learned.json`). Other cards reach `EFFICIENCY`.
 _EFFICIENCY = (
     (re.compile(r"gtx 1|tesla|quadro p|p\d|v100|titan|cmp"), 0.48),
     (re.compile(r"rtx|[abhl]\d"), 0.71),
@@ -36,14 +36,14 @@ _EFFICIENCY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rig:
-    """What a machine is called in the evidence: one card and how many of it, or a processor."""
+    """A machine as the evidence names it: one card and how many of it, or a processor."""
 
     card: str
     cards: int = 1
     on_cpu: bool = False
 
     def has(self, report: Report) -> bool:
-        """Whether a report is of such a machine."""
+        """Whether a report is about such a machine."""
         if self.on_cpu != report.on_cpu:
             return False
         if self.on_cpu:
@@ -66,7 +66,7 @@ def _sort_of(card: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kin:
-    """What a model gained on other machines, and on which."""
+    """The gain of a model on other machines, and their cards."""
 
     found: Found
     cards: tuple[str, ...]
@@ -74,7 +74,7 @@ class Kin:
 
 @lru_cache(maxsize=1024)
 def speed_of(computer: Computer, rig: Rig) -> MachineSpeed:
-    """The speeds of a computer, with what a wider step costs on such a card."""
+    """The speeds of a computer, with the cost of wider steps on its kind of card."""
     wider = WIDER_STEP
     if rig.sort.startswith("apple"):
         wider = WIDER_STEP_APPLE.get(rig.sort, WIDER_STEP_LATER_APPLE)
@@ -89,7 +89,7 @@ def efficiency_of(card: str) -> float:
 
 @lru_cache(maxsize=1024)
 def rig_of(computer: Computer) -> Rig:
-    """What a computer is called in the evidence."""
+    """The name of a computer in the evidence."""
     if not computer.devices:
         return Rig(card=normalised(computer.processor or ""), on_cpu=True)
     called = (memory.name for memory in computer.devices)
@@ -98,16 +98,16 @@ def rig_of(computer: Computer) -> Rig:
 
 
 def reports_here(reports: Iterable[Report], rig: Rig) -> Sequence[Report]:
-    """The reports of such a machine, on its usual backend if there are any."""
+    """The reports about such a machine; only those of its usual backend, if there are any."""
     own = [report for report in reports if rig.has(report)]
     usual = {"nvidia": ("cuda",), "cpu": ("cpu",)}.get(rig.sort, ())
     return [report for report in own if report.backend in usual] or own
 
 
 def kin_of(reports: Iterable[Report], rig: Rig, task: str | None, method: str) -> Kin | None:
-    """What a model gained with a method on other machines; `None` if nobody tried it.
+    """The gain of a model with a method on other machines; `None` if nobody tried it.
 
-    Apple's chips have only their own generation for kin, and processors only processors.
+    Apple's chips are compared only with their own generation, and processors only with processors.
     """
     others = [
         report

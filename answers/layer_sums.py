@@ -12,8 +12,8 @@ from answers.model import Layer, ModelFacts
 class LayerSums:
     """Cumulative sums over layers, so that a difference gives the sum of a range of layers.
 
-    `dense`, `experts` and `states` are bytes; `caches` has a layer of each kind of cache with how
-    many of its kind come before each. `windows` and `largest_bytes` are of the target's own layers.
+    `dense`, `experts` and `states` are bytes. `caches` has one layer of each kind of cache, with
+    the cumulative count of its kind. `windows` and `largest_bytes` cover the target's own layers.
     """
 
     dense: tuple[float, ...]
@@ -26,7 +26,7 @@ class LayerSums:
 
 @lru_cache(maxsize=512)
 def sums_of(facts: ModelFacts) -> LayerSums:
-    """The sums over a model's layers, the prediction head's last; computed once for each model."""
+    """The sums over a model's layers, with the prediction head's last; computed once a model."""
     layers = facts.all_layers
 
     def before(values: Iterable[float]) -> tuple[float, ...]:

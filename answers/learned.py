@@ -1,4 +1,4 @@
-"""Read what was learned from all results: rates, published yields, and the planner's own errors.
+"""Read the rates, published yields and planner errors that were derived from all results.
 
 The pipeline writes `learned.json`. The errors of memory over public logs come from
 `planner_errors.json`, which `python -m bench.plan --write` computes.
@@ -29,8 +29,8 @@ class SpeedError:
 class LoggedMemoryError:
     """Errors over held-out logs: caches and states as a share, a whole device in MiB.
 
-    "fits" allows for an error: it was too small for `fits_wrong` of all logs, each of whose
-    sources was left out in turn; `fits_worst` is the largest share of it that one of them used.
+    "fits" allows for an error. In a leave-one-source-out test that allowance was too small for
+    `fits_wrong` logs; `fits_worst` is the largest share of it that any log used.
     """
 
     points: int
@@ -45,7 +45,7 @@ class LoggedMemoryError:
 
     @property
     def words(self) -> str:
-        """How far planned memory is from the logs."""
+        """The error of planned memory against the logs."""
         right = "right for all" if not self.fits_wrong else f"wrong for {self.fits_wrong} of"
         return (
             f"memory of a device: median error {self.total_median_mib:.0f} MiB over "
@@ -56,7 +56,7 @@ class LoggedMemoryError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsError:
-    """How far plans are from the memory that the targets of results held, in MiB."""
+    """The error of plans against the memory of the targets in results, in MiB."""
 
     points: int
     median_mib: float
@@ -65,7 +65,7 @@ class ResultsError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errors:
-    """The planner's own errors; `speed` with a result of the same device, `bare` without any."""
+    """The planner's own errors: `speed` with a result of the same device, `bare` without one."""
 
     speed: SpeedError | None
     bare: SpeedError | None
@@ -83,13 +83,13 @@ class Learned:
 
 @cache
 def learned() -> Learned:
-    """What the pipeline last learned from all results."""
+    """The rates, yields and errors that the pipeline last derived from all results."""
     return decode(Learned, _json("learned.json"))
 
 
 @cache
 def logged_memory_error() -> LoggedMemoryError:
-    """How far planned memory is from public logs, as `bench.plan` computed it."""
+    """The error of planned memory against public logs, as computed by `bench.plan`."""
     return decode(dict[str, LoggedMemoryError], _json("planner_errors.json"))["memory"]
 
 

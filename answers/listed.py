@@ -1,4 +1,4 @@
-"""Models and machines that pages answer for, and questions about them by name alone."""
+"""List models and machines that pages answer for, and ask questions about them by name alone."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -41,9 +41,9 @@ _PRINTED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedMachine:
-    """A machine by the name that pages print, with what describes it to the terminal.
+    """A machine by the name that pages print, with its description for the terminal.
 
-    `gib` is the memory of its cards, or the one memory that a computer has for everything.
+    `gib` is the memory of its cards, or the single memory of a computer that shares it.
     """
 
     name: str
@@ -51,7 +51,7 @@ class ListedMachine:
     gib: float | None = None
     kind: Literal["gpu", "memory", "cpu"] = "gpu"
     gb_per_s: float | None = None
-    shares: bool = False  # its memory with the processor
+    shares: bool = False  # one memory for card and processor
 
 
 def question_by_name(
@@ -62,9 +62,9 @@ def question_by_name(
     reports: Mapping[str, Sequence[Report]] | None = None,
     rates: Iterable[Rate] | None = None,
 ) -> Question | None:
-    """The question of somebody who types a model's name; `None` for a model that has no shape.
+    """The question about a model by its name alone; `None` for a model of unknown shape.
 
-    Newer `reports` by model and `rates` take the place of those that ship with the program.
+    Newer `reports` by model and `rates` replace those that ship with the program.
     """
     target = catalog.model_named(name)
     if target is None:
@@ -82,7 +82,7 @@ def question_about(
     task: str | None = None,
     reports: Mapping[str, Sequence[Report]] | None = None,
 ) -> Question:
-    """The question about a model that has that name, on a computer whose rates are known."""
+    """The question about a model with this name, on a computer whose rates are known."""
     preset = preset_named(name)
     key = model_key(name)
     known = by_model() if reports is None else reports
@@ -102,7 +102,7 @@ def question_about(
 
 
 def listed_models(reported: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Every model of known size, with those `reported`: its key and the name that `plan` takes."""
+    """Every model of known size or in `reported`, as its key and the name that `plan` takes."""
     return tuple(sorted(dict(_models(reported)).items()))
 
 
@@ -114,10 +114,7 @@ def model_label(key: str) -> str:
 
 
 def listed_machines(processors: Collection[str]) -> Iterator[ListedMachine]:
-    """Cards in every usual size and number, classes of memory, and processors.
-
-    `processors` are those that people measured.
-    """
+    """Cards in every usual size and number, classes of memory, and the measured `processors`."""
     for key in sorted(devices().names):
         yield from _cards(key)
     for gib in MEMORY_CLASSES_GIB:
@@ -130,7 +127,7 @@ def listed_machines(processors: Collection[str]) -> Iterator[ListedMachine]:
 
 
 def _cards(key: str) -> Iterator[ListedMachine]:
-    """A card as most people have it, in its other sizes, and several of it."""
+    """A card in its usual size, in its other sizes, and several of it."""
     label, rate = card_label(key), bandwidth_gb_per_s(key)
     usual = devices().memory_gib.get(key) or devices().usual_gib.get(key)
     card = ListedMachine(
@@ -155,7 +152,7 @@ def _cards(key: str) -> Iterator[ListedMachine]:
 
 
 def _models(reported: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Keys with names; the later one of a key counts."""
+    """Pairs of key and name; the last name of a key counts."""
     for model in (*reported, *_LISTED["models"]):
         if not is_head(model) and shape_named(model) is not None:
             yield model, model

@@ -1,4 +1,4 @@
-"""A machine as its memories and bandwidths: described in words, or built from its parts."""
+"""Turn a machine, described in words or by its parts, into its memories and bandwidths."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,17 +29,17 @@ _DEFAULT_CHANNELS = 2
 _BYTES_PER_TRANSFER = 8
 _DEFAULT_RAM_GIB = 32
 RATE_ASSUMED = "the bandwidth of"  # how a note on an assumed rate begins
-# A graphics unit that lists less uses a part of main memory.
+# A graphics unit with less listed memory uses a part of main memory.
 OWN_MEMORY_MIB = 2048
-# These always do, whatever their driver lists.
+# Units that always use main memory, whatever their driver lists.
 _ONE_MEMORY = re.compile(r"gb10|orin|jetson .+|apple .+")
-_ASSUMED_CARD_GIB = 8  # of a card whose memory is not known
+_ASSUMED_CARD_GIB = 8  # for a card of unknown memory
 _MAC = re.compile(r"\b(?:i?mac|macbook|apple)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineWords:
-    """A machine as somebody describes it: cards, sizes in GiB (`free` in MiB), rates in GB/s."""
+    """A machine in a user's words: cards, sizes in GiB (`free` in MiB), rates in GB/s."""
 
     gpus: tuple[str, ...] = ()
     vram: float | None = None
@@ -51,13 +51,13 @@ class MachineWords:
 
     @property
     def described(self) -> bool:
-        """Whether another machine than the one at hand is meant."""
+        """Whether a machine other than this one is meant."""
         return bool(self.gpus) or self.vram is not None or self.ram is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computer:
-    """Where models can go, how fast it is, and what had to be assumed."""
+    """A computer's memories and speeds, and the assumptions behind them."""
 
     devices: tuple[Memory, ...]
     host: Memory
@@ -65,11 +65,11 @@ class Computer:
     notes: tuple[str, ...] = ()
     processor: str | None = None
     unified: bool = False  # the device's memory is part of the host's
-    described: bool = False  # in words, so it is not the machine at hand
+    described: bool = False  # described in words, so it is not this machine
 
 
 def described_computer(words: MachineWords) -> Computer:
-    """The machine that words describe. Raises `QuestionError` for a card of unknown size."""
+    """The machine of a description. Raises `QuestionError` for a card of unknown size."""
     texts = [name.strip() for name in words.gpus if name.lower() != "none"]
     if words.gpus and not texts and (words.vram, words.free) != (None, None):
         raise QuestionError("--gpu none has no card; leave out --vram and --free, or name the card")
@@ -140,7 +140,7 @@ def shares_memory(name: str, own_mib: int | None = None) -> bool:
 
 
 def bandwidth_of(name: str) -> float | None:
-    """Bandwidth of a card in GB/s by its name, with its size; `None` for one that is not known."""
+    """Bandwidth in GB/s of a card by its name, which may include its size; `None` if unknown."""
     key = card_key(name) or ""
     gib = size_in(name)
     slower = devices().gb_per_s_by_gib.get(key, {}).get(f"{gib:g}") if gib else None
@@ -148,12 +148,12 @@ def bandwidth_of(name: str) -> float | None:
 
 
 def without_size(name: str) -> str:
-    """The name of a card without the size that a person adds to it."""
+    """The name of a card without a memory size that was added to it."""
     return _SIZE.sub("", name).strip()
 
 
 def card_memory(name: str, mib: float | None, words: MachineWords) -> Memory:
-    """A card with so much memory, else as much as its name is sold with."""
+    """A card with this much memory or, if `None`, with as much as such cards are sold with."""
     if mib is None:
         key = card_key(name) or ""
         gib = devices().memory_gib.get(key) or devices().usual_gib.get(key)
@@ -162,12 +162,12 @@ def card_memory(name: str, mib: float | None, words: MachineWords) -> Memory:
 
 
 def ddr_gb_per_s(transfers: int, channels: int | None) -> float:
-    """Bandwidth of main memory in GB/s, of millions of transfers per second."""
+    """Bandwidth of main memory in GB/s, from millions of transfers per second."""
     return transfers * (channels or _DEFAULT_CHANNELS) * _BYTES_PER_TRANSFER / 1000
 
 
 def _host(gib: float, words: MachineWords) -> Memory:
-    """Main memory of this many GiB, with the rate that is given or follows from its kind."""
+    """Main memory of this many GiB, with a rate that is given or derived from its kind."""
     text = words.cpu or ""
     transfers, channels = _TRANSFERS.search(text), _CHANNELS.search(text)
     rate = words.ram_bandwidth
@@ -187,7 +187,7 @@ def _sharing(name: str, host: Memory, words: MachineWords) -> tuple[tuple[Memory
 
 
 def _cards(text: str, words: MachineWords, notes: list[str]) -> Iterator[Memory]:
-    """The cards that a text names, each with the size in it, or what it is sold with."""
+    """The cards that a text names, each with the size in the text, else its usual size."""
     named = machine_named(text)
     for card in named.cards:
         written = text if len(named.cards) == 1 else card_label(card.key)
@@ -209,7 +209,7 @@ def _cards(text: str, words: MachineWords, notes: list[str]) -> Iterator[Memory]
 
 
 def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written: str) -> Memory:
-    """A card of the table. A size in the name comes before `--vram`, and that before the usual."""
+    """A card of the table. Its size is the one in the name, else `--vram`, else the usual one."""
     label, key = card_label(card.key), card.key
     shares, usual = key in devices().sharing, devices().usual_gib.get(key)
     stated = words.vram if not shares else words.ram or words.vram

@@ -15,8 +15,8 @@ _NO_DRAFT = "none"
 def measure_words(found: Answer) -> list[str] | None:
     """The words of the run that measures the setting, after the program's name.
 
-    `None` for a name without a file: no run could fetch it. A run always measures the target alone,
-    too. So where no draft is recommended, the way that promises most is measured against it.
+    `None` for a name without a file, because no run could fetch it. A run always measures the
+    target alone, too. If no draft is recommended, the run compares it with the most promising way.
     """
     best = found.best
     if best.speculation is None and found.judged is not None and found.judged.fits:

@@ -2,8 +2,8 @@
 
 The KV cache, the recurrent state and the output buffer follow llama.cpp's `llama-kv-cache.cpp`,
 `llama-memory-recurrent.cpp` and `llama-context.cpp`; the compute buffers are the largest set of
-tensors that a micro-batch keeps alive at one time, in builds that reserve logits only for tokens
-whose logits are read (`n_outputs_max`). Figures from public logs check them (`bench/plan`).
+tensors that a micro-batch keeps alive at once, in builds that reserve logits only for tokens whose
+logits are read (`n_outputs_max`). Figures from public logs check them (`bench/plan`).
 """
 
 from bisect import bisect_right
@@ -18,7 +18,7 @@ from answers.model import MIB, Buffers, Layer, LayerPlacement, ModelFacts, Setti
 # The buffers of one model on each device and in host memory.
 Placed: TypeAlias = tuple[tuple[Buffers, ...], Buffers]
 _F32 = 4
-RUNTIME_MIB = 140  # what CUDA itself takes of a card
+RUNTIME_MIB = 140  # memory that CUDA itself takes on a card
 _PAD = 256
 _USUAL_MICRO_BATCH = Setting().ubatch
 # Bytes per value: a block's bytes over its values (ggml-common.h).
@@ -33,8 +33,8 @@ KV_TYPE_BYTES = {
     "q4_0": 18 / 32,
     "iq4_nl": 18 / 32,
 }
-# What is alive at the widest point of a layer, in rows of the embedding's width: the
-# residual, the normed input and the result; with chosen experts two rows per expert more.
+# Tensors alive at the widest point of a layer, in rows of the embedding's width: the residual, the
+# normed input and the result, plus two rows for each chosen expert.
 _ROWS_DENSE, _ROWS_MIXTURE, _ROWS_PREDICTION = 3, 5, 2
 _GATE_UP_AND_PRODUCT = 3
 _ROWS_PER_EXPERT = 2
@@ -53,9 +53,9 @@ class WeightBytes:
 
 @lru_cache(maxsize=4096)
 def weights_of(facts: ModelFacts, placement: LayerPlacement) -> WeightBytes:
-    """The weights of a plain step by where they are: a head's and the embedding's are not read.
+    """The weights that a plain step reads, by memory; without a head's and the embedding's.
 
-    The output matrix is on a device as soon as anything is.
+    The output matrix is on a device if any layer is.
     """
     own = len(facts.layers)
     first = min(own, max(0, facts.placed_layers - placement.layers))
@@ -93,7 +93,7 @@ def cells(setting: Setting, window: int | None) -> int:
 
 
 def recurrent_mib(one_bytes: float, setting: Setting) -> float:
-    """Such a recurrent state for every sequence, with the copies that undo rejected tokens."""
+    """MiB of a recurrent state for all sequences, with the copies that undo rejected tokens."""
     return one_bytes * setting.slots * (1 + setting.rollback_states) / MIB
 
 
@@ -104,7 +104,7 @@ def state_bytes(*, d_conv: int, d_inner: int, d_state: int, groups: int) -> int:
 
 
 def device_compute_mib(facts: ModelFacts, setting: Setting, *, prediction: bool = False) -> float:
-    """The compute buffer of a device that holds all layers, or a share of them."""
+    """The compute buffer of a device that holds all layers or some of them."""
     rows = setting.ubatch * _F32 / MIB
     widest = _widest_rows(facts, prediction=prediction) * rows
     if not setting.flash_attention:
@@ -117,7 +117,7 @@ def device_compute_mib(facts: ModelFacts, setting: Setting, *, prediction: bool 
 def split_compute_mib(facts: ModelFacts, setting: Setting) -> float:
     """The growth of a device's compute buffer when some layers stay in host memory.
 
-    One row set crosses over, and the largest matrix of a host layer is copied for wide batches.
+    One micro-batch of rows crosses over, and wide batches copy the largest matrix of a host layer.
     """
     matrix = sums_of(facts).largest_bytes / 4 / MIB
     return facts.embedding * setting.ubatch * _F32 / MIB + matrix
@@ -140,7 +140,7 @@ def cpu_compute_mib(facts: ModelFacts, setting: Setting) -> float:
 
 
 def logits_mib(facts: ModelFacts, setting: Setting) -> float:
-    """Extra reserve of some builds: logits of every token of a default micro-batch."""
+    """Extra memory that some builds reserve: logits of every token of a default micro-batch."""
     rows = min(setting.ubatch, _USUAL_MICRO_BATCH)
     return rows * (facts.vocabulary + facts.embedding) * _F32 / MIB
 
@@ -233,7 +233,7 @@ def _sizes(facts: ModelFacts, setting: Setting) -> _Sizes:
 
 
 def _ends(facts: ModelFacts, placement: LayerPlacement) -> list[int]:
-    """Before which layer those of main memory end, then those of each device."""
+    """The end of each range of layers: main memory's, then each device's."""
     share, end = placement.share, len(facts.layers) + len(facts.draft_layers)
     first = end + 1 - placement.layers
     start = min(end, max(0, first))
@@ -275,7 +275,7 @@ def _widest_rows(facts: ModelFacts, *, prediction: bool) -> float:
 
 
 def _without_flash(facts: ModelFacts, setting: Setting) -> float:
-    """Scores of all heads against all cells, their mask, and the rows around them."""
+    """MiB of the scores of all heads against all cells, their mask, and the rows beside them."""
     heads = facts.heads or max(1, facts.embedding // 128)
     columns = _mask_cells(facts, setting)
     scores = max((cells(setting, x.window) for x in facts.layers if x.k_width), default=0)

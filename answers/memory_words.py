@@ -1,4 +1,4 @@
-"""What an answer says of memory: whether it fits, what is missing, how long a context may be."""
+"""The words of an answer about memory: whether it fits, what is missing, the longest context."""
 
 from answers.answer import Answer
 from answers.choices import PlanOption
@@ -10,7 +10,7 @@ _NO_LIMIT_MIB = 1e8
 
 
 def fits(found: Answer) -> str:
-    """The memory that it needs, and the context that a draft costs."""
+    """The memory that the plan needs, and the context that its draft costs."""
     asked = found.asked
     case, placement = asked.case, asked.found.placement
     if not asked.fits:
@@ -40,7 +40,7 @@ def _context(found: Answer) -> str:
 def missing(asked: PlanOption) -> str:
     """The memory needed and available, at the place that is too small."""
     case, found = asked.case, asked.found
-    # Without devices there is still one placement, which needs nothing.
+    # Without devices, the plan still has one entry for them, which needs no memory.
     needs = [
         *((x.name, x.free_mib, need) for x, need in zip(case.devices, found.devices_need)),  # noqa: B905
         ("main memory", case.host.free_mib, found.host_needs),

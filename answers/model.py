@@ -1,4 +1,4 @@
-"""The facts about a model that decide its memory and speed, and the settings it is loaded with."""
+"""The facts about a model that decide its memory and speed, and its load settings."""
 
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -9,7 +9,7 @@ _STATE = attrgetter("state_bytes")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """One layer: what it keeps per token or per sequence, and the bytes of its weights.
+    """One layer: the widths of its caches, its state per sequence, and the bytes of its weights.
 
     `k_width` and `v_width` are llama.cpp's `n_embd_k_gqa` and `n_embd_v_gqa`, 0 where the layer has
     no attention; `window` is the sliding window in tokens; `state_bytes` one sequence's recurrent
@@ -26,7 +26,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """A model's shape and weights. `None` is unknown; then nothing that needs it is stated.
+    """A model's shape and weights. `None` is unknown, and so is everything that depends on it.
 
     `layers` are the layers that every token passes, `draft_layers` those of a built-in
     multi-token prediction head, which the engine counts too. `tied` models have one matrix for
@@ -37,7 +37,7 @@ class ModelFacts:
     name: str
     embedding: int
     vocabulary: int
-    # Hashing every layer would take longer than what caches by these facts save.
+    # Hashing every layer would take longer than the caches keyed by these facts save.
     layers: tuple[Layer, ...] = field(hash=False)
     draft_layers: tuple[Layer, ...] = field(default=(), hash=False)
     feed_forward: int | None = None
@@ -59,12 +59,12 @@ class ModelFacts:
 
     @property
     def placed_layers(self) -> int:
-        """What llama.cpp counts: all layers and the output layer."""
+        """The number of layers that llama.cpp counts: all layers and the output layer."""
         return len(self.all_layers) + 1
 
     @property
     def recurrent(self) -> bool:
-        """Whether a part of the state cannot be cut off at any token."""
+        """Whether a part of the state cannot be truncated at an arbitrary token."""
         return any(map(_STATE, self.layers))
 
     @property
@@ -81,7 +81,7 @@ class ModelFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """How a model is loaded. The defaults are llama-server's, with one slot."""
+    """A model's load settings. The defaults are llama-server's, with one slot."""
 
     context: int = 4096
     slots: int = 1
@@ -91,7 +91,7 @@ class Setting:
     ubatch: int = 512
     flash_attention: bool = True
     whole_window: bool = False
-    rollback_states: int = 0  # kept per sequence to undo rejected tokens
+    rollback_states: int = 0  # copies per sequence to undo rejected tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ class Memory:
 
 @dataclass(slots=True, kw_only=True)
 class Buffers:
-    """MiB by kind of buffer in one place."""
+    """MiB by kind of buffer, on one device or in host memory."""
 
     model: float = 0.0
     kv: float = 0.0
@@ -122,11 +122,11 @@ class Buffers:
         return mib
 
     def by_kind(self) -> dict[str, float]:
-        """The kinds by the names that the interface has."""
+        """MiB by kind, with the names of the user interface."""
         return dict(zip(KINDS, _MIB_BY_KIND(self), strict=True))
 
     def add_draft(self, draft: "Buffers") -> None:
-        """Add the buffers of a model that drafts to the kinds of drafts."""
+        """Add the buffers of a draft model to the draft kinds."""
         for kind, mib in draft.by_kind().items():
             name = f"draft_{kind}" if f"draft_{kind}" in KINDS else kind
             setattr(self, name, getattr(self, name) + mib)
@@ -149,7 +149,7 @@ KIND_LABELS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerPlacement:
-    """Where the layers of one model are: how many of the last ones on devices, split over them.
+    """The placement of a model's layers: the last `layers` are on devices and split between them.
 
     `layers` counts as llama.cpp does, the output layer included. `cpu_experts` is the number of
     first layers whose experts stay in host memory. `share` divides the layers between devices.

@@ -1,4 +1,4 @@
-"""Models as people write them: `qwen3.6:27b`, `Qwen3 8B Instruct`, `owner/repo-GGUF:Q4_K_M`."""
+"""Read model names as written: `qwen3.6:27b`, `Qwen3 8B Instruct`, `owner/repo-GGUF:Q4_K_M`."""
 
 import re
 from functools import cache
@@ -6,13 +6,13 @@ from functools import cache
 from answers.quantisations import find_quantisation
 from schemas.vocabulary import MODEL_GENERATIONS, MODEL_SLUGS, model_name
 
-# What a name adds without meaning other weights: the tuning that everybody runs, the kind of file,
-# the month of a release.
+# Words that do not change which weights are meant: the usual tuning, the kind of file, the month of
+# a release.
 _SAME_MODEL = re.compile(
     r"instruct|it|chat|hf|gguf|mlx|qat|mtp|unsloth|ud|class|dense|moe|model|exl[23]|imatrix|i1|latest"
     r"|2[3-9](?:0[1-9]|1[0-2])|0[1-9][0-3]\d|1[0-2][0-3]\d"
 )
-# A family and its number: `qwen36`, `qwen-3.6`, `llama3.1`; `qwen3-8b` is a 3.
+# A family and its number: `qwen36`, `qwen-3.6`, `llama3.1`; `qwen3-8b` is generation 3.
 _GENERATION = re.compile(
     rf"(?<![a-z])(?:meta-)?({'|'.join(sorted(MODEL_GENERATIONS, key=len, reverse=True))})"
     r"-?v?(\d)(?:(?:\.?(\d)|-(\d)(?=-))?(?=n?-|n?$))"
@@ -23,8 +23,8 @@ _GENERATION = re.compile(
 def model_key(label: str) -> str:
     """One slug for all spellings of a model: `Qwen3.6:27b-instruct` is `qwen3.6-27b`.
 
-    Owner, quantisation, kind of file, month of release and the words of the usual tuning are left
-    out. A name that no rule knows is returned as a slug, which may be empty.
+    The slug omits owner, quantisation, kind of file, month of release and words of the usual
+    tuning. A name that no rule covers is returned as a slug, which may be empty.
     """
     bare = re.sub(r"\([^)]*\)", " ", label)
     bare = (bare if bare.strip() else label).lower().strip()
@@ -41,7 +41,7 @@ def model_key(label: str) -> str:
 
 @cache
 def unknown_tag(name: str) -> str | None:
-    """What follows the colon of a name and is not a size, tuning or quantisation; else `None`."""
+    """The tag after a name's colon, unless it is a size, tuning or quantisation; else `None`."""
     tag = name.rpartition(":")[2] if ":" in name else ""
     if find_quantisation(tag):
         return None

@@ -1,4 +1,4 @@
-"""Cards and machines as people write them: `dual 3090`, `RTX 3060 12GB + Ryzen 7950X`."""
+"""Read cards and machines as people write them: `dual 3090`, `RTX 3060 12GB + Ryzen 7950X`."""
 
 import difflib
 import re
@@ -16,7 +16,7 @@ _NEAREST = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedCard:
-    """A card of the table: its name there, how many, and the GiB of each if the text says so."""
+    """A card of the table: its name there, how many, and the GiB of each if the text states it."""
 
     key: str
     count: int = 1
@@ -25,7 +25,7 @@ class NamedCard:
 
 @dataclass(frozen=True, slots=True)
 class NamedMachine:
-    """The machine that a text describes. `unknown` are the parts that name no card of the table."""
+    """The machine that a text describes; `unknown` lists parts that name no card of the table."""
 
     cards: tuple[NamedCard, ...] = ()
     ram_gib: float | None = None
@@ -45,7 +45,7 @@ _FOUND = {
     name: re.compile(re.sub("<(\\w+)>", lambda x: _any_of(_LISTS[x[1]]), pattern), re.VERBOSE)
     for name, pattern in _TABLES["patterns"].items()
 }
-_LONGEST = 200  # the patterns of a name are for one line
+_LONGEST = 200  # the patterns are for names on one line
 _SIZE, _COUNT = _FOUND["size"], _FOUND["count"]
 _MEANS = {key.replace("-", " "): means for key, means in SPELLINGS.phrases.items()}
 _PHRASES = re.compile(rf"(?<![a-z0-9])(?:{_any_of(_MEANS)})(?![a-z0-9])".replace(r"\ ", " ?"))
@@ -57,7 +57,7 @@ _NAMELESS = frozenset((*SPELLINGS.makers, *_TABLES["words"]["nameless"]))
 
 @cache
 def machine_named(text: str) -> NamedMachine:
-    """What a text says about a machine: its cards, its main memory, its processor."""
+    """The machine that a text describes: its cards, its main memory, its processor."""
     text = text[:_LONGEST]
     plain = _plain(text)
     bare = _FOUND["after_chip"].sub(r"\1", _FOUND["in_brackets"].sub(r" \1 ", plain))
@@ -80,21 +80,21 @@ def cards_named(text: str) -> tuple[str, int] | None:
 
 
 def card_key(label: str) -> str | None:
-    """The name in `devices.json` of the one card in a label; `None` for none and for several."""
+    """The name in `devices.json` of the only card in a label; `None` for no card or several."""
     found = cards_named(label)
     return found[0] if found else None
 
 
 @cache
 def is_placeholder(name: str) -> bool:
-    """Whether a driver or a bus names no device: `AMD Device 7551`, or three cards of one id."""
+    """Whether a driver's or bus's name identifies no device, such as `AMD Device 7551`."""
     plain = re.sub(r"\((?:r|tm|c)\)|[®™]", " ", name[:_LONGEST].lower())
     words = re.findall(r"[a-z0-9]+", re.sub(r"\([^)]*\)", " ", plain))
     return bool(_FOUND["placeholder"].fullmatch(plain)) or _NAMELESS.issuperset(words)
 
 
 def card_label(key: str) -> str:
-    """A name of the table as people print it: `rtx 4070 ti super` is `RTX 4070 Ti SUPER`."""
+    """A name of the table in its usual spelling: `rtx 4070 ti super` is `RTX 4070 Ti SUPER`."""
     words = ("radeon " * bool(re.fullmatch(r"\d{3}m|\d{4}s|vega \d+", key)) + key).split()
     return " ".join(
         _TABLES["printed"].get(word)
@@ -114,7 +114,7 @@ def nearest_cards(text: str) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """Lower case without accents and signs, with the usual word for each other one."""
+    """The text in lower case without accents and signs, each word replaced by its usual synonym."""
     text = re.sub(r"[®™]|\((?:R|TM|C)\)", " ", text, flags=re.IGNORECASE)
     plain = unicodedata.normalize("NFKD", text.replace("\N{MULTIPLICATION SIGN}", "x ")).lower()
     plain = re.sub(r"[\u0300-\u036f]", "", plain)
@@ -124,7 +124,7 @@ def _plain(text: str) -> str:
 
 
 def _read(plain: str) -> NamedMachine:
-    """The parts of a text in plain words; a size without a card belongs to the card before it."""
+    """Split a text into parts; a size without a card belongs to the card before it."""
     cards: list[NamedCard] = []
     alone: list[tuple[int, float]] = []  # the card before, and a size
     unknown: list[str] = []
@@ -159,7 +159,7 @@ def _gib(size: re.Match[str]) -> float:
 
 
 def _each(cards: list[NamedCard], alone: list[tuple[int, float]]) -> tuple[NamedCard, ...]:
-    """The cards with their sizes; the last may be that of all together: `2 x 3090 48 GB`."""
+    """The cards with their sizes; a last size may be the sum of all cards: `2 x 3090 48 GB`."""
     for at, gib in alone:
         if cards and cards[at].gib is None:
             cards[at] = replace(cards[at], gib=gib)
@@ -171,7 +171,7 @@ def _each(cards: list[NamedCard], alone: list[tuple[int, float]]) -> tuple[Named
 
 
 def _card(asked: frozenset[str], sizes: list[float]) -> str | None:
-    """The card of the table with these words, the fewest of them left out or too many."""
+    """The best match in the table: the card with the fewest missing and surplus words."""
     best: tuple[int, str] | None = None
     for name, words in _known().items():
         missing, more = words - asked, asked - words
@@ -197,7 +197,7 @@ def size_in(name: str) -> float | None:
 
 
 def _words(plain: str, vocabulary: frozenset[str] = frozenset()) -> frozenset[str]:
-    """The words that tell cards apart: words of the table, and words that look like a chip."""
+    """The words that distinguish cards: words of the table, and words that look like a chip."""
     found: list[str] = []
     for word in re.findall(r"[a-z0-9.]+", plain.replace("max q", "maxq")):
         glued = _FOUND["glued"].fullmatch(word) if word not in vocabulary else None
@@ -214,7 +214,7 @@ def _words(plain: str, vocabulary: frozenset[str] = frozenset()) -> frozenset[st
             else:
                 found += _as_named(part, vocabulary)
     numbers = [] if "vega" in found else [x for x in found if re.fullmatch(r"\d\d?", x)]
-    # A maker of boards has an Ultra, too; of the chips only Apple's do.
+    # "Ultra" also names boards; among chips only Apple's have it.
     boards = () if any(re.fullmatch(r"m\d", x) for x in found) else ("ultra",)
     names = [x for x in found if x not in (*SPELLINGS.makers, *numbers, *boards)]
     if vocabulary:
@@ -223,7 +223,7 @@ def _words(plain: str, vocabulary: frozenset[str] = frozenset()) -> frozenset[st
 
 
 def _as_named(word: str, vocabulary: frozenset[str]) -> list[str]:
-    """A word as the table has it: `4080s` is `4080 super`, `p40s` are `p40`."""
+    """The words of the table for a word: `4080s` is `4080 super`, `p40s` are `p40`."""
     if word in vocabulary or not vocabulary:
         return [word]
     if re.fullmatch(r"\d{4}m", word):

@@ -1,4 +1,4 @@
-"""How many layers of a model fit on the devices with its draft, and how long contexts get."""
+"""Compute how many layers of a model fit on the devices with its draft, and the longest context."""
 
 import re
 from bisect import bisect_left
@@ -11,28 +11,28 @@ from typing import Literal
 from answers.memory import RUNTIME_MIB, Placed, logits_mib, place
 from answers.model import Buffers, LayerPlacement, Memory, ModelFacts, Setting
 
-# What llama.cpp's `--fit-target` keeps free on each device.
+# The memory that llama.cpp's `--fit-target` keeps free on each device.
 DEFAULT_MARGIN_MIB = 1024.0
-# What drivers and desktop take of a card's memory: 5 % and 700 MiB come within 800 MiB of the free
-# memory that eight public logs state for cards of 6 to 32 GB.
+# The part of a card's memory that drivers and desktop take: with 5 % and 700 MiB, free memory is
+# within 800 MiB of that in eight public logs of cards of 6 to 32 GB.
 TAKEN_SHARE, TAKEN_MIB = 0.05, 700.0
 # The system and other programs need this much of main memory.
 SYSTEM_MIB = 2048.0
-# Graphics that share main memory, by normalised name, and how much of it systems let them have.
+# Graphics units that share main memory, by normalised name, and the share that systems allow them.
 SHARING = re.compile(
     r"((apple )?m\d|8\d{3}s|\d{3}m|strix|vega \d\d?|gb10|iris|jetson .+?)\b.*|arc( 1\d\d\w)?|",
     re.DOTALL,
 )
 SHARED_SHARE = 0.75
 CONTEXT_STEP = 256
-LONGEST_CONTEXT = 1 << 18  # of a model whose own is not known
+LONGEST_CONTEXT = 1 << 18  # for a model whose own limit is unknown
 # How much of a model a machine holds, as it is printed: all layers on the devices (in main memory
 # where there is no device), some layers or experts in main memory, or not even that.
 Extent = Literal["yes", "partly", "no"]
 
 
 def free_of(total_mib: float) -> float:
-    """About what a card of this size has free before a model is loaded."""
+    """The approximate free memory of a card of this size before a model is loaded."""
     return max(0.0, total_mib * (1 - TAKEN_SHARE) - TAKEN_MIB)
 
 
@@ -55,11 +55,11 @@ class LoadPlan:
     draft: Draft | None = None
     uses_head: bool = False
     margin_mib: float = DEFAULT_MARGIN_MIB
-    unified: bool = False  # what the devices hold takes memory of the host, too
+    unified: bool = False  # buffers on devices take host memory, too
 
     @property
     def draft_setting(self) -> Setting:
-        """How a draft is loaded: as the target, but with the engine's usual cache and no copies."""
+        """The draft's load settings: the target's, with the engine's usual cache and no copies."""
         return replace(self.setting, rollback_states=0, kv_k="f16", kv_v="f16")
 
     @property
@@ -70,7 +70,7 @@ class LoadPlan:
         return self.draft.facts.placed_layers
 
     def without_speculation(self) -> "LoadPlan":
-        """The same target alone, which keeps no states to undo rejected tokens."""
+        """The same plan without a draft and without states to undo rejected tokens."""
         if not (self.draft or self.uses_head or self.setting.rollback_states):
             return self
         setting = replace(self.setting, rollback_states=0)
@@ -79,10 +79,10 @@ class LoadPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projection:
-    """The buffers that a placement leads to, what they may need at most, and whether that fits."""
+    """The buffers of a placement, the most that they may need, and whether that fits."""
 
     placement: LayerPlacement
-    whole: bool  # nothing of the target is kept off the devices, or there is none
+    whole: bool  # the whole target is on the devices, or there is no device
     devices: tuple[Buffers, ...]
     host: Buffers
     devices_need: tuple[float, ...]
@@ -103,7 +103,7 @@ class Projection:
 
     @property
     def extent(self) -> Extent:
-        """How much of the model the machine holds with this placement."""
+        """Whether all, part or nothing of the model fits on the devices with this placement."""
         if not self.fits:
             return "no"
         return "yes" if self.whole else "partly"
@@ -115,7 +115,7 @@ def project(case: LoadPlan, placement: LayerPlacement) -> Projection:
 
 
 def placed(case: LoadPlan, placement: LayerPlacement) -> list[Placed]:
-    """Target and draft by themselves; a draft is on the first device as a whole or on the host."""
+    """Place target and draft separately; a draft is entirely on the first device or on the host."""
     return [_target(case, placement), *_draft(case, len(placement.share))]
 
 
@@ -124,7 +124,7 @@ def _target(case: LoadPlan, placement: LayerPlacement) -> Placed:
 
 
 def _draft(case: LoadPlan, devices: int) -> list[Placed]:
-    """The draft's buffers: as a whole on the first device or on the host; empty without one."""
+    """The draft's buffers, all on the first device or on the host; empty without a draft."""
     if case.draft is None:
         return []
     layers = LayerPlacement(layers=case.draft_layers)
@@ -133,10 +133,10 @@ def _draft(case: LoadPlan, devices: int) -> list[Placed]:
 
 
 def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) -> float:
-    """How much more than planned a place may hold, which "fits" allows for.
+    """The MiB beyond the plan that "fits" allows for on a device or the host.
 
-    That is the error of weights by name, and where layers are computed the runtime and the logits
-    that some builds reserve. `bench.plan` checks it against public logs.
+    They cover the error of weights known by name only and, where layers are computed, the runtime
+    and the logits that some builds reserve. `bench.plan` checks them against public logs.
     """
     drafting = case.draft.facts if case.draft else case.target
     more = (case.target.weights_error or 0.0) * buffers.model
@@ -150,9 +150,9 @@ def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) ->
 def merge_placements(
     case: LoadPlan, placement: LayerPlacement, models: Sequence[Placed], *, exact: bool = False
 ) -> Projection:
-    """The projection of a target and its draft that were placed by themselves.
+    """The projection of a target and its draft that were placed separately.
 
-    `exact` sizes are the engine's own, so that "fits" allows for no error of theirs.
+    `exact` sizes are the engine's own, so "fits" allows for no error in them.
     """
     (devices, host), *drafts = models
     for draft_devices, draft_host in drafts:
@@ -180,7 +180,7 @@ def merge_placements(
 
 
 def fit(case: LoadPlan) -> Projection:
-    """The placement with the most on the devices that fits; host only where nothing does.
+    """The placement that fits with the most on the devices; host only if none fits.
 
     A mixture moves the experts of its first layers to the host before any whole layer, because a
     token reads few of them.
@@ -209,7 +209,7 @@ def fit(case: LoadPlan) -> Projection:
 
 
 def largest_context(case: LoadPlan, placement: LayerPlacement) -> int | None:
-    """The most tokens of context with this placement; `None` if not even the shortest fits."""
+    """The longest context in tokens with this placement; `None` if even the shortest fails."""
 
     def with_context(tokens: int) -> LoadPlan:
         return replace(case, setting=replace(case.setting, context=tokens))
@@ -223,7 +223,7 @@ def largest_context(case: LoadPlan, placement: LayerPlacement) -> int | None:
 
 
 def _most(limit: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to `limit` that fits: often all, else by halving; 0 if not even 1."""
+    """The largest number up to `limit` that fits, found by bisection; 0 if even 1 does not fit."""
     if fits(limit):
         return limit
     return bisect_left(range(1, limit), x=True, key=lambda n: not fits(n))

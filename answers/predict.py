@@ -1,6 +1,6 @@
-"""Predict a speedup: what the formulas say, corrected by what people measured of such settings.
+"""Predict a speedup: the formulas' value, corrected by measurements of similar settings.
 
-`fitted.json` holds the corrections, and how far predictions were from people who had been left out;
+`fitted.json` holds the corrections, and the errors of predictions for people left out of the fit;
 `make predictions` writes it from `results/`.
 """
 
@@ -19,7 +19,7 @@ from answers.placement import LoadPlan, Projection
 from answers.rounds import Speculation, assumed_chances, parts_of, speedup, speedup_at
 from answers.speed import MachineSpeed, SpeedEstimate, assumed_rates, plain, plain_tps
 
-# Effects that make an interval wider where nobody tried them, in words.
+# Effects that widen the interval if nobody tried them, in words.
 _UNTRIED: Mapping[str, str] = {
     "pair": "this model",
     "card": "this card",
@@ -29,10 +29,10 @@ _UNTRIED: Mapping[str, str] = {
 
 
 class Coverage(msgspec.Struct, frozen=True, array_like=True):
-    """How predictions of a kind did for people who had been left out.
+    """The accuracy of predictions of a kind for people who were left out of the fit.
 
-    `widths` is how many standard deviations hold 90 % of them; `held` is the share of the `figures`
-    of `people` that fell into such intervals, where each person counts once.
+    `widths` is the number of standard deviations that contain 90 % of figures; `held` is the share
+    of the `figures` of `people` that fell into such intervals, where each person counts once.
     """
 
     widths: float
@@ -44,9 +44,9 @@ class Coverage(msgspec.Struct, frozen=True, array_like=True):
 class Fitted(msgspec.Struct, frozen=True):
     """The fit: each effect's coefficient with its standard deviation, in logarithms.
 
-    `digest` is that of the rows behind it. `spreads` are the standard deviations of effects that
-    nobody has seen, by their names; `noise` is that of one more person's figure about a setting
-    that is known. `kinds` has an entry `all`.
+    `digest` is the digest of the rows behind it. `spreads` are the standard deviations of untried
+    effects by name; `noise` is the standard deviation of one more person's figure for a known
+    setting. `kinds` has an entry `all`.
     """
 
     digest: str
@@ -82,9 +82,9 @@ class Fitted(msgspec.Struct, frozen=True):
 class Setup:
     """The subject of a question, without the draft: machine, model, and the task if one was named.
 
-    `plain_tps` is by the formulas and the `nominal` bandwidths, as the fit knows them; `machine`
-    has what results say of it, too. `curve` is what a wider step of the model costs there, if it
-    was measured.
+    `plain_tps` follows from the formulas and the `nominal` bandwidths, as in the fit; `machine`
+    also has the bandwidths that results reached. `curve` is the measured cost of wider steps there,
+    if any.
     """
 
     rig: Rig
@@ -106,9 +106,8 @@ class Setup:
 class Prediction:
     """A predicted speedup with its 90 % interval.
 
-    `coverage` is how often such intervals held the truth, if it is from the fit; `curve` is what
-    the cost of a round is from, if somebody measured it. Nobody tried the `untried` parts of the
-    setting, so the interval is wider.
+    A prediction by the fit has the `coverage` of such intervals, one by a measured curve has the
+    `curve`. The interval is wider for the `untried` parts of the setting, which nobody measured.
     """
 
     gain: SpeedEstimate
@@ -132,7 +131,7 @@ def setup_of(
     model: str,
     task: str | None,
 ) -> Setup:
-    """A target alone on a machine, placed like this."""
+    """The setup of a target alone on a machine, with this placement."""
     nominal = replace(machine, device_reached_gb_per_s=None, host_reached_gb_per_s=None)
     return Setup(
         rig=rig,
@@ -147,7 +146,7 @@ def setup_of(
 
 
 def case_of(setup: Setup, load: LoadPlan, found: Projection, speculation: Speculation) -> Case:
-    """A method at a depth for what is asked about, with what the formulas say of it."""
+    """The case of a method at a depth for this setup, with the values of the formulas."""
     parts = parts_of(load, found.placement, setup.nominal, speculation.source)
     beside_tps = plain_tps(parts.step, setup.nominal)
     _, accepted, _ = assumed_chances(speculation.source, speculation.depth)
@@ -171,8 +170,8 @@ def predicted(
 ) -> Prediction:
     """The predicted gain of speculation over `base`, the target alone in the same memory.
 
-    Where somebody measured the acceptance, or what a wider step costs, the formulas know more than
-    the fit. Rounds that draft from the text are mostly plain steps, of which a curve says nothing.
+    If the acceptance or the cost of wider steps was measured, the formulas are used in place of the
+    fit. A curve is not used for text methods, whose rounds are mostly plain steps.
     """
     curve = None if speculation.source == "text" else setup.curve_for(speculation.depth)
     if speculation.acceptance is None and curve is None:
@@ -184,7 +183,7 @@ def predicted(
 
 
 def predict(case: Case, fit: Fitted) -> Prediction:
-    """The speedup of a case by a fit."""
+    """Predict the speedup of a case with a fit."""
     effects = effects_of(case)
     above, deviation = fit.log_speedup(effects)
     middle = case.displaced + above

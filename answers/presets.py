@@ -52,17 +52,17 @@ class Preset:
 
     @property
     def reference(self) -> str:
-        """The name for a request to the hub: the repository and the file or quantisation in it."""
+        """The name in a request to the hub: the repository and the file or quantisation in it."""
         return f"{self.repository}:{self.file or self.quantisation}"
 
     @property
     def made(self) -> bool:
-        """Whether its file is made here, of the embedded weights."""
+        """Whether its file is derived on this machine from the embedded weights."""
         return self.size_from == "made"
 
     @property
     def derivation(self) -> str | None:
-        """How the file was made of the embedded weights; `None` for any other file."""
+        """The derivation from the embedded weights; `None` for any other file."""
         if not self.made or self.name == DEFAULT_DRAFT:
             return None
         if not self.pruned_layers:
@@ -83,7 +83,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Month:
-    """The same run for everybody: the first target that fits, a method, a few prompts."""
+    """The run of the month, the same for all: the first target that fits, a method, few prompts."""
 
     targets: tuple[str, ...]
     method: str
@@ -105,11 +105,11 @@ def presets() -> dict[str, Preset]:
 
 @cache
 def preset_named(name: str) -> Preset | None:
-    """The preset that a name means, with any separators; `None` for an unknown name.
+    """The preset for a name, with any separators; `None` for an unknown name.
 
-    A name is that of a preset, a model's with or without its owner, or either with a quantisation:
-    `qwen3-8b`, `Qwen/Qwen3-8B`, `qwen3:8b-q8_0`. A model whose shape is known needs no entry, nor
-    does one without an owner whose name states its size.
+    The name is a preset's, or a model's with or without its owner, and may add a quantisation:
+    `qwen3-8b`, `Qwen/Qwen3-8B`, `qwen3:8b-q8_0`. A model of known shape needs no entry, nor does a
+    name without an owner that states the model's size.
     """
     if name.lower().endswith("gguf") or ("/" in name and _OWNER.match(name) is None):
         return None
@@ -124,7 +124,7 @@ def preset_named(name: str) -> Preset | None:
 
 
 def require_quantisation(name: str) -> None:
-    """Raise `QuestionError` where a name's model is known and what follows its colon is not."""
+    """Raise `QuestionError` if a name's model is known but the tag after its colon is not."""
     tag = unknown_tag(name)
     model = name.removesuffix(f":{tag}")
     if tag and preset_named(model) is not None:
@@ -136,13 +136,13 @@ def require_quantisation(name: str) -> None:
 
 @cache
 def default_draft(name: str) -> Preset | None:
-    """The draft that people use with a target of this name, or with one in a repository of it."""
+    """The draft that people use with a target of this name, or in a repository of this name."""
     target = preset_named(name) or preset_named(_REPOSITORY.sub("", name))
     return None if target is None or target.draft is None else presets()[target.draft]
 
 
 def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | None:
-    """A model in a quantisation: its first preset's where it is `None`, else Q4_K_M."""
+    """A model in a quantisation: if that is `None`, in its first preset's, else in Q4_K_M."""
     alike = _by_model().get(slug, [])
     exact = [
         each
@@ -164,7 +164,7 @@ def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | N
             file=None,
         )
     shape = None if is_head(slug) else shape_named(slug)
-    # A repository that nobody listed is read, where it has no model of the table.
+    # An unlisted repository is read itself, unless its model is in the table.
     if shape is None or (owned and (shape.error or not (quantisation or shape.name == slug))):
         return None
     return Preset(
@@ -190,7 +190,7 @@ def _by_model() -> dict[str, list[Preset]]:
 
 
 def _label(name: str) -> str | None:
-    """The quantisation in a name as files are labelled: `ud q4_k_xl` is `UD-Q4_K_XL`."""
+    """The quantisation in a name, spelled as in file names: `ud q4_k_xl` is `UD-Q4_K_XL`."""
     found = find_quantisation(name)
     if found is None:
         return None

@@ -1,7 +1,7 @@
 """Read quantisations as people name them: `UD-Q4_K_XL`, `AWQ`, `4-bit`, `exl2 4.5bpw`.
 
-`quantisations.csv` has the bits per weight. A row with a `match` is found by it, the others by
-their name; `error` is by how much more the weights may take where the name leaves that open.
+`quantisations.csv` has the bits per weight. A row is found by its `match` if it has one, else by
+its name. `error` is the share by which weights may be larger if the name leaves that open.
 """
 
 import csv
@@ -12,11 +12,11 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-# Files of one quantisation differ in what they keep at more bits: 6 % in a public log.
+# Files of one quantisation differ in which tensors have more bits: 6 % in a public log.
 WEIGHTS_ERROR = 0.08
 _TEXT = ("name", "match")
 _FLOATS = frozenset(("F32", "F16", "BF16"))
-# "4-bit" and "4.5bpw"; in "mixed 2-3-8bit" no number says how many bits there are.
+# "4-bit" and "4.5bpw", but not "mixed 2-3-8bit", which does not state the average.
 _BITS = re.compile(r"(?<![A-Z0-9.])(?<!(?<!EXL)\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)(?![A-Z0-9])")
 _SCALES = 0.5  # bits per weight that blocks of whole bits spend on their scales
 _BITS_ERROR = 0.15
@@ -34,7 +34,7 @@ class Quantisation:
 
 
 def quantisation_of(name: str) -> Quantisation | None:
-    """Bits per weight of the quantisation that is named anywhere in the text."""
+    """Bits per weight of the quantisation that a text names anywhere."""
     found = find_quantisation(name)
     return found[0] if found else None
 
@@ -42,7 +42,7 @@ def quantisation_of(name: str) -> Quantisation | None:
 @cache
 def find_quantisation(text: str) -> tuple[Quantisation, str] | None:
     """A quantisation and the part of the text that names it, with its `UD-`; `None` without one."""
-    plain = re.sub(r"[-\s/:]", "_", text.upper())  # as long as the text
+    plain = re.sub(r"[-\s/:]", "_", text.upper())  # of the same length as the text
     if "NOT_STATED" in plain:
         return None
     for pattern, bits in _patterns():
@@ -55,7 +55,7 @@ def find_quantisation(text: str) -> tuple[Quantisation, str] | None:
 
 
 def _of_bits(bits: str) -> Quantisation:
-    """A quantisation that is stated in bits only; whole numbers of bits leave out the scales."""
+    """A quantisation stated only in bits; whole numbers of bits do not include the scales."""
     body = float(bits) if "." in bits else float(bits) + _SCALES
     return Quantisation(
         name=f"{bits}-bit", body=body, embedding=body, output=body, error=_BITS_ERROR

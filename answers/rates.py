@@ -1,6 +1,6 @@
 """Derive the bandwidth that a device reached from a measured plain speed, and predict with it.
 
-A plain speed times the bytes that a token reads is the rate at which the device's memory was read.
+A plain speed times the bytes read per token is the rate at which the device's memory was read.
 Another model on the same device is read at about that rate.
 """
 
@@ -23,7 +23,7 @@ _THREADS = re.compile(r" \d+ threads$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """The bandwidth that a device, or a processor, reached with a model that it held whole."""
+    """The bandwidth that a device or processor reached with a model entirely in its memory."""
 
     device: str
     on_cpu: bool
@@ -58,8 +58,8 @@ def with_rates(
 ) -> Computer:
     """The computer with the rates that such cards and processors reached, where any are known.
 
-    The models nearest to this one in size decide. Rates `of_this_machine` count whatever their
-    device is called.
+    The rates of the models nearest in size are used. Rates `of_this_machine` count regardless of
+    the name of their device.
     """
     listed = tuple(rates) if of_this_machine else rates_of(computer, rates)
     gb = gb_per_token(facts)
@@ -81,9 +81,9 @@ def with_rates(
 
 
 def with_step(computer: Computer, facts: ModelFacts, step_ms: float) -> Computer:
-    """The computer as it reads a model that one of its memories holds in so many milliseconds.
+    """The computer with the rate of one memory derived from a model's measured step time.
 
-    What is known of its other memory stays.
+    The rate of its other memory is unchanged.
     """
     on_cpu, before = not computer.devices, computer.speed
     rate = rate_of(facts, _MS / step_ms, on_cpu=on_cpu, device="", source="")
@@ -109,7 +109,7 @@ def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:
 
 
 def is_processor(device: str, processor: str) -> bool:
-    """Whether a device of the results is this processor, whose threads may not be stated."""
+    """Whether a device of the results is this processor, with or without its number of threads."""
     return bool(processor) and processor in {device, _THREADS.sub("", device)}
 
 

@@ -1,8 +1,8 @@
 """The yield and the cost of a round: the speedup is its tokens over its cost in plain steps.
 
 A round is one step of the target over the drafted tokens, plus the drafting; it yields the accepted
-tokens and one more. How much is accepted is a range where nobody measured it, and so is what a
-wider step costs. The interval of a speedup comes from these ranges.
+tokens and one more. Acceptance and the cost of wider steps are ranges where nobody measured them.
+The interval of a speedup comes from these ranges.
 """
 
 import math
@@ -21,9 +21,9 @@ from answers.speed import MachineSpeed, SpeedEstimate, StepBytes
 DraftSource = Literal["model", "own-head", "other-head", "text"]
 
 _GB, _MS = 1e9, 1000.0
-# Curves were taken from coding prompts, drawn at a temperature: other texts yield less.
+# Published yields are from coding prompts, sampled at a temperature: other texts yield less.
 _CURVE_ERROR = 1.25
-# The chance that the first drafted token is accepted: least, usual and most, by what drafts.
+# The chance that the first drafted token is accepted: least, usual and most, by draft source.
 # Assumed; the head's usual one agrees with 51.0 over 30.7 tokens/s of a 27B model on an RTX 3090.
 ACCEPTANCE: Mapping[DraftSource, tuple[float, float, float]] = {
     "model": (0.38, 0.66, 0.84),
@@ -33,14 +33,14 @@ ACCEPTANCE: Mapping[DraftSource, tuple[float, float, float]] = {
 }
 # Each further position is accepted less often: public positions fall from 70 to 38 % over five.
 _NEXT_POSITION = 0.9
-# The same of models and heads as 58 people published tokens a round, each counted once: the median,
-# and the ends between which nine in ten are; the best are accepted alike at all positions. The fit
-# corrects the figures above; where the cost of a round was measured, nothing is left to correct.
+# The same chance of models and heads from the tokens a round that 58 people published, each counted
+# once: the median and the range of nine in ten. At the top, all positions are accepted alike. The
+# fit corrects the figures above; these are for rounds of measured cost, which it does not correct.
 PUBLISHED_LOW, PUBLISHED_FIRST, PUBLISHED_HIGH = 0.5, 0.86, 0.985
-# Errors of the cost of a round, as 90 % half-widths of logarithms: of a wider step on a card, the
-# same on a processor and where graphics share main memory, and of a bandwidth that nobody states.
+# Errors of the cost of a round, as 90 % half-widths of logarithms: of a wider step on a card, of
+# one on a processor or on graphics that share main memory, and of an unknown bandwidth.
 _COST_ERROR, _SHARED_COST_ERROR, _BANDWIDTH_ERROR = 0.45, 0.5, 0.15
-_TEXT_COST_ERROR = 0.1  # most of its rounds are plain steps
+_TEXT_COST_ERROR = 0.1  # most rounds of text methods are plain steps
 _Z90 = 1.6449
 
 
@@ -58,8 +58,8 @@ class YieldCurve:
 class Speculation:
     """The source of drafts, its method's id in the vocabulary, and the longest draft.
 
-    `acceptance` is a measured chance of a drafted token; `None` takes that of `curve`, else the
-    usual ones.
+    `acceptance` is the measured chance that a drafted token is accepted; `None` means that of
+    `curve` or, without a curve, the usual ones.
     """
 
     source: DraftSource
@@ -71,7 +71,7 @@ class Speculation:
     def chances(self, *, known_cost: bool = False) -> tuple[float, float, float]:
         """The chance that a drafted token is accepted, over all positions: least, usual, most.
 
-        With a `known_cost` nothing corrects it, so it is what people published.
+        With a `known_cost` the fit corrects nothing, so the published acceptance is returned.
         """
         if self.acceptance is not None:
             return (self.acceptance,) * 3
@@ -91,9 +91,8 @@ class Speculation:
 class RoundParts:
     """The cost of a round on one machine: the target's step, and a drafted token, in milliseconds.
 
-    `replays`: after a rejection the accepted tokens are read again. `shared`: all is computed on a
-    processor, or on graphics that use its memory. `curve`: what a wider step costs, if it was
-    measured.
+    `replays`: after a rejection the accepted tokens are computed again. `shared`: a processor
+    computes everything, or graphics that use its memory. `curve`: the measured cost of wider steps.
     """
 
     step: StepBytes
@@ -105,7 +104,7 @@ class RoundParts:
 
 @cache
 def assumed_chances(source: DraftSource, depth: int) -> tuple[float, float, float]:
-    """The assumed acceptance without counts: later positions are accepted less often."""
+    """The acceptance assumed without counted tokens: later positions are accepted less often."""
     low, usual, high = (
         chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth)
         for first in ACCEPTANCE[source]
@@ -115,7 +114,7 @@ def assumed_chances(source: DraftSource, depth: int) -> tuple[float, float, floa
 
 @cache
 def published_chances(depth: int) -> tuple[float, float, float]:
-    """The chances that models and heads have with nine in ten people."""
+    """The range of acceptance of models and heads that covers nine in ten people."""
     low, usual = (
         chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth)
         for first in (PUBLISHED_LOW, PUBLISHED_FIRST)
@@ -125,7 +124,7 @@ def published_chances(depth: int) -> tuple[float, float, float]:
 
 @lru_cache(maxsize=4096)
 def chance_of(tokens: float, depth: int) -> float:
-    """The chance of each drafted token, equal for all, at which a round yields this many tokens."""
+    """The acceptance, equal for all drafted tokens, at which a round yields this many tokens."""
     low, high = 0.0, 1.0
     for _ in range(40):
         middle = (low + high) / 2
@@ -137,7 +136,7 @@ def chance_of(tokens: float, depth: int) -> float:
 def tokens_per_round(accepted: float, depth: int, decay: float = 1.0) -> float:
     """Tokens that a round yields on average: 1 + a + a^2 + ... (Leviathan et al. 2023).
 
-    With `decay` each position's chance is that share of the one before it.
+    Each position's chance is `decay` times that of the position before.
     """
     total, reached, chance = 1.0, 1.0, accepted
     for _ in range(depth):
@@ -172,9 +171,9 @@ def speedup(
     speculation: Speculation,
     assumes: tuple[str, ...] = (),
 ) -> SpeedEstimate:
-    """How many times faster than `baseline`, the target alone in the same memory, with 90 % bounds.
+    """The speedup over `baseline`, the target alone in the same memory, with 90 % bounds.
 
-    The baseline may have more layers on the devices: what the draft takes is part of its price.
+    The baseline may have more layers on the devices: the draft's memory is part of its cost.
     """
     low, usual, high = speculation.chances(known_cost=parts.curve is not None)
     fresh = speed.FRESH_EXPERTS
@@ -212,13 +211,13 @@ def speedup_at(
     accepted: float,
     fresh: float = speed.FRESH_EXPERTS,
 ) -> float:
-    """How many times faster than this many tokens per second, if so many drafts are `accepted`."""
+    """The speedup over `baseline_tps` if a drafted token is accepted with the chance `accepted`."""
     tokens = tokens_per_round(accepted, speculation.depth)
     return tokens / round_time_ms(parts, machine, speculation, accepted, fresh) * _MS / baseline_tps
 
 
 def chance_of_gain(estimate: float, low: float, high: float) -> float:
-    """The chance that a speedup is above 1, by its 90 % interval on the side of 1 (lognormal)."""
+    """The chance of a speedup above 1: lognormal, from the side of its 90 % interval towards 1."""
     end = low if estimate >= 1 else high
     spread = abs(math.log(end / estimate)) / _Z90
     if not spread:
@@ -235,8 +234,8 @@ def round_time_ms(
 ) -> float:
     """Milliseconds of a round: drafting, one step over the draft, and a replay where needed.
 
-    A target with a recurrent state that keeps no copies of it goes back to a checkpoint after a
-    rejection, and reads the accepted tokens again.
+    Without copies of its recurrent state, a target returns to a checkpoint after a rejection and
+    computes the accepted tokens again.
     """
     depth = speculation.depth
     verify = _step_ms(parts, machine, depth + 1, fresh)
@@ -254,7 +253,7 @@ def round_time_ms(
 
 
 def _step_ms(parts: RoundParts, machine: MachineSpeed, tokens: int, fresh: float) -> float:
-    """Milliseconds of a step over this many tokens: by the curve, if one covers them."""
+    """Milliseconds of a step over this many tokens, by the curve if it covers them."""
     cost = parts.curve.cost(tokens) if parts.curve else None
     if cost is None:
         return speed.step_ms(parts.step, machine, tokens, fresh)
@@ -264,7 +263,7 @@ def _step_ms(parts: RoundParts, machine: MachineSpeed, tokens: int, fresh: float
 def _draft_ms(
     load: LoadPlan, machine: MachineSpeed, source: DraftSource, placement: LayerPlacement
 ) -> float:
-    """Milliseconds of one drafted token, read at the rates that the target is read with."""
+    """Milliseconds of one drafted token; its weights are read at the target's rates."""
     draft = load.draft
     if source == "text":
         return 0.0

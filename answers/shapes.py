@@ -1,10 +1,10 @@
-"""Facts about a model from its name and quantisation, for models that have no file here yet.
+"""Derive facts about a model from its name and quantisation, for models without a file here yet.
 
-`shapes.csv` has a row for each model, and an empty cell where a default of `ShapeRow` holds. It was
-written down from the models' published configurations as they are known: the parameters that follow
-were compared with the models' stated sizes, caches and embeddings with public logs where there are
-any. `gemma-4-12b` is assumed to be like `gemma-3-12b` but for the widths of its KV cache, which are
-from a public log. A model's own header, where there is one, takes precedence over the table.
+`shapes.csv` has a row for each model; an empty cell means the default of `ShapeRow`. Rows were
+written from the models' published configurations. Their parameter counts were compared with the
+stated sizes, caches and embeddings with public logs where available. `gemma-4-12b` is assumed to be
+like `gemma-3-12b`, except for the widths of its KV cache, which are from a public log. A model's
+own header takes precedence over the table.
 """
 
 import re
@@ -22,9 +22,9 @@ __all__ += ["scaled", "shape_of", "shapes"]
 _BITS = 8
 _GATE_UP_DOWN = 3
 _EIGHTH, _THIRD = 8, 3
-# A `_M` mixture gives some layers' wider matrices two bits more, a tenth of the layer's bytes.
+# A `_M` mixture gives wider matrices of some layers two more bits, a tenth of the layer's bytes.
 _MORE_BITS = 1.12
-# In what proportion layers share known bytes when the quantisation is not known.
+# The quantisation assumed for splitting known bytes between layers when their own is unknown.
 _USUAL = Quantisation(name="Q4_K_M", body=4.8, embedding=4.5, output=6.5625)
 # The columns that are text; the cells of all others are numbers or `true` and `false`.
 _TEXT = ("name", "match", "architecture")
@@ -35,12 +35,12 @@ class ShapeRow:
     """The sizes in a model's configuration.
 
     `match` is searched in a name in lower case with hyphens, then in the model's slug; the first
-    row that matches counts. `error` is by how much its weights may be more than estimated.
-    `full_every`: one of this many layers attends to the whole context; the others have a sliding
-    `window`, or a recurrent state if `d_inner` is given. `tied`: one matrix embeds and puts out
-    tokens. `gated`: attention has a gate as wide as its queries. `head_layers`: layers of a
-    built-in multi-token prediction head, in files that contain it. `context_tokens`: the longest
-    that the newest model of this shape was trained for.
+    match counts. `error` is the share by which its weights may exceed the estimate. `full_every`:
+    one of this many layers attends to the whole context; the others have a sliding `window`, or a
+    recurrent state if `d_inner` is given. `tied`: one matrix is both embedding and output. `gated`:
+    attention has a gate as wide as its queries. `head_layers`: layers of a built-in multi-token
+    prediction head, in files that contain it. `context_tokens`: the longest context that the newest
+    model of this shape was trained for.
     """
 
     name: str
@@ -72,14 +72,14 @@ class ShapeRow:
 
     @property
     def parameters(self) -> int:
-        """All weights, without a prediction head."""
+        """The number of all weights, without a prediction head."""
         matrices = self.vocabulary * self.embedding * (1 if self.tied else 2)
         return matrices + sum(_dense(self, index) + _experts(self) for index in range(self.layers))
 
 
 @cache
 def shape_of(name: str) -> ShapeRow | None:
-    """The shape of the model with this name; `None` for one that the table does not have."""
+    """The shape of the model with this name; `None` if the table lacks it."""
     written = re.sub(r"[\s_]+", "-", name.lower())
     return _found(written) or _found(model_key(name))
 
@@ -135,7 +135,7 @@ def scaled(facts: ModelFacts, *, file_bytes: float) -> ModelFacts:
 
 
 def more_bits(index: int, count: int) -> bool:
-    """Whether a mixture of quantisations gives a layer more bits (`use_more_bits` in llama.cpp)."""
+    """Whether a mixed quantisation gives a layer more bits (`use_more_bits` in llama.cpp)."""
     eighth = count // _EIGHTH
     return (
         index < eighth or index >= 7 * count // _EIGHTH or (index - eighth) % _THIRD == _THIRD - 1
@@ -181,7 +181,7 @@ def _dense(shape: ShapeRow, index: int) -> int:
 
 
 def _mixer(shape: ShapeRow, index: int) -> int:
-    """Weights of the attention, or of what takes its place."""
+    """Weights of the attention or, in a recurrent layer, of its replacement."""
     if _is_recurrent(shape, index):
         inner = shape.d_inner
         groups = 2 * shape.groups * shape.d_state

@@ -1,9 +1,9 @@
-"""Shapes of models that the table does not have, estimated from the number of their parameters.
+"""Estimate shapes of models that are not in the table from their numbers of parameters.
 
 The number is in a name (`foo-7b`, `bar-30b-a3b`, `baz-e2b`) or, for names without one, in
 `sizes.csv`. The rules are fits to the rows of `shapes.csv`: width and layers are powers of the
-billions of parameters, within 20 % of them; KV heads are the usual ones. The feed-forward width is
-what makes the parameters of all layers the stated ones.
+billions of parameters, within 20 % of the rows; KV heads are the usual ones. The feed-forward width
+is chosen so that all layers together have the stated number of parameters.
 """
 
 import math
@@ -15,24 +15,24 @@ from answers.model_names import model_key
 from answers.quantisations import table
 from answers.shapes import ShapeRow, shape_of
 
-# "7B" may be 6.5 or 7.6 billion; a number from a table is closer.
+# "7B" may be 6.5 or 7.6 billion; a number from a table is more exact.
 _NAME_ERROR, _TABLE_ERROR = 0.15, 0.08
 _SIZE = re.compile(r"(?:^|-)(e?)(\d+(?:\.\d+)?)([bm])(?:-a(\d+(?:\.\d+)?)b)?(?=-|$)")
-# Heads in a file of their own are not models of the size in their name.
+# Heads and adapters in separate files do not have the size in their name.
 _NO_MODEL = re.compile(r"eagle|dflash|dspark|medusa|assistant|speculator|draft|lora|mmproj")
-_VOCABULARY, _HEAD, _STEP = 151_936, 128, 128  # medians of the rows, and what widths divide by
-# Of dense models and of mixtures: the width is a * billions ** b, the layers c * billions ** d; the
-# width of a layer's keys, and how many times the model's width that of its queries is.
+_VOCABULARY, _HEAD, _STEP = 151_936, 128, 128  # medians of the rows, and the step of widths
+# For dense models and for mixtures: a, b, c and d of width = a * billions ** b and of
+# layers = c * billions ** d, the width of a layer's keys, and that of its queries over the model's.
 _DENSE, _MIXTURE = (1491, 0.415, 23.1, 0.244, 1024, 1), (1527, 0.131, 10.1, 0.352, 512, 2)
-_TIED_BELOW = 4  # billions; most smaller models have one matrix for both ends
+_TIED_BELOW = 4  # billions; most smaller models have one matrix for embedding and output
 _EXPERTS = 256
-ESTIMATED = "unknown"  # the architecture of such a shape
+ESTIMATED = "unknown"  # the architecture of an estimated shape
 _TEXT = ("name", "match", "source")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """Billions of parameters, in all and per token, and what else is known of a model's shape."""
+    """Billions of parameters, in total and per token, and other known facts of a model's shape."""
 
     name: str
     parameters_b: float
@@ -55,7 +55,7 @@ def shape_named(name: str) -> ShapeRow | None:
 
 
 def is_head(slug: str) -> bool:
-    """Whether a model's slug is that of a part that drafts, which has not the size in its name."""
+    """Whether a slug names a draft head or other part, whose size is not the one in its name."""
     return _NO_MODEL.search(slug) is not None
 
 

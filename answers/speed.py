@@ -1,8 +1,8 @@
-"""Predicts tokens per second: what a step must read, over the bandwidths that it is read with.
+"""Predict tokens per second: the bytes that a step reads, over the bandwidths of their memories.
 
 A step takes the bytes on the devices over their bandwidth plus the bytes in host memory over the
-host's, each times an efficiency (Williams, Waterman and Patterson 2009, Roofline). What results of
-the same machine reached replaces the efficiencies.
+host's, each times an efficiency (Williams, Waterman and Patterson 2009, Roofline). Bandwidths that
+results of the same machine reached replace these products.
 """
 
 from collections.abc import Iterator
@@ -15,34 +15,34 @@ from answers.memory import kv_mib, weights_of
 from answers.model import MIB, LayerPlacement, ModelFacts, Setting
 from answers.placement import LoadPlan, Projection
 
-# What an estimate rests on: results of this card and model, the fit to all, a measured curve of
-# step times, results of other models on this card, or formulas.
+# The basis of an estimate: results of this card and model, the fit to all results, a measured curve
+# of step times, results of other models on this card, or formulas.
 Basis = Literal["measured", "imported", "published", "predicted", "curve", "nearest", "physics"]
 
 # Shares of the nominal bandwidth that plain decoding reached in public measurements.
 EFFICIENCY_LOW, EFFICIENCY, EFFICIENCY_HIGH = 0.51, 0.62, 0.81
-# Processors reach less of theirs: 0.53 in the published run of a 27B model in DDR5-4800.
+# Processors reach a lower share: 0.53 in the published run of a 27B model in DDR5-4800.
 HOST_EFFICIENCY = 0.5 / 0.62
-# With results of the same device and other models; the aim for four in five predictions.
+# The error with results of the same device and other models; four in five should be within it.
 NEAREST_ERROR = 1.25
 # Cost of each further token of a step on a graphics card, in plain steps: assumed; for
 # Apple by generation, so that M1 and M2 mostly lose and later ones gain, as people report.
 WIDER_STEP = 0.06
 WIDER_STEP_APPLE = {"apple m1": 0.28, "apple m2": 0.22}
 WIDER_STEP_LATER_APPLE = 0.11
-# Tokens that follow each other share many experts: how far each further one chooses new ones, at
-# least, usually and at most. Assumed until it is fitted; independent choices (1) would make every
-# mixture lose, and most public results with a built-in head gain.
+# Neighbouring tokens share many experts: the share of new choices by each further token, least,
+# usual and most. Assumed until it is fitted. With independent choices (1) every mixture would lose,
+# but most public results with a built-in head gain.
 FRESH_LOW, FRESH_EXPERTS, FRESH_HIGH = 0.1, 0.35, 0.8
 _GFLOPS_PER_CORE = 100.0  # assumed
 _DEFAULT_CORES = 8
-MS_PER_LAYER = 0.02  # starting the kernels of a layer
-MS_PER_CHOICE = 0.05  # assumed: choosing experts and starting theirs, a layer
-# To the host and back, for a layer whose experts are there: 35B-A3B with the experts of 34 layers
-# in main memory ran at 26.5 tokens/s on an RTX 3060 in a public log.
+MS_PER_LAYER = 0.02  # launching the kernels of a layer
+MS_PER_CHOICE = 0.05  # assumed: choosing experts and launching their kernels, a layer
+# The way to the host and back for a layer with experts there. In a public log, 35B-A3B with the
+# experts of 34 layers in main memory ran at 26.5 tokens/s on an RTX 3060.
 MS_PER_CROSSING = 0.3
 ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S = 400.0, 50.0
-_DEPTH_TOKENS = 512  # how far into the text speeds are stated
+_DEPTH_TOKENS = 512  # the context at which speeds are stated
 _GB = 1e9
 _MS = 1000.0
 
@@ -62,7 +62,7 @@ class SpeedEstimate:
     assumes: tuple[str, ...] = ()
 
     def times(self, ratio: "SpeedEstimate") -> "SpeedEstimate":
-        """Multiply by a ratio, which decides what the product rests on."""
+        """Multiply by a ratio; the product has the ratio's basis."""
         return SpeedEstimate(
             estimate=self.estimate * ratio.estimate,
             low=self.low * ratio.low,
@@ -74,12 +74,12 @@ class SpeedEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineSpeed:
-    """The inputs of speed other than memory sizes: bandwidths in GB/s, and cores of the host."""
+    """The inputs of a speed apart from memory sizes: bandwidths in GB/s, and cores of the host."""
 
     device_gb_per_s: float | None
     host_gb_per_s: float | None
     cores: int | None = None
-    # What these memories reached with other models, by results of such machines.
+    # Bandwidths that these memories reached with other models, by results of such machines.
     device_reached_gb_per_s: float | None = None
     host_reached_gb_per_s: float | None = None
     wider_step: float = WIDER_STEP
@@ -89,7 +89,7 @@ class MachineSpeed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepBytes:
-    """Bytes that a step reads on devices and in host memory, experts apart, and its fixed time.
+    """Bytes that a step reads on devices and in host memory, experts separate, and its fixed time.
 
     `used` is the share of a mixture's experts that one token needs, 1 for a dense model.
     """
@@ -102,7 +102,7 @@ class StepBytes:
     launches_ms: float = 0.0
 
     def read(self, tokens: int = 1, fresh: float = 1.0) -> tuple[float, float]:
-        """Bytes on devices and in host memory of a step over so many tokens."""
+        """Bytes that a step over this many tokens reads on devices and in host memory."""
         share = touched_share(self.used, tokens, fresh)
         return self.device + self.device_experts * share, self.host + self.host_experts * share
 
@@ -138,7 +138,7 @@ def plain(load: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEsti
 
 
 def plain_of(step: StepBytes, assumes: Iterator[str], machine: MachineSpeed) -> SpeedEstimate:
-    """Tokens per second of plain decoding that reads so much."""
+    """Tokens per second of plain decoding with such steps."""
     tps = plain_tps(step, machine)
     device = not step.device or machine.device_reached_gb_per_s is not None
     host = not step.host + step.host_experts or machine.host_reached_gb_per_s is not None
@@ -155,17 +155,17 @@ def plain_of(step: StepBytes, assumes: Iterator[str], machine: MachineSpeed) -> 
 
 
 def plain_tps(step: StepBytes, machine: MachineSpeed) -> float:
-    """Tokens per second of plain decoding that reads so much, without an interval."""
+    """Tokens per second of plain decoding with such steps, without an interval."""
     return _MS / step_ms(step, machine)
 
 
 def step_ms(
     step: StepBytes, machine: MachineSpeed, tokens: int = 1, fresh: float = FRESH_EXPERTS
 ) -> float:
-    """Milliseconds of one step over so many tokens; `fresh` as in `touched_share`."""
+    """Milliseconds of one step over this many tokens; `fresh` is that of `touched_share`."""
     read, in_host = step.read(tokens, fresh)
     device = read / (device_rate(machine) * _GB) * _MS + step.launches_ms
-    # About how many weights a token uses there, at 5 bits each.
+    # The approximate number of weights in host memory that a token uses, at 5 bits each.
     weights = sum(step.read()[1:]) * 8 / 5
     gflops = _GFLOPS_PER_CORE * (machine.cores or _DEFAULT_CORES)
     host = in_host / (host_rate(machine) * _GB) * _MS + (tokens - 1) * weights * 2 / (gflops * 1e6)
@@ -173,14 +173,14 @@ def step_ms(
 
 
 def device_rate(machine: MachineSpeed) -> float:
-    """GB/s that the devices reach: as results of them say, else a share of the nominal rate."""
+    """GB/s that the devices reach: the rate in their results, else a share of the nominal rate."""
     assumed = ASSUMED_HOST_GB_PER_S if machine.unified else ASSUMED_GB_PER_S
     nominal = machine.device_gb_per_s or assumed
     return machine.device_reached_gb_per_s or nominal * machine.efficiency
 
 
 def host_rate(machine: MachineSpeed) -> float:
-    """GB/s that main memory reaches: as results say, else a share of the nominal rate."""
+    """GB/s that main memory reaches: the rate in results, else a share of the nominal rate."""
     nominal = machine.host_gb_per_s or ASSUMED_HOST_GB_PER_S
     return machine.host_reached_gb_per_s or nominal * EFFICIENCY * HOST_EFFICIENCY
 
@@ -199,17 +199,17 @@ def starts_ms(facts: ModelFacts, layers: int) -> float:
 
 
 def touched_share(used: float, tokens: int, fresh: float = 1.0) -> float:
-    """The share of a mixture's experts that a step of so many tokens reads.
+    """The share of a mixture's experts that a step over this many tokens reads.
 
-    Tokens that follow each other choose many of the same experts: each further one counts as
-    `fresh` of an independent choice. 1 is independent, 0 the same experts for all.
+    Neighbouring tokens choose many of the same experts, so each further token counts as the share
+    `fresh` of an independent choice: 1 is independent, 0 the same experts for all.
     """
     untouched: float = (1 - used) ** (1 + (tokens - 1) * fresh)
     return 1 - untouched
 
 
 def assumed_rates(step: StepBytes, machine: MachineSpeed) -> Iterator[str]:
-    """The bandwidths that are needed and unknown."""
+    """Notes on the bandwidths that a step needs but nobody stated."""
     device = machine.device_gb_per_s or machine.device_reached_gb_per_s
     host = machine.host_gb_per_s or machine.host_reached_gb_per_s
     if step.device and device is None and not machine.unified:

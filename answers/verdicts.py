@@ -16,7 +16,7 @@ RANKS: Mapping[Verdict, int] = {
 def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
     """The verdict on a way of drafting, and its chance of a gain.
 
-    What is only predicted is at most *Probably* or *Probably not*.
+    A prediction from assumed acceptance is at most *Probably* or *Probably not*.
     """
     gain, figures = choice.gain, choice.figures
     if gain is None or not choice.fits:
@@ -37,9 +37,9 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
 
 
 def promise(choice: PlanOption) -> tuple[bool, bool, bool, bool, int, float]:
-    """The sort key of the ways: fitting ones first; measured gains, predictions, measured losses.
+    """The sort key of ways: those that fit, then measured gains, predictions, measured losses.
 
-    Of predictions the one that surely gains most counts, not the one that is least known.
+    Predictions are ranked by the lower end of their interval, so that uncertainty does not win.
     """
     rank, measured = RANKS[verdict_of(choice)[0]], choice.figures is not None
     gain = choice.gain.estimate if choice.gain else 0.0
@@ -49,6 +49,6 @@ def promise(choice: PlanOption) -> tuple[bool, bool, bool, bool, int, float]:
 
 
 def helps(judged: PlanOption, verdict: Verdict) -> bool:
-    """Whether a way is to be switched on."""
+    """Whether to switch a way of drafting on."""
     gains = judged.gain is not None and judged.gain.estimate >= 1
     return gains and RANKS[verdict] >= RANKS["Try it"]

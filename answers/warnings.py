@@ -39,7 +39,7 @@ def _room(asked: PlanOption) -> Iterator[str]:
 
 
 def _displaced(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
-    """What speculation pushes off the devices: the reason why it can be slower than no draft."""
+    """The layers that a draft pushes off the devices, which can make it slower than no draft."""
     with_draft, without = asked.found.placement, alone.found.placement
     moved = without.layers - with_draft.layers
     extra = sum(
@@ -116,7 +116,7 @@ def _needed(memory: Memory, buffers: Buffers) -> str:
 
 
 def _fitting(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
-    """Options of a run with which the plan fits, those that change the least first."""
+    """Options of a run with which the plan fits, the smallest changes first."""
     if project(case, placement).fits:
         return
     setting = case.setting

@@ -1,4 +1,4 @@
-"""An answer as sentences, the same ones for terminal, comment and page."""
+"""Write an answer as sentences, the same for terminal, comment and page."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _MOST_LOSSES = 2  # by name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentences:
-    """The sentences of an answer in reading order; `None` where there is nothing to say."""
+    """The sentences of an answer in reading order; `None` for one that does not apply."""
 
     verdict: str
     why: str | None
@@ -41,7 +41,7 @@ class Sentences:
 
 
 def sentences(found: Answer) -> Sentences:
-    """Everything that an answer says, but for its commands."""
+    """All sentences of an answer; its commands are separate."""
     return Sentences(
         verdict=verdict(found),
         why=_why(found),
@@ -77,7 +77,7 @@ def verdict(found: Answer) -> str:
 
 
 def way(found: Answer) -> str:
-    """What to do, or what the verdict is about, without figures: a heading."""
+    """A heading without figures: the advice, or the way that the verdict is about."""
     asked, judged = found.asked, found.judged
     if not asked.fits:
         return f"it does not fit{memory_words.missing(asked)}"
@@ -90,7 +90,7 @@ def way(found: Answer) -> str:
 
 
 def _split(choice: PlanOption) -> str:
-    """Where a part of the model is, if it is not on the devices as a whole."""
+    """The split of a model that is only partly on the devices; empty for any other."""
     placement, whole = choice.found.placement, choice.case.target.placed_layers
     if not choice.case.devices or choice.found.extent != "partly":
         return ""
@@ -119,7 +119,7 @@ def _ratio(choice: PlanOption) -> str:
 
 
 def _why(found: Answer) -> str | None:
-    """The evidence: figures of this card and model, else what the formulas rest on."""
+    """The evidence: figures of this card and model, else the basis of the prediction."""
     judged = found.judged
     if judged is None or judged.gain is None or judged.speculation is None:
         return None
@@ -134,14 +134,14 @@ def _why(found: Answer) -> str | None:
     rounds = "predicted from public results of such settings"
     if curve is not None:
         rounds = _by_curve(curve, judged.speculation.depth, yielded, cost)
-    elif cost >= 1:  # else the usual yield does not explain it
+    elif cost >= 1:  # below 1, the usual yield does not explain the prediction
         rounds = (
             f"predicted: a round produces {yielded:.1f} tokens in the time of {cost:.1f} plain "
             "steps"
         )
     elsewhere = f"; {_elsewhere(found.kin)}" if found.kin else ""
     untried = judged.predicted.untried if judged.predicted else ()
-    # Without such a card, this one is missing as well.
+    # If no such card was tried, this card was not either.
     lacking = [each for each in untried if each != "this card" or "such a card" not in untried]
     names = " or ".join(lacking)
     wider = f"; nobody published {names} with it, so the interval is wider" if untried else ""
@@ -149,7 +149,7 @@ def _why(found: Answer) -> str | None:
 
 
 def _beside(found: Answer, judged: PlanOption) -> str:
-    """What a measured curve promises beside a published figure."""
+    """The prediction by a measured curve, printed beside a published figure."""
     if judged.by_curve is None or found.question.curve is None:
         return ""
     depth, gain = judged.by_curve
@@ -158,7 +158,7 @@ def _beside(found: Answer, judged: PlanOption) -> str:
 
 
 def _by_curve(curve: Curve, depth: int, yielded: float, cost: float) -> str:
-    """The measured cost of a wider step, and what it makes of a round."""
+    """The measured cost of a wider step, and the yield and cost of a round that follow."""
     return (
         f"by {curve.source}, a step over {depth + 1} tokens takes as long as "
         f"{curve.cost(depth + 1):.2f} plain steps; a round produces about {yielded:.1f} tokens in "
@@ -167,7 +167,7 @@ def _by_curve(curve: Curve, depth: int, yielded: float, cost: float) -> str:
 
 
 def _people(figures: Found) -> str:
-    """Who found what on this card with this model."""
+    """The figures of people for this card and model."""
     depth = f" at depth {figures.depth}" if figures.depth else ""
     if figures.tier != "published":
         return (
@@ -187,7 +187,7 @@ def _elsewhere(kin: Kin) -> str:
 
 
 def _losses(found: Answer) -> str | None:
-    """The ways of drafting that lose, those that people found first, then by prediction."""
+    """The ways of drafting that lose: measured losses first, then predicted ones."""
     lost = [
         each
         for each in found.options
@@ -239,14 +239,14 @@ def _instead(found: Answer) -> str | None:
 
 
 def coverage_of(judged: PlanOption | None) -> Coverage | None:
-    """How often intervals like this one held; `None` if the answer was measured by people."""
+    """The coverage of intervals like this one; `None` if the answer is a figure of people."""
     if judged is None or judged.figures is not None or judged.predicted is None:
         return None
     return judged.predicted.coverage
 
 
 def _accuracy(found: Answer) -> str:
-    """How far such answers were from what was measured."""
+    """The accuracy of such answers against measurements."""
     coverage = coverage_of(found.judged)
     if coverage is not None and found.asked.fits:
         return (

@@ -1,14 +1,14 @@
-"""What an installed wheel puts into site-packages: this package, with the rooms inside it.
+"""The package that the wheel installs; it contains all top-level packages of the repository.
 
-The rooms import each other by the names that they have in the repository; they are found from
-here, so that no name as general as `schemas` lands in site-packages.
+They import each other by their names in the repository and are found through this package, so that
+no name as general as `schemas` lands in site-packages.
 """
 
 import sys
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-# In a checkout the rooms are next to this package, not in it.
+# In a checkout the other packages are next to this one, not in it.
 _ROOMS = _HERE if (_HERE / "harness").is_dir() else _HERE.parent
 
 if str(_ROOMS) not in sys.path:

@@ -1,4 +1,4 @@
-"""`draftmap` and `python -m draftmap` are the command line of the harness."""
+"""Run the harness's command line as `draftmap` or `python -m draftmap`."""
 
 from harness.__main__ import main
 

@@ -1,4 +1,4 @@
-"""Compare how many answers of two arms are not what their prompts ask for."""
+"""Compare two arms' shares of invalid answers, which are not what their prompts ask for."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,14 +8,14 @@ from estimates.significance import p_of_sign
 from schemas.submission import Trial
 from schemas.vocabulary.flags import FLAGS
 
-# The tasks whose answers have a form; of the others it is only known whether they loop.
+# The tasks whose answers have a form; other answers are only checked for loops.
 _FORMAL = ("json", "tools")
 _BOUNDS = FLAGS["invalid-answers"].bounds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidAnswers:
-    """How many answers of an arm, and of what it is compared with, have a fault."""
+    """The numbers of faulty answers of an arm and of the arm that it is compared with."""
 
     faulty: int
     answers: int
@@ -26,9 +26,9 @@ class InvalidAnswers:
 def worse(
     trials: Sequence[Trial], base: Sequence[Trial], tasks: Mapping[str, str]
 ) -> InvalidAnswers | None:
-    """The faulty answers where an arm is clearly worse than `base`; `None` where it is not.
+    """The faulty answers of an arm that is clearly worse than `base`; `None` if it is not.
 
-    JSON and calls are compared together, and all other texts apart. `tasks` are those of prompts.
+    JSON and calls form one group, all other texts another. `tasks` has the task of each prompt.
     """
     for formal in (True, False):
         ours, theirs = (
@@ -50,14 +50,14 @@ def _faulty(trials: Sequence[Trial]) -> int:
 
 
 def _faulty_share(trials: Sequence[Trial]) -> dict[str, float]:
-    """By prompt the share of its answers in which something is wrong."""
+    """The share of faulty answers by prompt."""
     ran, faulty = Counter(t.prompt for t in trials), Counter[str]()
     faulty.update(each.prompt for each in trials if each.answer != "valid")
     return {prompt: faulty[prompt] / times for prompt, times in ran.items()}
 
 
 def _clearly_worse(own: Mapping[str, float], base: Mapping[str, float]) -> bool:
-    """By the sign test over prompts, and by so much that rounding does not explain it."""
+    """Whether an arm is worse by the sign test over prompts, and by a minimum share."""
     more = [own[each] - base[each] for each in own.keys() & base.keys()]
     lost, won = sum(each > 0 for each in more), sum(each < 0 for each in more)
     clear = lost > won and p_of_sign(lost, won) <= _BOUNDS["p"]

@@ -1,9 +1,9 @@
-"""Correct the claim of a figure that was chosen as the best of several.
+"""Correct the interval of a figure that was chosen as the best of several.
 
-The more figures were looked at, the likelier one of them is high by luck. Each of `choices` figures
-may therefore exceed its lower bound in a share of ERROR / choices of cases only (Bonferroni), so
-that one claim is a false gain in at most 2 % of worlds in which nothing gains. The bound moves away
-from the figure by the quotient of two quantiles of Student's t distribution, with the 7 degrees of
+The more figures there are, the likelier one of them is high by luck. Each of `choices` figures may
+therefore exceed its lower bound in a share of ERROR / choices of cases only (Bonferroni), so that
+the claim of a gain is false in at most 2 % of worlds in which nothing gains. The distance of the
+bound grows by the quotient of two quantiles of Student's t distribution, with the 7 degrees of
 freedom of a task of eight prompts, or those of a single task with fewer.
 
 With the normal distribution instead, a terminal that picks among 104 tasks and arms erred in 21 %
@@ -19,13 +19,13 @@ from estimates.student_t import t_quantile
 
 ERROR = 0.02
 FREEDOM = 7
-# Above this many, choices count in steps of two digits: 123 as 130.
+# Larger numbers of choices are rounded up to two digits: 123 counts as 130.
 EXACT = 100
 
 
 @cache
 def choice_factor(choices: int, freedom: int = FREEDOM) -> float:
-    """The factor by which the lower bound of the best of so many figures is farther away."""
+    """The factor by which the lower bound of the best of `choices` figures is farther away."""
     if choices <= 1:
         return 1.0
     alone = t_quantile(freedom, (1 + CONFIDENCE) / 2)

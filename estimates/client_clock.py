@@ -1,12 +1,12 @@
-"""How far a client's clock can be wrong about a speedup, and whether whole requests agree with it.
+"""Estimate the error of a client's clock in a speedup by comparing it with whole requests.
 
-A stream that brings several tokens at once hides when each was written. Of a few prompts the same
-request was asked for one token, too: the difference of both walls is the time of the other tokens,
-whatever the stream shows. With W that difference and D the time by the client's clock, a prompt is
+A stream that delivers several tokens at once hides when each was generated. So a few prompts are
+also sent as a request for one token: the difference of both wall times is the time of the other
+tokens, whatever the stream shows. With W that difference and D the time by the client's clock,
 
     x = log (W_baseline / W_arm) - log (D_baseline / D_arm)
 
-apart, and Student's t interval over the prompts says whether the speedup is wrong, and by how much.
+is the error on a prompt. Student's t interval over the prompts shows whether the speedup is wrong.
 """
 
 import math
@@ -21,11 +21,11 @@ from schemas.submission import Arm, Submission, Trial
 from schemas.vocabulary.flags import FLAGS
 
 ONLY_REQUESTS = "whole-requests-only"
-# Until an answer begins, two requests differ by as much.
+# The noise between two requests until an answer begins.
 _SLACK_MS = 10.0
-# What remains of a request may be zero, or negative if two requests differ.
+# The difference of two requests may be zero or, by noise, negative.
 _SHORTEST_MS = 1.0
-# Answers of which that is a larger share are too short for a client's clock.
+# Answers of which that noise is a larger share are too short for a client's clock.
 _SHORT = 0.5
 _MOST = math.log1p(FLAGS[ONLY_REQUESTS].bounds["apart"])
 
@@ -48,7 +48,7 @@ def error(submission: Submission, arm: Arm, slack_ms: float = _SLACK_MS) -> Inte
 
 
 def apart(submission: Submission, arm: Arm) -> float:
-    """The logarithm of that factor; 0 if it may be 1, or is unknown."""
+    """The logarithm of the factor by `error`; 0 if it may be 1, or is unknown."""
     return _log_centre(error(submission, arm))
 
 
@@ -59,9 +59,9 @@ def _log_centre(found: Interval | None) -> float:
 
 
 def only_requests(submission: Submission, arm: Arm) -> bool:
-    """Whether the times of tokens are so wrong that only whole requests can be compared.
+    """Whether token times are so wrong that only whole requests can be compared.
 
-    The error is beyond the bound, and beyond half of it whatever noise there is.
+    The error exceeds the bound, and all of its interval exceeds half of the bound.
     """
     found = error(submission, arm)
     if found is None or abs(apart(submission, arm)) <= _MOST:
@@ -72,8 +72,8 @@ def only_requests(submission: Submission, arm: Arm) -> bool:
 def widened(interval: Interval, scope: Scope) -> Interval:
     """Widen the interval by the error of the client's clock, up to the ratio of whole requests.
 
-    Whole requests are known better, so they bound the error. Short answers keep all of it: a server
-    may have written the whole answer before it sent the first word.
+    The more exact whole requests bound the error. For short answers the whole error is added,
+    because a server may have generated the whole answer before it sent the first word.
     """
     grain = _share(scope, lambda trial: trial.grain_ms or 0.0)
     slack = _share(scope, lambda _: _SLACK_MS)
@@ -88,7 +88,7 @@ def widened(interval: Interval, scope: Scope) -> Interval:
 
 
 def request_ms(pairs: PromptPairs) -> tuple[float, float] | None:
-    """Milliseconds of whole requests a token of answer; `None` where a cache may have helped."""
+    """Milliseconds of whole requests per answer token; `None` if a cache may have helped."""
     return pairs.times(
         lambda trial: (
             trial.wall_ms / trial.output_tokens
@@ -99,7 +99,7 @@ def request_ms(pairs: PromptPairs) -> tuple[float, float] | None:
 
 
 def _log_difference(trial: Trial, slack_ms: float) -> float | None:
-    """Logarithm of the time by whole requests over that by the client's clock."""
+    """Logarithm of the time by whole requests over the time by the client's clock."""
     if trial.one_token_ms is None or trial.wall_ms is None or not trial.decode_ms:
         return None
     left_ms = max(_SHORTEST_MS, trial.wall_ms - trial.one_token_ms)

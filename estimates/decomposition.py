@@ -1,4 +1,4 @@
-"""The two parts of a speedup: how many tokens a round yields, and what it costs.
+"""Split a speedup into the tokens that a round yields and the cost of a round.
 
 `speedup = tokens_per_round / round_cost`, for a prompt, for a task and over tasks.
 """
@@ -21,7 +21,7 @@ def can_draft(method: Method) -> bool:
 
 
 def tokens_per_round(trials: Sequence[Trial]) -> float | None:
-    """Tokens after the first, over rounds: 1 without speculation. `None` if rounds are unknown."""
+    """Tokens after the first, over rounds; 1 without speculation, `None` if rounds are unknown."""
     return share(
         [(trial.output_tokens or 1) - 1 for trial in trials], [rounds(trial) for trial in trials]
     )
@@ -41,12 +41,12 @@ def round_cost(pairs: PromptPairs) -> float | None:
 
 
 def acceptance_rate(trials: Sequence[Trial]) -> float | None:
-    """Accepted over drafted tokens; `None` when nothing was drafted or it is not known."""
+    """Accepted over drafted tokens; `None` if nothing was drafted or the counts are unknown."""
     return share([trial.accepted for trial in trials], [trial.drafted for trial in trials])
 
 
 def sequence_acceptance(trials: Sequence[Trial]) -> float | None:
-    """Share of the rounds that drafted in which the whole draft was accepted."""
+    """Share of drafting rounds in which the whole draft was accepted."""
     return share([trial.full_rounds for trial in trials], [_fired(trial) for trial in trials])
 
 
@@ -56,7 +56,7 @@ def fire_rate(trials: Sequence[Trial]) -> float | None:
 
 
 def drafted_nothing(trials: Sequence[Trial]) -> bool:
-    """Whether the trials are known to have drafted not a single token."""
+    """Whether it is known that the trials drafted no token."""
     return bool(trials) and all(trial.drafted == 0 for trial in trials)
 
 
@@ -71,12 +71,12 @@ def accepted_lengths(trials: Iterable[Trial]) -> tuple[int, ...] | None:
 
 
 def position_acceptance(trials: Sequence[Trial]) -> tuple[float, ...] | None:
-    """Per position j: the chance that token j of a draft is accepted once j - 1 was.
+    """The chance, by position j, that token j of a draft is accepted after j - 1 was.
 
     `accepted_j / at_risk_j`, where a round is at risk if it accepted j - 1 tokens and drafted at
-    least j. Two separate histograms do not show which drafts ended early, so the shorter drafts
-    are taken to be accepted like the longer ones (as Kaplan and Meier do with censored lives);
-    with one drafted length this is exact. The tuple ends where nothing was at risk.
+    least j. Two separate histograms do not show which drafts ended early, so shorter drafts are
+    assumed to be accepted like longer ones (as Kaplan and Meier assume for censored lives); with
+    one drafted length this is exact. The tuple ends where no round was at risk.
     """
     drafted = drafted_lengths(trials)
     accepted = accepted_lengths(trials)
@@ -100,7 +100,7 @@ def _fired(trial: Trial) -> int | None:
 
 
 def share(parts: Sequence[float | None], wholes: Sequence[float | None]) -> float | None:
-    """Sum of the parts over sum of the wholes; `None` if one is unknown or the wholes are 0."""
+    """Sum of the parts over sum of the wholes; `None` if one is unknown or the second sum is 0."""
     known_parts = [part for part in parts if part is not None]
     known_wholes = [whole for whole in wholes if whole is not None]
     unknown = len(known_parts) < len(parts) or len(known_wholes) < len(wholes)

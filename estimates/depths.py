@@ -1,8 +1,8 @@
 """Name an arm by its method, its depth and its draft, wherever it runs.
 
-An engine may change the depth by itself, stop a draft early (`p_min`), or ask several methods in
-turn. The label of such an arm names what chose the depths instead of n. If the engine reports the
-depth of each round, their range is shown.
+An engine may adapt the depth, stop a draft early (`p_min`), or try several methods one after
+another. The label of such an arm names the controller of the depth instead of n. If the engine
+reports the depth of each round, their range is shown.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ _DASH = "\N{EN DASH}"
 class ArmSetting:
     """The setting of an arm, independent of the machine: method, depth and draft.
 
-    `setting` is its part of an address; `draft` is the slug of `draft_label`. An arm whose depth
-    varies has no `depth`: `varied_by` says what varies it, `depths` how far.
+    `setting` is its part of an address; `draft` is the slug of `draft_label`. An arm of varying
+    depth has no `depth`: `varied_by` is the reason, `depths` the range.
     """
 
     arm: str
@@ -36,7 +36,7 @@ class ArmSetting:
 
 
 def setting(arm: Arm, submission: Submission) -> ArmSetting:
-    """How an arm of a submission is named."""
+    """The setting that names an arm of a submission."""
     name, depth, changed = label(arm.method), fixed(arm.method), varied_by(arm.method)
     draft = arm.method.draft
     model = next((model for model in submission.drafts if model.id == draft), None)
@@ -57,7 +57,7 @@ def setting(arm: Arm, submission: Submission) -> ArmSetting:
 
 
 def fixed(method: Method) -> int | None:
-    """The depth of a method that has a single one."""
+    """The depth of a method with a fixed depth; `None` for any other."""
     return None if varied_by(method) else limit(method)
 
 
@@ -73,7 +73,7 @@ def varied_by(method: Method) -> str | None:
 
 
 def label(method: Method) -> str:
-    """The reader's name of a method: `MTP`, `MTP, adaptive depth (autotune)`, `A, then B`."""
+    """The label of a method: `MTP`, `MTP, adaptive depth (autotune)`, `A, then B`."""
     if method.chain:
         return ", then ".join(METHODS[each].label for each in method.chain)
     name, varied = method.name or METHODS[method.type].label, varied_by(method)
@@ -81,7 +81,7 @@ def label(method: Method) -> str:
 
 
 def spread(method: Method, trials: Sequence[Trial]) -> str | None:
-    """The range of the rounds that drafted, with its median; `None` for a method of one depth."""
+    """The range and median of the drafted lengths of rounds; `None` for a method of fixed depth."""
     if varied_by(method) is None:
         return None
     finished = [trial for trial in trials if trial.outcome == "ok"]

@@ -1,8 +1,8 @@
-"""Find the prompts that a campaign writes once more because its repeats disagree.
+"""Find the prompts that a campaign runs once more because their repeats disagree.
 
-Two times of a prompt do not show which of them was disturbed. With a third, their median leaves a
-single disturbed one out; where the machine drifts, most prompts disagree and the repeats become a
-third block. All arms write such a prompt again, so that their times stay paired.
+Two times of a prompt do not show which of them was disturbed. With a third, the median leaves out a
+single disturbed one. On a drifting machine most prompts disagree, and the repeats become a third
+block. All arms run such a prompt again, so that their times stay paired.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from schemas.submission import Trial
 
 
 def disagreeing(trials: Iterable[Trial], blocks: int, beyond: float | None) -> frozenset[str]:
-    """The prompts on which an arm's times in the first `blocks` differ by more than a share."""
+    """The prompts on which an arm's times in the first `blocks` differ by more than `beyond`."""
     if beyond is None:
         return frozenset()
     times: dict[tuple[str, str], list[float]] = {}

@@ -1,8 +1,8 @@
 """Write the command lines that serve or measure a setting, as lists of words.
 
 Every command that a terminal or a page prints takes the options of its method from here; those that
-load a plan are in `answers.commands`. The runner of llama-server spells its own, because it
-asks the binary what it knows. `tests/test_commands.py` compares both for every method.
+load a plan are in `answers.commands`. The runner of llama-server writes its own, because it asks
+the binary for its flags. `tests/test_commands.py` compares both for every method.
 """
 
 import json
@@ -16,7 +16,7 @@ from schemas.vocabulary import METHODS
 
 LLAMA_CPP, IK_LLAMA_CPP = "llama.cpp", "ik_llama.cpp"
 VLLM, SGLANG, MLX_LM = "vLLM", "SGLang", "mlx-lm"
-# Sizes of which `None` means no limit. Older builds have limits of their own, so 0 is stated.
+# Sizes for which `None` means no limit. Older builds have default limits, so 0 is written.
 _UNLIMITED = ("n_min", "p_min")
 _SAFE_LOOKUP = 3
 _SHORT_LOOKUP = (
@@ -31,14 +31,14 @@ _MLX_CACHE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeLine:
-    """The words that start a server, and what a reader must know where they are not the setting."""
+    """The words that start a server, with a note if they are not exactly the setting."""
 
     words: tuple[str, ...]
     note: str | None = None
 
     @property
     def text(self) -> str:
-        """The words as a shell reads them."""
+        """The words as a line for a shell."""
         return shlex.join(self.words)
 
 
@@ -51,11 +51,11 @@ def serve_nearest(
     *,
     known: Sequence[str] = (),
 ) -> ServeLine | None:
-    """The line that serves a model with a method, or with the nearest one and a note that says so.
+    """The line that serves a model with a method, or with the nearest one and a note about it.
 
-    `None` where the engine has neither. `model` and `draft` are names of files, or
-    `-hf owner/repo:quant`. `extra` are further words for the server. `known` are the words of a
-    recorded run: their spelling is kept, because a build may not know a newer one.
+    `None` if the engine has neither. `model` and `draft` are file names or `-hf owner/repo:quant`.
+    `extra` are further words for the server. `known` are the words of a recorded run, whose
+    spelling is kept because its build may not accept a newer one.
     """
     for name, (program, speculating) in _OTHER_SERVERS.items():
         if engine.startswith(name):
@@ -87,7 +87,7 @@ def default_method(kind: str, n_max: int | None = None) -> Method:
 
 
 def drafting(method: Method, known: Sequence[str] = ()) -> list[str] | None:
-    """llama-server's words for type and sizes of a method; `None` where it has no such method."""
+    """llama-server's words for a method's type and sizes; `None` if it lacks the method."""
     if method == NO_SPECULATION:
         return []
     found = [METHODS[kind].llama_cpp for kind in method.types]
@@ -109,7 +109,7 @@ def drafting(method: Method, known: Sequence[str] = ()) -> list[str] | None:
 
 
 def parts(method: Method) -> Iterator[Method]:
-    """The methods of a chain with their usual sizes, and its depth for the one with a model."""
+    """The methods of a chain with their usual sizes; its depth applies to the one with a model."""
     if not method.chain:
         yield method
         return
@@ -118,13 +118,13 @@ def parts(method: Method) -> Iterator[Method]:
 
 
 def sizes(method: Method) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """Every size, as far as it is known, with llama-server's spellings and its value."""
+    """Every known size, with llama-server's spellings and its value."""
     entry = METHODS[method.type].llama_cpp
     yield from _values(method, entry.sizes if entry else {})
 
 
 def stages(method: Method) -> list[str] | None:
-    """ik_llama.cpp's words for a method; `None` where it has no such method.
+    """ik_llama.cpp's words for a method; `None` if it lacks the method.
 
     Each part of a chain is its own argument, with its sizes in it.
     """
@@ -155,7 +155,7 @@ def _spelling(names: Iterable[str], known: Sequence[str]) -> str | None:
 
 
 def _weights(file: str, hub: str, name: str) -> tuple[str, str]:
-    """The flag of a model, which is another for one on the hub, and its name."""
+    """The flag and name of a model; a model on the hub has another flag."""
     return (hub, name.removeprefix("-hf ")) if name.startswith("-hf ") else (file, name)
 
 
@@ -179,14 +179,14 @@ def _vllm(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLin
 
 
 def _sglang(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLine | None:
-    """A single chain of drafts, as the methods here are, is a top-k of 1; others have no trees."""
+    """SGLang's line: methods here draft a single chain, which is a top-k of 1, not a tree."""
     algorithm, depth = METHODS[method.type].sglang, method.n_max
     if algorithm is None or depth is None:
         return None
     words = ["--speculative-algorithm", algorithm]
     words += ["--speculative-draft-model-path", draft] if draft else []
     chain = {"num-steps": depth, "eagle-topk": 1, "num-draft-tokens": depth + 1}
-    # A step checks the token before the draft, too; a block of DSpark's is the draft alone.
+    # A step also checks the token before the draft; DSpark's block size counts the draft alone.
     own = {
         "DFLASH": {"num-draft-tokens": depth + 1},
         "NGRAM": {"num-draft-tokens": depth + 1},
@@ -204,7 +204,7 @@ def _mlx_lm(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeL
     return ServeLine(words=(*plain, *speculation, "--prompt-cache-size", "0"), note=_MLX_CACHE)
 
 
-# Words before the model's name, and the function that adds those of a method.
+# Words before the model's name, and the function that adds the words of a method.
 _OTHER_SERVERS = {
     VLLM: (("vllm", "serve"), _vllm),
     SGLANG: (("python", "-m", "sglang.launch_server", "--model-path"), _sglang),
@@ -214,7 +214,7 @@ _OTHER_SERVERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSetting:
-    """What `run` is asked to measure: files, a method, and the options beyond the usual ones."""
+    """A setting for `run` to measure: files, a method, and options other than the defaults."""
 
     target: str
     draft: str | None = None

@@ -12,7 +12,7 @@ from schemas.vocabulary import FIXED_TASKS, no_verdict, say, sentence
 
 # Below one round in ten, even a perfect draft cannot change much.
 RARELY_FIRES = 0.10
-# Verification is worth naming when it makes up most of what a round costs.
+# Verification is worth naming if it is most of the cost of a round.
 MOSTLY_VERIFICATION = 0.8
 HARDLY = (0.95, 1.05)
 
@@ -35,12 +35,12 @@ def reason(estimate: Estimate, submission: Submission) -> str:
             return _why_this_speed(estimate, arm, submission)
 
 
-# Answers from a label to an essay, in tokens.
+# Answer lengths from a label to an essay, in tokens.
 ANSWER_LENGTHS = (24, 96, 384, 1536)
 
 
 def costs_of(estimate: Estimate) -> Costs | None:
-    """The cost of a token of prompt and answer in both arms; `None` if one is unknown."""
+    """The costs of a prompt token and an answer token in both arms; `None` if one is unknown."""
     reading = estimate.baseline_reading_ms, estimate.reading_ms
     rates, prompt_tokens = (estimate.baseline_tps, estimate.tps), estimate.mean_prompt_tokens
     if not prompt_tokens or reading[0] is None or reading[1] is None:
@@ -85,7 +85,7 @@ def whole_request(estimate: Estimate) -> str:
 
 
 def answer_length(pays: AnswerLength) -> str:
-    """`1,700 tokens (1,100 to 4,400)`: rounded, as far as the bounds are known."""
+    """`1,700 tokens (1,100 to 4,400)`: rounded, with the bounds that are known."""
     text = f"{say.about(pays.tokens)} tokens"
     if pays.low is None:
         return text
@@ -191,7 +191,7 @@ def _balance(
 
 
 def _verification(estimate: Estimate, submission: Submission) -> tuple[int, float] | None:
-    """The width that was verified most often, and its probed cost in single steps."""
+    """The most frequent verification width, and its probed cost in single steps."""
     trials = _own(estimate, submission, estimate.arm)
     lengths = drafted_lengths([trial for trial in trials if trial.outcome == "ok"])
     if lengths is None or submission.probes is None or submission.probes.verification is None:

@@ -11,8 +11,8 @@ _BOILERPLATE = re.compile(
     r"|\bw(ith|/) Radeon.*$",
     re.ASCII,
 )
-# What drivers and lspci call a card that they do not know, several that share one number, and
-# displays of a system or of a virtual machine. What they add in brackets names no card either.
+# Names by drivers and lspci for unknown cards, for several cards with one number, and for displays
+# of a system or virtual machine. Additions in brackets name no card either.
 _NO_CARD = re.compile(
     r"(vga |3d )?(compatible )?(controller|adapter|display|gpu|graphics|video|unknown|n/a|none)"
     r"( (device|controller|adapter|processor|unit|card|display))*( ?#?[0-9a-f]{1,2})?"
@@ -42,7 +42,7 @@ _VENDORS: dict[Vendor, re.Pattern[str]] = {
 def short_name(name: str) -> str:
     """A marketing name without boilerplate: `NVIDIA GeForce RTX 4060` is `RTX 4060`.
 
-    The clock goes too, unless it is all that distinguishes one `Xeon` from another.
+    The clock is omitted, too, unless only the clock distinguishes one `Xeon` from another.
     """
     without_clock = _bare(_CLOCK.sub("", name))
     found = without_clock if re.search("[0-9]", without_clock) else _bare(name.replace("@", ""))
@@ -50,8 +50,8 @@ def short_name(name: str) -> str:
 
 
 def is_placeholder(name: str) -> bool:
-    """Whether a name fits no single card: `AMD Device 7551`, or several that share one number."""
-    name = name[:200]  # the pattern is for one line
+    """Whether a name identifies no single card: `AMD Device 7551`, or several with one number."""
+    name = name[:200]  # the pattern is for a name on one line
     bracketed = re.search(r"\[([^]]+)\]", name)
     bare = re.sub(r"[\s,]+", " ", _BRANDS.sub(" ", (bracketed[1] if bracketed else name).lower()))
     return _NO_CARD.fullmatch(bare.strip()) is not None
@@ -63,7 +63,7 @@ def known_vendor(name: str) -> Vendor | None:
 
 
 def vendor_of(name: str) -> Vendor:
-    """The same, or `other` if the name does not show it."""
+    """The maker of a chip, or `other` if its name does not show it."""
     return known_vendor(name) or "other"
 
 

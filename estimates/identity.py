@@ -1,6 +1,6 @@
 """Name the device, rig, voter, target and arms of a submission.
 
-A label is for readers; a slug (`device`, `target`, `rig`, `address_stem`, `setting`) is for
+Labels are for readers; slugs (`device`, `target`, `rig`, `address_stem`, `setting`) are for
 addresses.
 """
 
@@ -27,15 +27,15 @@ _MIB_PER_GIB = 1024
 class Identity(NonDefaultSettings):
     """The names of one submission.
 
-    `device` are the GPUs that the engine lists (else all of the machine) with their memory for GPU
-    backends, else the processor with its threads: two virtual machines share a processor's name
-    but not its speed. `vram_gib` is the memory of all those GPUs together; `processor` is the
-    marketing name of the first of them, or of the CPU. `machine` is a digest of the hardware,
-    `rig` a machine with one engine build and one backend, `voter` a contributor on one machine.
-    A target that thinks is a separate target. `conditions` lists the settings that are not the
-    usual ones, and the fields of `NonDefaultSettings` hold them one by one.
-    `suite_label` names a later version of a suite: its prompts are not those of the first.
-    `address_stem` is a cell's address without the arm.
+    For GPU backends `device` names the GPUs that the engine lists (else all of the machine) with
+    their memory, for others the processor with its threads, because virtual machines may share a
+    processor's name but not its speed. `vram_gib` is the sum of those GPUs' memory; `processor` is
+    the marketing name of the first GPU, or of the CPU. `machine` is a digest of the hardware, `rig`
+    a machine with one engine build and one backend, `voter` a contributor on one machine. A target
+    with thinking on is a separate target. `conditions` lists the settings that are not the
+    defaults; the fields of `NonDefaultSettings` have them one by one. `suite_label` names a later
+    version of a suite, whose prompts differ from the first's. `address_stem` is a cell's address
+    without the arm.
     """
 
     device: str
@@ -66,7 +66,7 @@ def identify(submission: Submission) -> Identity:
     cards, cpu = _cards(submission), machine.cpu
     processor = cards[0].name if cards else cpu.name
     name, label = _cards_label(cards) if cards else cpu_label(cpu.name, cpu.logical_cores)
-    # A model that thinks writes other text than one that answers, so it is another target.
+    # A model with thinking on writes other texts than with it off, so it is another target.
     named = model_name(target.name)
     shown_target = f"{named}, thinking" if submission.settings.thinking else named
     device, target_slug, quantisation = (
@@ -103,7 +103,7 @@ def identify(submission: Submission) -> Identity:
 
 
 def _cards(submission: Submission) -> tuple[Gpu, ...]:
-    """The cards that the engine ran on; none where it ran on the processor or on an NPU."""
+    """The cards that the engine ran on; none for a processor or an NPU."""
     machine, engine = submission.machine, submission.engine
     on_processor = engine.backend in ("cpu", "npu")
     if engine.backend == "openvino":
@@ -112,7 +112,7 @@ def _cards(submission: Submission) -> tuple[Gpu, ...]:
 
 
 def _cards_label(cards: tuple[Gpu, ...]) -> tuple[str, str]:
-    """Name, and label with the memory of one card if all are alike, else of all together."""
+    """The cards' name, and a label with the memory of each if all are alike, else their sum."""
     names = [short_name(card.name) for card in cards]
     alike = len({card.name for card in cards}) == 1
     count = len(cards) if len(cards) > 1 else None
@@ -138,7 +138,7 @@ def _gib(mib: int | None) -> int | None:
 
 
 def _machine(machine: Machine) -> str:
-    """A digest of the hardware with all cards, so that idle ones do not change it."""
+    """A digest of the hardware with all cards, used or idle."""
     return _digest(
         machine.os.family if machine.os else None,
         machine.cpu.name,
@@ -181,7 +181,7 @@ def _engine_slug(engine: Engine) -> str | None:
 
 
 def _digest(*parts: str | int | None) -> str:
-    """The first eight hex digits of the MD5 over the parts that are known."""
+    """The first eight hex digits of the MD5 of the known parts."""
     text = _joined("|", *parts)
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:8]
 

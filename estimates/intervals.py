@@ -1,8 +1,8 @@
-"""The time ratio of two arms and its interval, from both times of every prompt.
+"""Compute the time ratio of two arms and its interval from both times of every prompt.
 
-A speedup is the time for the same tokens without speculation over the time with it. Each task
-writes the same number of tokens, so with x_p and y_p the two times of a prompt and n_k the prompts
-of task k of T
+A speedup is the time for the same tokens without speculation over the time with it. Every task
+counts as the same number of tokens. With x_p and y_p the two times of a prompt and n_k the number
+of prompts of task k of T
 
     X = (1 / T) sum over k of (1 / n_k) sum over p in k of x_p;  Y the same of y_p;  ratio = X / Y
 
@@ -14,8 +14,8 @@ logarithm of the ratio is linearised (Cochran 1977, Sampling Techniques, 6.4 and
     half-width = t(f) * sqrt(sum of v_k),  f = (sum of v_k)^2 / sum of (v_k^2 / (n_k + 1)) - 2
 
 with Student's t and Satterthwaite's degrees of freedom f, at most the sum of n_k - 1, in Welch's
-form for few prompts (1947, Biometrika 34, 28-35): of two prompts a task the usual form, which has
-n_k - 1 in place of n_k + 1 and no - 2, makes the interval a quarter too wide.
+form for few prompts (1947, Biometrika 34, 28-35). With two prompts a task the usual form, which has
+n_k - 1 in place of n_k + 1 and no - 2, would make the interval a quarter too wide.
 `python -m bench.campaigns` measures the coverage.
 """
 
@@ -28,7 +28,7 @@ from estimates.model import Interval
 from estimates.student_t import t_quantile
 
 CONFIDENCE = 0.95
-Times: TypeAlias = tuple[float, float]  # of one prompt: without and with speculation
+Times: TypeAlias = tuple[float, float]  # times of one prompt without and with speculation
 Strata: TypeAlias = Sequence[Sequence[Times]]  # the prompts of each task
 
 
@@ -46,7 +46,7 @@ def mean_times(strata: Strata) -> Times:
 
 
 def time_ratio(strata: Strata) -> float:
-    """Time without over time with speculation; every task has at least one prompt."""
+    """The time without over the time with speculation; every task has at least one prompt."""
     plain, own = mean_times(strata)
     return plain / own
 
@@ -61,10 +61,10 @@ def ratio_interval(strata: Strata) -> Interval | None:
 
 
 def change_of_ratio(base: Strata, head: Strata, level: float) -> tuple[float, Interval | None]:
-    """The time ratio of `head` over that of `base`, and its interval of that level.
+    """The time ratio of `head` over that of `base`, and its interval at `level`.
 
-    Both have the same prompts in the same order: how far a prompt moves the one is compared
-    with how far it moves the other, so that what differs between prompts cancels.
+    Both have the same prompts in the same order. The interval is from the differences between a
+    prompt's two residuals, so that variation between prompts cancels.
     """
     change = time_ratio(head) / time_ratio(base)
     moved = zip(residuals(base), residuals(head), strict=True)
@@ -76,7 +76,7 @@ def change_of_ratio(base: Strata, head: Strata, level: float) -> tuple[float, In
 
 
 def residuals(strata: Strata) -> list[list[float]]:
-    """How far each prompt moves the logarithm of the ratio, by task: d_p above."""
+    """The effect of each prompt on the logarithm of the ratio, by task: d_p above."""
     plain, own = mean_times(strata)
     return [[(x - plain / own * y) / plain for x, y in group] for group in strata]
 
@@ -84,9 +84,9 @@ def residuals(strata: Strata) -> list[list[float]]:
 def spread_of_mean(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:
     """Standard error of the mean of the groups' means, and its degrees of freedom.
 
-    Groups of one value show no spread within, so that they count as one group together, a single
-    one together with the smallest other: the spread between tasks is then in it, which errs towards
-    caution. `None` with one value in all.
+    Groups of one value have no spread of their own, so they are pooled; a single such group is
+    pooled with the smallest other. The pool includes the spread between tasks, which errs towards
+    caution. `None` with one value in total.
     """
     alone = [group for group in groups if len(group) == 1]
     several = sorted((group for group in groups if len(group) > 1), key=len)
@@ -108,7 +108,7 @@ def spread_of_mean(groups: Sequence[Sequence[float]]) -> tuple[float, float] | N
 
 
 def t_interval(logs: Sequence[float]) -> Interval | None:
-    """Student's t interval of the mean of logarithms, as a ratio; `None` with fewer than two."""
+    """Student's t interval of the mean of logarithms, as a ratio; `None` for fewer than two."""
     count = len(logs)
     if count < 2:  # noqa: PLR2004 - one value has no spread
         return None
@@ -122,9 +122,9 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def variance(values: Sequence[float]) -> float:
-    """Sample variance to the last digit or two; `statistics` takes ten times as long to be exact.
+    """Sample variance; the last two digits may be off, but `statistics` takes ten times as long.
 
-    By differences from the first value, so that a common offset costs no digits.
+    It uses differences from the first value, so that a common offset costs no digits.
     """
     first = values[0]
     offsets = [value - first for value in values]
@@ -140,5 +140,5 @@ def reaching(interval: Interval | None, ratio: float | None) -> Interval | None:
 
 
 def t_reach(freedom: float) -> float:
-    """How many standard errors an interval of 95 % reaches either way, by degrees of freedom."""
+    """The half-width of a 95 % interval in standard errors, by degrees of freedom."""
     return t_quantile(freedom, (1 + CONFIDENCE) / 2)

@@ -1,4 +1,4 @@
-"""Compute what several figures share once for each value that it is derived from."""
+"""Cache the intermediate results that several figures of a submission share."""
 
 from collections.abc import Callable
 from functools import wraps

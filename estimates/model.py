@@ -1,7 +1,7 @@
 """The values derived from one submission: estimates with intervals, verdicts, flags.
 
-Terminal report, `--json`, SQL tables and pages use these field names. Ratios are dimensionless;
-a speedup above 1 is faster than the baseline.
+Terminal report, `--json`, SQL tables and pages use these field names. Ratios are dimensionless; a
+speedup above 1 means faster than the baseline.
 """
 
 import math
@@ -24,7 +24,7 @@ Verdict = Literal[
 Exactness = Literal["identical", "diverged-near-tie", "diverged", "not-compared"]
 
 
-# The estimator of this version; data files name it, so that figures of two are never compared.
+# The estimator of this version; data files name it, so that only figures of one are compared.
 ESTIMATOR = "time-ratio-1"
 
 
@@ -36,18 +36,18 @@ class Interval:
     high: float
 
     def wider(self, half_width: float) -> Self:
-        """With one more independent source of error, whose half-width is that of a logarithm."""
+        """The interval with one more independent error, given as the half-width of a logarithm."""
         return (
             self if half_width == 0 else self._around(math.hypot(self.log_half_width, half_width))
         )
 
     def at_least(self, half_width: float) -> Self:
-        """No narrower than this, whose half-width is that of a logarithm."""
+        """The interval with at least this half-width of its logarithm."""
         return self if half_width <= self.log_half_width else self._around(half_width)
 
     @property
     def log_half_width(self) -> float:
-        """Half the distance of the logarithms of its bounds."""
+        """Half the distance between the logarithms of the bounds."""
         return math.log(self.high / self.low) / 2
 
     def _around(self, half_width: float) -> Self:
@@ -57,7 +57,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerLength:
-    """From how many tokens of answer on an arm saves time; `high` is `None` if perhaps never."""
+    """The answer length in tokens above which an arm saves time; no `high` if it may never."""
 
     tokens: float
     low: float | None = None
@@ -66,7 +66,7 @@ class AnswerLength:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExactnessCounts:
-    """Prompts by how an arm's output compares with the baseline's, token by token."""
+    """Prompts by the agreement of the arm's output with the baseline's, token by token."""
 
     identical: int
     diverged_near_tie: int
@@ -102,27 +102,26 @@ class PromptEstimate:
 class Estimate:
     """One arm on one task, or over all tasks when `task` is `None`.
 
-    With `own_tasks` these are the tasks of an imported suite that lacks some of the fixed ones:
-    such a figure has a name of its own and never stands for all tasks. `speedup` is `tps` over
+    With `own_tasks` these are the tasks of an imported suite that lacks some of the fixed ones;
+    such a figure has its own name and is never used for all tasks. `speedup` is `tps` over
     `baseline_tps`, each the inverse of the mean time per token over prompts and tasks
-    (`estimates.intervals`), and `interval` is about this machine with other prompts of the kind.
-    `tokens_per_round` is one over the mean of rounds per token, `round_cost` is R, the cost of one
-    round in plain tokens: `speedup` is `tokens_per_round` over `round_cost`.
-    `predicted_speedup` follows from the probes, and `unexplained` is speedup /
-    predicted_speedup - 1. `over_alternative` is the speedup over `alternative`, the target alone
-    with another use of the draft's memory, where one was measured. `repeatable_within` is by
-    how much the logarithm of the speedup may differ if the same prompts are run again.
-    `cpu_speedup` is by processor time, known where the target ran on the CPU, `wall_speedup` by the
-    plain clock with every stall in it. `doubt` is why the verdict is `uncertain`: the name of a
-    serious flag, or one of `DOUBTS`. A figure that has no verdict anyway carries the flag, too.
-    With `at_most` a failed trial is in the figure with the time after which it was given up, so
-    that speedup and rate are upper bounds.
+    (`estimates.intervals`), and `interval` is about this machine with other prompts of the same
+    kind. `tokens_per_round` is one over the mean of rounds per token, `round_cost` is R, the cost
+    of one round in plain tokens: `speedup` is `tokens_per_round` over `round_cost`.
+    `predicted_speedup` follows from the probes, and `unexplained` is
+    speedup / predicted_speedup - 1. `over_alternative` is the speedup over `alternative`, the
+    target alone with another use of the draft's memory, if that was measured. `repeatable_within`
+    is the possible change of the logarithm of the speedup if the same prompts are run again.
+    `cpu_speedup` is by processor time, known if the target ran on the CPU, `wall_speedup` by the
+    plain clock, stalls included. `doubt` is why the verdict is `uncertain`: the name of a serious
+    flag, or one of `DOUBTS`. A figure that has no verdict anyway has the flag, too. With `at_most`
+    a timed-out trial counts with its time limit, so that speedup and rate are upper bounds.
 
-    `whole_request` compares the requests as measured, `baseline_request_ms` over `request_ms`, with
-    prompts of `mean_prompt_tokens` that took both readings and answers of `mean_output_tokens`;
-    `stated_request` has answers of `STATED_ANSWER_TOKENS` to the same prompts. Where reading costs
-    the arm more, it saves time from answers of `pays_from` tokens on. `None`: prompt times were
-    not recorded.
+    `whole_request` is the ratio of the measured requests, `baseline_request_ms` over `request_ms`,
+    reading of the prompts included, with means of `mean_prompt_tokens` and `mean_output_tokens`;
+    `stated_request` has answers of `STATED_ANSWER_TOKENS` to the same prompts. If the arm takes
+    longer to read, it saves time for answers of at least `pays_from` tokens. `None`: prompt times
+    were not recorded.
     """
 
     arm: str
@@ -167,15 +166,15 @@ class Estimate:
 
     @property
     def scope(self) -> str:
-        """What the figure is over, in words; a task is named by its id."""
+        """The tasks of the figure, in words; a single task by its id."""
         return self.task or ("its own tasks" if self.own_tasks else "all tasks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartSpread:
-    """How far a ratio moves from start to start, as a share, with its 95 % interval.
+    """The variation of a ratio between starts, as a share, with its 95 % interval.
 
-    0.03 means a standard deviation of 3 %. `None` with one start, which shows nothing of it.
+    0.03 means a standard deviation of 3 %. `None` with a single start.
     """
 
     starts: int
@@ -186,11 +185,11 @@ class StartSpread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeatability:
-    """How far an arm's figure over all measured prompts may be off, as a share of the ratio.
+    """The possible error of an arm's figure over all measured prompts, as a share of the ratio.
 
     0.012 means ±1.2 % at 95 %, from the differences between `blocks` full blocks; `None` with fewer
-    than three. `minutes_to_halve` is the measuring time that would halve it. `starts` is about
-    other starts of the engine.
+    than three. `minutes_to_halve` is the measuring time that would halve it. `starts` is the
+    variation between starts of the engine.
     """
 
     arm: str
@@ -202,7 +201,7 @@ class Repeatability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """An arm whose true answer is known: the baseline again, or the loop that drafts nothing."""
+    """An arm whose true ratio is known: the baseline again, or the loop that drafts nothing."""
 
     arm: str
     kind: Literal["baseline-again", "empty-draft"]
@@ -215,10 +214,10 @@ class Control:
 class Throughput:
     """An arm with `concurrency` requests in flight: one stream's rate, and that of all together.
 
-    `stream_tps` is the rate of the speedup. `total_tps` is one over the mean time per token of
-    `passes` whole passes, those of the blocks in which its baseline and all arms beside it finished
-    one. `total_speedup` is its ratio to that of the baseline, `interval` the t interval over
-    blocks; `None` for the baseline itself.
+    `stream_tps` is the rate in the speedup. `total_tps` is one over the mean time per token of
+    `passes` whole passes, from the blocks in which its baseline and all of that baseline's arms
+    finished one. `total_speedup` is its ratio to the baseline's, `interval` the t interval over
+    blocks; both are `None` for the baseline itself.
     """
 
     arm: str
@@ -233,9 +232,9 @@ class Throughput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
-    """Something that a reader should know before trusting a figure. A flag never rejects.
+    """A fact to know before trusting a figure. A flag never rejects.
 
-    `arm` is named where a single one is concerned; `prompt` is the worst example.
+    `arm` is set if it concerns a single arm; `prompt` is the worst example.
     """
 
     name: str
@@ -248,7 +247,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Everything that is derived from one submission; `estimator` names how."""
+    """All values derived from one submission; `estimator` names the method of estimation."""
 
     estimator: str = ESTIMATOR
     estimates: tuple[Estimate, ...]

@@ -1,4 +1,4 @@
-"""Name the settings of a campaign that are not the usual ones, which make its cells distinct."""
+"""Name the settings of a campaign that are not the defaults; they make its cells distinct."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,10 @@ _DEFAULT_OUTPUT_TOKENS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonDefaultSettings:
-    """What differs from the usual settings, in words; `None` where a setting is the default.
+    """The settings that are not the defaults, in words; `None` for a default.
 
-    `loading` holds all axes that have `words` in `axes.toml`: what is loaded where, and with which
-    further arguments. `measured_with` are the words with which `draftmap run` measures the same.
+    `loading` has all axes with `words` in `axes.toml`: placement of the models and further
+    arguments. `measured_with` are the words with which `draftmap run` measures the same.
     """
 
     context_depth: int | None = None
@@ -27,7 +27,7 @@ class NonDefaultSettings:
 
     @property
     def label(self) -> str | None:
-        """All of it in one line, such as `context 4096, KV q8_0`; `None` where all is usual."""
+        """All settings in one line, such as `context 4096, KV q8_0`; `None` if all are defaults."""
         depth = None if self.context_depth is None else f"context {self.context_depth}"
         attention = None if self.attention is None else f"flash attention {self.attention}"
         cache = None if self.cache_types is None else f"KV {self.cache_types}"
@@ -36,11 +36,11 @@ class NonDefaultSettings:
 
 
 def non_default(settings: Settings) -> NonDefaultSettings:
-    """The settings among these that are not the usual ones."""
+    """The settings among these that are not the defaults."""
     values = ((axis, axis.non_default(settings)) for axis in AXES.values())
     changed = [(axis, value) for axis, value in values if value is not None]
     flags = [flag for axis, value in changed if axis.identity for flag in axis.flags(value)]
-    limit = settings.max_output_tokens  # not where one answer ended
+    limit = settings.max_output_tokens  # the limit, not the length of one answer
     short = None if limit is None or limit >= _DEFAULT_OUTPUT_TOKENS else limit
     flags += ["--max-tokens", str(short)] if short else []
     return NonDefaultSettings(

@@ -1,9 +1,9 @@
 """Pair each trial of an arm with the baseline's trial of the same prompt and block.
 
 A pair is one block in which both ran the same prompt and both finished. A trial without such a
-partner does not count: averages over different prompts or blocks are not comparable. Only where the
-arm ran out of time and the baseline finished, the time limit stands for the arm: prompts that are
-too slow to finish are not missing at random.
+partner does not count: averages over different prompts or blocks are not comparable. The exception
+is an arm that timed out where the baseline finished: it counts with the time limit, because prompts
+that are too slow to finish are not missing at random.
 
 A machine whose speed changes is slow for all arms of a block. Medians over three blocks or more
 would take the times of two arms from different blocks, so each time is first divided by the pace of
@@ -32,18 +32,18 @@ _BLOCKS_WITH_A_PACE = 3
 
 
 def excess(trials: Iterable[Trial], arm: str | None) -> float:
-    """How much longer an arm's trials take than their median rounds; 1 where it is unknown."""
+    """An arm's trial times over the sums of their median rounds; 1 if unknown."""
     return _timed(trials, arm).excess
 
 
 @dataclass(frozen=True, slots=True)
 class _Arm:
-    """The timed trials of one arm by prompt and block, and how far its medians can be trusted.
+    """The timed trials of one arm by prompt and block, and the accuracy of its medians.
 
-    `excess`: how much longer the trials take than their median rounds, the median over all; 1 where
-    it is unknown. Short stalls hit a long round more surely than a short one, so that medians alone
-    favour the arm with the shorter rounds. A stall that few trials have leaves this alone.
-    `half_width`: of its 95 % interval, as a logarithm; 0 where it is unknown.
+    `excess`: a trial's time over the sum of its median rounds, the median over all trials; 1 if
+    unknown. Short stalls are likelier in a long round than in a short one, so medians alone favour
+    the arm with the shorter rounds. Stalls in few trials do not change it. `half_width`: that of
+    its 95 % interval, as a logarithm; 0 if unknown.
     """
 
     by_prompt: dict[str, dict[int, Trial]]
@@ -68,7 +68,7 @@ def _timed(trials: Iterable[Trial], arm: str | None) -> _Arm:
 def median_half_width(values: Sequence[float]) -> float:
     """Half of the 95 % interval of the median of at least one value, whatever its distribution.
 
-    Between order statistics: of n sorted values, those j places from either end, with
+    The bounds are order statistics: of n sorted values, those j places from either end, with
     j = (n - 1.96 sqrt(n)) / 2 rounded down (Conover, Practical Nonparametric Statistics, 3.2).
     """
     ordered = sorted(values)
@@ -77,7 +77,7 @@ def median_half_width(values: Sequence[float]) -> float:
 
 
 def plain_tps(submission: Submission) -> float | None:
-    """Tokens/s of the first baseline for one request at a time; `None` if it has no trial."""
+    """Tokens/s of the first baseline with one request at a time; `None` if it has no trial."""
     alone = (
         arm for arm in submission.arms if arm.role == "baseline" and (arm.concurrency or 1) == 1
     )
@@ -106,11 +106,10 @@ def stream_tps(submission: Submission, arm: Arm) -> float | None:
 class PromptPairs:
     """One arm and its baseline on one prompt; entry i of every tuple is the same block.
 
-    Many figures are made of these, so each is computed once. All times are divided by the pace of
-    their block; `paces` are those of `trials`. `clock_half_width` is the error that both excesses
-    bring to the logarithm of every ratio of the arm; 0 by the wall clock. `failed` has the same two
-    times of the blocks in which the arm ran out of time: its own is at least what it had taken by
-    then.
+    All times are divided by the pace of their block; `paces` are those of `trials`.
+    `clock_half_width` is the error of the logarithm of the arm's ratios that comes from both
+    excesses; 0 by the wall clock. `failed` has the same two times for the blocks in which the arm
+    timed out; the arm's own is a lower bound.
     """
 
     arm: Arm
@@ -140,18 +139,18 @@ class PromptPairs:
 
     @cached_property
     def block_log_ratios(self) -> tuple[float, ...]:
-        """Natural logarithm of baseline over arm time, one per block that both finished."""
+        """Natural logarithm of baseline over arm time, one for each block that both finished."""
         both = zip(self.baseline_ms_per_token, self.ms_per_token, strict=True)
         return tuple(math.log(base / own) for base, own in both)
 
     @cached_property
     def wall_ms(self) -> tuple[float, float] | None:
-        """Baseline's and arm's ms per token by the plain clock; `None` where one is unknown."""
+        """Baseline's and arm's ms per token by the plain clock; `None` if one is unknown."""
         return self.times(decode_ms_per_token)
 
     @cached_property
     def cpu_ms(self) -> tuple[float, float] | None:
-        """The same by processor time; `None` if a trial failed or did not record it."""
+        """Baseline's and arm's processor ms per token; `None` if a trial failed or lacks it."""
         return None if self.failed else self.times(cpu_ms_per_token)
 
     def times(self, ms: Callable[[Trial], float | None]) -> tuple[float, float] | None:
@@ -168,12 +167,12 @@ class PromptPairs:
 
     @cached_property
     def speedup(self) -> float:
-        """How many times as fast as its baseline the arm is: the ratio of the two medians."""
+        """The speedup of the arm over its baseline: the ratio of the two medians."""
         return self.baseline_ms / self.arm_ms
 
 
 def pair(submission: Submission, arm: Arm) -> tuple[PromptPairs, ...]:
-    """Pair one arm with its baseline, in the order of the suite; prompts without a pair are out."""
+    """Pair one arm with its baseline, in the order of the suite, without unpaired prompts."""
     return pair_all(submission, (arm,))[arm.id]
 
 
@@ -194,17 +193,17 @@ def pair_all(submission: Submission, arms: Iterable[Arm]) -> dict[str, tuple[Pro
 
 
 def _compared(submission: Submission, arm: Arm) -> list[str]:
-    """An arm, its baseline and the other arms of that baseline: they run in one block."""
+    """An arm, its baseline and the other arms of that baseline, which run in one block."""
     base = arm.baseline or arm.id
     others = (each.id for each in submission.arms if each.baseline == base)
     return list(dict.fromkeys((base, arm.id, *others)))
 
 
 def _paces(group: Iterable[_Arm], prompt: str) -> dict[int, float]:
-    """How slow the machine was in each block of a prompt: 1 as usual, 2 at half the speed.
+    """The pace of the machine in each block of a prompt: 1 is usual, 2 is half the speed.
 
-    The time of all trials of the block, over the medians that the same arms have over the blocks; 1
-    with fewer than three blocks.
+    It is the time of all trials of the block over the same arms' medians over blocks; 1 with fewer
+    than three blocks.
     """
     arms = [(arm, found) for arm in group if (found := arm.by_prompt.get(prompt))]
     by = clock(tuple(trial for _, found in arms for trial in found.values()))
@@ -222,10 +221,10 @@ def _paces(group: Iterable[_Arm], prompt: str) -> dict[int, float]:
 
 
 def _limits(trials: Iterable[Trial], arm: str, most_steps: int) -> dict[str, dict[int, float]]:
-    """Ms per token that an arm's trials took at least which ran out of time, by prompt and block.
+    """Least ms per token of an arm's trials that timed out, by prompt and block.
 
-    The time until a trial was given up, over all the tokens that it might have written. Trials that
-    failed for another reason say nothing about speed.
+    It is the time until the timeout, over all tokens that the trial might have written. Trials that
+    failed for another reason show nothing about speed.
     """
     found: dict[str, dict[int, float]] = {}
     for trial in trials:

@@ -9,23 +9,23 @@ _LEAST_PASSES = 2
 
 
 def by_passes(submission: Submission) -> bool:
-    """Whether the arms were interleaved by whole passes and not prompt by prompt."""
+    """Whether the arms were interleaved by whole passes instead of prompt by prompt."""
     return submission.design.interleaved == "block"
 
 
 def single_pass(submission: Submission) -> bool:
-    """Whether each arm had one pass only, so that there is no interval."""
+    """Whether each arm had only one pass, so that no interval can be computed."""
     return by_passes(submission) and repeatability.blocks_run(submission) < _LEAST_PASSES
 
 
 def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Interval | None:
-    """The interval with what disturbs whole passes of the arm or its baseline.
+    """The interval with the errors that disturb whole passes of the arm or its baseline.
 
     Unchanged if the arms were interleaved prompt by prompt; `None` with fewer than two passes.
     """
     if interval is None or not by_passes(submission):
         return interval
-    # Over all prompts of the arm: a pass is disturbed as a whole.
+    # Over all prompts of the arm, because a pass is disturbed as a whole.
     ratios = repeatability.block_ratios(repeatability.by_task(pair(submission, arm)))
     over_blocks = repeatability.log_half_width(
         ratios, repeatability.confidence(submission), least=_LEAST_PASSES

@@ -1,4 +1,4 @@
-"""Ratios besides the speedup: controls, alternatives, processor time, engines."""
+"""Compute ratios besides the speedup: controls, alternatives, processor time, engines."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,10 +20,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """One arm on one task, or on the fixed tasks when `task` is `None`; `own_tasks`: its suite's.
+    """One arm on one task, or if `task` is `None` on the fixed tasks (`own_tasks`: its suite's).
 
-    `groups` holds the paired prompts by task; `trials` and `baseline_trials` are all that ran,
-    paired or not. `repeat_deviation`: how far one block's log ratio lies from its prompt's.
+    `groups` has the paired prompts by task; `trials` and `baseline_trials` are all that ran, paired
+    or not. `repeat_deviation`: the distance of one block's log ratio from its prompt's.
     """
 
     submission: Submission
@@ -50,7 +50,7 @@ class Scope:
         return [[(each.baseline_ms, each.arm_ms) for each in group] for group in self.groups]
 
     def values(self, value: Callable[[PromptPairs], T | None]) -> list[list[T]] | None:
-        """A value of each prompt, by task; `None` if one is unknown."""
+        """The values of the prompts, by task; `None` if one is unknown."""
         groups = [[value(pairs) for pairs in group] for group in self.groups]
         known = [[each for each in group if each is not None] for group in groups]
         return known if known == groups else None
@@ -62,11 +62,11 @@ class Scope:
 
     @property
     def floor(self) -> float:
-        """No interval is narrower than what the repeats of a prompt differ by, as a logarithm.
+        """The least half-width of an interval, as a logarithm, from the spread of the repeats.
 
-        Over several tasks that is the error of the mean over prompts and blocks, if they were
-        repeated. What disturbs the few prompts of one task may hit all of its blocks alike, so that
-        these count as one.
+        Over several tasks it is the error of the mean over prompts and blocks, if they were
+        repeated. A disturbance of the few prompts of one task may be in all of its blocks, so these
+        count as one.
         """
         alone = len(self.groups) == 1
         blocks = [(len(group), len(each.trials)) for group in self.groups for each in group]
@@ -101,7 +101,7 @@ def scopes(submission: Submission, arm: Arm, pairs: tuple[PromptPairs, ...]) -> 
 
 
 def controls(submission: Submission, pairs: Sequence[PromptPairs]) -> Iterator[Control]:
-    """The control arms that ran, each as the time ratio over its prompts.
+    """The control arms that ran, each with the time ratio over its prompts.
 
     Every prompt counts the same, because an instrument's error does not depend on the task.
     """
@@ -121,8 +121,8 @@ def controls(submission: Submission, pairs: Sequence[PromptPairs]) -> Iterator[C
 def against_alternative(scope: Scope) -> Scope | None:
     """The same arm and task, compared with the alternative that shares its baseline.
 
-    `None` if the arm does not speculate, no alternative ran, or a task has no prompt of both. The
-    first alternative counts where there are several.
+    `None` if the arm does not speculate, no alternative ran, or a task has no prompt that both
+    finished. Of several alternatives the first counts.
     """
     if scope.arm.role != "speculation":
         return None
@@ -143,7 +143,7 @@ def against_alternative(scope: Scope) -> Scope | None:
 def ratio_by(
     scope: Scope, times: Callable[[PromptPairs], tuple[float, float] | None]
 ) -> float | None:
-    """The speedup by another clock; `None` where a prompt was not timed by it."""
+    """The speedup by another clock; `None` if it did not time every prompt."""
     strata = scope.values(times)
     return None if strata is None else time_ratio(strata)
 
@@ -166,7 +166,7 @@ def _over_trials(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
     )
 
 
-# The figures of an arm on a task besides its speedup, by the field of `Estimate`.
+# The figures of an arm on a task besides its speedup, by field of `Estimate`.
 FIGURES: Mapping[str, Figure] = {
     "baseline_tps": lambda scope: 1000 / mean_times(scope.times)[0],
     "tps": lambda scope: 1000 / mean_times(scope.times)[1],
@@ -185,10 +185,10 @@ _OTHER = "other-engine"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineRatio:
-    """How many times as fast one engine's plain decoding is as another's, over `prompts` prompts.
+    """The ratio of two engines' plain decoding speeds over `prompts` prompts.
 
-    The interval is that of a speedup, widened by what disturbs whole passes; `None` with a single
-    prompt or a single pass.
+    The interval is that of a speedup, widened by the errors that disturb whole passes; `None` with
+    a single prompt or a single pass.
     """
 
     ratio: float
@@ -197,7 +197,7 @@ class EngineRatio:
 
 
 def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
-    """The speed of `other` over that of `first`; `None` without a prompt and block of both."""
+    """The speed of `other` over that of `first`; `None` without a common prompt and block."""
     ours, theirs = _baseline(first), _baseline(other)
     if ours is None or theirs is None:
         return None
@@ -213,14 +213,14 @@ def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
 def merge_submissions(
     first: Submission, other: Submission, ours: str, theirs: str
 ) -> tuple[Submission, Arm]:
-    """A submission with one arm of each of two engines, and the arm that holds `theirs`."""
+    """A submission with one arm of each of two engines, and the id of the arm from `theirs`."""
     rival = Arm(id=_OTHER, role="alternative", method=NO_SPECULATION, baseline=ours)
     trials = (*_of(first, ours), *(replace(each, arm=_OTHER) for each in _of(other, theirs)))
     return replace(first, trials=trials), rival
 
 
 def _baseline(submission: Submission) -> str | None:
-    """The baseline of one request at a time, which every campaign has first."""
+    """The baseline with one request at a time, the first baseline of every campaign."""
     return next((arm.id for arm in submission.arms if arm.role == "baseline"), None)
 
 

@@ -1,8 +1,8 @@
 """Measure how repeatable a campaign's figures are on the same machine with the same prompts.
 
-The interval over prompts predicts other prompts of the kind. Prompts differ, so more blocks cannot
-narrow it. This interval is about exactly the prompts that were run, and every block narrows it.
-Each block is one measurement of the whole campaign:
+The interval over prompts predicts other prompts of the same kind. Prompts differ, so more blocks
+cannot narrow it. This interval is about exactly the prompts that were run, and every block narrows
+it. Each block is one measurement of the whole campaign:
 
     m_b        = logarithm of the time ratio by block b alone
     half-width = t(B - 1) * s(m) / sqrt(B)
@@ -40,7 +40,7 @@ _MS_PER_MINUTE = 60_000
 def headline(
     submission: Submission, known: Mapping[str, Sequence[PromptPairs]] | None = None
 ) -> tuple[Repeatability, ...]:
-    """One entry per compared arm with pairs; `known` are the pairs by arm, if computed before."""
+    """One entry for each compared arm with pairs; `known` are pairs by arm, if already computed."""
     level, minutes, arms = confidence(submission), block_minutes(submission), []
     for arm in (arm for arm in submission.arms if arm.role != "baseline"):
         groups = by_task(known[arm.id] if known else pair(submission, arm))
@@ -61,14 +61,14 @@ def headline(
 
 
 def restarted(submission: Submission, arm: Arm) -> bool:
-    """Whether the arm and its baseline had their own engine in every block."""
+    """Whether the arm and its baseline had a new engine process in every block."""
     return submission.design.interleaved == "block" and arm.argv is not None
 
 
 def _starts(
     submission: Submission, arm: Arm, groups: Sequence[Sequence[PromptPairs]]
 ) -> StartSpread:
-    """The spread between the starts of an arm, over the prompts with a pair in all full blocks."""
+    """The spread between starts of an arm, over the prompts with a pair in every full block."""
     if not restarted(submission, arm):
         return StartSpread(starts=1)
     tables = [_by_block(pairs) for group in groups for pairs in group]
@@ -82,9 +82,9 @@ def _starts(
 
 
 def deciding(submission: Submission) -> float | None:
-    """The widest half-width of the speculation arms, or else of any other.
+    """The widest half-width of the speculation arms or, without any, of the other arms.
 
-    As a share of the ratio; `None` while one of them has fewer than three blocks.
+    It is a share of the ratio; `None` while one of them has fewer than three blocks.
     """
     roles = {arm.id: arm.role for arm in submission.arms}
     everything = headline(submission)
@@ -94,7 +94,7 @@ def deciding(submission: Submission) -> float | None:
 
 
 def blocks_run(submission: Submission) -> int:
-    """How many blocks were started, which may be fewer than were planned; repeats are none."""
+    """The number of blocks started, which may be fewer than planned; repeats are not a block."""
     started = 1 + max(trial.block for trial in submission.trials)
     return min(started, submission.design.blocks)
 
@@ -114,10 +114,10 @@ def confidence(submission: Submission) -> float:
 
 
 def block_ratios(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
-    """Logarithm of each full block's time ratio, were it the only one.
+    """Logarithm of the time ratio from each full block alone.
 
-    A block is full if at least nine tenths of the prompts have a pair in it, and every task one.
-    Prompts without a pair in it count with their own times: a failure is not counted as noise.
+    In a full block nine tenths of the prompts, and at least one of every task, have a pair. Others
+    count with their medians over blocks, so that a failure does not count as noise.
     """
     tables = [[(_by_block(pairs), pairs) for pairs in group] for group in groups]
     return tuple(
@@ -154,9 +154,8 @@ def by_task(pairs: Sequence[PromptPairs]) -> list[list[PromptPairs]]:
 def repeat_deviation(submission: Submission, pairs: Sequence[PromptPairs]) -> float:
     """Standard deviation of one block's log ratio around its prompt's.
 
-    If nothing was repeated but the arms were interleaved: the difference between plain trials that
-    follow each other, since a plain token costs about the same on each prompt. 0 if neither is
-    known.
+    Without repeats of interleaved arms it is the difference between successive plain trials,
+    because a plain token costs about the same on each prompt. 0 if neither is known.
     """
     variances = [variance(pair.block_log_ratios) for pair in pairs if len(pair.trials) > 1]
     if variances:
@@ -179,14 +178,14 @@ def log_half_width(
 
 
 def blocks_to_halve(blocks: int, level: float) -> int | None:
-    """How many more blocks of the same spread halve the interval; `None` beyond a hundred."""
+    """The number of further blocks that halve the interval; `None` beyond a hundred in total."""
     half = _factor(blocks, level) / 2
     counts = range(blocks + 1, _MOST_BLOCKS + 1)
     return next((count - blocks for count in counts if _factor(count, level) <= half), None)
 
 
 def block_minutes(submission: Submission) -> float | None:
-    """Minutes that one block takes by the wall clock of its trials; `None` where it is unknown."""
+    """Minutes that one block takes, by the wall clock of its trials; `None` if unknown."""
     totals: dict[int, float] = {}
     for trial in submission.trials:
         if trial.outcome == "ok":
@@ -200,7 +199,7 @@ def block_minutes(submission: Submission) -> float | None:
 
 @once
 def _by_block(pairs: PromptPairs) -> dict[int, Times]:
-    """Both times as they were, by block: divided by its pace, all blocks would look alike."""
+    """Both times by block, not divided by its pace, which would make all blocks look alike."""
     times = zip(pairs.baseline_ms_per_token, pairs.ms_per_token, pairs.paces, strict=True)
     raw = ((plain * pace, own * pace) for plain, own, pace in times)
     return dict(zip((trial.block for trial in pairs.trials), raw, strict=True))

@@ -1,13 +1,13 @@
-"""The whole request: reading the prompt and writing the answer, with and without a draft.
+"""Compare whole requests, reading the prompt and writing the answer, with and without a draft.
 
 A speedup per token omits the time in which a draft model reads the prompt. A request takes
 
     reading + (answer tokens - 1) x ms per token
 
-with the ms per token of the speedup, because reading the prompt yields the first token; the
-arm's reading includes that of its draft. Whole requests are compared as tokens are: the means of
-both times over prompts and tasks, divided. With answers of one length that is the formula with the
-mean reading times and the printed rates. `wholeRequest` in
+with the ms per token of the speedup; the 1 is the first token, which reading the prompt yields. The
+arm's reading includes that of its draft. Like times per token, whole requests are compared by the
+means of both times over prompts and tasks. With answers of one length the result is the formula
+with the mean reading times and the printed rates. `wholeRequest` in
 `site_src/assets/javascripts/arithmetic.js` is the same formula.
 """
 
@@ -29,7 +29,7 @@ STATED_ANSWER_TOKENS = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """What a token of the prompt and a token of the answer cost, in ms; both arms."""
+    """The cost in ms of a prompt token and an answer token, for both arms."""
 
     baseline_prompt_token_ms: float
     prompt_token_ms: float
@@ -39,7 +39,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptRequest:
-    """One prompt: how long the baseline and the arm read it, and how long the answer is."""
+    """One prompt: the times in which the baseline and the arm read it, and the answer's length."""
 
     reading_ms: intervals.Times
     output_tokens: float
@@ -47,14 +47,14 @@ class PromptRequest:
     def times(
         self, token_ms: intervals.Times, output_tokens: float | None = None
     ) -> intervals.Times:
-        """Ms of both whole requests, with the measured answer or one of another length."""
+        """Ms of both whole requests, with the measured answer length or another one."""
         written = (output_tokens or self.output_tokens) - 1
         baseline, own = self.reading_ms
         return baseline + written * token_ms[0], own + written * token_ms[1]
 
 
 def whole_request(costs: Costs, prompt_tokens: float, output_tokens: float) -> float:
-    """How many times as fast a whole request is; above 1 the arm saves time."""
+    """The speedup of a whole request; above 1 the arm saves time."""
     written = max(0.0, output_tokens - 1)
     baseline = costs.baseline_prompt_token_ms * prompt_tokens + costs.baseline_token_ms * written
     arm = costs.prompt_token_ms * prompt_tokens + costs.token_ms * written
@@ -66,10 +66,10 @@ def request_figures(
     request: Callable[[PromptPairs], PromptRequest | None],
     widen: Callable[[Interval | None, float | None], Interval | None],
 ) -> dict[str, Any]:
-    """The fields of `Estimate` about whole requests; none where a prompt's reading is unknown.
+    """The fields of `Estimate` about whole requests; empty if a prompt's reading time is unknown.
 
-    `widen` adds to an interval what is known of other sources of error; its second argument is the
-    same ratio by the wall clock.
+    `widen` adds other sources of error to an interval; its second argument is the same ratio by the
+    wall clock.
     """
     readings = scope.values(request)
     if readings is None:
@@ -82,7 +82,7 @@ def request_figures(
         by_wall = None if at_walls is None else intervals.time_ratio(at_walls)
         figures[name] = intervals.time_ratio(strata)
         figures[f"{name}_interval"] = widen(intervals.ratio_interval(strata), by_wall)
-    # The last are those as measured.
+    # The last strata are the requests as measured.
     figures["baseline_request_ms"], figures["request_ms"] = intervals.mean_times(strata)
     reading_ms = intervals.mean_times([[read.reading_ms for read in group] for group in readings])
     figures["baseline_reading_ms"], figures["reading_ms"] = reading_ms
@@ -94,7 +94,7 @@ def request_figures(
 def _requests(
     readings: Sequence[Sequence[PromptRequest]], times: intervals.Strata, tokens: float | None
 ) -> intervals.Strata:
-    """Both times of each prompt's request by task, from its times of a token."""
+    """Both times of each prompt's request by task, from its times per token."""
     return [
         [read.times(token_ms, tokens) for read, token_ms in zip(*both, strict=True)]
         for both in zip(readings, times, strict=True)
@@ -104,10 +104,10 @@ def _requests(
 def pays_from(
     figures: Mapping[str, float], times: intervals.Strata, interval: Interval | None
 ) -> AnswerLength | None:
-    """From which answer length on the arm saves time; `None` where reading costs it nothing more.
+    """The answer length above which the arm saves time; `None` if its reading takes no longer.
 
-    Extra reading time over the time saved per token, 1 - 1 / speedup of a plain one; the bounds are
-    those of the speedup's `interval`. `None`, too, where nothing is saved.
+    It is the extra reading time over the time saved per token, 1 - 1 / speedup of a plain one; the
+    bounds follow from the speedup's `interval`. `None`, too, if no time is saved.
     """
     extra_ms = figures["reading_ms"] - figures["baseline_reading_ms"]
     plain_ms, speedup = intervals.mean_times(times)[0], intervals.time_ratio(times)
@@ -125,10 +125,10 @@ def pays_from(
 
 
 def without_draft_reading(submission: Submission, arm: Arm) -> float | None:
-    """The whole answers' ratio without the time in which the draft read the prompt.
+    """The ratio of whole requests without the time in which the draft read the prompt.
 
-    llama-server's timings leave that out, so that the ratio is the most that it can be. `None`
-    where prompt times are missing, or where an arm finished other trials than its baseline.
+    llama-server's timings omit that time, so the ratio is an upper bound. `None` if prompt times
+    are missing, or if the arm and its baseline finished different trials.
     """
     spent: dict[str, dict[tuple[str, int], float]] = {arm.id: {}, arm.baseline or "": {}}
     for trial in submission.trials:
@@ -143,10 +143,10 @@ def without_draft_reading(submission: Submission, arm: Arm) -> float | None:
 
 
 class Readings:
-    """How long each prompt took to read, by placement of the target and by draft.
+    """The time to read each prompt, by placement of the target and by draft.
 
-    In-process each model reads a prompt once and its state is reused, so that only the trials of
-    the arm that came first have the time.
+    In-process, each model reads a prompt once and its state is reused, so only the trials of the
+    first arm have the time.
     """
 
     def __init__(self, submission: Submission) -> None:
@@ -167,7 +167,7 @@ class Readings:
                 self._draft.setdefault(key, []).append(trial.draft_prompt_ms)
 
     def request(self, pairs: PromptPairs) -> PromptRequest | None:
-        """How the prompt was read, for one request at a time; `None` where that is not known."""
+        """The reading times of the prompt, for one request at a time; `None` if unknown."""
         baseline = self._finished.get((pairs.arm.baseline or "", pairs.prompt.id))
         own = self._finished.get((pairs.arm.id, pairs.prompt.id), [])
         if baseline is None or (pairs.arm.concurrency or 1) > 1:
@@ -181,10 +181,10 @@ class Readings:
     def _read(
         self, pairs: PromptPairs, baseline: Sequence[Trial], own: Sequence[Trial]
     ) -> intervals.Times | None:
-        """Milliseconds in which the baseline and the arm read the prompt.
+        """Milliseconds that the baseline and the arm took to read the prompt.
 
-        If a server does not report how long its draft read, the time before the first token counts
-        for both. An arm that never finished read at least as long as its baseline.
+        If a server does not report its draft's reading time, the time before the first token is
+        used for both. An arm that never finished is assumed to have read as long as its baseline.
         """
         base_ms = _median(self._target.get(self._key(pairs.arm.baseline, pairs)))
         own_ms = _median(self._target.get(self._key(pairs.arm.id, pairs)))
@@ -228,5 +228,5 @@ def _layers(arm: Arm) -> int | None:
 
 
 def _draft(arm: Arm) -> str | None:
-    """Arms that share a draft model share what it read."""
+    """The key of the draft's reading times: its draft model, which arms may share, or the arm."""
     return arm.method.draft or arm.id

@@ -1,7 +1,7 @@
 """Compute the least time of a step from the memory bandwidth of a machine.
 
-It is the bytes of the weights that a token uses over the bandwidth of their memory (Williams,
-Waterman and Patterson 2009, Roofline). Bandwidths come from `schemas/devices.json`.
+The time is the bytes of the weights that a token uses, over the bandwidth of their memory
+(Williams, Waterman and Patterson 2009, Roofline). Bandwidths come from `schemas/devices.json`.
 """
 
 import json
@@ -19,7 +19,7 @@ _BYTES_PER_TRANSFER = 8
 _BITS_PER_BYTE = 8
 MIB = 1024 * 1024
 _ANY = "any memory there is"
-# What a driver writes around the name of a card; brackets hold the code name of the chip.
+# Words that a driver adds to the name of a card; brackets enclose the code name of the chip.
 _NOISE = re.compile(
     r"\([^)]*\)|[®™]|\b(nvidia|geforce|amd|radeon|intel|graphics|gpu|corporation)\b"
 )
@@ -27,14 +27,14 @@ _NOISE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
-    """The least time of a step, and the memory that it follows from."""
+    """The least time of a step, and the memory that sets it."""
 
     step_ms: float
     memory: str
 
 
 def floor(submission: Submission) -> Floor | None:
-    """The least time of a step; `None` where the size of the weights is not known."""
+    """The least time of a step; `None` if the size of the weights is unknown."""
     used = bytes_per_token(submission.target)
     if used is None:
         return None
@@ -53,8 +53,8 @@ def floor(submission: Submission) -> Floor | None:
 def bytes_per_token(model: Model) -> float | None:
     """Bytes of the weights that one token uses: in a mixture of experts only the active share.
 
-    Parameters that are not stated are those in the name; without the size of the file it is the
-    least that files of this quantisation have. `None` where neither says anything.
+    Parameters that are not stated are read from the name. Without a file size, the smallest size of
+    files of this quantisation is used. `None` if neither is known.
     """
     parameters = model.parameters or parameters_of(size_in(model.name))
     active = model.active_parameters or parameters_of(active_size_in(model.name))
@@ -94,7 +94,7 @@ def _main_memory(machine: Machine) -> tuple[float, str] | None:
 
 
 def _processor(machine: Machine, used: float) -> tuple[float, str] | None:
-    """The highest memory bandwidth of a processor like this one, by its name and cores."""
+    """The highest memory bandwidth of processors like this one, by its name and cores."""
     if machine.cpu.name is None and machine.cpu.logical_cores is None:
         return None
     table = devices().processors
@@ -109,7 +109,7 @@ def _processor(machine: Machine, used: float) -> tuple[float, str] | None:
 
 
 def _cards(machine: Machine) -> tuple[float, str] | None:
-    """All cards together, as if each read a part of the weights at the same time."""
+    """All cards together, as if they read their parts of the weights at the same time."""
     each = [bandwidth_gb_per_s(gpu.name) for gpu in machine.gpus]
     known = [gb_per_s for gb_per_s in each if gb_per_s is not None]
     if not known or len(known) < len(each):
@@ -136,12 +136,12 @@ class Processors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Devices:
-    """Memory bandwidth in GB/s by normalised name, what none exceeds, and what a cache may keep.
+    """Memory bandwidth in GB/s by normalised name, its upper limit, and the size of caches.
 
     A bandwidth is computed from the width of the memory bus and its data rate; graphics that only
-    read main memory have none. `memory_gib` has the cards that are sold with one size of memory
-    only, `usual_gib` the most common size of others, and `sharing` those that use main memory.
-    Of a card whose sizes differ in speed, `gb_per_s_by_gib` has the slower ones.
+    read main memory have none. `memory_gib` has the cards that are sold with only one size of
+    memory, `usual_gib` the most common size of others, and `sharing` those that use main memory.
+    For a card whose sizes differ in speed, `gb_per_s_by_gib` has the slower ones.
     """
 
     names: tuple[str, ...]
@@ -174,7 +174,7 @@ def devices() -> Devices:
 def bandwidth_gb_per_s(name: str) -> float | None:
     """The memory bandwidth of a device by its name; `None` if it is not in the table.
 
-    Of several that a shorter name means (V100), the fastest.
+    If a short name fits several devices (V100), the fastest counts.
     """
     table, wanted = devices().bandwidth_gb_per_s, normalised(name)
     longer = (gb for known, gb in table.items() if known.startswith(f"{wanted} "))

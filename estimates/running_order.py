@@ -2,8 +2,8 @@
 
 Each block uses the rows of a balanced Latin square (Williams 1949; AB and BA for two arms) equally
 often, so that no arm always goes first, and in an order drawn from the seed. With a fixed rotation,
-periodic slowdowns could always hit the same arm. The harness plans with this order, and a result
-whose trials did not run in it was not measured as it claims.
+periodic slowdowns could always hit the same arm. The harness plans with this order; a result whose
+trials did not run in it was not measured as it claims.
 """
 
 import hashlib
@@ -28,8 +28,8 @@ def running_order(  # noqa: PLR0913 - all that a plan depends on
 ) -> Iterator[tuple[int, str, str]]:
     """Block, prompt and arm of each trial. Arms that run `alone` are not interleaved.
 
-    One more block has the prompts that are `repeated`, in an order drawn for it. `rotated` is the
-    order of older files, whose rows were not drawn.
+    The `repeated` prompts form one more block, in an order drawn for it. `rotated` is the order of
+    older files, whose rows were not drawn.
     """
     orders = balanced_orders(arms)
     rng = random.Random(seed)  # noqa: S311 - an order, not a secret
@@ -51,7 +51,7 @@ def running_order(  # noqa: PLR0913 - all that a plan depends on
 
 
 def plan_digest(arms: Iterable[str], prompts: Iterable[str], design: Design) -> str:
-    """SHA-256 of what a plan is made from: arms, prompts, blocks, seed, interleaving, repeats."""
+    """SHA-256 of the inputs of a plan: arms, prompts, blocks, seed, interleaving, repeats."""
     interleaved = design.interleaved or "prompt"
     parts = [sorted(arms), sorted(prompts), design.blocks, design.seed or 0, interleaved]
     if design.repeat_beyond is not None:
@@ -60,7 +60,7 @@ def plan_digest(arms: Iterable[str], prompts: Iterable[str], design: Design) -> 
 
 
 def balanced_orders(arms: Sequence[str]) -> list[list[str]]:
-    """Orders in which each arm has each position, and follows each other arm, equally often."""
+    """Orders in which each arm has every position, and follows every other arm, equally often."""
     count = len(arms)
     zigzag = [(step + 1) // 2 if step % 2 else -(step // 2) for step in range(count)]
     rows = [[arms[(start + offset) % count] for offset in zigzag] for start in range(count)]
@@ -70,7 +70,7 @@ def balanced_orders(arms: Sequence[str]) -> list[list[str]]:
 
 
 def _drawn(orders: Sequence[list[str]], count: int, rng: random.Random) -> list[list[str]]:
-    """`count` rows in a random order, each as often as the others, or once more."""
+    """`count` rows in a random order; how often they occur differs by one at most."""
     rows = [*orders] * (count // len(orders)) + rng.sample(orders, count % len(orders))
     rng.shuffle(rows)
     return rows
@@ -79,7 +79,7 @@ def _drawn(orders: Sequence[list[str]], count: int, rng: random.Random) -> list[
 def _interleave(
     rows: Sequence[Sequence[str]], prompts: Sequence[str], interleaved: str
 ) -> Iterator[tuple[str, str]]:
-    """Prompts and arms of a block in their order: a row for each prompt, or one for the pass."""
+    """The prompts and arms of a block in order: a row for each prompt, or one for the pass."""
     if interleaved == "block":
         yield from ((prompt, arm) for arm in rows[0] for prompt in prompts)
         return

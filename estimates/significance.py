@@ -9,12 +9,12 @@ from estimates.student_t import t_tail
 
 
 def spearman(one: Sequence[float], other: Sequence[float]) -> float:
-    """Spearman's rank correlation of two lists of one length, neither of them constant."""
+    """Spearman's rank correlation of two lists of equal length, neither of them constant."""
     return correlation(_ranks(one), _ranks(other))
 
 
 def p_of_rank(correlation: float, independent: int) -> float:
-    """Two-sided p of a rank correlation over so many independent values, by Student's t."""
+    """Two-sided p of a rank correlation over `independent` values, by Student's t."""
     if abs(correlation) >= 1:
         return 0.0
     freedom = independent - 1
@@ -29,6 +29,6 @@ def p_of_sign(ups: int, downs: int) -> float:
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """Ranks from 1; equal values share the mean of theirs."""
+    """Ranks from 1; equal values get the mean of their ranks."""
     ordered = sorted(values)
     return [(bisect_left(ordered, each) + bisect_right(ordered, each) + 1) / 2 for each in values]

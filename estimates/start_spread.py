@@ -1,15 +1,15 @@
-"""How far a ratio moves from one start of the servers to the next, by the blocks of a campaign.
+"""Estimate how a ratio varies between starts of the servers, from the blocks of a campaign.
 
-Every block has servers of its own, so what differs between blocks and not within them came with a
-start, or with the time of the pass. With y_pb the logarithm of the time ratio of prompt p in block
-b, of P prompts in B blocks, this is the analysis of variance of two ways with one value a cell
+Every block starts its own servers, so a difference between blocks that is not within them comes
+from the start, or from the time of the pass. With y_pb the logarithm of the time ratio of prompt p
+in block b, of P prompts in B blocks, this is a two-way analysis of variance with one value a cell
 (Searle, Casella and McCulloch 1992, Variance Components, 4.2):
 
     s_b^2 = variance of the means of the blocks,  s_e^2 = variance of what prompt and block leave
     spread^2 = s_b^2 - s_e^2 / P,  at least 0
     its 95 % interval: (B - 1) s_b^2 / chi2(B - 1) - s_e^2 / P at both quantiles, at least 0
 
-The second takes s_e as known, of which many more values tell than of s_b.
+The interval treats s_e as known, because it is estimated from many more values than s_b.
 """
 
 import math
@@ -21,11 +21,11 @@ from estimates.model import StartSpread
 from estimates.student_t import chi2_quantile
 
 _LEAST = 2  # prompts and blocks
-_MOST = 25.0  # as a logarithm: what is more says nothing, and could not be written down
+_MOST = 25.0  # as a logarithm: a larger spread shows nothing, and could not be represented
 
 
 def start_spread(logs: Sequence[Sequence[float]]) -> StartSpread | None:
-    """The spread of a ratio from start to start, as a share; a row of logarithms for each prompt.
+    """The spread of a ratio between starts, as a share; `logs` has a row for each prompt.
 
     All rows have the same blocks. `None` with fewer than two prompts or blocks.
     """
@@ -52,5 +52,5 @@ def start_spread(logs: Sequence[Sequence[float]]) -> StartSpread | None:
 
 
 def _share(squared: float) -> float:
-    """A variance of logarithms as a standard deviation, as a share of the ratio."""
+    """The standard deviation from a variance of logarithms, as a share of the ratio."""
     return math.expm1(min(_MOST, math.sqrt(max(0.0, squared))))

@@ -12,8 +12,8 @@ from statistics import NormalDist
 def t_quantile(freedom: float, probability: float) -> float:
     """Quantile of Student's t distribution.
 
-    Newton's method on the upper tail. The tail is convex, so from the normal quantile, which is
-    nearer to the middle, the steps approach the quantile from one side.
+    Newton's method on the upper tail. The tail is convex, so steps from the normal quantile, which
+    is nearer to the middle, approach the quantile from one side.
     """
     if probability < 0.5:  # noqa: PLR2004 - the lower half mirrors the upper
         return -t_quantile(freedom, 1 - probability)
@@ -29,7 +29,7 @@ def t_quantile(freedom: float, probability: float) -> float:
 def t_tail(t: float, freedom: float) -> float:
     """P(T > t) for t >= 0: half of the regularized incomplete beta function I_x(freedom/2, 1/2)."""
     x, y = freedom / (freedom + t**2), t**2 / (freedom + t**2)
-    if x > (freedom + 2) / (freedom + 5):  # the fraction of the other tail converges faster there
+    if x > (freedom + 2) / (freedom + 5):  # the other tail's fraction converges faster there
         return 0.5 - _beta(y, x, 0.5, freedom / 2) / 2
     return _beta(x, y, freedom / 2, 0.5) / 2
 
@@ -37,7 +37,7 @@ def t_tail(t: float, freedom: float) -> float:
 def _beta(x: float, y: float, a: float, b: float) -> float:
     """I_x(a, b), where y = 1 - x, by its continued fraction: https://dlmf.nist.gov/8.17.22."""
     value = 1.0
-    for m in range(30 + int(math.sqrt(a + b)), -1, -1):  # from the end of the fraction
+    for m in range(30 + int(math.sqrt(a + b)), -1, -1):  # evaluated from the end of the fraction
         even = (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2))
         odd = (a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         value = 1 - odd / (1 + even / value)
@@ -47,7 +47,7 @@ def _beta(x: float, y: float, a: float, b: float) -> float:
 
 @cache
 def chi2_quantile(freedom: int, probability: float) -> float:
-    """Quantile of the chi-squared distribution, by halving: https://dlmf.nist.gov/8.11.4."""
+    """Quantile of the chi-squared distribution, by bisection: https://dlmf.nist.gov/8.11.4."""
     low, high = 0.0, freedom + 100.0 * math.sqrt(freedom)
     for _ in range(80):
         middle = (low + high) / 2
@@ -56,7 +56,7 @@ def chi2_quantile(freedom: int, probability: float) -> float:
 
 
 def _chi2_below(x: float, freedom: int) -> float:
-    """P(chi2 < x): the regularized lower incomplete gamma function of half of both, a series."""
+    """P(chi2 < x): the regularized lower incomplete gamma function of half of both, as a series."""
     shape, half = freedom / 2, x / 2
     if half == 0:
         return 0.0

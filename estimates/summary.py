@@ -20,15 +20,15 @@ from estimates.throughput import throughput
 from schemas.submission import Submission
 from schemas.vocabulary import FEWEST_PROMPTS, METHODS
 
-Fields: TypeAlias = dict[str, Any]  # of an estimate, by name
+Fields: TypeAlias = dict[str, Any]  # fields of an estimate by name
 
 
 def summarize(submission: Submission) -> Summary:
-    """Derive everything from a valid submission. The same file gives the same summary."""
+    """Derive all values of a valid submission. The same file always gives the same summary."""
     submission = _judged(submission)
     compared = tuple(arm for arm in submission.arms if arm.role != "baseline")
     pairs = pair_all(submission, compared)
-    # A task and all tasks ask for the same prompts.
+    # The estimates of a task and of all tasks need the same prompts.
     request, predict = cache(Readings(submission).request), cache(_predict(submission))
     estimates = tuple(
         estimate(scope, request, predict)
@@ -75,7 +75,7 @@ def estimate(
     estimate = _counted(scope, interval, requests.get("whole_request_interval"))
     if not scope.complete:
         return estimate
-    if METHODS[scope.arm.method.type].instrument:  # it has R, and its speed is that of no method
+    if METHODS[scope.arm.method.type].instrument:  # it has R, but its speed is not a method's
         doubt = verdicts.INSTRUMENT
         return replace(estimate, **_decomposition(scope), verdict="uncertain", doubt=doubt)
     speedup = time_ratio(scope.times)
@@ -101,7 +101,7 @@ def estimate(
 
 
 def _only_requests(scope: Scope) -> Estimate:
-    """The estimate from whole requests alone, where they contradict the times per token."""
+    """The estimate from whole requests alone, for an arm whose times per token they contradict."""
     times = scope.values(client_clock.request_ms) if scope.complete else None
     if times is None:
         counted = _counted(scope, None, None)
@@ -115,7 +115,7 @@ def _only_requests(scope: Scope) -> Estimate:
 
 
 def _counted(scope: Scope, interval: Interval | None, request: Interval | None) -> Estimate:
-    """The fields that every arm and task has, even without a pair of answers."""
+    """The fields that every arm and task has, even without a pair of trials."""
     once = scope.complete and single_pass(scope.submission) and len(scope.prompts) > 1
     judged = "no-clear-difference" if once else verdicts.judge(interval, request)
     return Estimate(
@@ -155,15 +155,15 @@ def published(scope: Scope, by_wall: float | None) -> Interval | None:
 
 
 def wall_speedup(scope: Scope) -> float | None:
-    """The speedup by the plain clock, with every stall in it."""
+    """The speedup by the plain clock, stalls included."""
     return ratio_by(scope, lambda pairs: pairs.wall_ms)
 
 
 def _widened(interval: Interval | None, scope: Scope, by_wall: float | None) -> Interval | None:
     """The interval with all other sources of error, up to the ratio by the wall clock.
 
-    What disturbs whole passes or, prompt by prompt, the repeats; the load of other programs; and
-    the error of the steady clock, which all prompts share.
+    These are disturbances of whole passes (or of repeats, if interleaved prompt by prompt), the
+    load of other programs, and the error of the steady clock, which all prompts share.
     """
     if interval is not None and not by_passes(scope.submission):
         interval = interval.at_least(scope.floor)
@@ -201,16 +201,16 @@ def _alternative(scope: Scope) -> Fields:
 
 
 def _decomposition(scope: Scope) -> Fields:
-    """The figures of `ratios.FIGURES`, and how many prompts have the baseline's output."""
+    """The figures of `ratios.FIGURES`, and the number of prompts with the baseline's output."""
     outputs = (verdicts.worst(each.trials, each.baseline_trials) for each in scope.prompts)
     figures = {name: figure(scope) for name, figure in ratios.FIGURES.items()}
     return {**figures, "exactness": verdicts.count(outputs)}
 
 
 def _judged(submission: Submission) -> Submission:
-    """The submission, without outputs to compare where texts differ by design.
+    """The submission without outputs that differ by design.
 
-    They do where tokens were sampled, and where the verification of an arm is lossy.
+    Those are sampled tokens, and outputs of an arm with lossy verification.
     """
     sampled = submission.settings.sampling != "greedy"
     lossy = {arm.id for arm in submission.arms if METHODS[arm.method.type].lossy}

@@ -1,7 +1,7 @@
 """Measure how much other programs used the processor, and widen intervals for it.
 
-Interleaving removes what slows all arms alike, but under load the ratio itself moves, by more than
-its repetitions show.
+Interleaving removes slowdowns of all arms alike, but load also changes the ratio itself, by more
+than its repetitions show.
 """
 
 import math
@@ -12,14 +12,13 @@ from schemas.submission import Snapshot, Submission
 from schemas.vocabulary import say
 from schemas.vocabulary.flags import Severity
 
-# A machine is never quite idle: this many busy cores of other programs per core change nothing.
+# No machine is quite idle: up to this many busy cores of other programs per core are ignored.
 USUAL = 0.15
-# How far the logarithm of a ratio may move with every further busy core per core, and at most.
+# The change of the logarithm of a ratio for each further busy core per core, and its maximum.
 MOVED_PER_CORE, MOST_MOVED = 0.12, 0.25
 # If less of the processor's time than this is used, no program waits for it.
 SATURATED = 0.95
-# With twice as much other work as there are cores, a sign would say more about it than about the
-# arm.
+# With twice as much other work as cores, a verdict would be about that work, not about the arm.
 TOO_BUSY = 2.0
 
 
@@ -32,12 +31,12 @@ def strain(submission: Submission) -> float:
 
 
 def moved(submission: Submission) -> float:
-    """How far the load may have moved the logarithm of a ratio."""
+    """The change of the logarithm of a ratio that the load may have caused."""
     return min(MOST_MOVED, MOVED_PER_CORE * max(0.0, strain(submission) - USUAL))
 
 
 def severity(submission: Submission) -> Severity:
-    """How serious a flag about load is; under a serious one no verdict is given."""
+    """The severity of a flag about load; a serious one prevents a verdict."""
     return "serious" if strain(submission) > TOO_BUSY else "caution"
 
 
@@ -48,15 +47,15 @@ def allowance(submission: Submission) -> str:
 
 
 def widen_for_load(interval: Interval | None, submission: Submission) -> Interval | None:
-    """The interval, with what the load may have moved as an independent part of its width."""
+    """The interval, with the possible effect of load as an independent error."""
     return None if interval is None else interval.wider(moved(submission))
 
 
 def in_use(shot: Snapshot, cores: int, *, own: int = 0) -> float:
     """Busy cores per core beyond `own` ones: from the share in use at that moment, else the load.
 
-    The load average covers a minute and so includes a campaign of ours that has just ended. But
-    only it shows how many programs wait when all cores are busy.
+    The load average covers a minute, so it includes a campaign of ours that has just ended. But it
+    alone shows how many programs wait when all cores are busy.
     """
     used = shot.busy_fraction
     if used is not None and used < SATURATED:
@@ -77,5 +76,5 @@ def _strains(shot: Snapshot, submission: Submission) -> Iterator[float]:
 
 
 def _waited(share: float) -> float:
-    """Busy cores of other programs, from the share of time for which a program waited."""
+    """Busy cores of other programs, from the share of time in which a program waited."""
     return share / max(0.1, 1 - share)

@@ -17,12 +17,12 @@ from schemas.submission import Arm, Submission, Trial
 Passes = dict[int, float]  # block -> output tokens per second
 
 
-# Times are rounded to microseconds, so that a request may seem to begin before another's end.
+# Times are rounded to microseconds, so a request may seem to begin before another ends.
 _ROUNDED_MS = 0.01
 
 
 def throughput(submission: Submission) -> tuple[Throughput, ...]:
-    """One entry per arm that was timed, if any arm had several requests in flight; else none."""
+    """One entry for each timed arm if any arm had several requests in flight, else no entry."""
     if all((arm.concurrency or 1) == 1 for arm in submission.arms):
         return ()
     passes = {arm.id: _passes(submission, arm) for arm in submission.arms}
@@ -30,7 +30,7 @@ def throughput(submission: Submission) -> tuple[Throughput, ...]:
     for base in (arm for arm in submission.arms if arm.role == "baseline"):
         beside = [arm for arm in submission.arms if base.id in (arm.id, arm.baseline)]
         timed = [arm for arm in beside if passes[arm.id]]
-        # Of the same blocks for all, so that the printed totals divide.
+        # All arms use the same blocks, so that the ratio of printed totals is the printed speedup.
         blocks = sorted(set.intersection(*(set(passes[arm.id]) for arm in timed))) if timed else []
         times = {arm.id: [1000 / passes[arm.id][block] for block in blocks] for arm in timed}
         found += (_of(submission, arm, times) for arm in timed if blocks and base in timed)
@@ -55,7 +55,7 @@ def _of(submission: Submission, arm: Arm, times: Mapping[str, Sequence[float]]) 
 
 
 def _passes(submission: Submission, arm: Arm) -> Passes:
-    """Whole passes only: a pass that lacks a prompt answered other prompts than its baseline."""
+    """The rates of whole passes: one that lacks a prompt is not comparable with its baseline."""
     blocks: dict[int, list[Trial]] = {}
     for trial in submission.trials:
         if trial.arm == arm.id and is_timed(trial) and trial.wall_ms:
@@ -73,7 +73,7 @@ def _passes(submission: Submission, arm: Arm) -> Passes:
 
 
 def _pass_ms(trials: Sequence[Trial], concurrency: int) -> float | None:
-    """How long a pass took; `None` if that is unknown, or if a resumption cut it in two."""
+    """Milliseconds of a pass; `None` if unknown, or if the pass was interrupted and resumed."""
     if concurrency == 1:
         return sum(trial.wall_ms or 0.0 for trial in trials)
     spans = [
@@ -81,7 +81,7 @@ def _pass_ms(trials: Sequence[Trial], concurrency: int) -> float | None:
         for trial in trials
         if trial.started_ms is not None
     ]
-    # Two parts of a pass both begin at 0, so that more seem to be in flight than ever were.
+    # Both parts of a resumed pass begin at 0, so more requests seem to be in flight than allowed.
     in_flight = (
         sum(start <= moment < end - _ROUNDED_MS for start, end in spans) for moment, _ in spans
     )

@@ -1,4 +1,4 @@
-"""Tell which cards of a machine an engine ran on."""
+"""Find the cards of a machine that an engine ran on."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from estimates.gpu_names import vendor_of
 from estimates.roofline import devices, normalised
 from schemas.submission import Arm, Device, Engine, Gpu, Machine
 
-# Backends that are for the cards of some vendors only.
+# Backends that work only on cards of some vendors.
 _VENDORS = {
     "cuda": ("nvidia",),
     "rocm": ("amd",),
@@ -26,21 +26,21 @@ _SHARES_MEMORY = re.compile(
 )
 _BRACKETS = re.compile(r"(?<!\s)\s*+\([^)]{0,200}\)")
 _MIB_PER_GIB = 1024
-# The firmware sets aside at most this much for the graphics of a usual processor.
+# The firmware reserves at most this much for the graphics of an ordinary processor.
 _SET_ASIDE_MIB = 4096
 # Drivers reserve some of a card's memory, so an engine sees less of it.
 _RESERVED = 0.12
-# Part of the memory on the fullest device, below which a device was not computed on.
+# A device with less than this part of the fullest device's memory in use did not compute.
 _BUSY = 0.25
 _UNKNOWN = Gpu(name="unknown card")
 
 
 def used_cards(machine: Machine, engine: Engine, arms: Sequence[Arm] = ()) -> tuple[Gpu, ...]:
-    """The cards that an engine ran on, in the driver's order, as a person would call them.
+    """The cards that an engine ran on, in the driver's order, with their usual names.
 
-    These are the devices that it lists and that hold what the `arms` loaded, each matched with a
-    card by vendor, name and memory; what fits no card has the engine's own name. An engine that
-    lists none ran on the `usable` cards.
+    These are the engine's listed devices with memory in use by the `arms`, each matched with a card
+    by vendor, name and memory; a device without such a card has the engine's name. An engine that
+    lists no device ran on the `usable` cards.
     """
     listed, measured = _listed(engine, arms)
     left = [card for card in machine.gpus if _fits(card, engine.backend)]
@@ -66,7 +66,7 @@ def usable(gpus: Sequence[Gpu], backend: str) -> tuple[Gpu, ...]:
 
 
 def shares_memory(card: Gpu) -> bool:
-    """Whether a card has no memory of its own, like the graphics of a processor."""
+    """Whether a card uses main memory, like the graphics of a processor."""
     name, vendor = _BRACKETS.sub("", card.name), _vendor(card)
     if vendor not in ("amd", "intel"):
         return vendor in ("apple", "qualcomm")
@@ -76,9 +76,9 @@ def shares_memory(card: Gpu) -> bool:
 
 
 def find_named(cards: Sequence[Gpu], words: str) -> Gpu | None:
-    """The card with the shortest name that has all these words, among them a number, or no other.
+    """The card with the shortest name that has all these words, and only these if none is a number.
 
-    A driver may give several names of which a card has one.
+    A driver may print several names for one card.
     """
     asked = set(normalised(words).split())
     names = [(card, set(normalised(card.name).split())) for card in cards]
@@ -102,7 +102,7 @@ def _first_choice(cards: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
 
 
 def _listed(engine: Engine, arms: Sequence[Arm]) -> tuple[list[Device], bool]:
-    """The devices that an engine ran on, and whether the memory in use there shows it."""
+    """The devices that an engine ran on, and whether that is known from the memory in use."""
     gpus = [each for each in engine.devices or () if each.kind in ("gpu", "igpu")]
     peaks: dict[str, int] = {}
     for memory in (each for arm in arms for each in arm.peak_memory or ()):
@@ -114,7 +114,7 @@ def _listed(engine: Engine, arms: Sequence[Arm]) -> tuple[list[Device], bool]:
 
 
 def _card_of(device: Device, cards: Sequence[Gpu]) -> Gpu | None:
-    """The card that a device is: by name, else by memory, else the first choice."""
+    """The card of a device: by name, else by memory, else the first choice."""
     words, total = device.description or "", device.memory_total_mib
     vendor = vendor_of(words)
     own = [card for card in cards if "other" in (vendor, _vendor(card)) or vendor == _vendor(card)]
@@ -125,13 +125,13 @@ def _card_of(device: Device, cards: Sequence[Gpu]) -> Gpu | None:
     shared = _SHARES_MEMORY.search(_BRACKETS.sub("", words))
     if found is None and _is_model(words) and not shared:
         return None
-    # A card with memory of its own would have been found by that.
+    # A card with dedicated memory would have been found by its size.
     own = [card for card in own if shares_memory(card) or not (shared or (total and card.vram_mib))]
     return found or next(iter(_first_choice(tuple(own))), None)
 
 
 def _named(device: Device, card: Gpu | None) -> Gpu:
-    """A card by the engine's name for it, unless that names no model."""
+    """A card with the engine's name for it, if that identifies a model."""
     words = _BRACKETS.sub("", device.description or "")
     if card is None:
         return _disambiguated(Gpu(name=words, vram_mib=device.memory_total_mib))
@@ -140,12 +140,12 @@ def _named(device: Device, card: Gpu | None) -> Gpu:
 
 
 def _is_model(words: str) -> bool:
-    """Whether a name tells cards of a vendor apart; `AMD Radeon Graphics` does not."""
+    """Whether a name identifies a card of its vendor; `AMD Radeon Graphics` does not."""
     return re.search("[0-9]", normalised(words)) is not None
 
 
 def _disambiguated(card: Gpu) -> Gpu:
-    """A card without the memory that it only shares, and with the one name that fits its memory."""
+    """A card without memory that is only shared, and with the single name that fits its memory."""
     if shares_memory(card):
         return replace(card, vram_mib=None)
     names, table = _alternatives(card.name), devices().memory_gib
@@ -157,7 +157,7 @@ def _disambiguated(card: Gpu) -> Gpu:
 
 
 def _alternatives(name: str) -> list[str]:
-    """The names in `AMD Radeon RX 7600/7600 XT`: one chip is sold under several."""
+    """The names in `AMD Radeon RX 7600/7600 XT`, where one chip has several."""
     first, *others = (part.strip() for part in name.split("/"))
     before = re.match(r"[^0-9]*\s", first)
     return [first, *(f"{before[0] if before else ''}{other}" for other in others)]

@@ -12,19 +12,19 @@ from estimates.pairing import PromptPairs
 from schemas.submission import Arm, Trial
 from schemas.vocabulary import CLEAR_OF_ONE, HELPS_ABOVE, HURTS_BELOW, METHODS
 
-# A step over several tokens adds up in another order than single steps do. Tried with
+# A step over several tokens adds up in a different order than single steps. Measured with
 # SmolLM2-135M in F16 on a CPU, widths 2 and 5 against 1, 1580 tokens: the top-2 margin moved by
-# 0.003 in the median and by 0.023 at most. Four times that leaves room for other kernels, and
-# only one token in 25 has so small a margin: an error at a random place would rarely hide here.
+# 0.003 in the median and by 0.023 at most. Four times that leaves room for other kernels. Only one
+# token in 25 has such a small margin, so an error at a random place would rarely be hidden.
 NEAR_TIE_LOGITS = 0.1
 
 _WORST_FIRST: tuple[Exactness, ...] = ("diverged", "diverged-near-tie", "identical")
 
 
 def classify(trial: Trial, baseline: Trial | None = None) -> Exactness:
-    """One output against the baseline's. A difference without a margin counts as diverged.
+    """Compare one output with the baseline's; a difference without a margin is diverged.
 
-    Where no tokens were compared, texts were, or equal digests are equal outputs.
+    If tokens were not compared, texts or digests are.
     """
     if trial.outcome != "ok":
         return "not-compared"
@@ -38,7 +38,7 @@ def classify(trial: Trial, baseline: Trial | None = None) -> Exactness:
 
 
 def worst(trials: Sequence[Trial], baseline: Sequence[Trial]) -> Exactness:
-    """The worst class over the blocks; blocks that were not compared do not count."""
+    """The worst class over blocks; blocks that were not compared do not count."""
     seen = {classify(own, base) for own, base in zip(trials, baseline, strict=True)}
     return next((each for each in _WORST_FIRST if each in seen), "not-compared")
 
@@ -57,10 +57,10 @@ def count(classes: Iterable[Exactness]) -> ExactnessCounts:
 
 
 def judge(interval: Interval | None, request: Interval | None = None) -> Verdict:
-    """The verdict of a file's intervals alone; without one there were too few prompts.
+    """The verdict by a file's intervals alone; without an interval there were too few prompts.
 
-    `request` is the interval of the whole request: an arm that is clearly faster per token and
-    clearly slower with the prompt read does not help.
+    `request` is the interval of the whole request: an arm that is clearly faster per token but
+    clearly slower with reading the prompt does not help.
     """
     direction = _clear(interval)
     if interval is None:
@@ -81,10 +81,10 @@ def _clear(interval: Interval | None) -> int:
 def verdict(
     arm: Arm, trials: Sequence[Trial], baseline_trials: Sequence[Trial], judged: Verdict
 ) -> Verdict:
-    """The verdict on an arm: `judged`, what its intervals say, unless an outcome comes first.
+    """The verdict on an arm: `judged` by its intervals, unless an outcome takes precedence.
 
-    The arm failed, or it or its baseline ran and nothing finished; or the arm drafted nothing, so
-    that its ratio does not show what speculation does.
+    Such outcomes: the arm failed; it or its baseline ran but finished no trial; it drafted nothing,
+    so that its ratio does not show the effect of speculation.
     """
     if arm.outcome == "failed" or _all_failed(trials) or _all_failed(baseline_trials):
         return "failed"
@@ -94,8 +94,8 @@ def verdict(
     return judged
 
 
-# Reasons for no verdict that are not flags. An instrument's acceptance was set: it shows what a
-# round costs and has no speedup.
+# Reasons for no verdict that are not flags. An instrument has forced acceptance: it shows the cost
+# of a round but has no speedup.
 INSTRUMENT = "instrument"
 LOSSY = "lossy-verification"
 FEW_PROMPTS = "few-prompts"
@@ -106,20 +106,20 @@ ONE_PROMPT = "one-prompt-decides"
 SIGNED: tuple[Verdict, ...] = ("helps", "hurts", "slower-in-all")
 JUDGED: tuple[Verdict, ...] = (*SIGNED, "no-clear-difference")
 
-# An arm that fails on this share of the prompts that its baseline finishes has no verdict: those
-# that are left do not represent all. One that fails on fewer does not help: it is at most as fast.
+# An arm that fails on this share of the prompts that its baseline finishes has no verdict, because
+# the other prompts do not represent all. With fewer failures it has one, but never "helps".
 MOST_FAILED = 0.10
-# Arms that ran one after another: clocks, heat and other programs change a rate by less than this.
+# Between arms that ran one after another, clocks, heat and other programs change rates by less.
 ORDER, DRIFT = "not-interleaved", 1.5
-# A prompt on which fewer rounds draft shows plain decoding.
+# A prompt with a smaller share of drafting rounds shows plain decoding.
 FIRES = 0.10
 
 
 def few_decide(pairs: Sequence[PromptPairs]) -> str | None:
-    """Why a single task has no sign of its own; `None` if it has.
+    """The reason against a verdict on a single task; `None` if there is no such reason.
 
-    Most of its prompts hardly draft, or its gain or loss hangs on one of them: other prompts of the
-    kind may then differ by more than the interval shows.
+    Either most of its prompts hardly draft, or its gain or loss comes from one of them. Other
+    prompts of the same kind may then differ by more than the interval shows.
     """
     if 2 * sum(map(_fires, pairs)) < len(pairs):
         return FEW_FIRE
@@ -128,9 +128,9 @@ def few_decide(pairs: Sequence[PromptPairs]) -> str | None:
 
 
 def _fires(pairs: PromptPairs) -> bool:
-    """Whether the arm drafts on a prompt; where that was not counted, a look-up fires if it gains.
+    """Whether the arm drafts on a prompt; without counts, a look-up does if it gains.
 
-    Methods that cost nothing to ask stay silent on most prompts, a model always drafts.
+    Methods without drafting cost draft nothing on most prompts; a model always drafts.
     """
     fired = fire_rate(pairs.trials)
     if fired is None:
@@ -139,9 +139,9 @@ def _fires(pairs: PromptPairs) -> bool:
 
 
 def failed_share(trials: Sequence[Trial], baseline_trials: Sequence[Trial]) -> float:
-    """The share of the prompts that the baseline finishes on which the arm mostly fails.
+    """The share of prompts on which the baseline finishes but the arm mostly fails.
 
-    Prompts that the arm did not get to, as when it was given up, do not count for it.
+    Prompts that the arm did not reach, for example because it was given up, do not count.
     """
     finished = {(each.prompt, each.block) for each in baseline_trials if each.outcome == "ok"}
     tried = [each for each in trials if (each.prompt, each.block) in finished]
@@ -157,7 +157,7 @@ def after_flags(
     controls = {
         arm.id for arm in arms if arm.role == "control" and not METHODS[arm.method.type].instrument
     }
-    # A flag of a control, or without an arm, concerns all arms.
+    # A flag about a control, or without an arm, concerns all arms.
     concerned = {None, *controls}
     serious = [flag for flag in flags if flag.severity == "serious"]
     return tuple(
@@ -170,7 +170,7 @@ def after_flags(
 
 
 def beyond_drift(estimate: Estimate) -> bool:
-    """Whether arms that ran one after another differ by more than a drifting machine makes."""
+    """Whether arms that ran one after another differ by more than a drift explains."""
     if estimate.doubt != ORDER or estimate.speedup is None:
         return False
     interval = estimate.interval or Interval(low=estimate.speedup, high=estimate.speedup)
@@ -178,7 +178,7 @@ def beyond_drift(estimate: Estimate) -> bool:
 
 
 def _after_flag(estimate: Estimate, flag: str | None) -> Estimate:
-    """The estimate under a serious flag, if any; without a verdict it keeps its first reason."""
+    """The estimate after a serious flag, if any; one without a verdict keeps its first reason."""
     if estimate.doubt == INSTRUMENT:
         return estimate
     found = LOSSY if estimate.doubt == LOSSY else flag or estimate.doubt
@@ -188,5 +188,5 @@ def _after_flag(estimate: Estimate, flag: str | None) -> Estimate:
 
 
 def _all_failed(trials: Sequence[Trial]) -> bool:
-    """Whether something ran and nothing of it finished; what never ran did not fail."""
+    """Whether all trials failed; an arm without trials did not fail."""
     return bool(trials) and all(trial.outcome == "failed" for trial in trials)

@@ -1,4 +1,4 @@
-"""Cache what takes long to compute, by a digest of its inputs and of our code."""
+"""Cache slow results by a digest of their inputs and of our code."""
 
 import hashlib
 import platform
@@ -17,7 +17,7 @@ import estimates
 import pipeline
 import schemas
 
-# Libraries that decide what is accepted, computed and drawn; the gate installs only some of them.
+# Libraries that results depend on; the gate installs only some of them.
 LIBRARIES = (
     *("jsonschema-rs", "msgspec", "orjson", "numpy", "duckdb", "pyarrow"),
     *("altair", "vl-convert-python"),
@@ -52,7 +52,7 @@ class Cache:
             path.write_bytes(zlib.compress(_sealed(path, value), level=1))
 
     def get_or_make(self, inputs: object, make: Callable[[], bytes]) -> bytes:
-        """The cached value, or the one that `make` returns; it depends on nothing but `inputs`."""
+        """The cached value, else the one that `make` returns, which may depend only on `inputs`."""
         value = self.get(inputs)
         if value is None:
             value = make()
@@ -60,12 +60,12 @@ class Cache:
         return value
 
     def keep(self, inputs: object) -> None:
-        """Spare an entry that another one was made from, and that may be needed again."""
+        """Protect an entry from `prune` that another one was made from and may need again."""
         if path := self._path(inputs):
             self.used.add(path)
 
     def prune(self) -> None:
-        """Remove the entries that this object neither read, wrote nor kept."""
+        """Remove all entries that this object did not read, write or keep."""
         for path in set(self.folder.glob("*.zlib") if self.folder else ()) - self.used:
             path.unlink()
 
@@ -77,19 +77,19 @@ class Cache:
 
 
 def _sealed(path: Path, value: bytes) -> bytes:
-    """A value after a digest of it and of its place: what another entry held is not a hit."""
+    """A value after a digest of it and its path, so that another entry's value is no hit."""
     return hashlib.sha256(path.name.encode() + value).digest() + value
 
 
 @cache
 def own_digest() -> str:
-    """A digest of the code, schemas and libraries that decide what a file says and how it looks."""
+    """A digest of the code, schemas and libraries that results and pictures depend on."""
     roots = (Path(next(iter(each.__path__))) for each in (schemas, estimates, answers, pipeline))
     return code_digest(roots)
 
 
 def code_digest(roots: Iterable[Path]) -> str:
-    """A digest of Python, of the libraries that decide, and of the code in some folders."""
+    """A digest of Python, of the libraries that results depend on, and of code in some folders."""
     digest = hashlib.sha256(f"{platform.python_version()} {platform.machine()}\n".encode())
     for name in LIBRARIES:
         with suppress(metadata.PackageNotFoundError):

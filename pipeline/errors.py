@@ -1,4 +1,4 @@
-"""What can go wrong between files and the site, each with the next step to take."""
+"""The errors between files and the site; each message has the next step to take."""
 
 import errno
 import sys
@@ -10,14 +10,14 @@ from schemas.finding import Finding
 
 
 class PipelineError(Exception):
-    """Something that stops the pipeline; its text is one message for the person who ran it."""
+    """An error that stops the pipeline; its text is a message for the person who ran it."""
 
     exit_code = 1
 
 
 @contextmanager
 def ending() -> Iterator[None]:
-    """Print what stops a command, and end it with the exit code of that."""
+    """Print the error that stops a command, and exit with its code."""
     try:
         yield
     except PipelineError as error:
@@ -41,14 +41,14 @@ def _end(message: str, code: int, error: BaseException) -> NoReturn:
 
 
 class RejectedError(PipelineError):
-    """At least one file is not what the format says; nothing was loaded."""
+    """At least one file does not follow the format; nothing was loaded."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         super().__init__("\n".join(finding.line() for finding in findings))
 
 
 class MissingFileError(PipelineError):
-    """A path that was asked for does not exist."""
+    """A requested path does not exist."""
 
     def __init__(self, path: object) -> None:
         super().__init__(f"{path} does not exist. Give a result file or a folder that holds some.")

@@ -23,7 +23,7 @@ def schema_findings(document: Json, name: str) -> tuple[Finding, ...]:
 def _findings_of(error: ValidationError, root: Schema) -> Iterator[Finding]:
     """The findings of one violation, one for each missing or extra field."""
     path = reduce(child_path, error.instance_path, ROOT)
-    # Any: a schema is JSON of any shape.
+    # Any, because a schema may have any JSON structure.
     own: Any = reduce(lambda node, step: node[step], error.schema_path[:-1], cast("Any", root))
     keyword = "type" if error.kind.name == WHOLE else error.kind.name
     match error.kind:
@@ -45,7 +45,7 @@ def _findings_of(error: ValidationError, root: Schema) -> Iterator[Finding]:
 
 
 def _enum(got: str, want: object) -> str:
-    """The accepted values, with a hint; `got` is JSON text and has the document's quotes."""
+    """The accepted values, with a hint; `got` is JSON text with the document's quotes."""
     values = cast("list[str]", want)
     hint = nearest(got.strip('"'), values) if got.startswith('"') else ""
     listed = ", ".join(map(shown, values))
@@ -76,7 +76,7 @@ _SENTENCES: dict[str, Callable[[str, object], str]] = {
     "maxItems": lambda got, want: f"{got} is too long, expected at most {want}; split the run",
 }
 _CHECK = "check the number and its unit"
-# What the patterns of the schemas mean.
+# The meanings of the patterns in the schemas.
 _FORMS: dict[str, str] = {
     r"^20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$": (
         "a time in UTC such as 2026-11-21T09:00:00Z"

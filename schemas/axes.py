@@ -1,4 +1,4 @@
-"""The axes: settings that make a result one of its own, with the names and types of the format."""
+"""The axes: settings that distinguish results, with the names and types of the format."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,10 +10,9 @@ SplitMode = Literal["none", "layer", "row", "tensor"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axes:
-    """What a person asks for, a run uses and a file states; `None` is the usual or unknown one.
+    """The axes of a request, a run or a file; `None` is the default or an unknown value.
 
-    The depth of context is the one axis that is not here: a command may ask for several at once,
-    a result has one.
+    The depth of context is not here: a command may ask for several at once, but a result has one.
     """
 
     temperature: float | None = None

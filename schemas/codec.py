@@ -1,7 +1,7 @@
-"""JSON values, the typed values they decode to, and the canonical bytes and names of a file.
+"""Convert JSON to typed values and back, and write the canonical bytes and names of files.
 
-Absent is `None`; `None` is left out. Canonical: keys sorted, no spaces, floats in their shortest
-form rounded to six decimals, one trailing newline, so that the same content is the same file.
+An absent value is `None`, and `None` is omitted. Canonical: keys sorted, no spaces, floats in their
+shortest form rounded to six decimals, one trailing newline, so that equal content is an equal file.
 """
 
 import hashlib
@@ -22,13 +22,13 @@ T = TypeVar("T")
 def decode(cls: type[T], document: Json) -> T:
     """Build `cls` from JSON values. Raises `msgspec.ValidationError`, which names the place.
 
-    Strict: 1.0 is not an integer and "1" is not a number; an integer may stand for a float.
+    Strict: 1.0 is not an integer and "1" is not a number, but an integer is accepted as a float.
     """
     return msgspec.convert(document, cls)
 
 
 def encode(value: object) -> Json:
-    """Turn a typed value into JSON values. Raises `TypeError` for what JSON cannot hold."""
+    """Turn a typed value into JSON values. Raises `TypeError` if JSON has no such type."""
     return cast("Json", _without_none(msgspec.to_builtins(value)))
 
 
@@ -40,20 +40,20 @@ def _without_none(value: object) -> object:
     return value
 
 
-# Emoji and some scripts need these invisible characters; notes may hold them, names may not.
+# Emoji and some scripts need these invisible characters; notes may contain them, names may not.
 JOINERS = dict.fromkeys((0x200C, 0x200D))
 FLOAT_DECIMALS = 6
 FILE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{2,100}\.json")
 MOST_FLAT = 1000  # results in one folder
 _DATED = re.compile(r".*--(20[0-9]{2})(0[1-9]|1[0-2])[0-9]{2}-[0-9a-f]{8}\.json")
 _SLUG_LENGTH = 32
-# Floats that rounding changes: more than six decimals, a negative exponent, minus zero.
+# Floats that rounding may change: more than six decimals, a negative exponent, minus zero.
 _UNROUNDED = [
     re.compile(odd).search for odd in (rb"\.[0-9]{7}", rb"e-[0-9]++[],}\n]", rb"-0\.0[],}\n]")
 ]
 # A plus at the end of a word is part of the name: Command R+ is not Command R.
 _PLUS = re.compile(r"(?<=[A-Za-z0-9])\+(?![A-Za-z0-9])")
-# Unicode's categories of letters, marks, numbers and symbols; these symbols distinguish no names.
+# Unicode's categories of letters, marks, numbers, symbols; and symbols that distinguish no names.
 _MEANINGFUL, _TYPOGRAPHY = "LMNS", "©®™\N{MULTIPLICATION SIGN}"
 
 
@@ -75,15 +75,15 @@ def file_name(*, machine: str, target: str, measured_from: str, data: bytes) -> 
 
 
 def folder_of(name: str, flat: int) -> str:
-    """Where a new result goes below the folder of results, which holds `flat` files.
+    """The folder of a new result below the folder of results, which has `flat` files.
 
-    Results are side by side until there are `MOST_FLAT`; after that each month has a folder.
+    Up to `MOST_FLAT` results are in one folder; later ones are in a folder for each month.
     """
     return (dated_folder(name) or "") if flat >= MOST_FLAT else ""
 
 
 def dated_folder(name: str) -> str | None:
-    """Year and month of a result's name, its folder in a large collection; `None` without."""
+    """Year and month in a result's name, its folder in a large collection; `None` without them."""
     found = _DATED.fullmatch(name)
     return found and f"{found[1]}/{found[2]}"
 
@@ -92,13 +92,13 @@ def dated_folder(name: str) -> str | None:
 def slug(text: str, *, limit: int | None = _SLUG_LENGTH) -> str:
     """Lower-case ASCII letters, digits and single hyphens, fit for an address; never empty.
 
-    A text of which ASCII cannot show every letter, digit or symbol gets eight digits of its MD5 at
-    the end, so that two names in any script stay apart. `limit` is the most characters.
+    If ASCII cannot represent every letter, digit or symbol, eight digits of the text's MD5 are
+    added, so that names in any script remain distinct. `limit` is the largest number of characters.
     """
     spelled = _PLUS.sub("-plus", unicodedata.normalize("NFD", text))
     plain = "".join(c for c in spelled if not unicodedata.combining(c))
     words = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
-    # An address without such a character could be that of another name.
+    # An address that lacks such a character could be that of another name.
     lost = (c for c in text if unicodedata.category(c)[0] in _MEANINGFUL and c not in _TYPOGRAPHY)
     if words and all(map(str.isascii, lost)):
         return words[:limit].strip("-")

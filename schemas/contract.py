@@ -1,7 +1,7 @@
 """Judge the bytes of a file: the typed submission, or all findings.
 
 Three steps: strict load, schema, rules between fields; each runs only if the one before found
-nothing. `file` is the name that findings carry.
+nothing. `file` is the file name in findings.
 """
 
 from datetime import datetime
@@ -18,7 +18,7 @@ from schemas.validator import SUBMISSION_SCHEMA
 
 
 def findings(data: bytes, *, file: str = "") -> tuple[Finding, ...]:
-    """All that is wrong with the bytes of a submission; empty when it is valid. Never raises."""
+    """All faults in the bytes of a submission; empty if it is valid. Never raises."""
     result = read(data, file=file)
     return () if isinstance(result, Submission) else result
 
@@ -26,10 +26,10 @@ def findings(data: bytes, *, file: str = "") -> tuple[Finding, ...]:
 def read(
     data: bytes, *, file: str = "", now: datetime | None = None
 ) -> Submission | tuple[Finding, ...]:
-    """The submission in these bytes, or the findings that keep it from being one. Never raises.
+    """The submission in these bytes, or the findings on them. Never raises.
 
-    With `now`, a campaign that ended in the future is a finding too; a build, whose answer must
-    not change from day to day, leaves it out.
+    With `now`, a campaign that ended in the future is a finding, too; a build omits `now`, because
+    its result must not depend on the day.
     """
     result = _judged(data)
     if not isinstance(result, Submission):
@@ -51,12 +51,12 @@ def _judged(data: bytes) -> Submission | tuple[Finding, ...]:
 
 
 def value_findings(submission: Submission) -> tuple[Finding, ...]:
-    """All that schema and rules find wrong with a submission that has no bytes yet."""
+    """All faults that schema and rules find in a submission that has no bytes yet."""
     return schema_findings(encode(submission), SUBMISSION_SCHEMA) or _rule_findings(submission)
 
 
 def document_findings(data: bytes, schema: str, *, file: str = "") -> tuple[Finding, ...]:
-    """All that is wrong with the bytes of a document of another schema. Never raises."""
+    """All faults in the bytes of a document of another schema. Never raises."""
     document = strict.load(data)
     found = document if isinstance(document, tuple) else schema_findings(document, schema)
     return in_file(found, file)

@@ -1,4 +1,4 @@
-"""Findings: what is wrong with a document, each with its file, place, message and rule."""
+"""Findings: faults of a document, each with its file, place, message and rule."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import TypeAlias
 
-# The JSON path of what breaks a rule, and the message.
+# The JSON path of a value that breaks a rule, and the message.
 Violation: TypeAlias = tuple[str, str]
 
 ROOT = "$"
@@ -21,7 +21,7 @@ _SHOWN_CHOICES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Finding:
-    """Something wrong at one place of a document: what, what was expected, what to do.
+    """A fault at one place of a document: what is wrong, what was expected, what to do.
 
     `file` is empty for a document that is in no file; `path` is a JSON path such as
     `$.trials[3].decode_ms`; `rule` names the check that found it.
@@ -38,12 +38,12 @@ class Finding:
 
 
 def in_file(found: Iterable[Finding], file: str) -> tuple[Finding, ...]:
-    """The findings on a document, as findings on the file that contains it."""
+    """The findings on a document, with the file that contains it."""
     return tuple(replace(each, file=file) for each in found)
 
 
 def bounded(found: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings in order of place, at most `MAX_FINDINGS` and one that says there are more."""
+    """At most `MAX_FINDINGS` findings in order of place, and one that says if there are more."""
     first = list(islice(found, MAX_FINDINGS + 1))
     found_first = tuple(sorted(set(first[:MAX_FINDINGS])))
     if len(first) <= MAX_FINDINGS:
@@ -74,7 +74,7 @@ def child_path(path: str, step: str | int) -> str:
 
 
 def quoted_path(path: str) -> str:
-    """A path to print: unchanged when it is plain, else quoted, escaped and cut."""
+    """A path to print: unchanged if it is plain, else quoted, escaped and cut."""
     return path if _PLAIN_PATH.fullmatch(path) else shown(path)
 
 

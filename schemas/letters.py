@@ -1,4 +1,4 @@
-"""Tell letters that nobody sees, and names that look like one another."""
+"""Recognise invisible letters, and names that look alike."""
 
 import re
 import unicodedata
@@ -20,16 +20,16 @@ _ODD = re.compile(r"LATIN LETTER SMALL CAPITAL ([A-Z])|LATIN SMALL LETTER DOTLES
 
 
 def skeleton(name: str) -> str:
-    """What a reader sees of a name: equal for names that look the same.
+    """The visible form of a name: equal for names that look the same.
 
-    Simpler than the skeleton of Unicode Technical Standard 39, whose table is not at hand.
+    This is simpler than the skeleton of Unicode Technical Standard 39, whose table is not included.
     """
     plain = "".join(map(_plain, unicodedata.normalize("NFKC", INVISIBLE.sub("", name)).casefold()))
     return re.sub(r"[^\w+]+|_+", "-", plain.translate(_LATIN)).strip("-")
 
 
 def is_styled(letter: str) -> bool:
-    """Whether it is a letter or digit in another form than the one on a keyboard."""
+    """Whether it is a letter or digit in a form other than a keyboard's."""
     return letter.isalnum() and (
         unicodedata.normalize("NFKC", letter) != letter or _plain(letter) != letter
     )

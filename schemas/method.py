@@ -1,4 +1,4 @@
-"""How drafts are made, as one value for every method."""
+"""A method of drafting, as one type for all methods."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,10 +10,10 @@ DRAFT_MODEL = "draft-model"
 
 
 class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How drafts are made. `METHODS[type]` says what is true of every method of a type.
+    """A method of drafting. `METHODS[type]` has the properties of all methods of a type.
 
-    The JSON Schema says which parameters a type requires and which it may have, and a file is
-    checked against it before it is decoded. A parameter that a method lacks is `None`.
+    The JSON Schema says which parameters a type requires and which it may have; a file is checked
+    against it before it is decoded. A parameter that a method lacks is `None`.
     """
 
     type: str
@@ -39,12 +39,12 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
     @property
     def sizes(self) -> dict[str, Any]:
-        """Every parameter by its name; `None` where the method lacks it."""
+        """Every parameter by its name; `None` if the method lacks it."""
         return msgspec.structs.asdict(self)
 
     @property
     def scripted(self) -> bool:
-        """Whether it is an instrument whose acceptance is set."""
+        """Whether it is an instrument with forced acceptance."""
         return self.length is not None or self.acceptance is not None
 
 
@@ -57,8 +57,8 @@ NO_SPECULATION = Method(type="none")
 
 
 def limit(method: Method) -> int | None:
-    """The most tokens that a round drafts, whether or not each round drafts as many.
+    """The most tokens that a round drafts; some rounds may draft fewer.
 
-    `None` where it is unknown, and for a chain: its `n_max` is that of the one method with a depth.
+    `None` if it is unknown, and for a chain, whose `n_max` is that of the one method with a depth.
     """
     return None if method.chain else method.n_max

@@ -1,7 +1,7 @@
-"""Bring a file of an older format to today's when it is read; files are never rewritten.
+"""Convert a file of an older format to today's when it is read; files are never rewritten.
 
-Every version so far only adds what a file may state, so that an older file differs in its number
-alone. A version that changes more needs a step here, to the new document and back.
+Every version so far only adds optional fields, so that an older file differs only in its version. A
+version that changes more needs a step here, to the new document and back.
 """
 
 from collections.abc import Iterator
@@ -17,17 +17,17 @@ VERSION = 2
 
 
 def own_schema(document: Json) -> str:
-    """The name of the schema of a submission's own version; the newest for one without a known."""
+    """The name of the schema of a submission's own version; the newest if that is unknown."""
     version = document.get("version") if isinstance(document, dict) else None
     is_older = type(version) is int and version in range(1, VERSION)
     return f"submission.v{version}" if is_older else SUBMISSION_SCHEMA
 
 
 def migrated(document: Json, *, is_valid: bool = False) -> Json | tuple[Finding, ...]:
-    """The document in today's format, or what is wrong with it in its own. Never raises.
+    """The document in today's format, or its faults in its own version. Never raises.
 
-    It is judged by the fields of its own version, so that a message names those that it may have;
-    one that `is_valid` is not judged again. A document of no older version is returned as it is.
+    It is checked against its own version, so that a message names the fields that it may have; one
+    that `is_valid` is not checked again. A document of no older version is returned unchanged.
     """
     name = own_schema(document)
     if not isinstance(document, dict) or name == SUBMISSION_SCHEMA:
@@ -37,9 +37,9 @@ def migrated(document: Json, *, is_valid: bool = False) -> Json | tuple[Finding,
 
 
 def forms(submission: Submission) -> Iterator[bytes]:
-    """The canonical bytes that a file of this content can have: in today's format, then in older.
+    """The canonical bytes of a file with this content: in today's format, then in older ones.
 
-    A file's name has a digest of its own bytes, whatever version they are.
+    A file's name has a digest of its own bytes, in any version.
     """
     document = cast("dict[str, Json]", encode(submission))
     for version in range(VERSION, 0, -1):

@@ -1,4 +1,4 @@
-"""A result as text for a web form, and back: compressed, in base64, between two marker lines."""
+"""Turn a result into text for a web form and back: compressed base64 between two marker lines."""
 
 import base64
 import lzma
@@ -7,14 +7,14 @@ import textwrap
 from schemas.strict import MAX_BYTES
 
 BEGIN, END = "-----BEGIN DRAFTMAP RESULT-----", "-----END DRAFTMAP RESULT-----"
-MOST_CHARACTERS = 60_000  # GitHub takes 65,536 in the body of an issue, with the form's other words
+MOST_CHARACTERS = 60_000  # GitHub accepts 65,536 in an issue, with the form's other words
 _WIDTH = 76
-# What the preset needs to decompress is far below; a hostile header could ask for gigabytes.
+# Decompression with the preset needs far less; a hostile header could ask for gigabytes.
 _MOST_MEMORY = 100 << 20
 
 
 class UnreadableTextError(ValueError):
-    """The text holds no result, several of them, or a damaged one; the message says which."""
+    """The text has no result, several, or a damaged one; the message says which."""
 
 
 def to_text(data: bytes) -> str:
@@ -37,7 +37,7 @@ def from_text(text: str) -> bytes | None:
         return None
     try:
         packed = base64.b64decode("".join(found[0].partition(END)[0].split()), validate=True)
-    except ValueError as error:  # another letter, be it an invisible one, or a part of the text
+    except ValueError as error:  # another letter, perhaps an invisible one, or a part of the text
         raise UnreadableTextError(
             "the text is damaged; copy it again as `draftmap submit` printed it"
         ) from error

@@ -1,7 +1,7 @@
-"""The forms of texts that a result may contain: numbers, words of engines, versions, cards.
+"""Check the form of texts in a result: numbers, words of engines, versions, cards.
 
-Whatever an engine, a driver or an environment states is published, and any of it can hold a key, a
-serial number or the name of a person or a host. Only what has the form of its kind is recorded.
+Texts from an engine, a driver or an environment are published, and any of them can contain a key, a
+serial number or the name of a person or a host. Only texts in the form of their kind are recorded.
 """
 
 import re
@@ -25,27 +25,27 @@ _TAG = (
     r"|cu|cuda|rocm|xpu|tpu|hip|musa|metal|vulkan|precompiled)\d{0,8}"
 )
 _COMMIT = r"g?(?:[0-9a-f]{40}|[0-9a-f]{7,12})"
-# Four numbers from 10 on are an address: `10.1.2.3`; `0.9.0.1` is a version.
+# Four numbers are an address if the first is at least 10: `10.1.2.3`; `0.9.0.1` is a version.
 _VERSION = re.compile(
     r"(?![1-9]\d{1,2}(?:\.\d{1,3}){3}$)"
     rf"(?:[vb]?\d{{1,8}}(?:[.+_-]?{_TAG}|[.+_-](?:\d{{1,8}}|d\d{{8}}|{_COMMIT})){{0,9}}|{_COMMIT})",
     re.ASCII,
 )
 _DRIVER = re.compile(r"\d{1,4}(?:\.\d{1,5}){0,3}", re.ASCII)
-# Capitals or digits lead in the words of a card's name, apart from these.
+# Words of a card's name begin with a capital or a digit, except these.
 _CARD_WORD = re.compile(
     r"[(\[]?(?:[A-Z0-9][A-Za-z0-9]{0,15}(?:[./+-][A-Z0-9][A-Za-z0-9]{0,15}){0,5}(?:_R\d)?|[a-z]{1,2}\d[A-Za-z0-9.-]{0,9}|gfx\w{3,6}"
     r"|with|and|for|bits|version|vGPU|nvgpu|llvmpipe)[)\],]{0,2}|[&/@-]",
     re.ASCII,
 )
 _SERIAL = re.compile(r"\d{7}")
-# Of machines, such as PC-42. A maker or a family may stand so before a number: GT-1030.
+# Names of machines, such as PC-42. A maker or a family may also be before a number: GT-1030.
 _HOST = re.compile(r"([A-Za-z]+)-[A-Za-z0-9-]*\d[A-Za-z0-9-]*")
 _NO_HOST = frozenset((*SPELLINGS.makers, *SPELLINGS.families))
 
 
 def is_number(text: str) -> bool:
-    """Whether it is a number, a range, or several of them with commas between."""
+    """Whether it is a number, a range, or a comma-separated list of these."""
     return _NUMBERS.fullmatch(text) is not None
 
 

@@ -1,8 +1,8 @@
-"""Repair faults of a result file that touch no measurement.
+"""Repair faults of a result file that affect no measurement.
 
-That is the order of keys, spaces, a byte-order mark, an older version of the format, another
-spelling of a known model or of a word of the format, 41.0 for 41, and letters that nobody sees in
-names. Everything else stays a finding: nobody writes a measurement by hand.
+These are the order of keys, spaces, a byte-order mark, an older version of the format, another
+spelling of a known model or of a word of the format, 41.0 for 41, and invisible letters in names.
+Everything else is still a finding, because measurements must not be edited.
 """
 
 import codecs
@@ -25,14 +25,14 @@ from schemas.vocabulary import model_name
 
 _OF_TEXTS = ("characters", "names-visible")
 _OF_SPELLING = ("schema-type", "schema-enum", "schema-pattern")
-# Texts here say what was run and answered, so they are measured values, too.
+# Texts here are settings and answers, so they are measured values, too.
 _MEASURED = ("$.trials", "$.warmups", "$.probes", "$.suite", "$.arms")
 _NAME_OF_MODEL = re.compile(r"\$\.(target|drafts\[\d+\])\.name")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
-    """A file's canonical bytes after its repairs; `digest` is that of all measured values."""
+    """A file's canonical bytes after its repairs, with the digest of all measured values."""
 
     data: bytes
     submission: Submission
@@ -41,7 +41,7 @@ class Repaired:
 
 
 def repaired(data: bytes, *, file: str = "") -> Repaired | tuple[Finding, ...]:
-    """The file without harmless faults, or the findings that no repair resolves. Never raises."""
+    """The file with harmless faults repaired, or the findings that remain. Never raises."""
     text = utf8(data)
     loaded = strict.load(text)
     if isinstance(loaded, tuple) and any(each.rule not in _OF_TEXTS for each in loaded):
@@ -53,7 +53,7 @@ def repaired(data: bytes, *, file: str = "") -> Repaired | tuple[Finding, ...]:
     fixed = canonical_bytes(_changed(ROOT, document, _with_model_name))
     submission = read(fixed, file=file)
     if isinstance(submission, tuple):
-        return findings(text, file=file)  # of the file as it is, before any repair
+        return findings(text, file=file)  # of the original file, without repairs
     after: Json = orjson.loads(fixed)
     values, kept = measured_values(before), measured_values(after)
     digest = content_digest(canonical_bytes(values))
@@ -68,9 +68,9 @@ def repaired(data: bytes, *, file: str = "") -> Repaired | tuple[Finding, ...]:
 
 
 def measured_values(document: Json) -> dict[str, Json]:
-    """Every number and truth value by its path, and the texts of what was run and answered.
+    """Every number and truth value by its path, and the texts of settings and answers.
 
-    Numbers are as exact as the format: six decimals. The version of the format is none of them.
+    Numbers have six decimals, as in the format. The version of the format is not included.
     """
     return {
         path: _whole(rounded(value))
@@ -80,7 +80,7 @@ def measured_values(document: Json) -> dict[str, Json]:
 
 
 def utf8(data: bytes) -> bytes:
-    """The bytes as UTF-8 without the mark that editors and PowerShell put before a text."""
+    """The bytes as UTF-8 without the byte-order mark of editors and PowerShell."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         with suppress(UnicodeDecodeError):
             return data.decode("utf-16").encode()
@@ -88,7 +88,7 @@ def utf8(data: bytes) -> bytes:
 
 
 def _with_clean_texts(document: Json) -> Json:
-    """The document without faults of spelling; findings list only some at a time, so repeat."""
+    """The document without faults of spelling; it repeats, as findings list only some at once."""
     data = canonical_bytes(document)
     wrong = {x.path: x.rule for x in findings(data) if x.rule in (*_OF_TEXTS, *_OF_SPELLING)}
     cleaned = _changed(
@@ -98,7 +98,7 @@ def _with_clean_texts(document: Json) -> Json:
 
 
 def _changed(path: str, value: Json, change: Callable[[str, Json], Json]) -> Json:
-    """The value with `change(path, leaf)` in place of every value that holds no others."""
+    """The value with every leaf replaced by `change(path, leaf)`."""
     if isinstance(value, list):
         return [_changed(child_path(path, at), each, change) for at, each in enumerate(value)]
     if isinstance(value, dict):
@@ -107,7 +107,7 @@ def _changed(path: str, value: Json, change: Callable[[str, Json], Json]) -> Jso
 
 
 def _cleaned(value: Json, rule: str) -> Json:
-    """A text as it looks, without invisible letters; a word of the format in small letters."""
+    """A text without invisible letters; a word of the format in lower case."""
     if not isinstance(value, str):
         return _whole(value)
     kept = (x for x in unicodedata.normalize("NFC", value) if x.isspace() or not refused(x))
@@ -136,7 +136,7 @@ def _repairs(before: dict[str, Json], after: Json, *, canonical: bool) -> Iterat
 
 
 def _leaves(path: str, value: Json) -> Iterator[tuple[str, Json]]:
-    """Every value that holds no others, with its path."""
+    """Every leaf, with its path."""
     if isinstance(value, dict):
         for key, each in value.items():
             yield from _leaves(child_path(path, key), each)

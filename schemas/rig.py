@@ -1,4 +1,4 @@
-"""What a campaign ran on: machine, engine and snapshots of their state."""
+"""The rig of a campaign: machine, engine and snapshots of their state."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -86,7 +86,7 @@ class Engine:
 
     @property
     def backend_label(self) -> str:
-        """The backend by its name, also one that the list lacks."""
+        """The backend's name, including one that the list lacks."""
         return self.backend_name or self.backend
 
 

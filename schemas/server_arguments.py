@@ -1,8 +1,8 @@
-"""Show a server's command line as a result records it: what a list allows, `…` for all others.
+"""Show a server's command line as in a result: listed flags and values, `…` for all others.
 
-A command line can hold keys, host names and paths with a person's name, in more forms than a list
-of forbidden words could name. `server_arguments.toml` lists the flags that make a server faster or
-slower; a value is recorded if it has a form that its flag's kind allows.
+A command line can contain keys, host names and paths with a person's name, in more forms than a
+list of forbidden words could cover. `server_arguments.toml` lists the flags that change a server's
+speed; a value is recorded if it has a form that its flag's kind allows.
 """
 
 import json
@@ -22,7 +22,7 @@ _LONGEST = 200
 _MOST = 128
 # Owners on the hub have no dots, hosts have.
 HUB_NAME = re.compile(r"(?<![\w-])[A-Za-z0-9][\w-]*/[A-Za-z0-9][\w.-]*(?::[\w.-]+)?", re.ASCII)
-# Keys are long, or begin as services mark theirs.
+# Keys are long, or begin with the mark of a service.
 _SECRET = re.compile(
     r"(?<![A-Za-z0-9])(?:hf_|sk-|pk-|gh[a-z]_|glpat-|nvapi-|xox[a-z]-|eyJ|AKIA)|"
     + private.LONG_WORD
@@ -36,12 +36,12 @@ Show = Callable[[str], str]
 
 
 def is_public(argument: Sequence[str]) -> bool:
-    """Whether a flag and its value, if it has one, are recorded as they are."""
+    """Whether a flag and its value, if any, are recorded unchanged."""
     return recorded(("", *argument)) == tuple(argument)
 
 
 def only_public(submission: Submission) -> Iterator[Violation]:
-    """A result states of a server's arguments what the harness would: no path, host or key."""
+    """A result has only server arguments that the harness would record: no path, host or key."""
     message = (
         "is not among the options and values that a result states, which hold no path, address or "
         f"key (schemas/vocabulary/server_arguments.toml); write {HIDDEN} in its place, or take it "
@@ -59,7 +59,7 @@ def only_public(submission: Submission) -> Iterator[Violation]:
 
 
 def recorded(command: Sequence[str]) -> tuple[str, ...]:
-    """The words after the program, fit to be published."""
+    """The words after the program, safe to be published."""
     words: list[str] = []
     show: Show = _positional
     for word in command[1:]:
@@ -95,7 +95,7 @@ def _hide(_word: str) -> str:
 
 
 def _no_value(_value: str) -> str:
-    """For a switch: what follows it is positional."""
+    """No value, for a switch; the next word is positional."""
     return HIDDEN
 
 

@@ -1,7 +1,7 @@
-"""Load JSON that every reader understands alike, or say what is wrong with it.
+"""Load JSON that every parser reads alike, or return its faults.
 
-Size, depth, encoding, grammar, duplicate keys, numbers and characters are checked before anything
-looks at the content. `jsonschema` accepts NaN under `exclusiveMinimum: 0`, so it cannot do this.
+Size, depth, encoding, grammar, duplicate keys, numbers and characters are checked before the
+content. `jsonschema` accepts NaN under `exclusiveMinimum: 0`, so it cannot do this.
 """
 
 import json
@@ -22,10 +22,10 @@ MAX_BYTES = 512 * 1024
 MAX_DEPTH = 12
 MAX_DIGITS = 18  # an integer that fits into 64 bits with its sign
 
-# One match per bracket outside of strings, or the end. Possessive, and it matches at every place,
-# so that no input makes it take more than linear time.
+# One match per bracket outside of strings, or the end. It is possessive and matches at every place,
+# so its time is linear for any input.
 _BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"?)*+([\[\]{}]|\Z)', re.DOTALL)
-# A digit other than zero before the exponent: the number is not meant to be zero.
+# A digit other than zero before the exponent: the number is not zero.
 _SIGNIFICANT = re.compile(r"^[^eE]*[1-9]")
 _BOM = b"\xef\xbb\xbf"
 _REFUSED_CATEGORIES = {
@@ -41,7 +41,7 @@ _NOTES = "$.notes"
 
 
 class _RefusedError(ValueError):
-    """Carries a finding out of the parser's hooks."""
+    """An error that carries a finding out of the parser's hooks."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.message)
@@ -49,7 +49,7 @@ class _RefusedError(ValueError):
 
 
 def load(data: bytes) -> Json | tuple[Finding, ...]:
-    """The document, or the findings that keep it from being read. Never raises."""
+    """The document, or the findings on it. Never raises."""
     try:
         _check_bytes(data)
         document: Json = orjson.loads(data)
@@ -64,14 +64,14 @@ def load(data: bytes) -> Json | tuple[Finding, ...]:
         return (_finding("json", f"not JSON: {error}; write it with the harness, not by hand"),)
     except _RefusedError as error:
         return (error.finding,)
-    # JSON itself bans raw controls, so no string of these bytes holds any but printable ASCII.
+    # JSON itself bans raw control characters, so these bytes have only printable ASCII in strings.
     if data.isascii() and b"\\" not in data and b"\x7f" not in data:
         return document
     return bounded(_text_findings(ROOT, document)) or document
 
 
 def _check_bytes(data: bytes) -> None:
-    """Refuse what no parser should see."""
+    """Refuse bytes that no parser should get."""
     if data.startswith(b"GGUF"):
         _refuse("json", "a model and no result file; name the NAME.json that a run wrote")
     if len(data) > MAX_BYTES:
@@ -90,7 +90,7 @@ def _check_bytes(data: bytes) -> None:
 
 
 def _is_too_deep(data: bytes) -> bool:
-    """Counted on the bytes, no further than needed: no parser is ever driven into recursion."""
+    """Whether nesting is too deep, counted in the bytes so that no parser recurses too far."""
     depth = 0
     for match in _BRACKET.finditer(data):
         bracket = match[1]
@@ -157,7 +157,7 @@ def _string_findings(path: str, text: str) -> Iterator[Finding]:
 
 
 def refused(character: str, *, in_notes: bool = False) -> str | None:
-    """The kind of a character that no text may have; `None` for an allowed one."""
+    """The kind of a character that no text may contain; `None` for an allowed one."""
     category = unicodedata.category(character)
     kind = _REFUSED_CATEGORIES.get(category)
     if kind or in_notes:

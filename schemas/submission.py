@@ -1,7 +1,7 @@
-"""What a submission is in Python: frozen types that mirror submission.v2.schema.json.
+"""A submission in Python: frozen types that mirror submission.v2.schema.json.
 
-The schema is the definition; a parity test compares the two field by field. Absent is `None`.
-Units are in the names; the schema says what each field means.
+The schema is the definition; a parity test compares the two field by field. An absent value is
+`None`. Units are in the names; the schema describes each field.
 """
 
 from dataclasses import dataclass

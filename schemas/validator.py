@@ -1,6 +1,6 @@
 """Load the schemas, and make their validators.
 
-These are strict in what JSON Schema leaves open: 1.0 is not an integer, `$` in a pattern is the
+They are strict where JSON Schema leaves a choice: 1.0 is not an integer, `$` in a pattern is the
 end of the text and not the place before a last newline, and a date must exist.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from jsonschema_rs import Draft202012Validator as Validator
 
 SUBMISSION_SCHEMA = "submission.v2.schema.json"
-SUBMISSION_V1 = "submission.v1"  # no file: as every older version, the newest without what is later
+SUBMISSION_V1 = "submission.v1"  # no file: every older version is the newest without later fields
 OLDER = re.compile(r"submission\.v(\d+)")
 PUBLISHED_SCHEMA = "published.v1.schema.json"
 LIFECYCLE_SCHEMA = "lifecycle.v1.schema.json"
@@ -23,7 +23,7 @@ VERDICT_SCHEMA = "verdict.v1.schema.json"
 SOURCES_SCHEMA = "sources.v1.schema.json"
 
 WHOLE = "whole"  # our keyword
-Schema = dict[str, Any]  # JSON of any shape
+Schema = dict[str, Any]  # any JSON structure
 _FORMATS: Mapping[str, Callable[[str], object]] = {
     "date-time": datetime.fromisoformat,
     "date": date.fromisoformat,
@@ -41,7 +41,7 @@ def schema(name: str) -> Schema:
 
 
 def _of_version(version: int) -> Schema:
-    """The schema of an older version of a submission: the fields that say `since` are later."""
+    """The schema of an older version of a submission, without fields whose `since` is later."""
 
     def older(node: Schema) -> Schema:
         if not isinstance(node.get("properties"), dict):
@@ -61,7 +61,7 @@ def _of_version(version: int) -> Schema:
 
 
 def resolved(node: Mapping[str, Any], root: Mapping[str, Any]) -> Schema:
-    """A part of the schema `root` with its reference followed; keys next to `$ref` win."""
+    """A part of the schema `root` with its reference resolved; keys next to `$ref` override it."""
     if "$ref" not in node:
         return dict(node)
     target = root
@@ -76,7 +76,7 @@ def strict(name: str) -> Validator:
 
 
 def strict_validator(root: Schema) -> Validator:
-    """The same for a schema that has no name."""
+    """The validator of a schema without a name."""
     marked = json.loads(
         json.dumps(root),
         object_hook=lambda node: node | {WHOLE: True} if node.get("type") == "integer" else node,
@@ -90,7 +90,7 @@ def strict_validator(root: Schema) -> Validator:
 
 
 class _Whole:
-    """The keyword that refuses 1.0 where the type is integer; 1.5 is refused by the type."""
+    """The keyword that refuses 1.0 as an integer; the type itself refuses 1.5."""
 
     def __init__(self, *_schema: object) -> None:
         pass

@@ -17,7 +17,7 @@ _MULTIPLES = {"M": 1e6, "B": 1e9}
 _BITS_PER_BYTE = 8
 # A file of a smaller model is mostly its tokenizer.
 _LEAST_PARAMETERS = 50_000_000
-# Names round, and count embeddings or leave them out; a misplaced decimal point is a factor of 10.
+# Names are rounded, with or without embeddings; a misplaced decimal point is a factor of 10.
 NAME_FACTOR = 5.0
 
 
@@ -26,19 +26,19 @@ Bits: TypeAlias = tuple[float, float]
 
 
 def size_in(name: str) -> str | None:
-    """The parameters that the name of a model gives, such as 27B."""
+    """The number of parameters in the name of a model, such as 27B."""
     match = _SIZE.search(name)
     return match[1] if match else None
 
 
 def active_size_in(name: str) -> str | None:
-    """The parameters for each token that the name of a mixture of experts gives."""
+    """The number of parameters per token in the name of a mixture of experts."""
     match = _ACTIVE.search(name)
     return match[1] if match else None
 
 
 def parameters_of(size: str | None) -> int | None:
-    """The number of parameters in a size such as `8.2B`, `135M` or a number in full."""
+    """The number of parameters in a size such as `8.2B`, `135M` or a full number."""
     if size is None:
         return None
     unit = size[-1].upper()
@@ -46,13 +46,13 @@ def parameters_of(size: str | None) -> int | None:
 
 
 def bits_of(label: str) -> Bits | None:
-    """The bits per weight that go with a quantisation label; `None` for an unknown label."""
+    """The accepted bits per weight for a quantisation label; `None` for an unknown label."""
     plain = label.upper().removeprefix("UD-")
     return next((bits for start, bits in _table() if plain.startswith(start)), None)
 
 
 def contradicts_label(model: Model) -> tuple[float, Bits] | None:
-    """The bits per weight of a model's file and those of its label, if they exclude each other."""
+    """The bits per weight of a model's file and of its label, if they contradict each other."""
     allowed = bits_of(model.quantisation)
     if allowed is None or model.file_bytes is None or model.parameters is None:
         return None
@@ -63,9 +63,9 @@ def contradicts_label(model: Model) -> tuple[float, Bits] | None:
 
 
 def contradicts_name(model: Model) -> str | None:
-    """The size in the model's name, if the parameters are five times more or fewer.
+    """The size in the model's name, if the parameters differ from it by more than a factor of 5.
 
-    Only without a file: people choose names freely, and the parameters in a file are counted.
+    Only without a file: people choose names freely, but the parameters in a file are counted.
     """
     sizes = [] if _EXPERTS.search(model.name) else _SIZE.findall(model.name)
     if model.parameters is None or model.file_bytes is not None or not sizes:

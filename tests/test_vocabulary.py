@@ -133,6 +133,11 @@ The times add up to a year; one of them is a slip.
 # Who is killed cleans nothing up.
 It prints the table, and writes it where that is asked for.
 It takes 11 rounds, give or take two.
+-- One row is what a round costs.
+A form is refused for want of requests.
+The files of before stay valid.
+Names are the same in any case of their letters.
+The answers are too short to speak of.
 """
 
 

@@ -1,7 +1,7 @@
-"""Flags: what a reader should know before trusting a figure. One check per flag.
+"""Raise flags: facts to know before trusting a figure. One check per flag.
 
-A flag never rejects and never deletes. Nobody reads a long list, so a cause that affects several
-arms or prompts is one flag, and what merely follows from another flag is not repeated.
+A flag never rejects or deletes anything. Nobody reads a long list, so a cause that affects several
+arms or prompts is one flag, and a mere consequence of another flag is not raised.
 """
 
 from collections.abc import Callable, Iterable
@@ -106,5 +106,5 @@ def raised(evidence: FlagEvidence) -> tuple[Flag, ...]:
 
 
 def in_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
-    """The most serious first, otherwise in the order given."""
+    """The most serious flags first, otherwise in the given order."""
     return tuple(sorted(flags, key=lambda each: _ORDER.index(each.severity)))

@@ -1,4 +1,4 @@
-"""A flag about servers that were started with other arguments than speculation needs."""
+"""A flag about servers whose arguments differ by more than speculation."""
 
 import re
 from collections.abc import Sequence
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from estimates.flags.catalogue import Observation
 from estimates.flags.evidence import FlagEvidence, only
 
-# Arguments of speculation, and those that make no request faster: memory that is set aside for
-# drafts, ports, logs and the like.
+# Arguments of speculation, and those that make no request faster: memory reserved for drafts,
+# ports, logs and the like.
 _MAY_DIFFER = re.compile(
     r".*(?:spec|draft|ngram|lookup|lookahead|log|metrics|seed).*"
     r"|sc(?:\..*)?|md|ngld|cd|c[tm]\w{1,2}d|ncmoed|devd|tb?d|hfr?d|otd|port|lv"
@@ -18,7 +18,7 @@ _HIDDEN = "…"
 
 
 def arguments_differ(evidence: FlagEvidence) -> Observation | None:
-    """An arm's server was started with other arguments than its baseline's, speculation aside."""
+    """An arm's server had other arguments than its baseline's, apart from speculation."""
     arms = {arm.id: arm for arm in evidence.submission.arms}
     found: list[tuple[str, str]] = []
     for arm in arms.values():
@@ -35,7 +35,7 @@ def arguments_differ(evidence: FlagEvidence) -> Observation | None:
 
 
 def _settings(argv: Sequence[str]) -> dict[str, str]:
-    """The arguments that the baseline should have too, by name; a switch has an empty value."""
+    """The arguments that the baseline should have, too, by name; a switch has an empty value."""
     found: dict[str, str] = {}
     name = ""
     for word in argv:

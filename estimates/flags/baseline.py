@@ -37,7 +37,7 @@ def uneven_baseline(evidence: FlagEvidence) -> Observation | None:
 
 
 def uneven_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
-    """Baseline and prompt of the trials that `uneven_baseline` names."""
+    """The baselines and prompts that `uneven_baseline` reports."""
     return frozenset(
         (arm, prompt) for arm, found in _uneven_arms(evidence).items() for prompt in found
     )
@@ -53,7 +53,7 @@ def _uneven_arms(evidence: FlagEvidence) -> Mapping[str, Mapping[str, tuple[floa
 
 
 def _uneven(evidence: FlagEvidence, arm: str) -> Mapping[str, tuple[float, float]]:
-    """Prompts whose time per token is far from the others', with both times."""
+    """Prompts whose time per token is far from that of other prompts, with both times."""
     lengths = {prompt.id: prompt.tokens or 0 for prompt in evidence.submission.suite.prompts}
     groups = [
         group
@@ -71,7 +71,7 @@ def _uneven(evidence: FlagEvidence, arm: str) -> Mapping[str, tuple[float, float
     usual = math.sqrt(fmean(spread**2 for spread in spreads))
     limits: dict[str, float] = {}
     for group, spread in zip(groups, spreads, strict=True):
-        # The factor that noise may cause, judged by how much repetitions differ.
+        # The factor that noise may cause, from the differences between repetitions.
         error = max(spread, usual) / math.sqrt(len(group.trials))
         by_noise = max(BOUNDS["factor"], math.exp(BOUNDS["deviations"] * error))
         repeated = len(group.trials) > 1

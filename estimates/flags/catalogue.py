@@ -1,4 +1,4 @@
-"""Put what a check saw into the words of `schemas/vocabulary/flags.toml`."""
+"""Write flags from observations, with the words of `schemas/vocabulary/flags.toml`."""
 
 from collections.abc import Mapping
 
@@ -7,9 +7,9 @@ from schemas.vocabulary.flags import FLAGS, FlagCase, Severity, filled
 
 
 class Observation:
-    """What a check saw: the place that the flag names, and the values in the message.
+    """An observation of a check: the place that the flag names, and the values in the message.
 
-    `severity` replaces that of the vocabulary; `case` chooses among its cases.
+    `severity` replaces the vocabulary's; `case` chooses among its cases.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class Observation:
 
 
 def flag(name: str, found: Observation) -> Flag:
-    """The flag of this name about what a check saw."""
+    """The flag of this name for an observation."""
     entry = FLAGS[name]
     case = entry.cases[found.case] if found.case else FlagCase()
     return Flag(
@@ -40,5 +40,5 @@ def flag(name: str, found: Observation) -> Flag:
 
 
 def bounds(name: str) -> Mapping[str, float]:
-    """The figures from which on a flag is raised."""
+    """The thresholds of a flag."""
     return FLAGS[name].bounds

@@ -1,4 +1,4 @@
-"""Flags about speedups that differ by which clock measured them."""
+"""Flags about speedups that differ between clocks."""
 
 import math
 from statistics import fmean
@@ -11,7 +11,7 @@ APART = bounds("processor-time-disagrees")["apart"]
 
 
 def stalls(evidence: FlagEvidence) -> Observation | None:
-    """Stalls move the ratio so far that the interval was widened to include it."""
+    """The interval was widened because stalls move the ratio beyond it."""
     beyond = [
         (estimate.wall_speedup, estimate)
         for estimate in evidence.estimates

@@ -16,8 +16,8 @@ OVERHEAD = bounds("loop-overhead")["least"]
 def control_excludes_one(evidence: FlagEvidence) -> Observation | None:
     """The same arm twice gives a ratio whose interval over all prompts does not contain 1.
 
-    One interval in twenty does that on a perfect instrument. It is serious only where the whole
-    interval is so far off that a verdict would follow from it.
+    One interval in twenty does that on a perfect instrument. The flag is serious only if the whole
+    interval is far enough from 1 to give a verdict.
     """
     found = _controls(evidence, "baseline-again")
     off = [each for each in found if not each[1].low <= 1 <= each[1].high]
@@ -38,7 +38,7 @@ def loop_overhead(evidence: FlagEvidence) -> Observation | None:
 
 
 def _controls(evidence: FlagEvidence, kind: str) -> Iterator[tuple[str, Interval]]:
-    """Control arms of a kind with the interval of their ratio over all prompts."""
+    """Control arms of a kind, each with the interval of its ratio over all prompts."""
     for control in controls(evidence.submission, evidence.pairs):
         if control.kind == kind and control.interval is not None:
             yield control.arm, control.interval

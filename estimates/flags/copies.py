@@ -1,7 +1,7 @@
-"""Flags about what agrees too well: repetitions of a trial, answers to different prompts.
+"""Flags about values that agree too well: repetitions of a trial, answers to different prompts.
 
 Readings of a coarse clock agree by rounding. Times of quiet machines differ by more than
-`tolerance`, so a tie is expected where a step of the clock is that much of the time or more.
+`tolerance`, so a tie is expected if the clock's step is at least that share of the time.
 """
 
 import math
@@ -66,7 +66,7 @@ def repeated_block(evidence: FlagEvidence) -> Observation | None:
 
 
 def same_answers(evidence: FlagEvidence) -> Observation | None:
-    """Most prompts have the text, or the answer, of another prompt."""
+    """Most prompts have the same text, or the same answer, as another prompt."""
     long = [
         each for each in evidence.submission.trials if (each.output_tokens or 0) >= SAME["least"]
     ]
@@ -81,12 +81,12 @@ def same_answers(evidence: FlagEvidence) -> Observation | None:
 
 
 def _chance_of_tie(trial: Trial, step_ms: float) -> float:
-    """At most how often a repetition has the same reading by chance, on the quietest machine."""
+    """The highest chance of a tie between repetitions: that on the quietest machine."""
     return min(1.0, step_ms / (REPEATED["tolerance"] * (trial.decode_ms or step_ms)))
 
 
 def _share_alike(first: LogTimes, second: LogTimes) -> float:
-    """The share of common trials whose times have one ratio within the tolerance."""
+    """The share of common trials whose times have the same ratio within the tolerance."""
     ratios = [second[key] - first[key] for key in first.keys() & second.keys()]
     if len(ratios) < REPEATED["fewest"]:
         return 0.0

@@ -1,4 +1,4 @@
-"""Flags about costs of rounds that disagree with one another or with the probes."""
+"""Flags about round costs that disagree with each other or with the probes."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -21,8 +21,8 @@ UNEXPLAINED = bounds("prediction-missed")["unexplained"]
 def round_cost_spread(evidence: FlagEvidence) -> Observation | None:
     """R differs over prompts although every round does the same work.
 
-    Only prompts whose repetitions agree count, and whose baseline is like that of the others: other
-    flags are about unsteady machines.
+    Only prompts with steady repetitions and an ordinary baseline count; other flags are about
+    unsteady machines.
     """
     spreads: list[tuple[float, str, str]] = []
     for arm, costs in _costs_of_equal_rounds(evidence):
@@ -85,7 +85,7 @@ def prediction_missed(evidence: FlagEvidence) -> Observation | None:
 
 
 def _nearest_factor(evidence: FlagEvidence, arm: str, single_ms: float) -> float | None:
-    """The arm's time per token over a probed step, in the block where they agree best."""
+    """The arm's time per token over the probed step, in the block with the best agreement."""
     by_block: dict[int, list[float]] = {}
     for group in evidence.repeats:
         if group.arm == arm:
@@ -96,7 +96,7 @@ def _nearest_factor(evidence: FlagEvidence, arm: str, single_ms: float) -> float
 
 
 def _costs_of_equal_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict[str, float]]]:
-    """Arm and R by prompt, apart for each drafted length that nearly all rounds had."""
+    """Arm and R by prompt, one group for each drafted length of nearly all rounds."""
     steady = steady_groups(evidence) - uneven_groups(evidence)
     groups: dict[tuple[str, int], dict[str, float]] = {}
     for pairs in evidence.pairs:
@@ -112,7 +112,7 @@ def _costs_of_equal_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict[s
 
 
 def _costs_of_similar_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict[str, float]]]:
-    """Arm and R by prompt where only sums are known, apart for similar mean drafted lengths."""
+    """Arm and R by prompt from sums alone, one group for each similar mean drafted length."""
     steady = steady_groups(evidence) - uneven_groups(evidence)
     by_arm: dict[str, list[tuple[float, str, float]]] = {}
     for pairs in evidence.pairs:
@@ -129,7 +129,7 @@ def _costs_of_similar_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict
 
 
 def _mean_length(trials: tuple[Trial, ...]) -> float | None:
-    """Drafted tokens per round where these two sums are all that is known."""
+    """Drafted tokens per round if only these two sums are known, else `None`."""
     counts = [rounds(trial) for trial in trials]
     if any(trial.drafted_histogram is not None or not trial.drafted for trial in trials):
         return None

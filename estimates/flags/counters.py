@@ -8,7 +8,7 @@ LENGTH_APART = bounds("acceptance-not-as-set")["apart"]
 
 
 def counters_disagree(evidence: FlagEvidence) -> Observation | None:
-    """The server's metrics page counted other drafts than its answers did.
+    """The server's metrics page has other counts of drafts than its answers.
 
     The figures come from the answers. If these omit rounds, acceptance and round costs are wrong;
     the speedup is not, since it comes from tokens and times.
@@ -33,7 +33,7 @@ def counters_disagree(evidence: FlagEvidence) -> Observation | None:
 
 
 def acceptance_not_as_set(evidence: FlagEvidence) -> Observation | None:
-    """An arm with forced acceptance yields another number of tokens per round than was set."""
+    """An arm with forced acceptance does not yield the set number of tokens per round."""
     found: dict[str, str] = {}
     for arm in evidence.submission.arms:
         trials = [trial for trial in evidence.submission.trials if trial.arm == arm.id]

@@ -1,4 +1,4 @@
-"""A flag about times in coarse steps, and the step of the clock that wrote them."""
+"""A flag about times in coarse steps, and the resolution of the clock behind them."""
 
 import math
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from estimates.memo import once
 ROUNDED = bounds("rounded-times")
 # Microseconds are the finest that the harness writes; further digits come from arithmetic.
 _FINEST_DECIMALS = 3
-# How far from a multiple of its tick, in ticks, a coarse clock's reading may be printed.
+# The distance, in ticks, of a coarse clock's printed reading from a multiple of its tick.
 _OFF_TICK = Decimal("0.1")
-# Of clocks that count milliseconds or hundredths of a second, of Windows (1/64 s), and of a screen.
+# Clocks that count milliseconds or hundredths of a second, Windows (1/64 s), and screens.
 _TICKS_MS, _TICKS_DIFFER = (1.0, 10.0, 15.6, 16.7), 0.01
 
 
@@ -32,11 +32,10 @@ def rounded_times(evidence: FlagEvidence) -> Observation | None:
 
 @once
 def clock_step(evidence: FlagEvidence) -> float:
-    """Milliseconds from one possible reading of the clock to the next, as far as the times show.
+    """The resolution of the clock in milliseconds, as far as the times show it.
 
-    Some clocks advance by the ticks in `_TICKS_MS`: then every time is close to a multiple of the
-    least difference between two of them. Multiples of anything else do not come from a clock.
-    Otherwise the printed decimals limit it.
+    Some clocks advance by a tick of `_TICKS_MS`: then every time is close to a multiple of the
+    least difference between two of them. Otherwise the printed decimals are the resolution.
     """
     times = sorted(set(_times(evidence)))
     gaps = [after - before for before, after in pairwise(times)]

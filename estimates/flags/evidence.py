@@ -23,7 +23,7 @@ class Repeats:
 
 @dataclass(frozen=True, kw_only=True)
 class FlagEvidence:
-    """A submission and what was derived from it; `once` stores here what several flags share."""
+    """A submission and its derived values; `once` caches here what several flags share."""
 
     submission: Submission
     pairs: tuple[PromptPairs, ...]
@@ -41,11 +41,10 @@ def repeats(submission: Submission) -> tuple[Repeats, ...]:
 
 
 def steady_length(trial: Trial) -> int | None:
-    """The drafted length that nearly all rounds of a trial had, so that they cost alike.
+    """The drafted length of nearly all rounds of a trial, which then cost alike, else `None`.
 
-    Not all: the end of an output cuts drafts short, which makes a few rounds cheaper. But a single
-    wide round among plain ones costs as much as several of them, so plain rounds are steady only
-    without any other. `None` if there is no such length.
+    The end of an output cuts drafts short, so a few rounds may be cheaper. But a single wide round
+    costs as much as several plain ones, so a trial counts as plain only without any other.
     """
     histogram = trial.drafted_histogram
     if histogram is None:

@@ -47,8 +47,8 @@ def above_roofline(evidence: FlagEvidence) -> Observation | None:
 def below_bandwidth(evidence: FlagEvidence) -> Observation | None:
     """Plain decoding reads the weights so slowly that they cannot be in the card's memory.
 
-    Not of a mixture, whose experts may be in main memory, nor of what does not fit on the card or
-    was left off it.
+    Mixtures are exempt, because their experts may be in main memory; so are models that do not fit
+    on the card or were left off it.
     """
     submission, used = evidence.submission, bytes_per_token(evidence.submission.target)
     cards = submission.machine.gpus
@@ -68,7 +68,7 @@ def below_bandwidth(evidence: FlagEvidence) -> Observation | None:
 
 
 def _fewest_rounds(trial: Trial, method: Method) -> float | None:
-    """Rounds as counted; where they were not, as few as the method's depth allows."""
+    """The counted rounds; without counts, the fewest that the method's depth allows."""
     counted, tokens, depth = rounds(trial), trial.output_tokens, limit(method)
     if counted or tokens is None:
         return counted
@@ -87,7 +87,7 @@ def device_unidentified(evidence: FlagEvidence) -> Observation | None:
 
 
 def speed_unchecked(evidence: FlagEvidence) -> Observation | None:
-    """No step can be compared with the memory: the file does not say what that takes."""
+    """No step can be checked against the memory, because the file lacks a value that this needs."""
     submission = evidence.submission
     lacking = list(unknown_to(submission))
     finished = any(trial.outcome == "ok" for trial in submission.trials)

@@ -37,7 +37,7 @@ def load_appeared(evidence: FlagEvidence) -> Observation | None:
     if busy_machine(evidence) is not None:
         return None
     cores = evidence.submission.machine.cpu.logical_cores or 1
-    # The campaign's own threads count as load too; unknown, it may have used every core.
+    # The campaign's own threads count as load, too; if unknown, it may have used every core.
     own = min(evidence.submission.settings.threads or cores, cores)
     busy = max((each.load_1min or 0.0 for each in _later(evidence)), default=0.0)
     is_busy = (busy - own) / cores > APPEARED
@@ -45,7 +45,7 @@ def load_appeared(evidence: FlagEvidence) -> Observation | None:
 
 
 def _under_load(evidence: FlagEvidence, **values: Any) -> Observation:  # noqa: ANN401 - as a flag's
-    """A flag about load also says how much wider it makes the intervals."""
+    """Add to a flag about load how much wider it makes the intervals."""
     allowance = system_load.allowance(evidence.submission)
     severity = system_load.severity(evidence.submission)
     return Observation(severity=severity, allowance=allowance, **values)
@@ -84,9 +84,9 @@ def gpu_throttled(evidence: FlagEvidence) -> Observation | None:
 
 
 def gpu_use_not_shown(evidence: FlagEvidence) -> Observation | None:
-    """An NVIDIA GPU is absent or idle in all readings that were taken while and after it computed.
+    """An NVIDIA GPU is absent or idle in all readings during and after the campaign.
 
-    The driver's tool names the card and reads its state, so that no card is named without readings.
+    The same tool of the driver names the card and reads its state, so a named card has readings.
     """
     submission, later = evidence.submission, _later(evidence)
     vendors = {gpu.vendor for gpu in submission.machine.gpus}
@@ -101,7 +101,7 @@ def gpu_use_not_shown(evidence: FlagEvidence) -> Observation | None:
 
 
 def power_limited(evidence: FlagEvidence) -> Observation | None:
-    """GPUs run below the power limit that they were shipped with."""
+    """GPUs run with a lower power limit than their default."""
     limited = [
         f"{gpu.name} is limited to {gpu.power_limit_w:.0f} W of {gpu.default_power_limit_w:.0f} W"
         for gpu in evidence.submission.machine.gpus
@@ -117,7 +117,7 @@ def _later(evidence: FlagEvidence) -> list[Snapshot]:
 
 
 def _drop(readings: Sequence[float | None]) -> tuple[float, float] | None:
-    """The lowest of the first half and the highest of the second, if far enough below."""
+    """The lowest reading of the first half and the highest of the second, if clearly lower."""
     known = [reading for reading in readings if reading is not None]
     if len(known) < DROP["fewest"]:
         return None

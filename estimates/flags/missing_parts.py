@@ -1,4 +1,4 @@
-"""Flags about campaigns that are incomplete: parts of what was planned are missing."""
+"""Flags about incomplete campaigns: parts of the plan are missing."""
 
 from collections import Counter
 
@@ -37,13 +37,13 @@ def failed_trials(evidence: FlagEvidence) -> Observation | None:
 
 
 def one_sided_failures(evidence: FlagEvidence) -> Observation | None:
-    """An arm fails where its baseline does not, or the baseline where an arm does not."""
+    """An arm fails on prompts that its baseline finishes, or the other way round."""
     for arm in evidence.submission.arms:
         more: Counter[str] = Counter()
         for trial in evidence.submission.trials:
             if trial.outcome == "failed" and trial.arm == arm.baseline:
                 more[trial.prompt] -= 1
-            # A trial that ran out of time already counts in the figure with its limit.
+            # A trial that timed out is already in the figure with its time limit.
             elif trial.outcome == "failed" and trial.arm == arm.id and trial.reason != "timed-out":
                 more[trial.prompt] += 1
         own = sum(count > 0 for count in more.values())
@@ -66,7 +66,7 @@ def unpaired_trials(evidence: FlagEvidence) -> Observation | None:
 
 
 def missing_prompts(evidence: FlagEvidence) -> Observation | None:
-    """An arm that ran has no trial, not even a failed one, on a quarter of the prompts."""
+    """An arm that ran has neither finished nor failed trials on a quarter of the prompts."""
     submission = evidence.submission
     ran = {(trial.arm, trial.prompt) for trial in submission.trials}
     prompts = [prompt.id for prompt in submission.suite.prompts]

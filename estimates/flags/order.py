@@ -19,7 +19,7 @@ def not_interleaved(evidence: FlagEvidence) -> Observation | None:
 
 
 def one_start(evidence: FlagEvidence) -> Observation | None:
-    """Servers that the harness did not start, or one for all arms, or the files of another tool."""
+    """The harness did not start the servers or used one for all arms, or the file is imported."""
     submission = evidence.submission
     drafting = [arm for arm in submission.arms if arm.role == "speculation" and arm.outcome == "ok"]
     engine, turns = RUNNERS.get(submission.engine.runner), submission.design.interleaved
@@ -32,8 +32,8 @@ def one_start(evidence: FlagEvidence) -> Observation | None:
 def order_not_planned(evidence: FlagEvidence) -> Observation | None:
     """The trials did not run in the order that seed, prompts and arms give.
 
-    Campaigns with concurrent requests, with arms that move layers, or in several runs have orders
-    of their own.
+    Campaigns with concurrent requests, with arms that move layers, or in several runs are exempt:
+    they have other orders.
     """
     submission = evidence.submission
     design, arms = submission.design, submission.arms
@@ -44,7 +44,7 @@ def order_not_planned(evidence: FlagEvidence) -> Observation | None:
     ran = {arm.id for arm in arms if arm.outcome == "ok"}
     trials = sorted(submission.trials, key=lambda trial: trial.order)
     actual = [(trial.block, trial.prompt, trial.arm) for trial in trials if trial.arm in ran]
-    for rotated in (False, True):  # older files took their rows in rotation
+    for rotated in (False, True):  # older files used their rows in rotation
         planned = running_order(
             [arm.id for arm in arms],
             [prompt.id for prompt in submission.suite.prompts],
@@ -63,9 +63,9 @@ def order_not_planned(evidence: FlagEvidence) -> Observation | None:
 
 
 def plan_changed(evidence: FlagEvidence) -> Observation | None:
-    """Arms, prompts or trials of the plan are not in the file, though the campaign was completed.
+    """Arms, prompts or trials of the plan are missing, though the campaign was completed.
 
-    Not repeated if another flag shows it.
+    The flag is not raised if another one shows the cause.
     """
     submission = evidence.submission
     design, arms = submission.design, submission.arms
@@ -81,7 +81,7 @@ def plan_changed(evidence: FlagEvidence) -> Observation | None:
 
 
 def _missing_trials(submission: Submission) -> int:
-    """How many trials of arms that ran are not in the file, not even as failed ones."""
+    """The number of trials missing from the file, for arms that ran; failed ones are present."""
     design = submission.design
     blocks = range(blocks_run(submission))
     once = {(block, prompt.id) for block in blocks for prompt in submission.suite.prompts}

@@ -1,4 +1,4 @@
-"""Flags about arms that drafted nothing or wrote other texts than the baseline."""
+"""Flags about arms that drafted nothing or whose texts differ from the baseline's."""
 
 import math
 from collections import Counter
@@ -15,7 +15,7 @@ NEAR = bounds("near-ties")
 
 
 def never_drafted(evidence: FlagEvidence) -> Observation | None:
-    """A speculative arm drafted not a single token: it measured the baseline again."""
+    """A speculative arm drafted no token, so it measured the baseline again."""
     finished = [trial for trial in evidence.submission.trials if trial.outcome == "ok"]
     silent = [
         arm.id
@@ -27,7 +27,7 @@ def never_drafted(evidence: FlagEvidence) -> Observation | None:
 
 
 def diverged(evidence: FlagEvidence) -> Observation | None:
-    """An output differs from the baseline's where the baseline was not undecided."""
+    """An output differs from the baseline's at a token that was no near-tie."""
     others = _concurrent(evidence) | {
         arm.id for arm in evidence.submission.arms if METHODS[arm.method.type].instrument
     }
@@ -40,7 +40,7 @@ def diverged(evidence: FlagEvidence) -> Observation | None:
         return None
     by_tokens = [trial for trial in forked if trial.compared_tokens]
     case = "own"
-    if not by_tokens:  # do most texts of an arm part at once? Near-ties are rarer.
+    if not by_tokens:  # do most texts of an arm diverge at once? Near-ties are rarer.
         early = {(t.arm, t.prompt) for t in forked if (t.equal_words or 0) < EARLY["words"]}
         texts = {(t.arm, t.prompt) for t in evidence.submission.trials if t.text_sha256}
         parted, count = (Counter(arm for arm, _ in pairs) for pairs in (early, texts))
@@ -54,7 +54,7 @@ def diverged(evidence: FlagEvidence) -> Observation | None:
 
 
 def near_ties(evidence: FlagEvidence) -> Observation | None:
-    """Near-ties are claimed on more prompts than chance brings to answers of this length."""
+    """Near-ties are claimed on more prompts than is plausible for answers of this length."""
     tokens = evidence.submission.settings.max_output_tokens or 0
     tied: Counter[str] = Counter()
     compared: Counter[str] = Counter()
@@ -68,7 +68,7 @@ def near_ties(evidence: FlagEvidence) -> Observation | None:
 
 
 def invalid_answers(evidence: FlagEvidence) -> Observation | None:
-    """An arm's answers do not parse, do not match or loop where its baseline's do not."""
+    """An arm's answers fail to parse, fail to match or loop more often than its baseline's."""
     submission = evidence.submission
     tasks = {prompt.id: prompt.task for prompt in submission.suite.prompts}
     counts: dict[str, str] = {}
@@ -86,7 +86,7 @@ def invalid_answers(evidence: FlagEvidence) -> Observation | None:
 
 
 def baseline_not_reproducible(evidence: FlagEvidence) -> Observation | None:
-    """The baseline writes another text in another block."""
+    """The baseline's text differs between blocks."""
     baselines = {arm.id for arm in evidence.submission.arms if arm.role == "baseline"}
     baselines -= _concurrent(evidence)
     outputs: dict[tuple[str, str], set[str]] = {}
@@ -103,7 +103,7 @@ def baseline_not_reproducible(evidence: FlagEvidence) -> Observation | None:
 
 
 def concurrent_outputs_vary(evidence: FlagEvidence) -> Observation | None:
-    """With several requests at once, an output differs from the one that was written alone."""
+    """With concurrent requests, an output differs from that of a single request."""
     concurrent = _concurrent(evidence)
     forked = [
         trial

@@ -24,7 +24,7 @@ BOUNDS = bounds("cheap-rounds")
 class _RoundFloor:
     """The mean round of an arm on one prompt: drafted tokens, cost, and the least possible cost.
 
-    Costs are in plain tokens.
+    Costs are in times of a plain token.
     """
 
     drafted: float
@@ -33,10 +33,10 @@ class _RoundFloor:
 
 
 def cheap_rounds(evidence: FlagEvidence) -> Observation | None:
-    """The rounds of an arm surely cost less than a plain token and the reading of its draft.
+    """An arm's rounds clearly cost less than a plain token plus the reading of its draft model.
 
-    A round reads the weights of the target once, however wide its step, as a plain token does; a
-    draft model is read once more for each token that it drafts.
+    A round of any width reads the target's weights once, as a plain token does, and the draft
+    model's once for each token that it drafts.
     """
     floors = {
         arm.id: beyond
@@ -53,7 +53,7 @@ def cheap_rounds(evidence: FlagEvidence) -> Observation | None:
 
 
 def _beyond(evidence: FlagEvidence, arm: Arm) -> tuple[float, float] | None:
-    """The cost of a round and the least that it can be, if it is surely below that."""
+    """The cost of a round and its least possible value, if it is clearly below that."""
     interleaved = evidence.submission.design.order not in ("sequential", "unknown")
     slack = BOUNDS["slack"] if interleaved else BOUNDS["slack_in_turn"]
     uneven = uneven_groups(evidence)
@@ -76,8 +76,8 @@ def _beyond(evidence: FlagEvidence, arm: Arm) -> tuple[float, float] | None:
 
 
 def _round(evidence: FlagEvidence, pairs: PromptPairs) -> _RoundFloor | None:
-    """Without counters a round yields depth + 1 tokens at most (Leviathan, Kalman, Matias 2023)."""
-    # Stalls are in the one clock, and the ticks of a coarse clock in the other.
+    """The mean round on a prompt; without counts, of depth + 1 tokens (Leviathan et al. 2023)."""
+    # The plain clock includes stalls, and the other may have the ticks of a coarse clock.
     clocks = [times for times in (pairs.wall_ms, pairs.times(ms_per_token)) if times]
     tokens, depth = yielded(pairs), limit(pairs.arm.method)
     if not clocks or (tokens is None and depth is None):
@@ -89,7 +89,7 @@ def _round(evidence: FlagEvidence, pairs: PromptPairs) -> _RoundFloor | None:
         sum(count or 0 for count in count) / len(pairs.trials)
         for count in (map(rounds, pairs.trials), [trial.drafted for trial in pairs.trials])
     )
-    # A client that counts from the first piece of the answer may miss the first round.
+    # A client that measures from the first piece of an answer may miss the first round.
     runner = RUNNERS.get(evidence.submission.engine.runner)
     timed = count - (1 if runner is None or runner.behind_servers else 0)
     if timed <= 0:
@@ -99,9 +99,9 @@ def _round(evidence: FlagEvidence, pairs: PromptPairs) -> _RoundFloor | None:
 
 
 def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
-    """The least time to read a draft model, in plain tokens; 0 for heads, which may write several.
+    """The least time to read a draft model, in plain tokens; 0 for heads, which may draft several.
 
-    By the memory of the machine, and by the target where all of it is on a graphics card.
+    It follows from the memory and, if the target is all on a card, from the target's plain token.
     """
     method, placement = pairs.arm.method, pairs.arm.placement
     draft = next((model for model in submission.drafts if model.id == method.draft), None)
@@ -119,10 +119,10 @@ def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
 
 
 def _most_at_nothing(floors: Sequence[_RoundFloor]) -> float | None:
-    """The upper end of the interval of a round's cost where a look-up finds nothing.
+    """The upper end of the interval of the cost of a round without a draft.
 
-    A straight line by least squares, through the half of the prompts with the fewest drafted
-    tokens: on many machines a wide step costs so much that the mean round says little.
+    It is the intercept of a least-squares line through the half of the prompts with the fewest
+    drafted tokens: on many machines a wide step costs so much that the mean round shows little.
     """
     fewest = sorted(floors, key=lambda floor: floor.drafted)[: (len(floors) + 1) // 2]
     drafted, costs = [floor.drafted for floor in fewest], [floor.cost for floor in fewest]

@@ -1,8 +1,8 @@
 """Flags about repetitions of the same trial that disagree.
 
-One disturbance is one flag. What a drift or a cold start explains is left to that flag; single
-trials that were disturbed are `block-outlier`, a machine that is unsteady throughout is
-`block-spread`, and `clocks-disagree` is about the trials that neither of them names.
+One disturbance is one flag. A drift or a cold start has its own flag. Single disturbed trials are
+`block-outlier`, a machine that is unsteady throughout is `block-spread`, and `clocks-disagree` is
+about trials that neither of these two names.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ CLOCK_FACTOR = bounds("clocks-disagree")["factor"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outliers:
-    """The groups of repeated trials that are beyond a limit; there is at least one."""
+    """One or more groups of repeated trials that are beyond a limit."""
 
     groups: tuple[Repeats, ...]
     worst: Repeats
@@ -37,7 +37,7 @@ def block_spread(evidence: FlagEvidence) -> Observation | None:
 
 
 def block_outlier(evidence: FlagEvidence) -> Observation | None:
-    """Single blocks are far from the mean of their blocks."""
+    """Single blocks are far from the mean over blocks."""
     return _observed(_few_outliers(evidence), evidence)
 
 
@@ -50,7 +50,7 @@ def clocks_disagree(evidence: FlagEvidence) -> Observation | None:
 
 
 def _observed(found: Outliers | None, evidence: FlagEvidence) -> Observation | None:
-    """One flag over all of them, with counts and the worst."""
+    """One observation of all groups, with counts and the worst group."""
     if found is None:
         return None
     prompts = {group.prompt for group in found.groups}
@@ -71,7 +71,7 @@ def _observed(found: Outliers | None, evidence: FlagEvidence) -> Observation | N
 
 @once
 def steady_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
-    """Arm and prompt of the repeated trials that agree with each other."""
+    """The arms and prompts whose repeated trials agree."""
     return frozenset(
         (group.arm, group.prompt) for group in without_drift(evidence) if _cv(group) <= BLOCK_CV
     )
@@ -79,7 +79,7 @@ def steady_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
 
 @once
 def _unsteady(evidence: FlagEvidence) -> Outliers | None:
-    """Groups with a spread, except for what single disturbed blocks or a cold start explain."""
+    """Groups with a large spread that no single disturbed block or cold start explains."""
     outliers = _few_outliers(evidence)
     named = outliers.groups if outliers else ()
     return _outliers([g for g in _unexplained(evidence) if g not in named], _cv, BLOCK_CV)
@@ -95,7 +95,7 @@ def _few_outliers(evidence: FlagEvidence) -> Outliers | None:
 
 
 def _unexplained(evidence: FlagEvidence) -> list[Repeats]:
-    """The repeated trials without the drift, except where a cold start was found."""
+    """The repeated trials, corrected for drift, of groups without a cold start."""
     cold = cold_groups(evidence)
     return [g for g in without_drift(evidence) if (g.arm, g.prompt) not in cold]
 

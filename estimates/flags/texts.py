@@ -1,4 +1,4 @@
-"""Flags about what names and notes contain."""
+"""Flags about the contents of names and notes."""
 
 import unicodedata
 
@@ -7,7 +7,7 @@ from estimates.flags.evidence import FlagEvidence
 from schemas import private
 from schemas.letters import is_styled
 
-# Alphabets with letters that look like those of another one.
+# Alphabets with letters that look like letters of another one.
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
 _STROKES = "\N{MINUS SIGN}\N{FRACTION SLASH}\N{DIVISION SLASH}"
 
@@ -24,7 +24,7 @@ def private_data(evidence: FlagEvidence) -> Observation | None:
 
 
 def confusable_letters(evidence: FlagEvidence) -> Observation | None:
-    """A name is written with letters that look like those of another alphabet."""
+    """A name has letters that look like letters of another alphabet."""
     odd = [path for path, text in private.texts(evidence.submission) if _is_confusable(path, text)]
     return Observation(places=odd) if odd else None
 

@@ -1,7 +1,7 @@
 """Flags about a machine that changed while it was measured.
 
-One change is one flag: a first block that differs is not drift, a block that is part of a drift is
-no odd first block, and a first trial in a slow first block is not a cold start.
+One change is one flag: a first block that differs is not a drift, one that is part of a drift has
+no flag of its own, and a first trial in a slow first block is not a cold start.
 """
 
 import math
@@ -25,8 +25,8 @@ COLD = bounds("cold-start")
 def drift(evidence: FlagEvidence) -> Observation | None:
     """Time per token rises or falls with the running order (Spearman, p < .01).
 
-    Times are compared within one arm and prompt, over blocks. Without repetitions the arms that
-    never draft are compared over their prompts. Each group costs one degree of freedom.
+    Times are compared within one arm and prompt, over blocks. Without repetitions, those of arms
+    that never draft are compared over prompts. Each group costs one degree of freedom.
     """
     slope = _drift_slope(evidence)
     span = max((trial.order for trial in evidence.submission.trials), default=0)
@@ -55,13 +55,13 @@ def cold_start(evidence: FlagEvidence) -> Observation | None:
 
 
 def cold_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
-    """Arm and prompt of the repeated trials whose first one was a cold start."""
+    """The arms and prompts whose first trial was a cold start."""
     return frozenset((group.arm, group.prompt) for _, group in _cold(evidence))
 
 
 @once
 def without_drift(evidence: FlagEvidence) -> tuple[Repeats, ...]:
-    """The repeated trials as they would have been on a machine of constant speed."""
+    """The repeated trials with times corrected for the drift."""
     slope = _drift_slope(evidence)
     return tuple(
         replace(
@@ -77,12 +77,12 @@ def without_drift(evidence: FlagEvidence) -> tuple[Repeats, ...]:
 
 @once
 def _drift_slope(evidence: FlagEvidence) -> float:
-    """Change of the log time per trial; an odd first block is left out of it."""
+    """Change of the log time per trial, without a first block that differs."""
     if _first_block_ratio(evidence) is not None:
         return _slope(_later(evidence))
     groups = evidence.repeats
     repeated = [group for group in groups if len(group.trials) > 1]
-    # Without repetitions, prompts are: every token of a plain arm is the same work.
+    # Without repetitions, prompts are compared: every token of a plain arm is the same work.
     plain = {arm.id for arm in evidence.submission.arms if not can_draft(arm.method)}
     arms = sorted(plain & {group.arm for group in groups})
     return _slope(repeated or [_merged(arm, groups) for arm in arms])
@@ -90,7 +90,7 @@ def _drift_slope(evidence: FlagEvidence) -> float:
 
 @once
 def _cold(evidence: FlagEvidence) -> list[tuple[float, Repeats]]:
-    """Arms with a cold start: how many times as long the first trial took, and its group."""
+    """The cold starts: the first trial's time over the usual one, and its group."""
     by_arm: dict[str, list[Repeats]] = {}
     for group in evidence.repeats:
         by_arm.setdefault(group.arm, []).append(group)
@@ -106,7 +106,7 @@ def _cold(evidence: FlagEvidence) -> list[tuple[float, Repeats]]:
 
 @once
 def _first_block_ratio(evidence: FlagEvidence) -> float | None:
-    """How many times as long the first block took, if that is more than noise or a drift."""
+    """The first block's time over the others', if noise or a drift does not explain it."""
     repeated = [g for g in evidence.repeats if len(g.trials) > 1 and g.trials[0].block == 0]
     slope = _slope(_later(evidence))
     ratios = [
@@ -122,7 +122,7 @@ def _first_block_ratio(evidence: FlagEvidence) -> float | None:
 
 
 def _slope(groups: Sequence[Repeats]) -> float:
-    """Change of the log time per trial; 0 where a rank correlation does not confirm it."""
+    """Change of the log time per trial; 0 unless a rank correlation confirms it."""
     orders = _centered([[trial.order for trial in group.trials] for group in groups])
     times = _centered([[math.log(ms) for ms in group.ms_per_token] for group in groups])
     independent = len(times) - len(groups)
@@ -135,7 +135,7 @@ def _slope(groups: Sequence[Repeats]) -> float:
 
 
 def _coldness(first: Repeats, groups: Sequence[Repeats]) -> tuple[float, float]:
-    """First trial over its repetitions, or over the other prompts' rounds; and the limit."""
+    """The first trial over its repetitions, else over the other prompts' rounds, and the limit."""
     if len(first.trials) > 1:
         return first.ms_per_token[0] / median(first.ms_per_token[1:]), COLD["factor"]
     length = steady_length(first.trials[0])

@@ -1,1 +1,1 @@
-"""All result files together: discovery, validation, lifecycle, plausibility."""
+"""The collection of result files: discovery, validation, lifecycle, plausibility."""

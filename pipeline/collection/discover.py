@@ -20,7 +20,7 @@ FOLDERS: dict[str, Kind] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A file to read. Only files of the corpus have rules on names and duplicates."""
+    """A file to read. Rules on names and duplicates apply only to files of the corpus."""
 
     path: Path
     kind: Kind
@@ -45,7 +45,7 @@ def discover(results: Path, extra: Iterable[Path] = ()) -> tuple[Source, ...]:
 
 
 def named(paths: Iterable[Path]) -> tuple[Source, ...]:
-    """The files that were asked for; of a folder, every JSON file below it.
+    """The requested files, and every JSON file below a requested folder.
 
     A file in a folder of `FOLDERS` must follow the rules of the corpus. A path that does not exist
     is returned, too: the validator reports it and checks the others.
@@ -73,10 +73,10 @@ def _files_of(given: Path) -> tuple[Path, ...]:
 
 
 def _entries(folder: Path, *, deep: bool) -> tuple[Path, ...]:
-    """Everything in a folder but Markdown and hidden files; the validator rejects wrong names.
+    """All files of a folder except Markdown and hidden ones; the validator rejects wrong names.
 
-    `deep`: folders of a year and a month hold files, too. The order is that of the names, wherever
-    the files lie.
+    `deep`: folders of a year and a month contain files, too. Files are ordered by name, regardless
+    of their folder.
     """
     if not folder.is_dir():
         return ()
@@ -97,13 +97,13 @@ def _visible(folder: Path) -> Iterator[Path]:
 
 
 def require_results(results: Path) -> None:
-    """Raise `MissingFileError` when the folder is missing: a typo is not an empty corpus."""
+    """Raise `MissingFileError` if the folder is missing, so that a typo is not an empty corpus."""
     if not results.is_dir():
         raise MissingFileError(results)
 
 
 def require_writable(folder: Path) -> None:
-    """Raise `UnwritableError` when nothing can be written there. Creates only its parents."""
+    """Raise `UnwritableError` if nothing can be written there. Creates only its parents."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists():

@@ -1,7 +1,7 @@
 """Check superseding results and lifecycle entries: each must name an existing result.
 
 A result is never edited or removed. A newer one of the same contributor may name it as superseded,
-or maintainers add an entry to `results/lifecycle/`: about one result, or all of a contributor.
+or maintainers may add an entry to `results/lifecycle/` about it or about its contributor.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -16,7 +16,7 @@ from schemas.submission import Submission
 
 
 def without_contradictions(files: Validated) -> tuple[Validated, Found]:
-    """The files that do not contradict others, and the findings on those that do."""
+    """The files without contradictions, and the findings on the others."""
     left_out: list[Finding] = []
     while found := list(_contradictions(files)):
         left_out += found
@@ -48,7 +48,7 @@ def _contradictions(files: Validated) -> Iterator[Finding]:
 def superseding_finding(
     file: str, new: Submission, collection: Mapping[str, Submission], author: str | None = None
 ) -> Finding | None:
-    """Why a result may not replace the one it names; `author` opened the pull request, if known."""
+    """The reason why a result may not replace the named one; `author` opened the pull request."""
     name = new.supersedes
     if name is None:
         return None
@@ -64,7 +64,7 @@ def superseding_finding(
             "issue to have the old result withdrawn"
         )
         return _finding(file, "superseding-anonymous", message)
-    # GitHub user names are the same in any case of their letters.
+    # GitHub user names ignore upper and lower case.
     owner = old.contributor.lower()
     if (new.contributor or "").lower() != owner:
         message = (
@@ -84,7 +84,7 @@ def superseding_finding(
 def twice_superseded(
     new: Mapping[str, Submission], replaced_by: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Results that replace what another one replaces already.
+    """Findings on results that replace one which another result replaces already.
 
     `new` are submissions by path, `replaced_by` maps names in the collection to their replacements.
     """
@@ -99,7 +99,7 @@ def twice_superseded(
 
 
 def misnamed_entries(entries: Iterable[str], results: Collection[str]) -> Iterator[Finding]:
-    """Findings on lifecycle entries that are about no contributor and no result."""
+    """Findings on lifecycle entries that name neither a contributor nor an existing result."""
     message = "there is no result of this name in results/community/; rename the entry"
     for path in entries:
         if Path(path).name not in results and contributor_of(Path(path).name) is None:
@@ -107,7 +107,7 @@ def misnamed_entries(entries: Iterable[str], results: Collection[str]) -> Iterat
 
 
 def ended_contributors(entries: Iterable[tuple[str, str | bytes]]) -> dict[str, str]:
-    """Why no result of a contributor counts, by their name, from the entries' names and texts."""
+    """The excluded contributors, each with the reason, from the entries' names and texts."""
     found = ((contributor_of(name), orjson.loads(text)) for name, text in entries)
     return {name: each["reason"] for name, each in found if name and each["status"] != "known"}
 

@@ -1,4 +1,4 @@
-"""What must hold in a published document beyond its schema: names, baselines, ratios of rates."""
+"""Check a published document beyond its schema: names, baselines, ratios of rates."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
@@ -7,11 +7,11 @@ from schemas.finding import Finding
 
 Row: TypeAlias = Mapping[str, Any]  # a row as the schema has it
 
-ROUNDING = 0.02  # by so much a printed ratio may differ from that of the printed rates
+ROUNDING = 0.02  # the tolerance between a printed ratio and that of the printed rates
 
 
 def published_findings(document: Row) -> Iterator[Finding]:
-    """All that is wrong with a document that its schema accepts."""
+    """All faults of a document that its schema accepts."""
     rigs = {rig["id"] for rig in document["rigs"]}
     rows = {row["id"]: row for row in document["rows"]}
     if len(rigs) < len(document["rigs"]) or len(rows) < len(document["rows"]):

@@ -21,15 +21,15 @@ from schemas.validator import LIFECYCLE_SCHEMA, PUBLISHED_SCHEMA, SOURCES_SCHEMA
 
 Found: TypeAlias = tuple[Finding, ...]
 
-# A user name of GitHub, in small letters; old ones have hyphens in a row or at their end. Names of
+# A user name of GitHub in lower case; old ones may have double hyphens or one at the end. Names of
 # results end with day and digest.
 _CONTRIBUTOR_ENTRY = re.compile(
     r"contributor--(?!.*--20[0-9]{6}-[0-9a-f]{8}\.json)([a-z0-9][a-z0-9-]{0,38})\.json"
 )
 _DATE_PART = re.compile(r"20[0-9]{2}|[0-9]{2}")
-# The schema of each document that is not a result, and what its file is named after.
+# The schema of each document that is not a result, and the field that names its file.
 _OTHERS = {"lifecycle": (LIFECYCLE_SCHEMA, "result"), "published": (PUBLISHED_SCHEMA, "source")}
-DUPLICATE = "duplicate"  # the rule of a file whose content another one has
+DUPLICATE = "duplicate"  # the rule on files with the same content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +60,12 @@ class Validated:
 
 
 def validate(sources: Iterable[Source]) -> Validated:
-    """Check every file; all findings at once. Never raises for what a file holds."""
+    """Check every file and return all findings at once. Never raises for a file's content."""
     return combined((source, checked(source)) for source in sources)
 
 
 def findings_of(sources: Iterable[Source]) -> Iterator[Finding]:
-    """The findings of `validate` in files of the corpus; only one file is in memory at a time."""
+    """The findings of `validate` on files of the corpus; only one file is in memory at a time."""
     first_by_digest: dict[str, Source] = {}
     for source in sources:
         result = checked(source)
@@ -78,14 +78,14 @@ def findings_of(sources: Iterable[Source]) -> Iterator[Finding]:
 
 
 def combined(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) -> Validated:
-    """The results of all files; of those with the same content the first is accepted."""
+    """The results of all files; of files with the same content only the first is accepted."""
     validated = Validated()
     first_by_digest: dict[str, Source] = {}
     for source, checked_alone in results:
         result = checked_alone
         if isinstance(result, Accepted):
             twin = first_by_digest.setdefault(result.digest, source)
-            if twin != source:  # a preview of what the corpus has adds nothing
+            if twin != source:  # a preview with content of the corpus adds nothing
                 result = () if source.place == "preview" else (_duplicate_finding(source, twin),)
         match result:
             case Accepted():
@@ -100,7 +100,7 @@ def combined(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) 
 
 
 def checked(source: Source) -> Accepted | AcceptedText | Found:
-    """One file without the others: accepted, or all that is wrong with it."""
+    """Check one file alone: it is accepted, or all its faults are returned."""
     file, data = str(source.path), read_bytes(source)
     if isinstance(data, Finding):
         return (data,)
@@ -126,7 +126,7 @@ def checked(source: Source) -> Accepted | AcceptedText | Found:
 
 
 def sources_document(data: bytes, file: str) -> dict[str, Any] | Found:
-    """The table of sources in the bytes of a file, or all that is wrong with it."""
+    """The table of sources in the bytes of a file, or all its faults."""
     try:
         document = tomllib.loads(data.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -143,7 +143,7 @@ def current_text(data: bytes) -> str:
 
 
 def read_bytes(source: Source) -> bytes | Finding:
-    """The bytes of a file, at most one more than allowed: the loader then refuses it."""
+    """The bytes of a file, at most one more than allowed, which the loader refuses."""
     if not (source.path.is_symlink() or source.path.exists()):
         message = "no such file; name a result file or a folder of result files"
         return _finding(source, "file-exists", message)
@@ -172,7 +172,7 @@ def _corpus_findings(accepted: Accepted, data: bytes, canonical: bytes) -> Found
 
 
 def _name_findings(accepted: Accepted, canonical: bytes) -> Found:
-    """A name is `<machine>--<target>--<yyyymmdd>-<digest>.json`; the last two parts are facts."""
+    """Check for `<machine>--<target>--<yyyymmdd>-<digest>.json`, with true day and digest."""
     name = accepted.source.path.name
     day = accepted.submission.measured_from[:10].replace("-", "")
     ending = f"--{day}-{accepted.digest}.json"
@@ -193,7 +193,7 @@ def contributor_of(name: str) -> str | None:
 
 
 def _status_findings(source: Source, data: bytes) -> Found:
-    status = orjson.loads(data).get("status")  # of a lifecycle entry
+    status = orjson.loads(data).get("status")  # only lifecycle entries have one
     if status != "known" or contributor_of(source.path.name):
         return ()
     message = "only a contributor is `known`: name the file contributor--<user name>.json"
@@ -201,7 +201,7 @@ def _status_findings(source: Source, data: bytes) -> Found:
 
 
 def _duplicate_finding(source: Source, twin: Source) -> Finding:
-    """The finding on a file whose content another file of the corpus has."""
+    """The finding on a file with the same content as another file of the corpus."""
     message = f"the same content is in {twin.path.name} already; remove one of the two"
     return _finding(source, DUPLICATE, message)
 

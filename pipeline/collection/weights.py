@@ -1,4 +1,4 @@
-"""The one name of each file of weights, known by its SHA-256."""
+"""Choose one name for each file of weights, identified by its SHA-256."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -8,11 +8,11 @@ from pipeline.collection.plausibility.corpus import account_of
 from schemas.submission import Model
 from schemas.vocabulary import WEIGHTS
 
-Name: TypeAlias = tuple[str, str]  # with the quantisation
+Name: TypeAlias = tuple[str, str]  # name and quantisation
 
 
 class Stated(Protocol):
-    """A submission, or as much of it as names models."""
+    """A submission, or the part of it that names models."""
 
     @property
     def contributor(self) -> str | None: ...
@@ -23,10 +23,10 @@ class Stated(Protocol):
 
 
 def names_of(submissions: Sequence[Stated], known: Collection[str] = ()) -> Mapping[str, Name]:
-    """Name and quantisation by digest: the preset's, else what most of the accounts call it.
+    """Name and quantisation by digest: the preset's, else those that most accounts give.
 
-    `known` accounts decide where there are any. Accounts that measured a model name it; without
-    them, accounts that drafted with it. Of names that are given equally often the first counts.
+    If there are `known` accounts, only they count. Accounts that measured a model take precedence
+    over accounts that drafted with it. Of names that are given equally often the first counts.
     """
     drafted = _given(((each, each.drafts) for each in submissions), known)
     measured = _given(((each, (each.target,)) for each in submissions), known)
@@ -37,7 +37,7 @@ def names_of(submissions: Sequence[Stated], known: Collection[str] = ()) -> Mapp
 def _given(
     named: Iterable[tuple[Stated, Iterable[Model]]], known: Collection[str]
 ) -> Mapping[str, Name]:
-    """What most accounts call each digest; the first name that one gives is its voice."""
+    """The name that most accounts give each digest; each votes with its first name."""
     voices: dict[str, dict[str, Name]] = {}
     for submission, models in named:
         for model in models:

@@ -1,4 +1,4 @@
-"""Run the SQL files of `sql/` in order, then the checks on what they made."""
+"""Run the SQL files of `sql/` in order, then the checks on their tables."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -18,7 +18,7 @@ from schemas import vocabulary
 
 # Degrees of freedom of a pool: 6 of its votes, 4 of the prior, at most 20 of other pools.
 MOST_FREEDOM = 6 + 4 + 20 + 1
-# From so many votes on, the interval of a pool is that of a median.
+# With at least this many votes, the interval of a pool is that of a median.
 MANY_VOTES = 8
 
 
@@ -72,7 +72,7 @@ def failed_checks(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
 
 
 def row_meaning(query: str) -> str:
-    """What one row is: the comment lines at the head of a query, as one text."""
+    """The meaning of a row: the comment lines at the head of a query, as one text."""
     lines: list[str] = []
     for line in query.splitlines():
         if not line.startswith("--"):
@@ -94,7 +94,7 @@ def _text(*parts: str) -> str:
 
 
 def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
-    """Quantiles by the numbers of prompts and contributors that votes have."""
+    """Quantiles for the numbers of prompts and contributors in the table of votes."""
     counts = connection.sql("select distinct prompts - 1 from vote").fetchall()
     freedoms = {freedom for (freedom,) in counts if freedom} | set(range(1, MOST_FREEDOM))
     connection.register("input_t_quantile", t_quantiles(freedoms))

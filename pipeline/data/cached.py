@@ -1,4 +1,4 @@
-"""What one submission file says by itself, computed once for its bytes and read from the cache."""
+"""Compute the values that depend on a single submission file once, and cache them by its bytes."""
 
 import hashlib
 from collections.abc import Iterable
@@ -16,12 +16,12 @@ from pipeline.collection.plausibility.corpus import CorpusEntry
 from pipeline.collection.validate import Accepted, Found, checked, read_bytes
 from schemas.finding import Finding
 
-FILES_AT_ONCE = 16  # by each process
+FILES_AT_ONCE = 16  # files per process
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedSubmission:
-    """An accepted file: what comparisons need of it, and its summary as JSON."""
+    """An accepted file: its values for comparisons, and its summary as JSON."""
 
     entry: CorpusEntry
     summary: bytes
@@ -30,7 +30,7 @@ class CachedSubmission:
 def entries_of(
     cache: Cache, sources: Iterable[Source], *, jobs: int = 1
 ) -> tuple[dict[Source, CorpusEntry], dict[Source, Found]]:
-    """What comparisons need of each accepted submission, cached, and what is wrong with others."""
+    """The cached values for comparisons of each accepted submission, and others' faults."""
     keys = {source: key_of(source) for source in sources}
     found = {s: _decoded(data).entry for s, key in keys.items() if (data := cache.get(key))}
     refused: dict[Source, Found] = {}
@@ -45,7 +45,7 @@ def entries_of(
 
 
 def cached_submission(cache: Cache, source: Source) -> CachedSubmission:
-    """What the cache holds about a submission that `entries_of` has returned."""
+    """The cached values of a submission that `entries_of` has returned."""
     data = cache.get(key_of(source))
     if data is None:
         raise FileNotFoundError(source.path)
@@ -53,7 +53,7 @@ def cached_submission(cache: Cache, source: Source) -> CachedSubmission:
 
 
 def key_of(source: Source) -> str:
-    """The digest of a file with its name and folder, which its validation looks at, too."""
+    """The digest of a file with its name and folder, because its validation depends on them."""
     data = read_bytes(source)
     head = "/".join((source.place, *source.path.parts[-3:])).encode()
     return hashlib.sha256(head + (b"" if isinstance(data, Finding) else data)).hexdigest()
@@ -62,7 +62,7 @@ def key_of(source: Source) -> str:
 def _computed(sources: list[Source], jobs: int) -> Iterable[bytes | Found]:
     if jobs <= 1 or len(sources) <= FILES_AT_ONCE:
         return map(_compute, sources)
-    # No fork: a database that this process has opened may have threads.
+    # Not forked, because an open database of this process may have threads.
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         return list(pool.map(_compute, sources, chunksize=FILES_AT_ONCE))
 

@@ -1,6 +1,6 @@
-"""What each column of the exported tables means, which of them name a row, and which point to one.
+"""Describe the columns of the exported tables, their primary keys and their references.
 
-The words of the format's fields are those of its schemas; `columns.toml` has all others.
+The descriptions of the format's fields are in its schemas; `columns.toml` has all others.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,13 +13,13 @@ from schemas.validator import schema as schema_named
 from schemas.vocabulary.documents import document
 
 _SCHEMAS = (SUBMISSION_SCHEMA, PUBLISHED_SCHEMA, SOURCES_SCHEMA)
-# Tables whose rows are of their own schema, which comes first.
+# Tables whose rows have their own schema, which takes precedence.
 _OWN = {"published_view": PUBLISHED_SCHEMA, "source": SOURCES_SCHEMA}
 _CAPITALS = {"cpu", "gpu", "id", "kv", "os", "ram", "url", "vram"}
 
 
 def title(column: str) -> str:
-    """A column's short name for people: the metric's, else its words."""
+    """A column's short label: the metric's, else the words of its name."""
     known = metrics().get(column)
     if known is not None:
         return known.label
@@ -28,7 +28,7 @@ def title(column: str) -> str:
 
 
 def description(column: str, table: str) -> str:
-    """What a column means. Raises `KeyError` for one that nothing describes."""
+    """The meaning of a column. Raises `KeyError` for one without a description."""
     own = _OWN.get(table)
     described = _fields(own).get(column) if own else None
     described = described or document("columns", "pipeline.data")["words"].get(column)
@@ -41,7 +41,7 @@ def description(column: str, table: str) -> str:
 
 
 def keys(file: str, columns: Collection[str], suffix: str) -> Mapping[str, Any]:
-    """The keys of a file's rows in the words of the Table Schema, as far as it has any."""
+    """The primary and foreign keys of a file, if any, as a Table Schema has them."""
     known = document("columns", "pipeline.data")
     primary = known["keys"].get(file)
     if primary is not None and not {*primary} <= {*columns}:  # the list of a large table's parts
@@ -58,9 +58,9 @@ def keys(file: str, columns: Collection[str], suffix: str) -> Mapping[str, Any]:
 
 @cache
 def _fields(schema: str) -> Mapping[str, str]:
-    """The descriptions of a schema's fields by their names, alone and after the name of their part.
+    """The descriptions of a schema's fields by name, alone and after the name of their part.
 
-    Without those names that mean several things in it.
+    Names with several meanings are left out.
     """
     whole = schema_named(schema)
     found: dict[str, set[str]] = {}

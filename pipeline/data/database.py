@@ -38,9 +38,9 @@ def open_database(
 ) -> duckdb.DuckDBPyConnection:
     """A database in memory with every table of `pipeline/data/sql`, all checks passed.
 
-    `extra` files or folders are shown as local previews. `cache` holds what earlier builds computed
-    from single files; the tables are the same without it. Raises `RejectedError` with all findings
-    when any file is invalid, and `MissingFileError` for an extra path that does not exist.
+    `extra` files or folders are shown as local previews. `cache` has values that earlier builds
+    computed from single files; the tables are the same without it. Raises `RejectedError` with all
+    findings if any file is invalid, and `MissingFileError` for an extra path that does not exist.
     """
     with TemporaryDirectory() as folder:
         kept = cache if cache and cache.folder else Cache(Path(folder))
@@ -62,7 +62,7 @@ def open_database(
 def _read(
     cache: Cache, sources: tuple[Source, ...], jobs: int
 ) -> tuple[Mapping[Source, CorpusEntry], validate.Validated]:
-    """What comparisons need of each submission, and the files that can be shown together."""
+    """The values for comparisons of each submission, and the files that can be shown together."""
     submissions = [source for source in sources if source.kind == "submission"]
     entries, refused = entries_of(cache, submissions, jobs=jobs)
 
@@ -85,7 +85,7 @@ def _with_flags(
     entries: Mapping[Source, CorpusEntry],
     flags: Mapping[Source, tuple[Flag, ...]],
 ) -> Iterator[AcceptedSubmission]:
-    """Each submission as the loader takes it, with names and flags that the corpus gives it."""
+    """Each submission for the loader, with the names and flags that depend on the corpus."""
     for accepted in submissions:
         source = accepted.source
         cached, named = cached_submission(cache, source), entries[source]
@@ -105,7 +105,7 @@ def _with_flags(
 
 
 def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
-    """The summary with these flags, and the verdicts that they make uncertain."""
+    """The summary with these flags; verdicts that they make uncertain are changed."""
     summary = msgspec.json.decode(known.summary, type=Summary)
     flags = in_order((*summary.flags, *raised))
     estimates = after_flags(summary.estimates, flags, known.entry.submission.arms)
@@ -115,8 +115,8 @@ def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
 def _compatible(files: validate.Validated) -> validate.Validated:
     """The files that do not contradict others; those that do are logged and left out.
 
-    Two pull requests that pass the gate one by one may contradict each other once both are merged.
-    That must not stop the build of everybody else's results. Anything else that is wrong does.
+    Two pull requests that each pass the gate may contradict each other once both are merged. That
+    must not stop the build of all other results. Any other fault stops it.
     """
     if wrong := [each for each in files.findings if each.rule != validate.DUPLICATE]:
         raise RejectedError(wrong)
@@ -129,14 +129,14 @@ def _compatible(files: validate.Validated) -> validate.Validated:
 def _corpus_flags(
     entries: Mapping[Source, CorpusEntry], files: validate.Validated, known: frozenset[str]
 ) -> dict[Source, tuple[Flag, ...]]:
-    """The flags from the others that count; a correction and its original are not copies."""
+    """The flags from comparisons with the others that count; corrections are not copies."""
     counting = _counting(files)
     raised = flags_within(Corpus(tuple(entries[source] for source in counting), known))
     return dict(zip(counting, raised, strict=True))
 
 
 def _counting(files: validate.Validated) -> list[Source]:
-    """The submissions that no other one replaces and no entry ends."""
+    """The submissions that are not replaced by another one or ended by an entry."""
     uncounted = {entry.source.path.name for entry in files.lifecycle}
     uncounted |= {
         file.submission.supersedes
@@ -156,7 +156,7 @@ def _counting(files: validate.Validated) -> list[Source]:
 
 
 def _sources(path: Path) -> str | None:
-    """The table of sources as JSON; `None` where a collection has none."""
+    """The table of sources as JSON; `None` if the collection has none."""
     if not path.is_file():
         return None
     document = validate.sources_document(path.read_bytes(), str(path))

@@ -44,7 +44,7 @@ MEDIA_TYPES = {
     "json": "application/json",
     "parquet": "application/vnd.apache.parquet",
 }
-# Arrow's names of types by how they begin, to those of the Table Schema.
+# Table Schema's names of types, by the beginning of Arrow's names.
 KINDS = {
     "int": "integer",
     "double": "number",
@@ -55,7 +55,7 @@ KINDS = {
     "list": "array",
     "struct": "object",
 }
-# The columns of the list that stands for a table in parts.
+# The columns of the list that replaces a table in parts.
 LISTED = {
     "part": "Name of a file with a part of the rows.",
     "rows": "Rows in that file.",
@@ -66,10 +66,10 @@ LISTED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedFile:
-    """A file that was written: name, size, digest; `rows` and `table` where it holds one.
+    """An exported file: name, size, digest, and `rows` and `table` if it has one.
 
     `role`: the rows themselves, a part of them, or the list of the parts. In JSON the rows may be
-    below a name.
+    below a key.
     """
 
     name: str
@@ -83,7 +83,7 @@ class ExportedFile:
 
 
 def data_package(files: Iterable[ExportedFile]) -> dict[str, Any]:
-    """The descriptor of the files that hold a table, as a JSON value."""
+    """The descriptor of the files that contain a table, as a JSON value."""
     meanings = {name: row_meaning(query) for name, query in view_queries().items()}
     return {
         "$schema": PROFILE,
@@ -115,10 +115,10 @@ def _entry(file: ExportedFile, meaning: str) -> dict[str, Any]:
 def _field(column: pa.Field, table: str) -> dict[str, str]:
     kind = next(name for start, name in KINDS.items() if str(column.type).startswith(start))
     field = {"name": column.name, "type": kind, "title": title(column.name)}
-    if column.name in LISTED:  # of the list of a large table's parts
+    if column.name in LISTED:  # in the list of a large table's parts
         return field | {"description": LISTED[column.name]}
     field["description"] = description(column.name, table).replace("`", "")
     metric = metrics().get(column.name)
-    if kind not in ("integer", "number") or metric is None:  # what counts parts is not a metric
+    if kind not in ("integer", "number") or metric is None:  # a count of parts is not a metric
         return field
     return field | {"unit": metric.unit, "better": metric.direction}

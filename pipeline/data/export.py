@@ -1,7 +1,7 @@
 """Export the tables as CSV, Parquet and JSON with checksums and a data package.
 
-The same tables give the same bytes: rows stay in order, and nothing depends on clock or machine.
-A table that is too large for text is written as Parquet in parts; its usual files then list them.
+The same tables give the same bytes: rows stay in order, and nothing depends on clock or machine. A
+table that is too large for text is written as Parquet in parts, and its usual files list these.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from pipeline.data.datapackage import LICENCE, ExportedFile, data_package
 from pipeline.data.formats import FORMATS, Format, as_json, as_parquet
 from pipeline.data.metrics import metrics
 
-# File stem to table: what a researcher asks for, from raw to aggregated.
+# File stem to table: the tables for researchers, from raw to aggregated.
 EXPORTS = {
     "submissions": "submission",
     "standings": "standing",
@@ -42,9 +42,9 @@ EXPORTS = {
     "published": "published_view",
     "sources": "source",
 }
-# Some 18 bytes of JSON a value, and a tenth of that in Parquet: no file is larger than 25 MB.
+# A value has about 18 bytes in JSON and a tenth of that in Parquet, so no file exceeds 25 MB.
 MOST_VALUES, PART_VALUES = 500_000, 1_000_000
-# Programs read this one: its JSON is an object that names its version, its rows are below its name.
+# Programs read this table: its JSON is an object with its version, and its rows under its name.
 SPEEDUPS, SPEEDUPS_VERSION = "speedups", 2
 PACKAGE, SUMS = "datapackage.json", "SHA256SUMS"
 LISTED = pa.schema(
@@ -59,7 +59,7 @@ def export(
     most_values: int = MOST_VALUES,
     part_values: int = PART_VALUES,
 ) -> tuple[ExportedFile, ...]:
-    """Write every table in every format, large ones in parts, the data package, the checksums."""
+    """Write tables in every format (large ones in parts), the data package and the checksums."""
     files: list[ExportedFile] = []
     for stem, name in EXPORTS.items():
         table = connection.table(name)
@@ -80,7 +80,7 @@ def export(
 def _in_parts(
     folder: Path, stem: str, rows: duckdb.DuckDBPyRelation, most: int
 ) -> Iterator[ExportedFile]:
-    """The parts of a large table as Parquet; where its files would be, they are listed."""
+    """Write a large table as Parquet in parts; its usual files list them."""
     parts: list[ExportedFile] = []
     for number, start in enumerate(range(0, rows.shape[0], most), 1):
         table = rows.limit(most, offset=start).to_arrow_table()

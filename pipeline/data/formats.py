@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from estimates.model import ESTIMATOR
 
-# As OWASP lists them (CSV injection), with the full-width twins that some spreadsheets read too.
+# OWASP's list (CSV injection), and the full-width variants that some spreadsheets read, too.
 FORMULA_STARTS = (
     *("=", "+", "-", "@"),
     "\N{FULLWIDTH EQUALS SIGN}",
@@ -28,7 +28,7 @@ _COMPACT = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
 def guarded(text: str, separators: str = ",;\t|") -> str:
     """The text in a form that a spreadsheet opens without running anything.
 
-    One that splits at another sign than the comma takes what follows the sign for a cell.
+    A spreadsheet with a separator other than the comma starts a new cell after each such sign.
     """
     runs = text[:1] in {"\t", "\r"} or text.lstrip().startswith(FORMULA_STARTS)
     starts = re.escape("".join(FORMULA_STARTS))
@@ -63,7 +63,7 @@ FORMATS: dict[str, Format] = {"csv": as_csv, "json": as_json, "parquet": as_parq
 
 
 def _cells(column: pa.ChunkedArray) -> list[object]:
-    """A column as `csv` prints it; each different text is guarded once."""
+    """A column as `csv` prints it; each distinct text is guarded only once."""
     values = _values(column)
     if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
         return values
@@ -87,5 +87,5 @@ def _cell(value: object) -> object:
     if isinstance(value, dt.datetime):
         return f"{value.isoformat()}Z"
     if isinstance(value, list | dict):
-        return guarded(orjson.dumps(value).decode(), ";\t|")  # a comma precedes a number's sign
+        return guarded(orjson.dumps(value).decode(), ";\t|")  # in JSON a minus may follow a comma
     return value

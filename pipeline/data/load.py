@@ -1,7 +1,7 @@
 """Load accepted documents into typed DuckDB tables, one nested row per file.
 
-The types come from the schema, so no file changes the shape of a table, and an empty corpus has the
-same tables. Afterwards no query can read a file or the network.
+The types come from the schema, so no file changes the columns of a table, and an empty corpus has
+the same tables. After loading, no query can read a file or the network.
 """
 
 import json
@@ -25,7 +25,7 @@ from pipeline.collection.validate import AcceptedText
 from schemas import validator
 
 Structure: TypeAlias = "str | list[Structure] | dict[str, Structure]"
-Schema: TypeAlias = Mapping[str, Any]  # a JSON schema is JSON of any shape
+Schema: TypeAlias = Mapping[str, Any]  # a JSON schema has any JSON structure
 
 LEAVES = {"string": "VARCHAR", "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN"}
 FORMATS = {"date-time": "TIMESTAMP", "date": "DATE"}
@@ -41,7 +41,7 @@ def schema_structure(schema: Schema, root: Schema | None = None) -> Structure:
         return {name: schema_structure(child, root) for name, child in properties.items()}
     if node.get("type") == "array":
         return [schema_structure(node["items"], root)]
-    if "anyOf" in node:  # of a field that may be `None`
+    if "anyOf" in node:  # the type of a field that may be `None`
         return schema_structure(node["anyOf"][0], root)
     return _leaf(node)
 
@@ -90,10 +90,10 @@ SUBMISSION_ROW = pa.schema(
 )
 
 
-# Of tables; more goes to disk. What a step needs beyond it and Python's own come on top: a build of
-# 10,000 files takes 2.0 GB.
+# The memory of tables; more goes to disk. Working memory of queries and Python is not included: a
+# build of 10,000 files takes 2.0 GB.
 MOST_MEMORY = "1600MB"
-FILES_AT_ONCE = 64  # whose text is in memory
+FILES_AT_ONCE = 64  # files whose text is in memory at once
 
 
 def connect() -> duckdb.DuckDBPyConnection:
@@ -119,7 +119,7 @@ def load(
 ) -> duckdb.DuckDBPyConnection:
     """A database with a table of documents for each kind of file, one row per file.
 
-    `sources` is the table of sources as JSON. For a few rows a plan that is not `optimised` is
+    `sources` is the table of sources as JSON. For few rows an unoptimised plan (`optimised`) is
     faster.
     """
     connection = connect()
@@ -162,7 +162,7 @@ def _create(
 
 
 def _batches(submissions: Iterable[AcceptedSubmission]) -> Iterator[pa.RecordBatch]:
-    """Rows of text, some files at a time: the text of all may not fit into memory."""
+    """Rows of text in batches of files, because the text of all may not fit into memory."""
     names = SUBMISSION_ROW.names
     rows = (
         {name: getattr(each, name) for name in names}

@@ -1,4 +1,4 @@
-"""What each numeric column of the tables means: its label, its unit, and which way is better."""
+"""The metrics: each numeric column of the tables with its label, unit and better direction."""
 
 from functools import cache
 from typing import Literal
@@ -12,7 +12,7 @@ Direction = Literal["higher", "lower", "none"]
 
 
 class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A numeric column: what to call it, in which unit, and which direction is better."""
+    """A numeric column: its label, its unit, and the direction that is better."""
 
     label: str
     unit: str
@@ -21,7 +21,7 @@ class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @cache
 def metrics() -> dict[str, Metric]:
-    """Every numeric column of the tables by its name; that of an axis is described with it."""
+    """Every numeric column of the tables by name; an axis describes its own column."""
     axes = {
         axis.id: Metric(label=axis.label, unit=axis.unit, direction="none")
         for axis in AXES.values()

@@ -17,7 +17,7 @@ def t_quantiles(freedoms: Iterable[int]) -> pa.Table:
 
 
 def median_positions(counts: Iterable[int]) -> pa.Table:
-    """Where in an ordered sample of so many the 95 % interval of its median begins, from 1.
+    """The position, from 1, in an ordered sample at which its median's 95 % interval begins.
 
     2.4 is two fifths of the way from the second value to the third. Exact for any distribution up
     to the interpolation (Hettmansperger and Sheather 1986, Statistics & Probability Letters 4,
@@ -36,7 +36,7 @@ def _median_position(count: int) -> float:
 
 
 def choice_factors() -> list[dict[str, object]]:
-    """How far the bound of the best of so many figures moves (`estimates.best_of_several`)."""
+    """The factor on the bound of the best of several figures (`estimates.best_of_several`)."""
     beyond = {n * 10**zeros for zeros in range(1, 6) for n in range(10, 100)}
     listed = sorted({*range(1, EXACT + 1), *beyond})
     return [{"choices": each, "factor": choice_factor(each)} for each in listed]

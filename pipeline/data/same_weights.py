@@ -1,4 +1,4 @@
-"""Give one file of weights, known by its SHA-256, one name in all results."""
+"""Give each file of weights, identified by its SHA-256, the same name in all results."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,14 +11,14 @@ from schemas.submission import Model, Submission
 
 
 def renamed(entry: CorpusEntry, names: Mapping[str, tuple[str, str]]) -> CorpusEntry:
-    """The submission with the names of its digests."""
+    """The submission with its models named by their digests."""
     stated = entry.submission
     drafts = tuple(_named(draft, names) for draft in stated.drafts)
     submission = replace(stated, target=_named(stated.target, names), drafts=drafts)
     if submission == stated:
         return entry
     identity = identify(submission)
-    # The depths come from the trials, which an entry no longer has.
+    # The depths come from trials, which an entry no longer has.
     settings = tuple(
         replace(new, depths=old.depths)
         for new, old in zip(identity.settings, entry.identity.settings, strict=True)
@@ -33,7 +33,7 @@ def renamed(entry: CorpusEntry, names: Mapping[str, tuple[str, str]]) -> CorpusE
 
 
 def renamed_text(text: str, submission: Submission) -> str:
-    """The text of a file with the names that its models have in the submission."""
+    """The text of a file with its models' names from the submission."""
     document = orjson.loads(text)
     models = zip(
         (document["target"], *document["drafts"]),

@@ -1,4 +1,4 @@
-"""The depth at which a model is shown with a method, and how far other depths are from it."""
+"""Choose the depth at which a model is shown with a method, and convert other depths to it."""
 
 import math
 from collections import defaultdict
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from schemas.vocabulary import HELPS_ABOVE
 
-# A depth must have been tried by this share of as many people as the most tried one.
+# A depth must have been tried by this share of the number of people of the most tried one.
 ENOUGH = 0.2
 DIGITS = 6
 COLUMNS = pa.schema(
@@ -25,7 +25,7 @@ COLUMNS = pa.schema(
 
 
 class Tried(NamedTuple):
-    """One figure: `unit` is what else makes figures differ, a person on a device on a task."""
+    """One figure: `unit` is the other cause of differences, a person on a device on a task."""
 
     target: str
     method: str
@@ -36,10 +36,10 @@ class Tried(NamedTuple):
 
 
 def depth_factors(figures: Iterable[Tried]) -> pa.Table:
-    """The usual depth of each model with each method, and what moves other depths to it.
+    """The usual depth of each model with each method, and the factors from other depths to it.
 
-    `factor` is the usual depth's gain over that at `depth`, estimated over all who tried several;
-    unknown where no chain of comparisons joins the two.
+    `factor` is the usual depth's speedup over that at `depth`, estimated from everybody who tried
+    several; unknown if no chain of comparisons connects the two.
     """
     groups: defaultdict[tuple[str, str], list[Tried]] = defaultdict(list)
     for each in figures:
@@ -55,16 +55,16 @@ def depth_factors(figures: Iterable[Tried]) -> pa.Table:
 
 
 def default_depth(tried: Sequence[Tried]) -> int:
-    """The depth that gains most, after removing what each unit gains at any depth.
+    """The depth with the largest gain, after removing each unit's gain at any depth.
 
-    Among depths whose gains differ by less than anyone would notice, the one that most people
-    tried. A row's own maximum would favour lucky figures; this choice uses the figures of all rows.
+    Among depths with nearly the same gain, it is the one that most people tried. A row's own
+    maximum would favour lucky figures; this choice uses the figures of all rows.
     """
     return _usual(tried, depth_effects(tried))
 
 
 def depth_effects(tried: Sequence[Tried]) -> Mapping[int, float]:
-    """The logarithm of each depth's gain up to a constant, for depths that can be compared."""
+    """The logarithm of each comparable depth's gain, up to a constant."""
     tried = _compared(tried)
     depths = sorted({figure.depth for figure in tried})
     units = sorted({figure.unit for figure in tried})
@@ -73,7 +73,7 @@ def depth_effects(tried: Sequence[Tried]) -> Mapping[int, float]:
         design[row, units.index(figure.unit)] = 1
         design[row, len(units) + depths.index(figure.depth)] = 1
     logs = np.log([figure.speedup for figure in tried])
-    # The effects are known up to a constant, of which lstsq takes the smallest.
+    # The effects are known up to a constant; lstsq returns the solution of least norm.
     effects = np.linalg.lstsq(design, logs, rcond=None)[0][len(units) :]
     return dict(zip(depths, effects.tolist(), strict=True))
 
@@ -82,7 +82,7 @@ def _factors(tried: Sequence[Tried]) -> Iterator[Mapping[str, object]]:
     effects = depth_effects(tried)
     usual = _usual(tried, effects)
     for depth in sorted({each.depth for each in tried}):
-        # Rounded: the last digits of a least-squares solution are the machine's.
+        # Rounded, because the last digits of a least-squares solution depend on the machine.
         known = depth in effects
         factor = round(math.exp(effects[usual] - effects[depth]), DIGITS) if known else None
         yield {"depth": depth, "usual_depth": usual, "factor": factor}
@@ -97,7 +97,7 @@ def _usual(tried: Sequence[Tried], effects: Mapping[int, float]) -> int:
 
 
 def _compared(tried: Sequence[Tried]) -> list[Tried]:
-    """The figures at depths that chains of comparisons within a unit join to the most tried one."""
+    """The figures at depths that comparisons within units connect to the most tried depth."""
     joined = {max(sorted({each.depth for each in tried}), key=lambda depth: _people(tried, depth))}
     while True:
         units = {each.unit for each in tried if each.depth in joined}

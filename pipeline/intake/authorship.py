@@ -1,7 +1,7 @@
 """Check the sender, the file name and the date of each result of a pull request.
 
-The contributor of a result is the author of its pull request: one account casts one vote. Labels
-state a maintainer's consent, because only maintainers can set them.
+The contributor of a result is the author of its pull request: one account has one vote. Labels show
+a maintainer's consent, because only maintainers can set them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +16,7 @@ from schemas.migrations import forms
 from schemas.rules.contradictions import measured_in_future
 from schemas.submission import Submission
 
-ON_BEHALF = "on-behalf"  # the label that lets somebody send for another contributor
+ON_BEHALF = "on-behalf"  # the label that permits sending for another contributor
 # The first commit of llama.cpp, the first release of vLLM; before the first paper on speculative
 # decoding of language models (arXiv 2211.17192) nobody measured it.
 _FIRST_DAYS = {"llama.cpp": "2023-03-10", "vllm": "2023-06-20"}
@@ -25,10 +25,10 @@ _FIRST_PAPER = "2022-11-30"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sending:
-    """The sender of results, which labels the pull request has, and what time it is.
+    """The sender of results, the labels of the pull request, and the current time.
 
-    `None` is unknown: what depends on it is then not checked, as before a pull request exists.
-    `of_form`: our own workflow has made the branch of an issue form.
+    `None` is unknown, as before a pull request exists; checks that depend on it are skipped.
+    `of_form`: our own workflow has made the branch from an issue form.
     """
 
     author: str | None = None
@@ -38,7 +38,7 @@ class Sending:
 
     @property
     def contributor(self) -> str | None:
-        """The contributor whose results may be sent; `None` for any."""
+        """The only contributor whose results may be sent; `None` for any."""
         return None if ON_BEHALF in self.labels else self.author
 
 
@@ -46,13 +46,13 @@ UNKNOWN = Sending()
 
 
 def sending_findings(path: str, submission: Submission, sent: Sending) -> Found:
-    """The faults of sending a valid submission as the file `path`."""
+    """Findings on the sender, name and date of a valid submission in the file `path`."""
     name = path.rpartition("/")[2]
     return in_file(_sending_findings(name, submission, sent), path)
 
 
 def _sending_findings(name: str, submission: Submission, sent: Sending) -> Iterator[Finding]:
-    # Its end, day and digest, was compared with the bytes, which may be in an earlier format.
+    # Day and digest in it were compared with the bytes already, which may be in an older format.
     start = canonical_name(submission, b"").rpartition("--")[0]
     expected = f"{start}--{name.rpartition('--')[2]}"
     if name != expected:
@@ -81,7 +81,7 @@ def _sending_findings(name: str, submission: Submission, sent: Sending) -> Itera
 
 
 def twin_findings(new: Mapping[str, Submission], names: Iterable[str]) -> Iterator[Finding]:
-    """Findings on new results that the collection has in another version of the format."""
+    """Findings on new results that the collection already has in another format version."""
     taken = {name.removesuffix(".json").rpartition("-")[2] for name in names}
     message = "the same content is there in another version of the format; send it once"
     for path, submission in sorted(new.items()):

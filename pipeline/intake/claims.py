@@ -1,6 +1,6 @@
-"""Refuse what a new result says about results of others: copied times, other names, a new import.
+"""Refuse new results that conflict with others' results: copied times, other names, imports.
 
-What is on the base came first, whatever date a file states.
+Results on the base came first, whatever date a file states.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from schemas.vocabulary import model_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """What is looked at of a result on the base: all are read each time, and are valid already."""
+    """The checked parts of a result on the base; all are read each time and known to be valid."""
 
     target: Model
     drafts: tuple[Model, ...]
@@ -37,7 +37,7 @@ class Outline:
 def claim_findings(
     new: Mapping[str, Submission], there: Iterable[tuple[str, Outline]], known: Collection[str]
 ) -> Iterator[Finding]:
-    """Findings on new results, given by path, from those on the base, given by name.
+    """Findings on new results (by path), from comparisons with those on the base (by name).
 
     Maintainers know the accounts in `known`.
     """
@@ -47,7 +47,7 @@ def claim_findings(
         outlines.append(replace(each, trials=()))
     for path, own in new.items():
         others = _others(own, outlines)
-        # What a listed original gives counts as known, and anybody can state its digest.
+        # Imports from a listed original count as known, and anybody can state its digest.
         if own.origin and own.origin.sha256 in {
             each.origin and each.origin.sha256 for each in others
         }:
@@ -59,7 +59,7 @@ def claim_findings(
 
 
 def base_claims(repository: Path, base: str, new: Mapping[str, Submission]) -> Iterator[Finding]:
-    """The same from a revision of a repository. Raises `GitError` when git cannot answer."""
+    """The findings from a revision of a repository. Raises `GitError` if git cannot answer."""
     if not new:
         return
     ended = withdrawals(repository, base)
@@ -81,7 +81,7 @@ def _outlines(repository: Path, base: str) -> Iterator[tuple[str, Outline]]:
 
 
 def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
-    """The results of other accounts; an anonymous result belongs to nobody for certain."""
+    """The results of other accounts; for an anonymous result, all of them."""
     account = account_of(own.contributor)
     return [
         each for each in there if account == ANONYMOUS or account_of(each.contributor) != account
@@ -89,7 +89,7 @@ def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
 
 
 class _Copies:
-    """New results that have the times of another account's result, or these times a factor."""
+    """New results with the times of another account's result, or a multiple of them."""
 
     def __init__(self, new: Mapping[str, Submission]) -> None:
         self._new = tuple(new.items())
@@ -121,7 +121,7 @@ def _models(of: Submission | Outline) -> Iterator[tuple[str, Model]]:
 
 
 def _renamed(path: str, new: Submission, names: Mapping[str, Name]) -> Iterator[Finding]:
-    """Weights that others know under another name, by their digest."""
+    """Findings on weights that others gave another name, by their digest."""
     for place, model in _models(new):
         name = names.get(model.sha256 or "", (model.name, model.quantisation))
         if _key(*name) != _key(model.name, model.quantisation):
@@ -138,7 +138,7 @@ def _key(name: str, quantisation: str) -> tuple[str, str]:
 
 
 def _twins(new: Mapping[str, Submission], there: Sequence[Outline]) -> Iterator[Finding]:
-    """Names that look like another one of the collection, or of the same pull request."""
+    """Findings on names that look like another in the collection or the same pull request."""
     seen: dict[str, str] = {}
     for each in there:
         for _, name in _names(each):

@@ -17,11 +17,11 @@ from pipeline.intake import comment, form, form_cli, gate, git, host, neighbours
 from pipeline.intake.authorship import Sending
 from schemas.finding import shown
 
-_SHORTEST_ID = 7  # of a commit, as git shortens it
+_SHORTEST_ID = 7  # digits of a commit's id, as git shortens it
 
 
 def _variable(name: str, meaning: str) -> Any:  # noqa: ANN401 - Typer's own
-    """An option that a workflow gives as a variable."""
+    """An option that a workflow passes as an environment variable."""
     return typer.Option(envvar=name, help=meaning)
 
 
@@ -81,8 +81,8 @@ def _labels(text: str) -> frozenset[str]:
 def consent(labels: frozenset[str], event_label: str, head: str) -> frozenset[str]:
     """The labels that count for a commit: the one just set, and those that name the commit.
 
-    `on-behalf@1a2b3c4` counts for that commit whenever it is checked; without a commit a label
-    counts for the one that it was set on only, not after another push.
+    `on-behalf@1a2b3c4` counts whenever that commit is checked. A label without a commit counts only
+    for the commit that it was set on, not after another push.
     """
     named = (each.rpartition("@") for each in labels)
     of_head = {n for n, _, at in named if len(at) >= _SHORTEST_ID and head.startswith(at)}
@@ -138,7 +138,7 @@ def comment_command(
 ) -> None:
     """Write the gate's reply as a comment. Exit code 0: written, or nothing to write."""
     with ending():
-        # The words of addresses; a branch may have any name and is quoted.
+        # The parts of web addresses; a branch may have any name and is quoted.
         for shape, value in ((_REPOSITORY, repository), (_SHA, head), (_OWNER, owner)):
             if not shape.fullmatch(value):
                 raise PipelineError(f"{value!a} is not what GitHub would pass; nothing written")

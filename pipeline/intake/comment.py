@@ -1,7 +1,7 @@
 """Render the reply to a pull request as the Markdown of its comment.
 
-Text from the contributor appears only in code spans, where Markdown, HTML, mentions and links mean
-nothing. All other words are ours or from closed lists.
+Text from the contributor appears only in code spans, where Markdown, HTML, mentions and links have
+no effect. All other words are ours or from closed lists.
 """
 
 import re
@@ -18,7 +18,7 @@ from schemas.vocabulary import DOUBTS, VERDICTS, no_verdict, say, sentence
 
 MAX_SHOWN_RESULTS = 5
 MAX_SHOWN_FINDINGS = 50
-MAX_CHARACTERS = 60_000  # GitHub takes 65,536
+MAX_CHARACTERS = 60_000  # GitHub accepts 65,536
 SHORT_ID = 10
 _MERGING = (
     "For maintainers: merge it with *squash*. What else the branch's commits hold was not checked, "
@@ -98,7 +98,7 @@ def _opening(reply: Reply, flagged: int, repair: str) -> str:
 
 
 def _where(reply: Reply) -> str:
-    """Where the site will show the results, with the contributor's name."""
+    """The place where the site will show the results, with the contributor's name."""
     if reply.results[0].file.startswith("results/published/"):
         return "With the next build of the site, it is on the page of its card."
     pages = [code(f"submissions/{Path(each.file).stem}/") for each in reply.results]
@@ -185,7 +185,7 @@ def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Itera
 
 
 def _expectation(expected: Expected, measured: TaskResult | None) -> str:
-    """What was known of an arm before this result, beside what it measured."""
+    """The expectation for an arm before this result, beside the measured figure."""
     known = expected.basis if expected.basis in ("predicted", "published") else "already measured"
     before = say.speedup(expected.speedup, expected.low, expected.high).replace("[", r"\[")
     now = f", measured {_speedup(measured)}" if measured and measured.speedup is not None else ""
@@ -207,7 +207,7 @@ def _row(row: TaskResult) -> str:
 
 
 def _reasons(rows: Iterable[TaskResult]) -> Iterator[str]:
-    """Why some rows have no verdict, and from which answer length on an arm pays."""
+    """The reasons for missing verdicts, and the answer length above which an arm saves time."""
     scopes: dict[str, list[str]] = {}
     for row in rows:
         scope = row.task or "all tasks"

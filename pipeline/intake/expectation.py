@@ -1,4 +1,4 @@
-"""Predict a result from the evidence and formulas of the base commit, before it was added."""
+"""Predict a result from the evidence and formulas of the base commit, which lacks it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ _MIB_PER_GIB = 1024
 class Expected:
     """The answer about one arm: its verdict, and the speedup with its 90 % interval.
 
-    `basis` is how it was known: `measured`, `imported` or `published` there before, else predicted.
+    `basis` is the source: `measured`, `imported` or `published` there before, else predicted.
     """
 
     arm: str
@@ -34,7 +34,7 @@ class Expected:
 
 
 def expectations(submission: Submission) -> tuple[Expected, ...]:
-    """What was expected of each way of drafting; nothing for a model or machine not known here."""
+    """The expectation for each way of drafting; empty for an unknown model or machine."""
     question = _question(submission)
     return tuple(_expected(submission, question)) if question else ()
 
@@ -50,7 +50,7 @@ def _question(submission: Submission) -> Question | None:
 
 
 def _computer(submission: Submission) -> Computer:
-    """The machine in the words that somebody would describe it with."""
+    """The machine, built from the words that a user would describe it with."""
     machine = submission.machine
     ram = machine.ram_mib / _MIB_PER_GIB if machine.ram_mib else None
     if submission.engine.backend == "cpu" or not machine.gpus:
@@ -70,7 +70,7 @@ def _expected(submission: Submission, question: Question) -> Iterator[Expected]:
         way = _way(submission, arm, question)
         if way is None:
             continue
-        # The other ways stay: what people measured with them corrects the prediction of this one.
+        # The other ways stay, because measurements of them correct the prediction of this one.
         others = (each for each in question.ways if each.key != way.key)
         asked = replace(question, ways=(*others, way), named=way)
         choice = answer(asked, details=False).judged
@@ -88,7 +88,7 @@ def _expected(submission: Submission, question: Question) -> Iterator[Expected]:
 
 
 def _way(submission: Submission, arm: Arm, question: Question) -> Way | None:
-    """The way that an arm drafts; `None` where it has none that can be estimated."""
+    """The arm's way to draft; `None` if it has none that can be estimated."""
     method = METHODS[arm.method.type]
     depth = limit(arm.method)
     if arm.role != "speculation" or not method.drafts or method.instrument or depth is None:

@@ -1,4 +1,4 @@
-"""One published figure: the answers to the questions of a form become a published document.
+"""Turn the answers to a form into a published document with one figure.
 
 The issue form *Report a published figure* and `python -m tools.reported add` ask the same.
 """
@@ -33,7 +33,7 @@ def answers_of(body: str) -> dict[str, str]:
 
 
 def published(answers: Mapping[str, str], day: str) -> tuple[str, bytes]:
-    """The name of the file and the file of one figure. Raises `UnreadableTextError`."""
+    """The name and the content of the file of one figure. Raises `UnreadableTextError`."""
     for name in REQUIRED:
         if not answers.get(name):
             raise _wrong(name, "is empty; a figure without it is not taken")
@@ -68,7 +68,7 @@ def _rig(card: str) -> dict[str, Any]:
 
 
 def _rows(answers: Mapping[str, str], numbers: Given) -> list[dict[str, Any]]:
-    """The row of the figure, after that of its baseline where both rates are stated."""
+    """The row of the figure, after its baseline's if both rates are stated."""
     engine = _of(answers, name="engine", version="version", backend="backend")
     settings = _of(numbers, temperature="temperature", concurrency="streams")
     settings |= _of(answers, offload="offload")

@@ -1,6 +1,6 @@
-"""Results that people send through the issue form: what an event says, and the commit it becomes.
+"""Read a result from the event of an issue form, and turn it into a commit.
 
-Nothing of a form but the bytes of the result is used: no title, no name of a file, no other text.
+Only the bytes of the result are used, not the form's title, file names or other text.
 """
 
 import re
@@ -29,7 +29,7 @@ from schemas.strict import MAX_BYTES
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 UNNAMED = f"{FOLDER}/result.json"
 SAME = "the same content is in the results already; there is nothing left to do"
-# Where GitHub puts a file that somebody drags into a form, under a number and any name.
+# GitHub's address of a file that was dragged into a form: a number and any name.
 ATTACHED = re.compile(r"https://github\.com/user-attachments/files/[0-9]+/[A-Za-z0-9._-]+")
 _TIMEOUT_S = 30
 
@@ -70,7 +70,7 @@ class _Event(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """What a form's result became: the gate's judgement, and the bytes of an accepted one."""
+    """The gate's judgement on a form's result, and the bytes of an accepted one."""
 
     judgement: gate.Judgement
     data: bytes
@@ -106,7 +106,7 @@ def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
     data = canonical_bytes(encode(read))
     name = canonical_name(read, data)
     there = git.files(repository, base, FOLDER)
-    if name in there:  # a commit of it would change nothing
+    if name in there:  # committing it would change nothing
         return Proposal(
             judgement=_refused(base, form, (_finding(SAME, "path-duplicate"),)), data=b""
         )
@@ -147,9 +147,9 @@ def sender(
 ) -> str | None:
     """The contributor of a pull request: its author, or the person who filled in its form.
 
-    Only pull requests of our own workflow, from a branch of our own repository, carry somebody
-    else's results; nobody else can push there. The text of a pull request decides nothing. Whoever
-    added the files counts, not whoever merged something into the branch since.
+    Only pull requests of our own workflow, from a branch of our own repository, may contain others'
+    results, because nobody else can push there. The text of a pull request has no effect. The
+    person who added the files counts, not one who merged something into the branch.
     """
     if author != ROBOT or not own_branch:
         return author

@@ -1,7 +1,7 @@
-"""The commands `form` and `send-form`: a result that somebody sends without git.
+"""The commands `form` and `send-form`, for a result that is sent without git.
 
-`form` reads the event of an issue and judges its result, without rights. `send-form` has rights and
-holds nothing of the form but the bytes of the result: it repeats the very commit that was judged.
+`form` reads the event of an issue and judges its result, without write access. `send-form` has
+access but takes only the bytes of the result from the form: it repeats the commit that was judged.
 """
 
 import re
@@ -66,7 +66,7 @@ def send_command(
 
 
 def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: Path) -> str:
-    """Do what the reply says, and return what was done."""
+    """Act on the reply, and return what was done."""
     answer = reply.from_file(folder / VERDICT)
     now = host.issue_text(repository, filled.number)
     if sha256(now.encode()).hexdigest() != filled.digest:
@@ -90,7 +90,7 @@ def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: P
 
 
 def _repeated(filled: form.Form, answer: reply.Reply, folder: Path, clone: Path) -> str:
-    """The commit that was judged, made again. Raises `PipelineError` if it is another one."""
+    """Make the judged commit again. Raises `PipelineError` if the result is another commit."""
     path = answer.results[0].file if len(answer.results) == 1 else ""
     place, _, name = path.rpartition("/")
     data = (folder / RESULT).read_bytes()[: MAX_BYTES + 1]

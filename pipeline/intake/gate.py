@@ -21,7 +21,7 @@ from schemas.finding import Finding
 from schemas.submission import Submission
 
 MAX_RESULTS = 100
-MAX_ARMS = 200  # of all results together: each is about 0.1 MB of the site, which may have 1 GB
+MAX_ARMS = 200  # of all results together: each takes about 0.1 MB of the site, which may have 1 GB
 
 Decision = Literal["accepted", "rejected", "no-result"]
 
@@ -34,9 +34,8 @@ class Judgement:
     """The gate's decision about the commits from `base` to `head`.
 
     `results` are the paths that would be added; `findings` are in the order of their files;
-    `submissions` are the results that could be read, by path. `is_new`: no entry of
-    maintainers is about the author yet. `late`: the files that the reference validator had no time
-    for.
+    `submissions` are the results that could be read, by path. `is_new`: maintainers have no entry
+    about the author yet. `late`: files that the reference validator had no time for.
     """
 
     base: str
@@ -51,7 +50,7 @@ class Judgement:
 
 
 def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) -> Judgement:
-    """The judgement on a pull request. Raises `GitError` when git cannot answer."""
+    """Judge a pull request. Raises `GitError` if git cannot answer."""
     base, head = git.commit(repository, base), git.commit(repository, head)
     changes = git.changes(repository, base, head)
     results = tuple(change for change in changes if paths.is_result(change.path))
@@ -84,7 +83,7 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Contents:
-    """The content of blobs by path: submissions, findings on the others, and `late` as above."""
+    """The content of blobs by path: submissions, findings on the others, and `late` files."""
 
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     findings: Found = ()
@@ -94,9 +93,9 @@ class _Contents:
 def _examined(
     repository: Path, base: str, changes: Sequence[git.Change], sent: Sending
 ) -> tuple[Found, _Contents]:
-    """All findings, and what could be read."""
+    """All findings, and the contents that could be read."""
     results = [change for change in changes if paths.is_result(change.path)]
-    if len(results) > MAX_RESULTS:  # then none of them is read
+    if len(results) > MAX_RESULTS:  # then no result is read
         message = f"{len(results)} files in one pull request, at most {MAX_RESULTS}; split it"
         return (paths.path_finding(FOLDER, "path-count", message),), _Contents()
     there = git.files(repository, base, FOLDER)
@@ -119,13 +118,13 @@ def _examined(
 
 
 def _without(found: Iterable[Finding], changes: Iterable[git.Change]) -> list[git.Change]:
-    """The changes that no finding is about."""
+    """The changes without a finding."""
     wrong = {finding.file for finding in found}
     return [change for change in changes if change.path not in wrong]
 
 
 def _contents(repository: Path, changes: Sequence[git.Change], kind: Kind) -> _Contents:
-    """What blobs of one kind hold, judged by both validators."""
+    """The contents of blobs of one kind, judged by both validators."""
     with TemporaryDirectory() as folder:
         copies = {str(Path(folder) / Path(change.path).name): change.path for change in changes}
         blobs = list(git.contents(repository, [change.blob for change in changes]))
@@ -147,7 +146,7 @@ def _contents(repository: Path, changes: Sequence[git.Change], kind: Kind) -> _C
 
 
 def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> tuple[Found, _Contents]:
-    """What is wrong with lifecycle entries and published documents, which a maintainer merges."""
+    """Findings on lifecycle entries and published documents, which a maintainer merges."""
     results = git.files(repository, head, FOLDER)
     there = [each for each in changes if paths.is_data(each.path) and each.status != "D"]
     found: list[Finding] = [*paths.curated_path_findings(there)]
@@ -176,14 +175,14 @@ def _superseding(
     submissions: Mapping[str, Submission],
     sent: Sending,
 ) -> Iterator[Finding]:
-    """What is wrong with the results that replace others; `there` maps the base's to blobs."""
+    """Findings on results that replace others; `there` maps the base's names to blobs."""
     replacing = {path: new for path, new in submissions.items() if new.supersedes}
     if not replacing:
         return
     replaced = {new.supersedes for new in replacing.values()}
     names = [name for name, blob in there.items() if blob and name in replaced]
     read = map(contract.read, git.contents(repository, [there[name] for name in names]))
-    # One that today's rules would refuse cannot be replaced.
+    # A result that today's rules would refuse cannot be replaced.
     old = {n: past for n, past in zip(names, read, strict=True) if isinstance(past, Submission)}
     for path, new in replacing.items():
         if finding := lifecycle.superseding_finding(path, new, old, sent.contributor):

@@ -1,7 +1,7 @@
 """Read commits, trees and blobs of a git repository as data: plumbing only, never a checkout.
 
-No setting of a user, a machine or a clone changes an answer, and nothing runs a hook, a filter or
-an external program. A failure of git is a `GitError`, never an empty answer.
+Settings of a user, a machine or a clone have no effect, and no hook, filter or external program
+runs. A failure of git is a `GitError`, never an empty answer.
 """
 
 import os
@@ -16,7 +16,7 @@ from pipeline.errors import PipelineError
 from schemas.finding import shown
 
 _TIMEOUT_S = 60
-_BLOBS_AT_ONCE = 64  # of at most half a MiB each
+_BLOBS_AT_ONCE = 64  # blobs of at most half a MiB each
 _REGULAR_FILE = "100644"
 _SETTINGS = {
     "core.attributesFile": os.devnull,
@@ -24,7 +24,7 @@ _SETTINGS = {
     "core.fsmonitor": "false",
     "core.hooksPath": os.devnull,
     "core.quotePath": "true",
-    # The repository is the one that was named, and nothing in it is run.
+    # Only the named repository is used, and nothing in it is run.
     "safe.directory": "*",
 }
 _VARIABLES = {
@@ -37,7 +37,7 @@ _VARIABLES = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
-    # Messages of git are quoted in ours, which are in English.
+    # Our messages, which are in English, quote git's.
     "LC_ALL": "C",
 }
 
@@ -63,7 +63,7 @@ class Change:
 
 
 def commit(repository: Path, revision: str) -> str:
-    """The full id of the commit that a revision names. Raises `GitError` if there is none."""
+    """The full id of a revision's commit. Raises `GitError` if there is no such commit."""
     found = _resolved(repository, revision)
     if found is None:
         raise GitError(
@@ -91,7 +91,7 @@ def _resolved(repository: Path, revision: str) -> str | None:
 def changes(repository: Path, base: str, head: str) -> tuple[Change, ...]:
     """Every path that `head` changes since it left `base`; a rename removes one and adds one.
 
-    Raises `GitError` when the two share no history, or not as much as this clone has.
+    Raises `GitError` if the two share no history, or none within the depth of this clone.
     """
     start = _fork_point(repository, base, head)
     options = ("-r", "--raw", "--no-renames", "--no-abbrev", "--no-relative", "--no-color", "-z")
@@ -120,7 +120,7 @@ def _fork_point(repository: Path, base: str, head: str) -> str:
 
 
 def files(repository: Path, revision: str, folder: str) -> Mapping[str, str]:
-    """The names of everything below a folder at a revision, with their blobs (links have none)."""
+    """The names of all files below a folder at a revision, with their blobs (links have none)."""
     listed = _text(repository, "ls-tree", "-r", "--full-tree", "-z", revision, f"{folder}/")
     entries = (entry.partition("\t") for entry in listed.split("\0")[:-1])
     return {
@@ -178,7 +178,7 @@ def commit_file(  # noqa: PLR0913 - what a commit is made of
 
 
 def authors(repository: Path, revision: str, paths: Iterable[str]) -> frozenset[str]:
-    """The authors of the commits that added these paths; merging another branch adds none."""
+    """The authors of the commits that added these paths; merges of other branches do not count."""
     options = ("--diff-filter=A", "--no-renames", "--max-count=1", "--format=%an")
     safe = ("--no-ext-diff", "--no-textconv", "--no-mailmap", "--no-show-signature")
     names = (
@@ -224,7 +224,7 @@ def _run(
     except subprocess.CalledProcessError as error:
         reason = error.stderr.decode("utf-8", "replace").strip() or "no reason given"
         message = f"git {arguments[0]} failed: {reason}. Is it a full clone with both revisions?"
-        # A quiet 1 is an answer of `rev-parse --verify` and `merge-base`: there is none.
+        # Exit code 1 without a message means "not found" for `rev-parse --verify` and `merge-base`.
         raise GitError(message, code=None if error.stderr else error.returncode) from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise GitError(f"git could not be run ({error}). Install git, or try again.") from error

@@ -1,6 +1,6 @@
 """Ask GitHub about a pull request and write its comment, through `gh`.
 
-`gh` takes its rights from the environment; this module sees no token.
+`gh` reads its token from the environment; this module does not see it.
 """
 
 import os
@@ -20,7 +20,7 @@ _PER_PAGE = 100
 _MAX_PAGES = 30
 ROBOT = "github-actions[bot]"
 REQUIRED_CHECK = "Gate"  # the job of the workflow Submission
-REMOTE = "DRAFTMAP_REMOTE"  # where branches are pushed to, in tests
+REMOTE = "DRAFTMAP_REMOTE"  # the target of pushes, which tests replace
 
 
 class _HostError(PipelineError):
@@ -31,7 +31,7 @@ class _HostError(PipelineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The newest commit of a pull request, and the branch that it is on."""
+    """The newest commit of a pull request, and its branch."""
 
     sha: str
     owner: str
@@ -50,13 +50,13 @@ def pull_request(repository: str, head: Head) -> int | None:
 
 
 def was_opened(repository: str, branch: str) -> bool:
-    """Whether there is, or was, a pull request of this branch of the repository itself."""
+    """Whether a pull request from this branch of the repository itself exists or existed."""
     owner = repository.partition("/")[0]
     return bool(_pages(f"repos/{repository}/pulls", {"state": "all", "head": f"{owner}:{branch}"}))
 
 
 def changed_paths(repository: str, number: int) -> frozenset[str] | None:
-    """Every path that a pull request touches, old names too; `None`: more than GitHub lists."""
+    """Every path that a pull request changes, and old names; `None`: more than GitHub lists."""
     files = _pages(f"repos/{repository}/pulls/{number}/files", {})
     if len(files) >= _PER_PAGE * _MAX_PAGES:
         return None
@@ -65,7 +65,7 @@ def changed_paths(repository: str, number: int) -> frozenset[str] | None:
 
 
 def comment_of_ours(repository: str, number: int, marker: str) -> int | None:
-    """The comment of an earlier run. Anyone can write the marker; only our own is edited."""
+    """Our comment from an earlier run; one by others is ignored, as anyone can write the marker."""
     there = _pages(f"repos/{repository}/issues/{number}/comments", {})
     ours = (each for each in there if each["user"]["login"] == ROBOT)
     return next((int(each["id"]) for each in ours if each["body"].startswith(marker)), None)
@@ -98,7 +98,7 @@ def open_pull_request(repository: str, branch: str, base: str, title: str, body:
 
 
 def set_status(repository: str, sha: str, description: str) -> None:
-    """Pass the check that a merge requires: our own pull requests start no workflow."""
+    """Pass the check that a merge requires, because our own pull requests start no workflow."""
     asked = {"state": "success", "context": REQUIRED_CHECK, "description": description}
     _ask("POST", f"repos/{repository}/statuses/{sha}", asked)
 

@@ -1,4 +1,4 @@
-"""Say what is wrong with the paths of changed files: results, curated data, what a form adds."""
+"""Check the paths of changed files: results, curated data, additions by a form."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ PUBLISHED = "results/published"
 # Folders that maintainers curate, with the kind of their files.
 CURATED: dict[str, Kind] = {LIFECYCLE: "lifecycle", PUBLISHED: "published"}
 SOURCES = "results/sources.toml"
-CURATION = "curation"  # the label of a maintainer that lets a pull request change them
+CURATION = "curation"  # the maintainers' label that permits a pull request to change them
 MAX_OUTSIDE = 20
 REGULAR_FILE = "100644"
 _SORTS = {"120000": "a symbolic link", "160000": "a submodule", "100755": "an executable file"}
@@ -26,7 +26,7 @@ _DIGEST = re.compile(r"-[0-9a-f]{8}\.json")
 
 
 def is_result(path: str) -> bool:
-    """Whether a path is in the folder of results, or one that some systems take for it."""
+    """Whether a path is in the folder of results, or in one that some systems treat as it."""
     return _is_below(FOLDER, path)
 
 
@@ -36,7 +36,7 @@ def is_data(path: str) -> bool:
 
 
 def _is_below(folder: str, path: str) -> bool:
-    """Also as some systems read it: any case, full width, invisible letters, dots at the end."""
+    """Whether a path is below a folder, ignoring case, width, invisible letters and final dots."""
     shown = (each for each in path if unicodedata.category(each) != "Cf")
     parts = unicodedata.normalize("NFKC", "".join(shown)).casefold().split("/")
     folded = "/".join(part.rstrip(" .") for part in parts)
@@ -44,7 +44,7 @@ def _is_below(folder: str, path: str) -> bool:
 
 
 def outside_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
-    """Findings about changes outside the results: the first few, then a count of the rest."""
+    """Findings on changes outside the results: the first few, then a count of the rest."""
     outside = [change.path for change in changes if not is_result(change.path)]
     message = "a pull request with results must change nothing else; move this to another one"
     more = len(outside) - MAX_OUTSIDE
@@ -54,7 +54,7 @@ def outside_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
 
 
 def curated_findings(changes: Iterable[git.Change]) -> Found:
-    """Data that only maintainers change, in a pull request without results or a label."""
+    """Findings on maintainers' data in a pull request without results and without the label."""
     touched = [change.path for change in changes if is_data(change.path)]
     message = (
         "only maintainers change published figures and lifecycle entries; ask in an issue, or ask "
@@ -64,7 +64,7 @@ def curated_findings(changes: Iterable[git.Change]) -> Found:
 
 
 def posted_findings(changes: Sequence[git.Change]) -> Iterator[Finding]:
-    """What a form's branch does beyond adding one file of published figures."""
+    """Findings on a form's branch that does more than add one file of published figures."""
     if len(changes) != 1:
         message = f"{len(changes)} files in the branch of a form, which adds one figure; send one"
         yield path_finding(PUBLISHED, "path-count", message)
@@ -79,10 +79,10 @@ def posted_findings(changes: Sequence[git.Change]) -> Iterator[Finding]:
 
 
 def result_findings(results: Sequence[git.Change], taken: Iterable[str]) -> Iterator[Finding]:
-    """The first thing that is wrong with each path."""
+    """The first fault of each path."""
     there = {name.casefold(): name for name in taken}
     digests = {match[0] for name in there.values() if (match := _DIGEST.search(name))}
-    # Of names that differ only in case, the one in small letters is right.
+    # Of names that differ only in case, the lower-case one is right.
     for change in sorted(results, key=lambda change: change.path != change.path.casefold()):
         elsewhere = _elsewhere(change)
         finding = elsewhere or _finding_of(change, there, digests)
@@ -94,7 +94,7 @@ def result_findings(results: Sequence[git.Change], taken: Iterable[str]) -> Iter
 
 
 def size_findings(results: Iterable[git.Change], sizes: Mapping[str, int]) -> Iterator[Finding]:
-    """The findings on files that are too large to be read; `sizes` are those of their blobs."""
+    """Findings on files that are too large to be read; `sizes` are those of their blobs."""
     for each in results:
         if (size := sizes[each.blob]) > MAX_BYTES:
             message = f"{size} bytes, at most {MAX_BYTES} are accepted"
@@ -102,7 +102,7 @@ def size_findings(results: Iterable[git.Change], sizes: Mapping[str, int]) -> It
 
 
 def _elsewhere(change: git.Change) -> Finding | None:
-    """The finding on a folder that is not the one of the results, or not that of their month."""
+    """The finding on a folder that is not that of the results or of their month."""
     if change.path.startswith(f"{FOLDER}/"):
         folder, _, name = change.path.rpartition("/")
         dated = dated_folder(name)
@@ -147,7 +147,7 @@ def path_finding(file: str, rule: str, message: str) -> Finding:
 
 
 def curated_path_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
-    """What is wrong with the paths of curated data, which a build would stop at."""
+    """Findings on paths of curated data that would stop a build."""
     for change in changes:
         folder, _, name = change.path.rpartition("/")
         if change.mode != REGULAR_FILE:

@@ -1,8 +1,8 @@
-"""Judge new files by the reference validator too: `jsonschema`, Draft 2020-12, formats asserted.
+"""Judge new files by the reference validator, too: `jsonschema`, Draft 2020-12, formats asserted.
 
-`jsonschema-rs` judges every file of the collection, and an error of it would let a wrong file in or
-keep a right one out. So a new file is refused where the two disagree, until somebody has looked.
-The reference takes tens of times longer, so its time is capped for all files together.
+`jsonschema-rs` judges every file of the collection, and a bug in it would accept a wrong file or
+refuse a right one. So a new file on which both disagree is refused until somebody has looked at it.
+The reference takes tens of times longer, so its time for all files together is limited.
 """
 
 import re
@@ -27,7 +27,7 @@ from schemas.validator import LIFECYCLE_SCHEMA, PUBLISHED_SCHEMA, schema
 TIME_S = 60.0  # a file takes a tenth of a second for every 64 KiB; the job has ten minutes
 RULE = "validators-disagree"
 _SCHEMAS = {"lifecycle": LIFECYCLE_SCHEMA, "published": PUBLISHED_SCHEMA}
-# Every schema comes through one of these on its way down.
+# Validation of every subschema passes through one of these.
 _STEPS = ("$ref", "items", "properties")
 _RFC_3339 = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}(?:\.[0-9]+)?"
@@ -36,7 +36,7 @@ _RFC_3339 = re.compile(
 _RFC_3986 = re.compile(r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+")
 _ASK = "it is refused until they agree: open an issue with this line"
 
-# Without the packages that `jsonschema` names for them it would pass these two formats unseen.
+# `jsonschema` checks these two formats only if certain packages are installed.
 FORMATS = FormatChecker(("date",))
 FORMATS.checks("date-time", raises=ValueError)(
     lambda text: bool(_RFC_3339.fullmatch(text) and date.fromisoformat(text[:10]))
@@ -48,7 +48,7 @@ FORMATS.checks("uri", raises=ValueError)(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A file that `jsonschema-rs` and our rules have judged, and what they found."""
+    """A file that `jsonschema-rs` and our rules have judged, with their findings."""
 
     file: str
     data: bytes
@@ -58,7 +58,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """Where the validators disagree, and the files that there was no time to compare."""
+    """The disagreements of the validators, and the files left uncompared for lack of time."""
 
     findings: tuple[Finding, ...]
     late: tuple[str, ...]
@@ -82,9 +82,9 @@ def compared(
 def violation(
     document: Json, name: str, is_late: Callable[[], bool] = lambda: False
 ) -> tuple[str, str] | None:
-    """The place and the words of the first violation that the reference finds in a document.
+    """The place and the message of the first violation that the reference finds in a document.
 
-    Raises `TimeoutError` once it is late.
+    Raises `TimeoutError` when its time is over.
     """
     guards = {
         key: partial(_guarded, Draft202012Validator.VALIDATORS[key], is_late) for key in _STEPS
@@ -99,7 +99,7 @@ def violation(
 
 def _disagreement(judged: Judged, is_late: Callable[[], bool]) -> Iterator[Finding]:
     document = strict.load(judged.data)
-    if isinstance(document, tuple):  # no validator reads what the loader refused
+    if isinstance(document, tuple):  # no validator reads a file that the loader refused
         return
     refused = any(each.rule.startswith("schema-") for each in judged.findings)
     there = violation(document, _SCHEMAS.get(judged.kind) or own_schema(document), is_late)

@@ -1,6 +1,6 @@
 """The reply to a pull request as data: verdict.json, console lines, annotations.
 
-The gate writes it without rights; the workflow that comments reads it back and trusts no byte.
+The gate writes it without write access; the commenting workflow reads it and trusts no byte.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,12 +28,12 @@ _DECIMALS = 4
 
 
 class UnreadableVerdictError(PipelineError):
-    """A verdict.json that is missing or not as the gate writes it."""
+    """A verdict.json is missing or not in the form that the gate writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """An arm among its neighbours: how many there are, how many are slower, and their median."""
+    """An arm among its neighbours: their number, the number of slower ones, and their median."""
 
     arm: str
     near: Literal["device", "size-class"]
@@ -54,7 +54,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """The judgement on `base` to `head` with its results; long lists are cut, counts are not."""
+    """The judgement on `base` to `head` with its results; long lists are cut, with true counts."""
 
     decision: Decision
     base: str
@@ -76,7 +76,7 @@ def has_serious_flags(result: Result) -> bool:
 
 
 def reply(judgement: Judgement, results: tuple[Result, ...]) -> Reply:
-    """The reply that holds this judgement and what was understood of its results."""
+    """The reply with this judgement and the descriptions of its results."""
     return Reply(
         decision=judgement.decision,
         base=judgement.base,
@@ -106,7 +106,7 @@ def from_bytes(data: bytes) -> Reply:
 
 
 def from_file(path: Path) -> Reply:
-    """The reply in a file; reads no more of it than a reply may hold."""
+    """The reply in a file; reads no more than the largest size of a reply."""
     if path.is_symlink() or not path.is_file():
         raise UnreadableVerdictError("there is no verdict.json; the check did not finish")
     with path.open("rb") as stream:
@@ -128,12 +128,12 @@ def annotations(judgement: Judgement) -> Iterator[str]:
 
 
 def note(answer: Reply) -> str:
-    """The decision in one sentence, and the points that a reader should still check."""
+    """The decision in one sentence, and what a reader should still look at."""
     return " ".join(filter(None, (_decision(answer), late_note(answer))))
 
 
 def late_note(answer: Reply) -> str:
-    """How many files one validator alone has judged, because the time for the other was up."""
+    """A note on the files that only one validator has judged, because the other's time was over."""
     if answer.late_count is None:
         return ""
     return (

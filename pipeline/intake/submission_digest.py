@@ -20,7 +20,7 @@ class TaskResult:
     """An arm's result on one task, with the fields of `Estimate` that a comment shows.
 
     An instrument has `round_cost` (R) and no speedup; others have no `round_cost` here. `picked` is
-    the interval over all tasks if the arm is picked as the best of several, as a terminal shows it.
+    the interval over all tasks for an arm that is picked as the best of several, as in a terminal.
     """
 
     verdict: Verdict
@@ -77,7 +77,7 @@ class Understanding:
 
 
 def overall(arm: ArmResult) -> TaskResult | None:
-    """An arm's result over all tasks, or on its only one."""
+    """An arm's result over all tasks, or on its only task."""
     whole = next((each for each in arm.results if each.task is None), None)
     if whole is not None and whole.speedup is not None:
         return whole
@@ -86,7 +86,7 @@ def overall(arm: ArmResult) -> TaskResult | None:
 
 
 def understand(submission: Submission, summary: Summary | None = None) -> Understanding:
-    """Describe a valid submission; pass `summary` if it was derived already."""
+    """Describe a valid submission; pass `summary` if it is already derived."""
     summary = summary or summarize(submission)
     engine, suite = submission.engine, submission.suite
     target, named = submission.target, identify(submission)
@@ -117,7 +117,7 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
 
 
 def _choices(arms: Iterable[Arm], estimates: Iterable[Estimate]) -> Counter[int | None]:
-    """Among how many settings one would be picked, by requests at once: arms that drafted."""
+    """The number of drafting arms to pick from, by the number of concurrent requests."""
     drafted = {
         e.arm for e in estimates if not e.task and e.speedup and e.verdict != "never-drafted"
     }

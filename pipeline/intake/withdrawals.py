@@ -1,6 +1,6 @@
-"""Refuse results of a contributor whom maintainers excluded, and copies of withdrawn results.
+"""Refuse results of contributors whom maintainers excluded, and copies of withdrawn results.
 
-A copy under another name, day or machine still has the same times; a new measurement has others.
+A copy under another name, day or machine has the same times; a new measurement has others.
 """
 
 import re
@@ -37,7 +37,7 @@ class Withdrawals:
 
 
 def withdrawals(repository: Path, revision: str) -> Withdrawals:
-    """What does not count at a revision. Raises `GitError` when git cannot answer."""
+    """The withdrawals at a revision. Raises `GitError` if git cannot answer."""
     entries = {n: blob for n, blob in git.files(repository, revision, LIFECYCLE).items() if blob}
     about = {name: blob for name, blob in entries.items() if contributor_of(name)}
     texts = tuple(zip(about, git.contents(repository, list(about.values())), strict=True))
@@ -54,7 +54,7 @@ def withdrawals(repository: Path, revision: str) -> Withdrawals:
 
 
 def is_new(repository: Path, revision: str, author: str | None) -> bool:
-    """Whether an author has no entry yet, so that their votes confirm nothing."""
+    """Whether an author has no entry yet and so cannot confirm a cell."""
     name = f"contributor--{(author or '').lower()}.json"
     return author is not None and name not in git.files(repository, revision, LIFECYCLE)
 
@@ -62,7 +62,7 @@ def is_new(repository: Path, revision: str, author: str | None) -> bool:
 def withdrawal_findings(
     repository: Path, base: str, new: Mapping[str, Submission], author: str | None
 ) -> Iterator[Finding]:
-    """Findings on new results, which are given by path: excluded contributors, copies."""
+    """Findings on new results (by path): excluded contributors, copies of withdrawn results."""
     there = withdrawals(repository, base)
     if not new or not (there.results or there.contributors):
         return
@@ -85,7 +85,7 @@ def _by_ended(
 
 
 def _copied_again(submission: Submission, old: Corpus) -> Iterator[Finding]:
-    """Copied times are found even if the result names its original as superseded."""
+    """Findings on copied times, even if the result names its original as superseded."""
     for flag in corpus_flags(replace(submission, supersedes=None), old):
         if flag.name == "copied-times":
             message = (

@@ -1,4 +1,4 @@
-"""Where the repository and the site are on the web."""
+"""Find the web addresses of the repository and of the site."""
 
 import os
 import re
@@ -24,7 +24,7 @@ def repository_address(root: Path) -> str | None:
 
 
 def site_address(given: str | None) -> str | None:
-    """The address that the site will have, with a trailing slash; `None` when it is unknown."""
+    """The future address of the site, with a trailing slash; `None` if it is unknown."""
     address = given or os.environ.get(SITE)
     return address.rstrip("/") + "/" if address else None
 
@@ -39,6 +39,6 @@ def _origin(root: Path) -> str:
     command = ("git", "-C", str(root), "remote", "get-url", "origin")
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)  # noqa: S603 - fixed words and our own folder
-    except FileNotFoundError:  # no git here: then there is no remote either
+    except FileNotFoundError:  # without git there is no remote
         return ""
     return done.stdout.strip()

@@ -34,19 +34,19 @@ ROOT = Path(__file__).resolve().parents[2]
 PROSE = ROOT / "site_src"
 FIGURES = ROOT / "bench" / "figures"
 CONFIG = ROOT / "mkdocs.yml"
-MARK = ".draftmap-build"  # in a folder that builds may empty; MkDocs leaves hidden files alone
+MARK = ".draftmap-build"  # in every folder that builds may empty; MkDocs ignores hidden files
 ICON_PIXELS, LOGO_PIXELS = (32, 180), 32
 INDEX = "search/search_index.json"
-INDEXED_LETTERS = 200  # of a section: the index is loaded whole by whoever searches
+INDEXED_LETTERS = 200  # words of a section, because a search loads the whole index
 SEARCHED: Mapping[str, Sequence[str]] = document("search", "pipeline.site")
 ONE_LINE = re.compile(r"(devices|models)/[^/#]+/")
 UNLISTED = re.compile(r"submissions/[^/#]+/")
 LAST_LINES = 20
-NO_MOMENT = datetime(1980, 1, 1, tzinfo=UTC)  # archives know no earlier one
+NO_MOMENT = datetime(1980, 1, 1, tzinfo=UTC)  # archives have no earlier date
 
 
 class SiteBuildError(PipelineError):
-    """MkDocs refused what the pipeline wrote."""
+    """MkDocs refused the pages that the pipeline wrote."""
 
     exit_code = 3
 
@@ -66,11 +66,11 @@ def build(
 ) -> Path:
     """Build the site into `output` and return it. The same inputs give the same bytes.
 
-    `cache` is a folder with what earlier builds computed from single files, and their charts;
-    `jobs` processes compute the rest. What MkDocs reads stays in a folder next to it
-    (`build/site-source` for `build/site`). Both are emptied first. Raises `PipelineError` where one
-    of them holds anything but an earlier build, `RejectedError` when a result is rejected and
-    `SiteBuildError` when MkDocs complains.
+    `cache` is a folder with values and charts of single files from earlier builds; `jobs` processes
+    compute the others. MkDocs reads from a folder next to `output` (`build/site-source` for
+    `build/site`). Both folders are emptied first. Raises `PipelineError` if one of them contains
+    anything but an earlier build, `RejectedError` if a result is rejected and `SiteBuildError` if
+    MkDocs complains.
     """
     require_own(output)
     whole = output.resolve()  # `.` has no name
@@ -88,7 +88,7 @@ def build(
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Keep other builds out of a folder. Raises `UnwritableError` where one is at work."""
+    """Lock a folder against other builds. Raises `UnwritableError` if one is running in it."""
     lock = FileLock(folder.with_name(f".{folder.name}.lock"))
     try:
         lock.acquire(timeout=0)
@@ -113,7 +113,7 @@ def write_source(
     cache: Path | None = None,
     jobs: int = 1,
 ) -> tuple[Site, datetime]:
-    """Write all that MkDocs reads; returns what pages know of the site, and its date."""
+    """Write all files for MkDocs, and return the site as pages know it, and its date."""
     require_own(docs)
     kept = Cache(cache)
     connection = open_database(results, extra, cache=kept, jobs=jobs)
@@ -143,7 +143,7 @@ def write_source(
 
 
 def require_own(folder: Path) -> None:
-    """Raise `PipelineError` when a folder holds what no build wrote: builds empty it."""
+    """Raise `PipelineError` if a folder that a build would empty has other contents."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
         raise PipelineError(
             f"{folder} holds files that no build wrote, and a build would remove them. Choose an "
@@ -157,7 +157,7 @@ def _mark(folder: Path) -> None:
 
 
 def _draw_icons(assets: Path) -> None:
-    """The logo in the sizes of browser tabs and home screens that take no SVG."""
+    """The logo in the sizes of browser tabs and home screens without SVG."""
     logo = (assets / "favicon.svg").read_text("utf-8")
     for pixels in ICON_PIXELS:
         drawn = vl_convert.svg_to_png(logo, scale=pixels / LOGO_PIXELS, ppi=72)
@@ -165,13 +165,13 @@ def _draw_icons(assets: Path) -> None:
 
 
 def compact(style: str) -> str:
-    """A stylesheet without comments and needless space: every page loads it."""
+    """A stylesheet without comments and superfluous spaces, because every page loads it."""
     spaced = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL))
     return re.sub(r" ?([{};,]) ?", r"\1", spaced).strip()
 
 
 def shorten_index(path: Path) -> None:
-    """Reduce the search index to names and beginnings, with other words that people search for."""
+    """Reduce the search index to names and beginnings, and add other words for a search."""
     index = json.loads(path.read_text("utf-8"))
     index["docs"] = [
         {**entry, "text": beginning(entry["text"]), "tags": SEARCHED.get(entry["location"], ())}
@@ -189,7 +189,7 @@ def beginning(text: str) -> str:
 
 
 def newest_moment(connection: duckdb.DuckDBPyConnection) -> datetime:
-    """The moment that the site is dated with: that of the newest measurement or transcription."""
+    """The date of the site: the moment of the newest measurement or transcription."""
     query = (
         "select measured_until from submission union all select transcribed_on from published_row"
     )
@@ -208,7 +208,7 @@ def _write(docs: Path, part: Page | Asset) -> None:
 
 
 def _chart_library(cache: Cache) -> Asset:
-    """The library that makes charts interactive: one file, named after its content."""
+    """The library that makes charts interactive, as one file that is named after its content."""
     text = "window.vegaEmbed = vegaEmbed;"
     data = cache.get_or_make(text, lambda: vl_convert.javascript_bundle(text).encode())
     return named_by_content("assets/javascripts/vega.{}.js", data)
@@ -233,7 +233,7 @@ def _run_mkdocs(docs: Path, output: Path, site: Site, moment: datetime) -> None:
 
 
 def footer(site: Site, moment: datetime | None) -> str:
-    """The line at the foot of every page; `None` says that there is no figure yet."""
+    """The line at the foot of every page; it says so if there is no figure yet (`None`)."""
     if site.repository:
         code = f'<a href="{escape(site.repository)}">Code under Apache-2.0</a>'
     else:

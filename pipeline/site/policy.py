@@ -1,7 +1,7 @@
 """Give every page a Content-Security-Policy, and no line break before a percent sign.
 
-The theme has a few inline scripts, allowed by their digests, which are taken from pages that hold
-no contributor's text; an inline script anywhere else stops the build.
+The theme has a few inline scripts, allowed by their digests, which are taken from pages without
+contributors' text; any other inline script stops the build.
 """
 
 import base64
@@ -13,7 +13,7 @@ from pathlib import Path
 from pipeline.errors import PipelineError
 
 TRUSTED = ("404.html", "how-it-works/index.html")
-# The theme writes the way to the root into a script: on the home page, and two folders down.
+# The theme writes the path to the root into a script: of the home page, and of two folders down.
 ROOTS = ('new URL(".",', 'new URL("../..",')
 CHARSET = '<meta charset="utf-8">'
 SCRIPT = re.compile(r"<script\b([^<>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
@@ -22,7 +22,7 @@ DATA_TYPES = ('type="application/json"', 'type="application/ld+json"')
 
 
 class UnexpectedScriptError(PipelineError):
-    """A page holds an inline script that no trusted page holds: text has become code."""
+    """A page has an inline script that no trusted page has: text has become code."""
 
     exit_code = 3
 
@@ -42,7 +42,7 @@ def write_policy(site: Path) -> None:
     meta = f'{CHARSET}<meta http-equiv="Content-Security-Policy" content="{policy(allowed)}">'
     for path in sorted(site.rglob("*.html")):
         text = path.read_text("utf-8")
-        if CHARSET not in text:  # a piece of a page, not a page
+        if CHARSET not in text:  # a fragment, not a page
             continue
         for script in inline_scripts(text):
             if digest(script) not in allowed:
@@ -52,7 +52,7 @@ def write_policy(site: Path) -> None:
 
 
 def policy(digests: Iterable[str]) -> str:
-    """The policy: nothing from another host, no `eval`, no inline script but the named ones."""
+    """The policy: nothing from another host, no `eval`, and only the listed inline scripts."""
     scripts = "".join(f" '{each}'" for each in sorted(digests))
     return (
         f"default-src 'self'; script-src 'self'{scripts}; style-src 'self' 'unsafe-inline'; "
@@ -70,5 +70,5 @@ def inline_scripts(page: str) -> tuple[str, ...]:
 
 
 def digest(script: str) -> str:
-    """A script's digest as a policy names it."""
+    """A script's digest in the form of a policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,4 +1,4 @@
-"""Read the database: named tuples for templates, polars frames for what is reshaped."""
+"""Read the database: named tuples for templates, polars frames for reshaping."""
 
 from collections import defaultdict, namedtuple
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ def read(
     submissions: Sequence[str] | None = None,
     **parameters: str,
 ) -> tuple[Row, ...]:
-    """The rows of `sql/<name>.sql`, or of the table of that name; of some submissions only."""
+    """The rows of `sql/<name>.sql`, or of that table, optionally only of some submissions."""
     if _file(name).is_file():
         relation = connection.sql(text(name), params=parameters or None)
     else:
@@ -40,12 +40,12 @@ def frame(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -
 
 
 def text(name: str) -> str:
-    """The SQL of a query of the site: its parameters are named in it as `$name`."""
+    """The SQL of a query of the site, with its parameters as `$name`."""
     return _file(name).read_text("utf-8")
 
 
 def grouped(rows: Iterable[T], key: Callable[[T], K]) -> Mapping[K, tuple[T, ...]]:
-    """Rows by a key, in their order; a key without rows has none."""
+    """Rows by a key, in their order; an unknown key has no rows."""
     groups: defaultdict[K, list[T]] = defaultdict(list)
     for row in rows:
         groups[key(row)].append(row)

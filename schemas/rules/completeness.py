@@ -1,6 +1,6 @@
-"""A measured file states what the harness always knows when it writes one.
+"""A measured file has all fields that the harness always knows when it writes one.
 
-A file of one of its runners that lacks such a field was changed after it was written.
+If a file by one of its runners lacks such a field, it was changed later.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from schemas.finding import Violation, shown
 from schemas.method import DRAFT_MODEL
 from schemas.submission import Submission, Trial
 
-# In-process, the harness sees every round and the context itself; a server reports only sums.
+# In-process, the harness sees every round and the context; a server reports only sums.
 _IN_PROCESS = "llama-cpp-python"
 _SERVER = "llama-server"
 _MODEL = (
@@ -115,7 +115,7 @@ def trial_facts_stated(submission: Submission) -> Iterator[Violation]:
 
 
 def _due(trial: Trial, names: tuple[str, ...], runner: str) -> tuple[str, ...]:
-    """The fields that a trial must state; no digest if the server held tokens back."""
+    """The fields that a trial must state; no digest if the server withheld tokens."""
     held_back = (trial.compared_tokens or 0) < (trial.output_tokens or 0)
     some = runner == _SERVER and trial.compared_tokens is not None and held_back
     if some or _as_text(trial, runner):
@@ -129,7 +129,7 @@ def _as_text(trial: Trial, runner: str) -> bool:
 
 
 def _first_baselines(submission: Submission) -> dict[str, Trial]:
-    """The output of each prompt that the others are compared with: a baseline's first."""
+    """The first output of a baseline for each prompt, with which the others are compared."""
     baselines = {arm.id for arm in submission.arms if arm.role == "baseline"}
     first: dict[str, Trial] = {}
     for trial in submission.trials:

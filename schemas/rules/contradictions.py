@@ -11,7 +11,7 @@ from schemas.weights import contradicts_label, contradicts_name
 
 CLOCKS_DIFFER = timedelta(days=1)
 _NO_GPU_NEEDED = ("cpu", "npu", "openvino", "other")
-# How far a prompt may stay below its depth: text is added in whole words.
+# The tokens by which a prompt may be shorter than its depth: text is added in whole words.
 LEAST_FILL_GAP = 16
 FILL_GAP = 64
 
@@ -32,10 +32,10 @@ def quantisation_fits_size(submission: Submission) -> Iterator[Violation]:
 
 
 def parameters_fit_name(submission: Submission) -> Iterator[Violation]:
-    """The number of parameters is the one that the model's name gives, within a factor of 5.
+    """The number of parameters agrees with the model's name, within a factor of 5.
 
-    Only where the file of the weights was not at hand, as in imports. Heads that are trained for a
-    target carry its name and its size; only models are compared.
+    This applies only without the file of the weights, as in imports. Heads that are trained for a
+    target have its name and size, so only models are compared.
     """
     drafts = {arm.method.draft for arm in submission.arms if arm.method.type == DRAFT_MODEL}
     for path, model in _models(submission):
@@ -64,7 +64,7 @@ def backend_has_device(submission: Submission) -> Iterator[Violation]:
 
 
 def sampling_fits_temperature(submission: Submission) -> Iterator[Violation]:
-    """Tokens are drawn with a temperature and a seed only where sampling is not greedy."""
+    """Tokens are sampled with a temperature and a seed only if sampling is not greedy."""
     settings = submission.settings
     drawn = settings.temperature is not None or settings.sampling_seed is not None
     if settings.sampling == "greedy" and drawn:
@@ -75,7 +75,7 @@ def sampling_fits_temperature(submission: Submission) -> Iterator[Violation]:
 
 
 def prompts_fill_depth(submission: Submission) -> Iterator[Violation]:
-    """Where a depth of context is stated, every prompt is that long, but for its last words."""
+    """If a depth of context is stated, every prompt is that long, except for its last words."""
     depth = submission.settings.context_depth_tokens
     if depth is None:
         return
@@ -90,7 +90,7 @@ def prompts_fill_depth(submission: Submission) -> Iterator[Violation]:
 
 
 def backend_name_of_other(submission: Submission) -> Iterator[Violation]:
-    """A backend has a name of its own only where the list has none for it."""
+    """A backend has its own name only if the list has none for it."""
     engine = submission.engine
     if engine.backend_name is None:
         return
@@ -104,7 +104,7 @@ def backend_name_of_other(submission: Submission) -> Iterator[Violation]:
 
 
 def measured_in_future(submission: Submission, now: datetime) -> Iterator[Finding]:
-    """A campaign that ended cannot end more than a day from now: clocks differ, not by more."""
+    """A campaign cannot have ended more than a day from now; clocks do not differ by more."""
     until = submission.measured_until
     if datetime.fromisoformat(until) > now + CLOCKS_DIFFER:
         message = f"{until} is in the future (it is {now:%Y-%m-%d}); set the clock, measure again"

@@ -1,4 +1,4 @@
-"""Rules on counters: the counters of a trial agree with one another."""
+"""Rules on counters: the counters of a trial agree with each other."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -11,7 +11,7 @@ from schemas.vocabulary import METHODS
 
 
 def accepted_within_drafted(submission: Submission) -> Iterator[Violation]:
-    """A token can only be accepted after it was drafted."""
+    """A token can be accepted only after it was drafted."""
     for index, trial in enumerate(submission.trials):
         if trial.accepted is None or trial.drafted is None:
             continue
@@ -24,7 +24,7 @@ def accepted_within_drafted(submission: Submission) -> Iterator[Violation]:
 
 
 def full_rounds_within_rounds(submission: Submission) -> Iterator[Violation]:
-    """Rounds whose whole draft was accepted are rounds, and each accepted at least one token."""
+    """Fully accepted rounds are a part of all rounds, and each accepted at least one token."""
     for index, trial in enumerate(submission.trials):
         if not trial.full_rounds:
             continue
@@ -53,7 +53,7 @@ def drafted_within_depth(submission: Submission) -> Iterator[Violation]:
 
 
 def accepted_within_depth(submission: Submission) -> Iterator[Violation]:
-    """No round yields more than its depth and the target's own token."""
+    """No round yields more than its depth plus the target's own token."""
     depths = {arm.id: limit(arm.method) for arm in submission.arms}
     for index, trial in enumerate(submission.trials):
         depth, tokens, rounds = depths.get(trial.arm), trial.output_tokens, trial.rounds
@@ -61,7 +61,7 @@ def accepted_within_depth(submission: Submission) -> Iterator[Violation]:
             continue
         cut_short = 0
         if rounds is None and trial.accepted is not None:
-            # A counter may include tokens of the last draft that the output's end cut off.
+            # A counter may include tokens of the last draft after the end of the output.
             rounds, cut_short = tokens - 1 - trial.accepted, depth
         if rounds is None or (rounds <= 0 and trial.rounds is None):
             continue
@@ -164,7 +164,7 @@ def no_speculation_drafts_nothing(submission: Submission) -> Iterator[Violation]
 
 
 def divergence_within_compared(submission: Submission) -> Iterator[Violation]:
-    """A difference lies within what was compared, and only a difference has a margin."""
+    """A difference is within the compared tokens, and only a difference has a margin."""
     for index, trial in enumerate(submission.trials):
         first = trial.first_divergence
         if first is None and trial.divergence_margin is not None:

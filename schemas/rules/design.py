@@ -1,4 +1,4 @@
-"""Rules on the design and the times: arms, models, blocks, order and durations fit the plan."""
+"""Rules on the design and the times: arms, models, blocks, order and durations follow the plan."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -9,7 +9,7 @@ from schemas.submission import Submission
 
 
 def arm_method_fits_role(submission: Submission) -> Iterator[Violation]:
-    """A baseline and an alternative do not speculate; what is judged as speculation does.
+    """A baseline and an alternative do not speculate; an arm in the role of speculation does.
 
     Forced acceptance is an instrument and always a control.
     """
@@ -120,7 +120,7 @@ def trials_within_window(submission: Submission) -> Iterator[Violation]:
 
 
 def least_window_ms(submission: Submission) -> float:
-    """The time that the trials took at least, as far as their requests did not overlap."""
+    """The least time that the trials took, for requests that did not overlap."""
     concurrency = {arm.id: arm.concurrency or 1 for arm in submission.arms}
     return sum(
         (trial.decode_ms or 0.0) / concurrency.get(trial.arm, 1) for trial in submission.trials

@@ -42,7 +42,7 @@ def one_of(path: str, ids: str, sort: str) -> Rule:
 
 
 def _values(submission: Submission, path: str) -> Iterator[str | None]:
-    """The values at a path; none if the list is not in the file."""
+    """The values at a path; no values if the list is not in the file."""
     place, _, field = path.partition("[].")
     found: object = submission
     for step in place.split("."):
@@ -60,7 +60,7 @@ def arm_baseline(submission: Submission) -> Iterator[Violation]:
     """Every arm but a baseline names the baseline arm that it is compared with."""
     baselines = {arm.id for arm in submission.arms if arm.role == "baseline"}
     if not baselines:
-        return  # baseline-arm-present says so, once
+        return  # the rule baseline-arm-present reports it once
     for index, arm in enumerate(submission.arms):
         path = f"$.arms[{index}].baseline"
         if arm.role == "baseline" and arm.baseline is not None:

@@ -14,7 +14,7 @@ from schemas.vocabulary.methods import METHODS as METHODS
 
 
 class TaskEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A task; a figure over all tasks needs the fixed ones."""
+    """A task; a figure over all tasks needs every fixed one."""
 
     id: Task
     label: str
@@ -55,7 +55,7 @@ class SizeClass(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A way to reach an engine; `runners.toml` says what each key means."""
+    """A way to run an engine; `runners.toml` explains the keys."""
 
     id: str
     summary: str
@@ -77,7 +77,7 @@ class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class WeightsEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a file of weights is called; `id` is its SHA-256."""
+    """The name of a file of weights; `id` is its SHA-256."""
 
     id: str
     preset: str
@@ -86,7 +86,7 @@ class WeightsEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class CommonDevice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A device that many people own, by its name on the site; `common` is 1 to 3."""
+    """A device that many people own, by its name on the site; `common` is from 1 to 3."""
 
     id: str
     memory_gib: int
@@ -94,7 +94,7 @@ class CommonDevice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class ReferenceModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A model to compare machines by, by its address on the site."""
+    """A model for comparing machines, by its address on the site."""
 
     id: str
     label: str
@@ -103,7 +103,7 @@ class ReferenceModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Spellings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How people write cards, memories and models; `spellings.toml` says what each key means."""
+    """People's spellings of cards, memories and models; `spellings.toml` explains the keys."""
 
     makers: tuple[str, ...]
     families: tuple[str, ...]
@@ -120,14 +120,14 @@ class Spellings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def size_class(parameters: int | None) -> SizeClass:
-    """The size class of a model with so many parameters."""
+    """The size class of a model by its number of parameters."""
     if parameters is None:
         return next(each for each in SIZES.values() if each.unknown)
     return next(each for each in SIZES.values() if each.below is None or parameters < each.below)
 
 
 def model_name(written: str) -> str:
-    """The one name of a model, however it is written: `Qwen 3.6 27B` is `Qwen3.6-27B`."""
+    """The canonical name of a model for any spelling: `Qwen 3.6 27B` is `Qwen3.6-27B`."""
     return MODEL_NAMES.get(re.sub(r"[\s_]+", "-", written.strip().lower()), written)
 
 
@@ -137,7 +137,7 @@ def sentence(name: str, **words: object) -> str:
 
 
 def no_verdict(doubt: str) -> str:
-    """Why a figure has no verdict, by its doubt or serious flag."""
+    """The reason for a missing verdict, by the figure's doubt or serious flag."""
     reason = DOUBTS.get(doubt, doubt)
     return sentence("no-verdict", doubt=f"{reason[:1].upper()}{reason[1:]}")
 
@@ -187,7 +187,7 @@ RUNNERS = entries(RunnerEntry, "runners", _runners, constants=("default",))
 WEIGHTS = entries(WeightsEntry, "weights", document("weights"))
 COMMON_DEVICES = entries(CommonDevice, "common_devices", document("common_devices"))
 REFERENCE_MODELS = entries(ReferenceModel, "reference_models", document("reference_models"))
-# The names of models by how else they are written; `aliases.toml` explains the keys.
+# The names of models by their other spellings; `aliases.toml` explains the keys.
 _aliases = document("aliases")
 MODEL_NAMES: Mapping[str, str] = _aliases["models"]
 MODEL_GENERATIONS: Mapping[str, str] = _aliases["generations"]

@@ -12,7 +12,7 @@ ALL_LAYERS = -1
 
 
 class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A setting that makes a result one of its own; `axes.toml` says what each key means."""
+    """A setting that distinguishes results; `axes.toml` explains the keys."""
 
     id: str
     type: Literal["integer", "number", "text", "texts"]
@@ -35,26 +35,26 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     imported: str | None = None
 
     def value(self, settings: object) -> Any:  # noqa: ANN401 - of the axis' type
-        """What settings, or the options of a run, say of this axis."""
+        """The value of this axis in settings or in the options of a run."""
         return getattr(settings, self.id)
 
     def non_default(self, settings: object) -> Any:  # noqa: ANN401 - of the axis' type
-        """The value, or `None` where it is the default, unset or unknown."""
+        """The value, or `None` if it is the default, unset or unknown."""
         value = self.value(settings)
         return None if value == self.default else value or None
 
     def is_all(self, value: object) -> bool:
-        """Whether a number of layers stands for all of them."""
+        """Whether a number of layers means all of them."""
         return bool(self.server_all) and value == ALL_LAYERS
 
     def flags(self, value: Any) -> list[str]:  # noqa: ANN401 - of the axis' type
-        """The words with which `draftmap run` is asked for this value."""
+        """The words that ask `draftmap run` for this value."""
         if self.type == "texts":
             return [f"--{self.option}={each}" for each in value]
         return [f"--{self.option}", "all" if self.is_all(value) else str(value)]
 
     def named(self, value: Any) -> str | None:  # noqa: ANN401 - of the axis' type
-        """The value in the words of a cell's name; `None` for an axis that is named otherwise."""
+        """The value in the words of a cell's name; `None` for an axis that is named elsewhere."""
         return None if self.words is None else self.words.format(self.spelled(value))
 
     def spelled(self, value: Any) -> str:  # noqa: ANN401 - of the axis' type
@@ -71,6 +71,6 @@ _HINTS = get_type_hints(Axes)
 
 
 def choices(axis: Axis) -> tuple[str, ...]:
-    """The texts that an axis takes: its own list, else the format's; none where any will do."""
+    """The texts that an axis accepts: its own list, else the format's; empty if any is accepted."""
     members = get_args(_HINTS.get(axis.id))
     return axis.choices or next((get_args(it) for it in members if get_origin(it) is Literal), ())

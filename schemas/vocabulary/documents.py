@@ -1,4 +1,4 @@
-"""Reads the TOML files of the vocabulary into typed entries, and refuses unknown keys."""
+"""Read the TOML files of the vocabulary into typed entries, and refuse unknown keys."""
 
 import tomllib
 from collections.abc import Collection, Mapping
@@ -16,7 +16,7 @@ T = TypeVar("T", bound=Struct)
 def document(name: str, package: str = "schemas.vocabulary") -> dict[str, Any]:
     """The tables of a file of the vocabulary or of another package: `methods` is `methods.toml`.
 
-    Each file is read once; nobody changes what it holds.
+    Each file is read once; callers must not change the tables.
     """
     file = resources.files(package).joinpath(f"{name}.toml")
     return tomllib.loads(file.read_text("utf-8"))
@@ -25,7 +25,7 @@ def document(name: str, package: str = "schemas.vocabulary") -> dict[str, Any]:
 def entries(
     cls: type[T], name: str, tables: Mapping[str, Any], constants: Collection[str] = ()
 ) -> dict[str, T]:
-    """The entries of a file by their ids, which are its keys but for those of `constants`."""
+    """The entries of a file by their ids, which are its keys except those in `constants`."""
     return {
         key: read_entry(cls, f"{name}.{key}", {"id": key, **table})
         for key, table in tables.items()

@@ -9,13 +9,13 @@ from msgspec import Struct
 from schemas.vocabulary import say
 from schemas.vocabulary.documents import document, entries
 
-# serious: a figure may mean something else than it seems to. caution: it is less sure than it
-# looks. note: what a reader should know about the campaign.
+# serious: a figure may not mean what it seems to mean. caution: it is less certain than it looks.
+# note: a fact to know about the campaign.
 Severity = Literal["serious", "caution", "note"]
 
 
 class FlagCase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The words of a flag in one case, where they differ."""
+    """The words of a flag that are different in one case."""
 
     severity: Severity | None = None
     message: str | None = None
@@ -23,7 +23,7 @@ class FlagCase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class FlagEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One flag; `flags.toml` says what each key means."""
+    """One flag; `flags.toml` explains the keys."""
 
     id: str
     severity: Severity
@@ -34,7 +34,7 @@ class FlagEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     cases: Mapping[str, FlagCase] = {}
 
     def explanation(self) -> str:
-        """What the flag means, in one sentence with its bounds."""
+        """The meaning of the flag, in one sentence with its bounds."""
         return filled(self.docs, self.bounds)
 
 

@@ -9,7 +9,7 @@ from schemas.vocabulary.documents import document, entries
 
 
 class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What llama.cpp's server calls a method: its type, and the flag of each size, newest first.
+    """llama.cpp's names of a method: its type, and the flag of each size, newest first.
 
     `forced` sets the tokens that a round yields.
     """
@@ -20,9 +20,9 @@ class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class IkLlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What ik_llama.cpp's server calls a method: its type, and the keys of each size.
+    """ik_llama.cpp's names of a method: its type, and the keys of each size.
 
-    `by_request`: a request may say how deep to draft.
+    `by_request`: a request may set the depth.
     """
 
     type: str
@@ -31,7 +31,7 @@ class IkLlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Vllm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What vLLM's `--speculative-config` calls a method, its sizes but for the depth, and the rest.
+    """A method in vLLM's `--speculative-config`: its name, its sizes except the depth, other keys.
 
     Without `method` there is no command line for it.
     """
@@ -42,7 +42,7 @@ class Vllm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A way of drafting; `methods.toml` says what each key means."""
+    """A way of drafting; `methods.toml` explains the keys."""
 
     id: str
     label: str

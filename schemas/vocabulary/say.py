@@ -1,6 +1,6 @@
-"""How figures are printed: a count, a percentage, a ratio with its interval, a list.
+"""Print figures: a count, a percentage, a ratio with its interval, a list.
 
-Unknown is a dash, never a zero. `site_src/assets/javascripts/say.js` prints the same on pages.
+An unknown value is a dash, not a zero. `site_src/assets/javascripts/say.js` prints the same.
 """
 
 import math
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 UNKNOWN = "\N{EN DASH}"
 TIMES = "\N{MULTIPLICATION SIGN}"
-# With two prompts an interval may reach from 0.000002 to 5 259 230. Such digits claim a precision
-# that is not there: beyond a factor of ten either way, the reader reads just that.
+# With two prompts an interval may reach from 0.000002 to 5 259 230. Such digits claim a false
+# precision, so beyond a factor of ten only that is printed.
 LEAST, MOST = 0.1, 10.0
 
 
@@ -20,7 +20,7 @@ def count(value: int, noun: str) -> str:
 
 
 def number(value: float | None, digits: int = 1, unit: str = "") -> str:
-    """A number with a fixed count of decimals: `1,234.5 ms`."""
+    """A number with a fixed number of decimals: `1,234.5 ms`."""
     if value is None:
         return UNKNOWN
     return f"{value:,.{digits}f}" + (f" {unit}" if unit else "")
@@ -40,7 +40,7 @@ def size(size_bytes: float) -> str:
 
 
 def rate(tokens_per_s: float | None) -> str:
-    """Three significant digits, so that two printed rates divide to their speedup: `28.2`."""
+    """Three significant digits, so that the ratio of two printed rates is their speedup: `28.2`."""
     if tokens_per_s is None:
         return UNKNOWN
     return _three_digits(tokens_per_s)
@@ -60,7 +60,7 @@ def times(ratio: float | None) -> str:
 
 
 def bound(ratio: float) -> str:
-    """An end of a ratio's interval: `0.72`, or `<0.1` and `>10` beyond a factor of ten."""
+    """A bound of a ratio's interval: `0.72`, or `<0.1` and `>10` beyond a factor of ten."""
     if ratio < LEAST:
         return f"<{LEAST:g}"
     return f">{MOST:g}" if ratio > MOST else f"{ratio:.2f}"
@@ -72,19 +72,19 @@ def interval(low: float, high: float) -> str:
 
 
 def speedup(ratio: float | None, low: float | None, high: float | None) -> str:
-    """A ratio with its interval in brackets, as far as they are known."""
+    """A ratio with its interval in brackets, if these are known."""
     if ratio is None or low is None or high is None:
         return times(ratio)
     return f"{times(ratio)} {interval(low, high)}"
 
 
 def best_of(choices: int) -> str:
-    """How many settings a figure was picked from: `best of 13`."""
+    """The number of settings that a figure was picked from: `best of 13`."""
     return "the only setting" if choices == 1 else f"best of {choices:,}"
 
 
 def start_spread(starts: int, spread: float | None, low: float | None, high: float | None) -> str:
-    """How far a speedup moves from start to start of the engine, with its interval in brackets."""
+    """The variation of a speedup between starts of the engine, with its interval in brackets."""
     if spread is None or low is None or high is None:
         known = "One start" if starts == 1 else f"{count(starts, 'start')}, too few prompts"
         return f"{known}: what another start of the engine would change is not known."
@@ -101,7 +101,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def reason(name: str | None) -> str:
-    """Why something failed, in words: `out-of-memory` is `out of memory`."""
+    """The reason of a failure in words: `out-of-memory` is `out of memory`."""
     return (name or "other").replace("-", " ")
 
 

@@ -1,4 +1,4 @@
-"""Flags that only the comparison with the rest of the corpus can raise. They never reject."""
+"""Raise the flags that need a comparison with the rest of the corpus. They never reject."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -20,13 +20,13 @@ CORPUS_FLAGS: dict[str, Check] = {
 
 
 def corpus_flags(new: Submission, corpus: Sequence[Submission] | Corpus) -> tuple[Flag, ...]:
-    """The flags of a submission compared with a corpus without it; a `Corpus` has its indices."""
+    """The flags of a submission from a comparison with a corpus that does not contain it."""
     known = corpus if isinstance(corpus, Corpus) else Corpus.of(corpus)
     return _raised(CorpusComparison(own=CorpusEntry.of(new), corpus=known, position=None))
 
 
 def flags_within(corpus: Corpus) -> Iterator[tuple[Flag, ...]]:
-    """The flags of each submission of a corpus compared with all the others, in their order."""
+    """The flags of each submission of a corpus, compared with all others, in their order."""
     for position, own in enumerate(corpus.entries):
         yield _raised(CorpusComparison(own=own, corpus=corpus, position=position))
 

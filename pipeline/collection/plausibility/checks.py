@@ -1,4 +1,4 @@
-"""What the corpus shows about a submission that it cannot show itself: one function per flag."""
+"""Check a submission against the rest of the corpus: one function per flag."""
 
 import math
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ from schemas.vocabulary.flags import Severity
 COPIED = bounds("copied-times")
 PEERS = bounds("far-from-peers")
 UNLIKE = bounds("unlike-peers")
-MOST_PEERS = 40  # accounts that one arm is compared with
+MOST_PEERS = 40  # the most accounts that one arm is compared with
 
 
 def copied_times(candidate: CorpusComparison) -> Observation | None:
-    """Times with many digits, or ratios of times in a row, are in another submission too.
+    """Times with many digits, or successive ratios of times, are in another submission, too.
 
-    Of several submissions the one with the most marks in common is named.
+    The message names the submission with the most common marks.
     """
     for kind in ("times", "ratios"):
         most = max(_shared_marks(candidate, kind), default=None)
@@ -39,9 +39,9 @@ def copied_times(candidate: CorpusComparison) -> Observation | None:
 
 
 def _shared_marks(candidate: CorpusComparison, kind: str) -> Iterator[tuple[int, int, int]]:
-    """Marks that another submission has, too, its position below zero, and of how many they are.
+    """The number of common marks, the other submission's negative position, and the total.
 
-    Only where they are far more than chance.
+    Only submissions with far more common marks than by chance are returned.
     """
     marks = getattr(candidate.own.fingerprint, kind)
     index: MarkIndex = getattr(candidate.corpus, kind)
@@ -53,15 +53,15 @@ def _shared_marks(candidate: CorpusComparison, kind: str) -> Iterator[tuple[int,
 
 
 def is_copy(shared: int, total: int) -> bool:
-    """Whether two results share more of the marks of the smaller one than chance explains."""
+    """Whether two results share more of the smaller one's marks than chance explains."""
     return shared >= max(COPIED["fewest"], COPIED["share"] * total)
 
 
 def _severity(candidate: CorpusComparison, position: int) -> Severity:
-    """Of two with the same times the copy is the new one, or that of an unknown account.
+    """The severity: of two results with the same times, the new or unknown one is the copy.
 
-    Of files of one account it is the one that was measured later. Between others nobody can tell,
-    until an entry of maintainers ends one: anybody can state an earlier date.
+    Of one account's results it is the later one. Between other accounts both are serious until
+    maintainers end one, because anybody can state an earlier date.
     """
     own, other, known = candidate.own, candidate.corpus.entries[position], candidate.corpus.known
     if candidate.position is None:
@@ -74,7 +74,7 @@ def _severity(candidate: CorpusComparison, position: int) -> Severity:
 
 
 def far_from_peers(candidate: CorpusComparison) -> Observation | None:
-    """The baseline is far from what others measured on the same device."""
+    """The baseline's speed is far from others' on the same device."""
     own = candidate.own.speed
     if own is None:
         return None
@@ -108,13 +108,13 @@ def _if_far(
 def another_model(candidate: CorpusComparison) -> Observation | None:
     """Others measured a model of another architecture under this target's name.
 
-    Quantisers make many files of one model, so that digests of weights differ among honest results.
-    How many layers it has, its vocabulary and its architecture do not.
+    Quantisers make many files of one model, so digests of weights differ among honest results. Its
+    number of layers, vocabulary and architecture do not.
     """
     shape, named = candidate.own.shape, candidate.own.identity
     alike, differing, facts = set[str](), dict[str, int](), dict[int, str]()
     for other, accounts in candidate.corpus.shapes.get(named.target, {}).items():
-        # The first fact that both state and that differs.
+        # The first fact that both state with different values.
         stated = zip(SHAPE, shape, other, strict=True)
         fact = next((fact for fact, a, b in stated if None not in (a, b) and a != b), None)
         if fact is not None:
@@ -138,7 +138,7 @@ def another_model(candidate: CorpusComparison) -> Observation | None:
 
 
 def unlike_peers(candidate: CorpusComparison) -> Observation | None:
-    """Others got other answers or numbers of rounds from the same weights, prompts and settings."""
+    """Others have different answers or round counts for the same weights, prompts and settings."""
     own, corpus = candidate.own, candidate.corpus
     alike, seen = set[str](), dict[int, Observation]()
     differing = dict[str, int]()
@@ -165,7 +165,7 @@ def unlike_peers(candidate: CorpusComparison) -> Observation | None:
 
 
 def _unlike(found: Agreement) -> str | None:
-    """In what two arms that should write the same differ; `None` if they do not."""
+    """The difference between two arms that should write the same answers; `None` without one."""
     enough = UNLIKE["fewest"]
     if found.equal >= enough and found.factor_equal > 1 + UNLIKE["apart"]:
         return "rounds"

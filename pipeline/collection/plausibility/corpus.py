@@ -1,4 +1,4 @@
-"""The submissions that a new one is compared with, and the indices that make it quick."""
+"""The submissions that a new one is compared with, and indices that make this fast."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,23 +13,23 @@ from pipeline.collection.plausibility.supersedes import SupersedeChains
 from schemas.submission import Submission
 from schemas.vocabulary.flags import Severity
 
-# What every file of a model states alike, where it states it.
+# Facts that are equal in all files of a model that state them.
 SHAPE = ("architecture", "layers", "vocabulary_size")
 Shape: TypeAlias = tuple[str | int | None, ...]
 ANONYMOUS = "anonymous"
 
 
 def account_of(contributor: str | None) -> str:
-    """Whose voice a file is: machines can be made up, accounts less easily.
+    """The account that a file counts for: machines can be invented, accounts less easily.
 
-    Results without a name share one voice. User names are the same in any case of their letters.
+    Results without a name share one account. User names ignore upper and lower case.
     """
     return (contributor or ANONYMOUS).lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusEntry:
-    """A submission with what comparisons need of it, so that it needs no trials."""
+    """A submission with the values for comparisons, so that its trials are not needed."""
 
     submission: Submission
     identity: Identity
@@ -55,11 +55,11 @@ class CorpusEntry:
 
     @property
     def shape(self) -> Shape:
-        """How the target is built, which its quantisation does not change."""
+        """The target's architecture, which its quantisation does not change."""
         return tuple(getattr(self.submission.target, fact) for fact in SHAPE)
 
     def runs(self) -> Iterator[tuple[tuple[str, ...], int]]:
-        """What decides what each arm writes, as far as names tell it, and the place of the arm."""
+        """The names that determine each arm's answers, and the arm's position."""
         named, own = self.identity, self.submission
         target = named.target, named.quantisation, named.conditions, named.engine_label
         limit = own.settings.max_output_tokens
@@ -67,7 +67,7 @@ class CorpusEntry:
             yield (*map(str, (*target, limit)), arm.setting), place
 
     def same_weights(self, other: Self) -> bool:
-        """Whether the digests of models with the same names agree, as far as both state them."""
+        """Whether models with the same names have the same digests, if both state them."""
         here, there = (
             {(model.name, model.quantisation): model.sha256 for model in (of.target, *of.drafts)}
             for of in (self.submission, other.submission)
@@ -77,7 +77,7 @@ class CorpusEntry:
 
     @property
     def name(self) -> str:
-        """How a message names it: what was measured on which device, by whom and when."""
+        """The submission's name in messages: target, device, contributor and day."""
         own = self.submission
         return (
             f"{own.target.name} {own.target.quantisation} on {self.identity.device_label} "
@@ -106,7 +106,7 @@ class Corpus:
 
     @cached_property
     def shapes(self) -> dict[str, dict[Shape, dict[str, int]]]:
-        """By target and shape: each account with the position of its first submission."""
+        """The position of each account's first submission, by target and shape."""
         found: dict[str, dict[Shape, dict[str, int]]] = {}
         for position, each in enumerate(self.entries):
             accounts = found.setdefault(each.identity.target, {}).setdefault(each.shape, {})
@@ -115,7 +115,7 @@ class Corpus:
 
     @cached_property
     def runs(self) -> dict[tuple[str, ...], dict[str, tuple[int, int]]]:
-        """By what decides an answer: each account's first result, with the place of its arm."""
+        """The position of each account's first result and its arm, by the names of a run."""
         found: dict[tuple[str, ...], dict[str, tuple[int, int]]] = {}
         for position, each in enumerate(self.entries):
             for run, place in each.runs():
@@ -135,7 +135,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusComparison:
-    """A submission that is compared with a corpus; `position` is its own there, if it has one."""
+    """A submission compared with a corpus; `position` is its own position there, if any."""
 
     own: CorpusEntry
     corpus: Corpus
@@ -144,10 +144,10 @@ class CorpusComparison:
     def outvoted(
         self, alike: set[str], differing: Mapping[str, int]
     ) -> tuple[Severity, int] | None:
-        """How serious it is that accounts differ in a fact of all, and where the first of them is.
+        """The severity of a fact in which accounts differ, and the first of their positions.
 
-        Known accounts decide, where there are any. What is new has no voice against what is there.
-        Where as many agree as differ, a build cannot know who is right.
+        If there are known accounts, only they decide. A new submission has no vote against existing
+        ones. If equally many agree and differ, a build cannot know who is right.
         """
         own, is_new = self.own.account, self.position is None
         agreeing = alike if is_new else alike | {own}
@@ -160,7 +160,7 @@ class CorpusComparison:
         return "serious" if more else "caution", first
 
     def is_apart(self, position: int) -> bool:
-        """Whether it is neither this submission nor one that this one corrects, or the reverse."""
+        """Whether it is neither this submission nor a correction of it, nor corrected by it."""
         if position == self.position:
             return False
         chains = self.corpus.chains

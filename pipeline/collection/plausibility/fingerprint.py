@@ -1,4 +1,4 @@
-"""Fingerprint the times of a submission, so that a copy is recognised whatever it states."""
+"""Fingerprint the times of a submission, to recognise a copy whatever else it states."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ _RATIO_STEP = 1e-5
 
 
 class Timed(Protocol):
-    """A submission, or as much of it as has its times."""
+    """A submission, or the part of it that has its times."""
 
     @property
     def trials(self) -> tuple[Trial, ...]: ...
@@ -44,7 +44,7 @@ class TimingFingerprint:
 
 
 def _ratio_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
-    """Ratios of times that follow one another in the same arm, some in a row."""
+    """Sequences of ratios of successive times in the same arm."""
     by_arm: dict[str, list[float]] = {}
     for each, ms, _ in exact:
         by_arm.setdefault(each.arm, []).append(math.log(ms))
@@ -55,7 +55,7 @@ def _ratio_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
 
 
 def digits(value: float) -> int:
-    """How many significant digits a figure was written with."""
+    """The number of significant digits in a figure as written."""
     mantissa = repr(value).partition("e")[0]
     return len(mantissa.replace(".", "").strip("0"))
 
@@ -64,13 +64,13 @@ def _digests(marks: Iterator[str]) -> NDArray[np.uint32]:
     return np.unique(np.fromiter((zlib.crc32(mark.encode()) for mark in marks), np.uint32))
 
 
-# A mark that many submissions share is followed to this many: enough to find each one a partner.
+# A mark is looked up in at most this many submissions, enough to find each one a partner.
 _FOLLOWED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkIndex:
-    """All marks of a corpus in order, each with the position of the submission that has it."""
+    """All marks of a corpus in order, each with the position of its submission."""
 
     digests: NDArray[np.uint32]
     owners: NDArray[np.int64]
@@ -84,7 +84,7 @@ class MarkIndex:
         return cls(digests=digests[order], owners=owners[order])
 
     def shared(self, own: NDArray[np.uint32]) -> dict[int, int]:
-        """How many of these marks each submission has, by its position."""
+        """The number of these marks in each submission, by its position."""
         first = np.searchsorted(self.digests, own, "left")
         last = np.searchsorted(self.digests, own, "right")
         followed = np.minimum(last - first, _FOLLOWED)

@@ -1,6 +1,6 @@
-"""What each arm of a submission wrote on each prompt, and in how many rounds.
+"""Compare the answers of arms to each prompt, and their numbers of rounds.
 
-Greedy answers and counters depend on weights and prompt, not on the machine: results of several
+Greedy answers and counters depend on weights and prompt, not on the machine: results of different
 machines and builds agree in nearly all of them.
 """
 
@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from estimates.trial_times import rounds
 from schemas.submission import Submission
 
-# Columns: the arm by its place, the rendered prompt, the answer, its tokens and its rounds.
+# Columns: the arm's position, the rendered prompt, the answer, its tokens and its rounds.
 Outputs = NDArray[np.uint32]
 _COLUMNS = 5
 
 
 class Agreement(NamedTuple):
-    """How many prompts two arms share, and how many equal answers.
+    """The numbers of common prompts and of equal answers of two arms.
 
-    The factors are those by which tokens per round differ, on the equal answers and on all.
+    The factors between their tokens per round are for the equal answers and for all.
     """
 
     prompts: int
@@ -55,7 +55,7 @@ def _rows(submission: Submission) -> Iterator[tuple[int, ...]]:
 
 
 def agreement(own: Outputs, place: int, others: Outputs, other: int) -> Agreement | None:
-    """What two arms share; `None` where they have no prompt in common."""
+    """The agreement of two arms; `None` if they have no prompt in common."""
     own, others = own.reshape(-1, _COLUMNS), others.reshape(-1, _COLUMNS)
     mine, theirs = own[own[:, 0] == place], others[others[:, 0] == other]
     _, here, there = np.intersect1d(mine[:, 1], theirs[:, 1], return_indices=True)
@@ -69,7 +69,7 @@ def agreement(own: Outputs, place: int, others: Outputs, other: int) -> Agreemen
 
 
 def _factor(mine: Outputs, theirs: Outputs) -> float:
-    """By what factor tokens per round differ; 1 where rounds were not counted."""
+    """The factor between two tokens per round; 1 if rounds were not counted."""
     tokens, rounds_, their_tokens, their_rounds = (
         float(column.sum()) for rows in (mine, theirs) for column in (rows[:, 3], rows[:, 4])
     )

@@ -1,4 +1,4 @@
-"""Baseline speeds of a corpus by device and target, and how unusual one of them is."""
+"""Compare a baseline's speed with those of a corpus, by device and target."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from estimates.roofline import bytes_per_token
 from estimates.trial_times import ms_per_token
 from schemas.submission import Submission
 
-# A device with its backend, and a target or any.
+# A device with its backend, and a target (or any).
 Place: TypeAlias = tuple[str, str, tuple[str, str] | None]
 _MAD_TO_SIGMA = 1.4826
 _LEAST_SPREAD = 0.05
@@ -22,7 +22,7 @@ _LEAST_SPREAD = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineSpeed:
-    """How fast the baseline of a submission is, on which device, and whose it is."""
+    """The baseline speed of a submission, with its device and account."""
 
     device: tuple[str, str]
     target: tuple[str, str]
@@ -51,7 +51,7 @@ class BaselineSpeed:
 
 @dataclass(frozen=True, slots=True)
 class PeerSpeeds:
-    """The logarithm of each account's median speed, and where each account's is."""
+    """The logarithm of each account's median speed, and the position of each account."""
 
     positions: Mapping[str, int]
     logs: NDArray[np.float64]
@@ -63,7 +63,7 @@ class PeerSpeeds:
         return cls({account: at for at, account in enumerate(values)}, np.array(logs))
 
     def others(self, account: str) -> NDArray[np.float64]:
-        """The logarithms of all speeds but this account's."""
+        """The logarithms of all speeds except this account's."""
         at = self.positions.get(account)
         return self.logs if at is None else np.delete(self.logs, at)
 
@@ -86,7 +86,7 @@ def peer_speeds(speeds: Iterable[BaselineSpeed | None]) -> dict[Place, PeerSpeed
 
 
 def distance(value: float, peers: NDArray[np.float64]) -> tuple[float, float]:
-    """How far the logarithm of a value is from the peers' median, and its modified z-score."""
+    """The distance of a value's logarithm from the peers' median, and its modified z-score."""
     center = float(np.median(peers))
     spread = _MAD_TO_SIGMA * float(np.median(np.abs(peers - center)))
     far = math.log(value) - center

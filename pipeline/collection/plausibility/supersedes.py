@@ -1,4 +1,4 @@
-"""Follow which submissions of a corpus a submission supersedes, directly and through others."""
+"""Find the submissions that one supersedes, directly and through others."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,10 +8,10 @@ from schemas.submission import Submission
 
 
 class SupersedeChains:
-    """Which submissions each one supersedes, by their positions.
+    """The positions of the submissions that each one supersedes.
 
-    `digests` are those of the files, where they are known. Otherwise they are computed, but only
-    for contributors who supersede something, because that is slow.
+    `digests` are those of the files, if known. Otherwise they are computed, but only for
+    contributors who supersede something, because that is slow.
     """
 
     def __init__(self, submissions: Sequence[Submission], digests: Sequence[str | None]) -> None:
@@ -21,11 +21,11 @@ class SupersedeChains:
         self._by_digest: dict[str, dict[str, int]] = {}
         for position, each in enumerate(submissions):
             if each.contributor is not None:
-                # GitHub user names are the same in any case of their letters.
+                # GitHub user names ignore upper and lower case.
                 self._by_contributor.setdefault(each.contributor.lower(), []).append(position)
 
     def replaced_by(self, submission: Submission) -> frozenset[int]:
-        """What a submission supersedes, what that one supersedes, and so on."""
+        """The submission that one supersedes, the one that this supersedes, and so on."""
         found: set[int] = set()
         position = self._named(submission)
         while position is not None and position not in found:
@@ -45,6 +45,6 @@ class SupersedeChains:
         return self._by_digest[author].get(ending)
 
     def _names(self, at: int) -> Iterable[str]:
-        """The digest of the file, or those of all the forms that the file may have."""
+        """The digest of the file or, if unknown, those of all forms that the file may have."""
         known = self._digests[at]
         return map(content_digest, forms(self._submissions[at])) if known is None else (known,)

@@ -1,6 +1,6 @@
 -- One row is one arm of one submission: a configuration that was compared. `depth` is that of every
--- round; where it varies, `varied_by` says by what, `depths` how far, and `depth_limit` is the
--- most.
+-- round. If it varies, `varied_by` is the reason, `depths` the range and `depth_limit` the largest
+-- depth.
 create table arm as
 with listed as (
   select

@@ -1,4 +1,4 @@
--- One row is what one submission says about one arm on one task; task is null over all tasks.
+-- One row is one submission's estimate of one arm on one task; task is null over all tasks.
 create table estimate as
 with listed as (
   select submission, unnest(summary.estimates) as estimate

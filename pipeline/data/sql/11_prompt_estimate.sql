@@ -1,4 +1,4 @@
--- One row is what one submission says about one arm on one prompt: paired medians over blocks.
+-- One row is one submission's estimate of one arm on one prompt: paired medians over blocks.
 create table prompt_estimate as
 with listed as (
   select submission, unnest(summary.prompts) as estimate

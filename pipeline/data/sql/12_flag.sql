@@ -1,5 +1,5 @@
--- One row is one thing that a reader should know before trusting a submission's figures.
--- `position` is the order in which to read them: the serious ones first.
+-- One row is one fact to know before trusting a submission's figures. `position` is the reading
+-- order: serious ones first.
 create table flag as
 with listed as (
   select

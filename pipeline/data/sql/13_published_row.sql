@@ -1,4 +1,4 @@
--- One row is one row of a public source: a configuration and where in the source it stands.
+-- One row is one row of a public source: a configuration and its place in the source.
 create table published_row as
 with listed as (
   select

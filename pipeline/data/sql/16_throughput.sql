@@ -1,4 +1,4 @@
--- One row is one arm of a submission that had several requests in flight: one stream, and in total.
+-- One row is one arm of a submission with several requests in flight: per stream and in total.
 create table throughput as
 with listed as (
   select submission, unnest(summary.throughput) as measured

@@ -1,5 +1,5 @@
--- One row is how one submission is named: device, rig, voter and target, decided in Python.
--- `address_stem` is what the addresses of its cells begin with.
+-- One row is the names of one submission: device, rig, voter and target, decided in Python.
+-- `address_stem` is the beginning of the addresses of its cells.
 create table identity as
 select submission, identity.* exclude (settings)
 from submission_document

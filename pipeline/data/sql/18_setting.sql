@@ -1,4 +1,4 @@
--- One row is how one arm of one submission is named, wherever it ran: its method, depth and draft.
+-- One row is the name of one arm of one submission on any machine: its method, depth and draft.
 create table setting as
 with listed as (
   select submission, unnest(identity.settings) as named

@@ -1,7 +1,6 @@
--- One row is one source of figures by others: who is credited, under which licence, where, at which
--- commit of which day, what was taken and what left out. `use` is imported, published, facts or
--- not-taken; `file_digests` are the files of an import, as `origin_sha256` of each submission from
--- it has them.
+-- One row is one source of figures by others: credit, licence, address, commit and its day, what
+-- was taken and what was left out. `use` is imported, published, facts or not-taken; `file_digests`
+-- are the files of an import, equal to `origin_sha256` of the submissions from it.
 create table source as
 with listed as (
   select unnest(document.source) as entry
@@ -47,7 +46,7 @@ printed as (
 )
 select * replace (
   list_filter(taken, lambda each: each is not null) as taken,
-  -- Names of licences are those of SPDX, which has the text of each.
+  -- Names of licences are from SPDX, which has the text of each.
   coalesce(licence_url, 'https://spdx.org/licenses/' || licence || '.html') as licence_url
 )
 from (select * from noted union all select * from printed)

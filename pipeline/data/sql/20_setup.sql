@@ -1,6 +1,6 @@
--- One row is where one submission ran: its device, rig, target and settings, under display names.
--- `vram_gib` is the memory of all GPUs that it used together. `known`: maintainers have looked at
--- who sent it, or at the source that it was imported from.
+-- One row is the setup of one submission: its device, rig, target and settings, under display
+-- names. `vram_gib` is the total memory of the GPUs that it used. `known`: maintainers have looked
+-- at its sender, or at the source that it was imported from.
 create table setup as
 select
   submission,

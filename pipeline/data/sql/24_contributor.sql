@@ -1,5 +1,5 @@
--- One row is one contributor who gave a name: are their results `counted`, and have maintainers
--- looked at who it is (`known`)? Until then a contributor has a vote, which confirms nothing.
+-- One row is one named contributor. `counted`: their results count; `known`: maintainers have
+-- looked at the account. The vote of an unknown contributor confirms nothing.
 create table contributor as
 with named as (
   select

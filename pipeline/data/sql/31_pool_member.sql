@@ -1,12 +1,10 @@
 -- One row puts one piece of evidence about a speculative arm into one pool of comparable evidence.
--- Every pool carries its tier: measured and imported evidence never meet. A cell also carries its
--- engine (two runners draft and count differently), its concurrency, its conditions and its suite.
--- A figure over a suite's own tasks is in no pool: another suite has others. Nor is an arm of which
--- only whole requests are compared: it has no speedup.
--- What no aggregate asks for stays in `evidence`.
--- Where a pool has known evidence, only that `decides` what is said of it: anybody can open an
--- account.
--- `series` is the address of a cell without its concurrency, task and tier.
+-- A pool has one tier: measured and imported evidence are never mixed. A cell also has one engine
+-- (runners draft and count differently), concurrency, suite and set of conditions. A figure over a
+-- suite's own tasks is in no pool, because other suites have other tasks; nor is an arm with only
+-- whole requests, which has no speedup. Evidence that no aggregate uses is only in `evidence`. In a
+-- pool with known evidence only that `decides`, because anybody can open an account. `series` is
+-- the address of a cell without its concurrency, task and tier.
 create table pool_member as
 with judged as (
   select

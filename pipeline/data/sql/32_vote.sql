@@ -1,11 +1,11 @@
--- One row is one vote in one pool about one measure: all evidence of one contributor that decides,
--- as one figure (`ratio`) of the speedup per token or of the stated request. Evidence that supports
--- no verdict votes only where there is no other, that under a serious flag only where all is; then
--- there is a figure and no verdict. Results without a name share one vote, and machines cast none:
--- anybody can make up a machine, not an account. `known` is as in `evidence`.
--- A vote is the median over its machines of the median over their files.
--- `half_width` is the root mean square of the files' own intervals, as a logarithm: the files
--- answered the same prompts, so that more of them do not narrow it.
+-- One row is one vote in one pool about one measure: all deciding evidence of one contributor, as
+-- one figure (`ratio`) of the speedup per token or of the stated request. Evidence that supports no
+-- verdict votes only if there is no other, and evidence under a serious flag only if all evidence
+-- is; such a pool has a figure but no verdict. Results without a name share one vote. Machines have
+-- no vote, because they can be invented, unlike accounts. `known` is as in `evidence`. A vote is
+-- the median over its machines of the median over their files. `half_width` is the root mean square
+-- of the files' own intervals, as a logarithm: all files answered the same prompts, so more files
+-- do not narrow it.
 create table vote as
 with cast_votes as (
   select * exclude (voter), account_of(contributor) as voter

@@ -1,20 +1,19 @@
 -- One row is the 95 % interval of one measure of one pool: contributors are clusters, and their
--- machines and files are nested in them. A cell has too few votes to estimate how much contributors
--- differ, so that is estimated over all other cells of its tier with several votes (of known
--- contributors alone, where there are any), in front of a prior: 6 % (2.5 % for
--- machines, 2 % for files) with the weight of 4 degrees of freedom, a scaled inverse chi-square
--- distribution (Gelman et al., Bayesian Data Analysis, 2.6). Other cells weigh at most
--- 20: a cell whose contributors differ more than usual shows it. From 8 votes on, the interval of
--- the median lies between two values of the ordered sample, interpolated (Hettmansperger and
--- Sheather 1986, Statistics & Probability Letters 4, 75-79). `contributor_spread` is by how much
--- independent contributors are expected to differ in this measure. All is computed on logarithms;
--- `python -m bench.cells` measures the coverage.
+-- machines and files are nested in them. A cell has too few votes to estimate the spread between
+-- contributors, so it is estimated from all other cells of its tier with several votes (of known
+-- contributors alone, if there are any), with a prior: 6 % (2.5 % for machines, 2 % for files) with
+-- the weight of 4 degrees of freedom, a scaled inverse chi-square distribution (Gelman et al.,
+-- Bayesian Data Analysis, 2.6). Other cells weigh at most 20, so that a cell with an unusual spread
+-- shows it. With 8 votes or more, the bounds of the median's interval are interpolated between
+-- values of the ordered sample (Hettmansperger and Sheather 1986, Statistics & Probability Letters
+-- 4, 75-79). `contributor_spread` is the expected spread between independent contributors in this
+-- measure. All is computed on logarithms; `python -m bench.cells` measures the coverage.
 create table pool_interval as
 with voted as (
   select
     *,
     ln(ratio) as figure,
-    -- Standard error over the prompts; 0 where it is unknown.
+    -- Standard error over the prompts; 0 if unknown.
     coalesce(if(prompts > 1, half_width / t_reach(prompts - 1), 0), 0) as error
   from vote
 ),
@@ -27,7 +26,7 @@ pooled as (
     count(*) as votes,
     favg(figure) as centre,
     coalesce(var_samp(figure), 0) as variance,
-    -- Variance of a vote over its prompts. Shared tasks differ alike for all, so not between.
+    -- Variance of a vote over its prompts; 0 if all votes have the same prompts and so share it.
     if(any_value(shared), 0, favg(error ** 2)) as noise,
     favg(
       0.06 ** 2 + 0.025 ** 2 * median_variance(machines) + 0.02 ** 2 * median_variance(files)
@@ -53,7 +52,7 @@ tiers as (
 comparing as (
   select distinct tier, measure, voter from vote semi join several using (pool, measure)
 ),
--- How many contributors other than those of the pool there are in cells of several votes.
+-- The number of contributors in cells of several votes, without those of the pool.
 others as (
   select
     vote.pool,
@@ -84,7 +83,7 @@ spread as (
     pool,
     measure,
     4 + coalesce(seen_freedom, 0) as freedom,
-    -- The root of what is seen is rounded up to 0.1 %: else each new vote would move all cells.
+    -- The observed spread is rounded up to 0.1 %, so that not every new vote changes all cells.
     (
       if(seen_freedom > 0, seen_freedom * (ceil(sqrt(squared) / 0.001 - 1e-9) * 0.001) ** 2, 0)
         + 4 * prior
@@ -99,9 +98,9 @@ reached as (
       when votes < 8 then 't'
       else 'order'
     end as interval_kind,
-    -- Of one vote: contributors, and its own interval.
+    -- For one vote: the spread between contributors, and its own interval.
     sqrt(t_reach(freedom) ** 2 * between + half_width ** 2) as alone,
-    -- Of several: what they differ by, and what more contributors do not narrow, as all ran the
+    -- For several: their spread, and the error that more contributors do not reduce, as all ran the
     -- same.
     sqrt(
       t_reach(freedom + votes - 1) ** 2

@@ -1,19 +1,17 @@
 -- One row is one pool of comparable evidence: the median over votes, with its intervals and
 -- verdict. `baseline_tps` is the median over votes, `tps` is plain x speedup, and `round_cost` is
--- `tokens_per_round` over the speedup, so that all of them divide.
--- Only evidence that `decides` has a say in verdicts and figures; counts are over all evidence.
--- `confirmed`: at least two contributors whom maintainers know show the sign, so that nobody
--- confirms alone. `backing` is 0 where they know a voter, 1 where they know none of several, 2 for
--- one unknown account.
--- `slower_request`: to more than half of the voters whole requests are clearly slower, as measured
--- or as stated. A pool of one file claims nothing that the file does not. A cell whose engine
--- builds differ by more than contributors do differs by build: the range of their medians is more
--- than twice the spread times the root of their number. Two known voters have run each build, or
--- more than half of the voters see it in files of their own: of known ones, of those with several.
--- `interval_kind`: one-contributor = one vote, so its own interval widened by what contributors
--- differ by; t = t interval on log means (2 to 7 votes), in a cell with the spread between
--- contributors that all cells show; order = order statistics of the median (8 or more);
--- null = none.
+-- `tokens_per_round` over the speedup, so that the printed figures agree. Only evidence that
+-- `decides` affects verdicts and figures; counts are over all evidence. `confirmed`: at least two
+-- contributors whom maintainers know have the sign, so that nobody confirms alone. `backing` is 0
+-- if they know a voter, 1 for several unknown voters, 2 for one unknown account. `slower_request`:
+-- for more than half of the voters whole requests are clearly slower, as measured or as stated. A
+-- pool of one file claims nothing that the file does not. A cell differs by build if its engine
+-- builds differ by more than contributors do: the range of their medians is more than twice the
+-- spread times the root of their number. Two known voters must have run each build, or more than
+-- half of the voters must see it in their own files: of known ones, of those with several.
+-- `interval_kind`: one-contributor = one vote, with its own interval widened by the spread between
+-- contributors; t = t interval on log means (2 to 7 votes), in a cell with the spread between
+-- contributors over all cells; order = order statistics of the median (8 or more); null = none.
 create table pool as
 with voted as (
   select
@@ -96,7 +94,7 @@ facts as (
     pool,
     2 * count(*) filter (slower) > count(*) as slower_request,
     greatest(
-      -- The most that more than half of them reach.
+      -- The highest value that more than half of them reach.
       list_reverse_sort(
         list(coalesce(difference, 0)) filter (difference is not null or not known)
       )[count(*) filter (difference is not null or not known) // 2 + 1],

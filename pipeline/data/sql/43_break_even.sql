@@ -1,5 +1,5 @@
--- One row is one cell in the break-even plane: it wins where tokens per round exceed the round
--- cost. What never drafted has no rounds. `cannot_win`: even a fully accepted draft (depth + 1
+-- One row is one cell in the break-even plane: it wins if tokens per round exceed the round cost.
+-- Arms that never drafted have no rounds. `cannot_win`: even a fully accepted draft (depth + 1
 -- tokens a round) would not pay for the round.
 create table break_even as
 select

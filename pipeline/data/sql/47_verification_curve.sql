@@ -1,4 +1,4 @@
--- One row is one width of one submission's verification curve, with the names of where it ran.
+-- One row is one width of one submission's verification curve, with the names of its setup.
 create table verification_curve as
 select
   setup.submission,

@@ -1,4 +1,4 @@
--- One row is how one arm's outputs of one submission compare with the baseline's, over all prompts.
+-- One row is the comparison of one arm's outputs with the baseline's, over a submission's prompts.
 create table exactness as
 select
   submission,

@@ -1,9 +1,8 @@
--- One row is one published rate with speculation next to its baseline of the same source, with as
--- many requests at once, or the ratio alone where a source prints no rates: no interval and no
--- verdict belongs to it. A measurement that another source of the same person repeats counts once,
--- in the first of them. Names of devices are built like those of measured ones: three cards
--- of a kind are `3 × RTX 3090 24 GB`, with the memory of one; unlike cards have their names and all
--- the memory.
+-- One row is one published rate with speculation next to its baseline from the same source at the
+-- same concurrency, or only their ratio if the source has no rates. It has no interval and no
+-- verdict. A measurement that the same person repeats in another source counts once, in the first.
+-- Names of devices have the form of measured ones: three equal cards are `3 × RTX 3090 24 GB`, with
+-- the memory of one; different cards have all their names and the total memory.
 create table published_rate as
 with rates as (
   select source, row_id, value as tps
@@ -91,7 +90,7 @@ select
   spec.also_differs,
   spec.doubts,
   spec.offload,
-  -- What makes it its own kind, in words.
+  -- The conditions that make it a separate kind, in words.
   list_filter(
     [
       spec.offload,

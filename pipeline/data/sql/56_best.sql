@@ -1,17 +1,17 @@
--- One row is one claim: what is printed somewhere as the best of several. `place` is who picks,
--- `scope` what it picks among, and `choices` how many settings were looked at, which run from
+-- One row is one claim: a figure that is printed as the best of several. `place` is the picker,
+-- `scope` the set that it picks from, and `choices` the number of settings in it, with figures from
 -- `least` to `most`. The bounds towards 1 and the verdict allow for the choice
--- (`estimates.best_of_several`): of a clear gain, pages print the lower bound.
--- What nobody says whom maintainers know is picked where there is nothing else, and is not a choice
--- beside what others say (`backing`); of those, a confirmed gain comes first.
--- A pick clearly helps if any does, and of those it has the highest lower bound. It is
--- `recommended` unless it hurts or a whole request with it is clearly slower; one that another
--- engine beats without speculation is picked last. Tiers have claims of their own;
--- `tier_order` is 1 for the best tier that a scope has. Strips look at the newest version of a
--- suite, and over all tasks, where a method has no figure over all of them, at each single task.
+-- (`estimates.best_of_several`): for a clear gain, pages print the lower bound. A figure without a
+-- known contributor is picked only if there is no other, and is not a choice beside others
+-- (`backing`); of known ones, a confirmed gain comes first. A pick clearly helps if any setting
+-- does, and has the highest lower bound of those. It is `recommended` unless it hurts or a whole
+-- request with it is clearly slower; one that another engine beats without speculation is picked
+-- last. Each tier has its own claims; `tier_order` is 1 for the best tier of a scope. Strips use
+-- the newest version of a suite and, for a method without a figure over all tasks, each single
+-- task.
 create table best as
 with offered as (
-  -- Only what decides: every offer becomes a dozen rows.
+  -- Only deciding evidence, because every offer becomes a dozen rows.
   select
     rowid as offer, kind, candidate, submission, tier, device, backend, engine_label, target,
     quantisation, method, depth, task, speedup, interval_low, interval_high, stated_request,
@@ -61,7 +61,7 @@ placed as (
     )
   from offered
 ),
--- A window instead of this join takes twenty times as long.
+-- A window in place of this join takes twenty times as long.
 counted as (
   select
     place, scope, tier, backing,

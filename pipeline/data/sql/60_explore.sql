@@ -1,6 +1,5 @@
--- One row is one cell as the page Explore lists it, with the newest submission that decides as its
--- evidence.
--- `setup` names the cell without its task: what one arm is, wherever the page is shared.
+-- One row is one cell on the page Explore, with the newest deciding submission as its evidence.
+-- `setup` names the cell without its task: it identifies an arm in shared links.
 create table explore as
 with members as (
   select

@@ -1,6 +1,6 @@
--- One row is one cell of a series that was measured at several depths of context: tokens that stood
--- before the answer. `series` names the cell without its depth of context. `summary` marks the
--- series over all tasks, and those of single tasks where there is none over all.
+-- One row is one cell of a series that was measured at several depths of context, in tokens before
+-- the answer. `series` names the cell without its depth of context. `summary` marks the series over
+-- all tasks or, if there is none, those of single tasks.
 create table context_view as
 with listed as (
   select

@@ -1,6 +1,6 @@
--- One row is what a round costs at one depth of one pair on one device: R, in tokens of the
--- baseline. From arms that draft in every round, real drafts and those of a set acceptance alike;
--- over several people the median of each one's median, of known people alone where there are any.
+-- One row is the cost of a round at one depth of one pair on one device: R, in tokens of the
+-- baseline. It is from arms that draft in every round, with real or forced acceptance; over several
+-- people it is the median of each person's median, of known people alone if there are any.
 create table round_cost as
 with measured as (
   select

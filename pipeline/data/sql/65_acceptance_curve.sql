@@ -1,8 +1,8 @@
--- One row is how many tokens a round yields for one model with one method at one depth, on one task
--- and with thinking or without: as somebody published it, or as measured with drafts in every
--- round, then the median over people of each one's median, from `results` submissions, of which one
--- is named; of known people alone where there are any. `curve` names the line over all depths.
--- Acceptance belongs to the model and the text; the machine matters little.
+-- One row is the tokens that a round yields for one model with one method at one depth, on one
+-- task, with or without thinking: as published, or as measured with drafts in every round. The
+-- latter is the median over people of each person's median, from `results` submissions, of which
+-- one is named, of known people alone if there are any. `curve` names the line over all depths.
+-- Acceptance depends on the model and the text, but little on the machine.
 create table acceptance_curve as
 with published as (
   select

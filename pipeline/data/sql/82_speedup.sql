@@ -1,7 +1,6 @@
--- One row is one speedup for other programs: how many times as fast a device writes with a method
--- as without it, by model, task and tier, with whose figure it is. Tiers are never mixed; a
--- published ratio has neither interval nor verdict, and may have `doubts`. `page` is below the root
--- of the site.
+-- One row is one speedup for other programs: a device's rate with a method over its rate without,
+-- by model, task and tier, with the source of the figure. Tiers are never mixed; a published ratio
+-- has no interval or verdict, and may have `doubts`. `page` is a path below the root of the site.
 create table speedup as
 with own as (
   select

@@ -1,4 +1,4 @@
--- Words that several queries share, most of them from the tables of the vocabulary.
+-- Macros that several queries share, most of them from the tables of the vocabulary.
 
 create macro size_order(parameters) as (
   select min(position) from vocabulary_size
@@ -17,12 +17,12 @@ create macro parameters_label(parameters) as
     else parameters::varchar
   end;
 
--- The words of a command as a shell reads them: only a value after `=` can hold a blank.
+-- The words of a command as a line for a shell: only a value after `=` can contain a blank.
 create macro shell_text(words) as
   nullif(array_to_string([regexp_replace(word, '=(.*)$', '=''\1''') for word in words], ' '), '');
 
--- Does an interval lie clear of 1? As `estimates.verdicts.judge`: beyond the least that anyone
--- would notice, and beyond a share of the interval's own half-width, both as logarithms.
+-- Whether an interval is clear of 1, as in `estimates.verdicts.judge`: by more than the least
+-- noticeable change, and by more than a share of its own half-width, both as logarithms.
 create macro clearly_above(low, high) as low > greatest(
   (select helps_above from vocabulary_bound),
   (high / low) ** ((select clear_of_one from vocabulary_bound) / 2)
@@ -46,25 +46,25 @@ create macro verdict_of(interval_low, interval_high, request_low, request_high) 
 -- are not what rows of the map compare.
 create macro usual(conditions) as conditions is null or starts_with(conditions, 'KV ');
 
--- A verdict with a sign: all others claim nothing.
+-- Whether a verdict has a sign; all others claim nothing.
 create macro is_signed(verdict) as verdict in ('helps', 'hurts', 'slower-in-all');
 create macro loses(verdict) as verdict in ('hurts', 'slower-in-all');
 
--- What is printed of a verdict: its sign is filled where several contributors confirm it.
+-- The printed form of a verdict: its sign is filled if several contributors confirm it.
 create macro mark_of(verdict, confirmed) as
   if(confirmed and verdict in ('helps', 'hurts'), verdict || '-confirmed', verdict);
 
--- Whose voice a result is: whoever names nobody shares one.
+-- The account that a result counts for; results without a name share one.
 create macro account_of(contributor) as coalesce(lower(contributor), 'anonymous');
 
--- The file that says how a contributor stands.
+-- The file with a contributor's status.
 create macro contributor_entry(contributor) as 'contributor--' || lower(contributor) || '.json';
 
--- Does the evidence support a verdict at all?
+-- Whether the evidence supports a verdict at all.
 create macro has_verdict(verdict) as
   verdict in ('helps', 'hurts', 'no-clear-difference', 'slower-in-all');
 
--- How much a piece of evidence may say: none under a serious flag, little without a verdict.
+-- The weight of a piece of evidence: none under a serious flag, little without a verdict.
 create macro trust_in(verdict, doubt) as case
   when has_verdict(verdict) then 2
   when coalesce(doubt, 'single-pass') in (
@@ -74,8 +74,7 @@ create macro trust_in(verdict, doubt) as case
 end;
 
 -- The bound towards 1 of the best of several figures: the chance that one of them is high by luck
--- grows with their number, so the bound of the one that was chosen lies further away
--- (`choice_factor`).
+-- grows with their number, so the bound of the chosen one is farther away (`choice_factor`).
 create macro chosen_low(speedup, interval_low, factor) as
   least(interval_low, speedup * (interval_low / speedup) ** factor);
 
@@ -83,16 +82,16 @@ create macro verdict_label(verdict) as (
   select word from vocabulary_verdict where id = verdict
 );
 
--- How far the figures of engine builds are apart, as logarithms; nothing for a single build.
+-- The range of the figures of engine builds, as logarithms; null for a single build.
 create macro build_difference(figures) as
   if(len(figures) > 1, (list_max(figures) - list_min(figures)) / sqrt(len(figures)), null);
 
--- Null for what does not speculate.
+-- Null for an arm that does not speculate.
 create macro speculation_label(method) as (
   select label from vocabulary_method where id = method and drafts
 );
 
--- A method that drafts in every round costs the same on every task; one that drafts only where the
+-- A method that drafts in every round costs the same on every task; one that drafts only when the
 -- text repeats itself does not.
 create macro drafts_always(method) as (
   select every_round from vocabulary_method where id = method
@@ -111,7 +110,7 @@ create macro other_engine(words) as nullif(
   words, (select vocabulary_runner.engine_label from vocabulary_runner where usual)
 );
 
--- The one name of a model, however it is written.
+-- The canonical name of a model for any spelling.
 create macro model_name(written) as coalesce(
   (
     select label from vocabulary_alias
@@ -124,20 +123,19 @@ create macro model_name(written) as coalesce(
 create or replace macro slug_of(name) as
   trim(regexp_replace(lower(replace(name, '×', 'x')), '[^a-z0-9]+', '-', 'g'), '-');
 
--- How many standard errors an interval reaches either way, by degrees of freedom.
+-- The half-width of an interval in standard errors, by degrees of freedom.
 create macro t_reach(degrees) as (
   select quantile from input_t_quantile where freedom = degrees
 );
 
--- What is at a position of a list, counted from 1, interpolated: 2.4 is between the second and
--- third.
+-- The interpolated value at a position of a list, counted from 1: 2.4 is between second and third.
 create macro interpolated(ordered, position) as
   ordered[floor(position)::bigint]
     + (position - floor(position))
     * (ordered[floor(position)::bigint + 1] - ordered[floor(position)::bigint]);
 
--- The variance of the median of so many values in that of one: that of their mean up to two, then
--- up to pi / 2 of it.
+-- The variance of a median of several values over that of one value: the mean's up to two values,
+-- then up to pi / 2 times it.
 create macro median_variance(count) as if(count > 2, pi() / 2, 1) / count;
 
 -- "core 2" is the second version of a suite; the first has no label.

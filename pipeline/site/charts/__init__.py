@@ -1,4 +1,4 @@
-"""Draw a chart as `charts.toml` says: query, picture, specification, SVG, table and words."""
+"""Draw the charts of `charts.toml`: query, picture, specification, SVG, table and words."""
 
 import re
 from collections.abc import Mapping
@@ -22,13 +22,13 @@ from schemas.vocabulary import say
 from schemas.vocabulary.documents import document
 
 Value: TypeAlias = "str | float | int | bool | None"
-# What takes time to draw: the specification and its picture for light pages.
+# The parts that are slow to draw: the specification and its picture for light pages.
 Drawn: TypeAlias = tuple[dict[str, Any], str]
 
 SIGNIFICANT_DIGITS = 4
 NOTHING = "Nothing has been measured here yet."
-OF_CELLS = "another machine"  # the kind of the intervals of cells
-# A picture is an image on the page: what its marks say to a screen reader is in the table.
+OF_CELLS = "another machine"  # the kind of interval in cells
+# A picture is an image on the page; a screen reader finds the text of its marks in the table.
 SPOKEN = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
 TAG = re.compile(r"<[^<>]+>")
 WORD = re.compile(r"\w+")
@@ -50,14 +50,14 @@ class Chart:
     """A chart in every form that a page needs.
 
     `spec` is Vega-Lite with `width: "container"`, to be themed by the page. `svg` and `svg_dark`
-    are static, of fixed size, on a transparent ground, for a light and a dark page. `takeaway` is
-    one sentence about what the figures say; `alt` says what is drawn. An `empty` chart has no
-    rows: show its takeaway instead of a picture.
+    are static pictures of fixed size with a transparent background, for a light and a dark page.
+    `takeaway` is one sentence about the findings; `alt` describes the picture. An `empty` chart has
+    no rows: show its takeaway instead of a picture.
     """
 
     name: str
     title: str
-    spec: dict[str, Any]  # Vega-Lite is JSON of any shape
+    spec: dict[str, Any]  # Vega-Lite may have any JSON structure
     svg: str
     svg_dark: str
     table: Table
@@ -67,7 +67,7 @@ class Chart:
 
     @property
     def headline(self) -> str:
-        """The first statement of the takeaway, as a title; `rest` is what follows it."""
+        """The first statement of the takeaway, as a title; `rest` is the remainder."""
         return STATEMENT.split(self.takeaway, maxsplit=1)[0].removesuffix(".")
 
     @property
@@ -77,7 +77,7 @@ class Chart:
 
     @property
     def size(self) -> tuple[str, str]:
-        """Width and height of the static picture, so that a page keeps its place free."""
+        """Width and height of the static picture, so that a page can reserve its space."""
         found = SIZE.search(self.svg)
         return (found[1], found[2]) if found else ("", "")
 
@@ -86,8 +86,8 @@ class Chart:
 class Definition:
     """One entry of `charts.toml`: `columns` maps result columns to headings.
 
-    Without `caption`, a function of the chart's name in `captions` says what the figures say.
-    `query` is the SQL file, where charts share one, and `interval` the kind of the intervals.
+    Without `caption`, the function of the chart's name in `captions` writes it. `query` is the SQL
+    file if charts share one, and `interval` the kind of the intervals.
     """
 
     title: str
@@ -147,10 +147,10 @@ def draw(
 
 
 def _draw(definition: Definition, rows: list[Row]) -> bytes:
-    """Vega-Lite as wide as its place, and its picture; a page adds its scheme's `config`."""
+    """Vega-Lite as wide as its container, and its picture; a page adds its scheme's `config`."""
     draws = pictures.PICTURES[definition.picture]
     width = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
-    with debug_mode(arg=False):  # a test checks each chart, which takes as long as to draw it
+    with debug_mode(arg=False):  # a test checks each chart; checking takes as long as drawing
         picture = draws(rows, definition.columns, **definition.options).properties(**width)
         made: dict[str, Any] = picture.to_dict(validate=False)
     del made["config"]
@@ -159,14 +159,14 @@ def _draw(definition: Definition, rows: list[Row]) -> bytes:
 
 
 def picture_of(spec: Mapping[str, Any], scheme: Literal["light", "dark"]) -> str:
-    """The SVG of a specification, places rounded to 0.1 px, without words for a screen reader."""
+    """The SVG of a specification, rounded to 0.1 px, without words for a screen reader."""
     static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS[scheme]})
     svg = SPOKEN.sub("", vl_convert.vegalite_to_svg(static.decode()))
     return TAG.sub(_to_tenths, svg)
 
 
 def _used(spec: Mapping[str, Any]) -> Mapping[str, list[Row]]:
-    """The data of a picture with the columns that it names; captions and tables have the others."""
+    """The data of a picture, reduced to its columns; captions and tables have the others."""
     marks = str({key: value for key, value in spec.items() if key != "datasets"})
     named = set(WORD.findall(marks))
     return {
@@ -180,7 +180,7 @@ def _to_tenths(tag: re.Match[str]) -> str:
 
 
 def as_rows(found: pl.DataFrame) -> list[Row]:
-    """Rows as a chart works with them: figures finite or absent, dates and lists as text."""
+    """The rows for a chart: figures are finite or absent, dates and lists are text."""
     figures = cs.float()
     return found.with_columns(
         pl.when(figures.is_finite()).then(figures),
@@ -191,7 +191,7 @@ def as_rows(found: pl.DataFrame) -> list[Row]:
 def rounded(value: Any) -> Any:  # noqa: ANN401 - a specification is JSON of any shape
     """A specification with four significant digits, for a file that a page loads.
 
-    Only the last step rounds: 1.31503 by way of 1.315 would print as 1.31 next to a caption's 1.32.
+    Figures are rounded once: 1.31503 by way of 1.315 would print as 1.31 next to a caption's 1.32.
     """
     if isinstance(value, dict):
         return {key: rounded(each) for key, each in value.items()}
@@ -201,7 +201,7 @@ def rounded(value: Any) -> Any:  # noqa: ANN401 - a specification is JSON of any
 
 
 def _takeaway(name: str, definition: Definition, rows: list[Row]) -> str:
-    """What the figures say, and what their intervals are about."""
+    """The findings, and the meaning of their intervals."""
     text = definition.caption or captions.CAPTIONS[name](rows)
     known = any(row.get("interval_low") is not None for row in rows)
     shown = known and "interval_low" in definition.columns

@@ -1,4 +1,4 @@
-"""Say in one sentence what the figures of a chart say."""
+"""Write the findings of a chart as one sentence."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from schemas.vocabulary.say import count, listed, percent, speedup, times
 
 
 def whole_map(rows: list[Row]) -> str:
-    """How many squares are above 1, with any backend and task."""
+    """The number of squares above 1, for any backend and task."""
     shown = [row for row in rows if (row["backend"], row["task_label"]) == ("any", "any")]
     above = sum(row["speedup"] > 1 for row in shown)
     pairs = f"{count(len(shown), 'pair')} of device and model size"
@@ -22,7 +22,7 @@ def whole_map(rows: list[Row]) -> str:
 
 
 def tasks(rows: list[Row]) -> str:
-    """The tasks on which one setting gains most and least, in the best tier."""
+    """The tasks with the highest and lowest gain of one setting, in the best tier."""
     best, *others = (group[0] for group in _groups(rows, "line_label"))
     last = ([best, *(row for row in others if row["tier"] == best["tier"])])[-1]
     if best is last:
@@ -35,7 +35,7 @@ def tasks(rows: list[Row]) -> str:
 
 
 def methods(rows: list[Row]) -> str:
-    """The usual speedup of the methods that most pairs of device and model have."""
+    """The usual speedup of the methods with the most pairs of device and model."""
     groups = [group for group in _groups(rows, "line_label") if len(group) >= FEWEST][:MOST_NAMED]
     if not groups:
         return "No method has enough pairs of device and model to say what is usual."
@@ -52,7 +52,7 @@ def _typical(group: list[Row]) -> str:
 
 
 def backends(rows: list[Row]) -> str:
-    """How far apart two backends of one device are, the most different device first."""
+    """The difference between two backends of a device, the most different device first."""
     firsts = sorted(
         (group[0] for group in _groups(rows, "line_label")),
         key=lambda row: -abs(math.log(row["typical"])),
@@ -66,7 +66,7 @@ def backends(rows: list[Row]) -> str:
 
 
 def submission_tasks(rows: list[Row]) -> str:
-    """The best arm whose figure is clear: over all tasks, or task by task without such a figure."""
+    """The best arm with a clear figure over all tasks or, without one, on single tasks."""
     judged = [row for row in rows if row["role"] == "speculation"] or rows
     overall = [row for row in judged if row["task"] == "all"]
     if overall:
@@ -82,7 +82,7 @@ def submission_tasks(rows: list[Row]) -> str:
 
 
 def depths(rows: list[Row]) -> str:
-    """The best depth of each pair, as far as intervals support it."""
+    """The best depth of each pair, if intervals support it."""
     best = [row for row in rows if row["best"]]
     if not best:
         return "With every depth the whole request is clearly slower: none is marked as the best."
@@ -116,7 +116,7 @@ def _best_depth(best: Row, rows: list[Row]) -> str:
 
 
 def round_costs(rows: list[Row]) -> str:
-    """From the cheapest round to the dearest, and what that means for acceptance."""
+    """The cheapest and the most expensive round, and the acceptance that each needs."""
     least, most = (end(rows, key=itemgetter("round_cost")) for end in (min, max))
 
     def printed(row: Row) -> str:
@@ -139,7 +139,7 @@ def context(rows: list[Row]) -> str:
 
 
 def _by_series(rows: list[Row], column: str, when: str, at: str) -> str:
-    """In how many series the speedup falls, and the one that changes most as an example."""
+    """The number of series in which the speedup falls, and the largest change as an example."""
     ends = [(found[0], found[-1]) for found in _groups(rows, "series")]
     fell = sum(last["speedup"] < first["speedup"] for first, last in ends)
     clearly = sum(_is_below(last, first) for first, last in ends)
@@ -154,7 +154,7 @@ def _by_series(rows: list[Row], column: str, when: str, at: str) -> str:
 
 
 def _is_below(row: Row, other: Row) -> bool:
-    """Whether the intervals of two figures are apart; a published figure has none."""
+    """Whether the first interval is entirely below the other; a published figure has none."""
     high, low = row["interval_high"], other["interval_low"]
     return high is not None and low is not None and bool(high < low)
 
@@ -193,14 +193,14 @@ def predictions(rows: list[Row]) -> str:
 
 
 def _part(rows: list[Row], column: str, shown: int | None = None) -> str:
-    """How many of all are shown, where that is a part."""
+    """The number shown out of all, if not all are shown."""
     shown = len(rows) if shown is None else shown
     return "" if rows[0][column] <= shown else f" Shown are {shown} of {rows[0][column]}."
 
 
 def verification_curve(rows: list[Row]) -> str:
-    """The cheapest and the dearest curve at their greatest widths."""
-    last = {row["curve_label"]: row for row in rows}  # rows come by ascending width
+    """The cheapest and the most expensive curve at their greatest widths."""
+    last = {row["curve_label"]: row for row in rows}  # rows are in order of width
     cheapest = min(last.values(), key=lambda row: row["step_ratio"] / row["width"])
     dearest = max(last.values(), key=lambda row: row["step_ratio"] / row["width"])
     if cheapest is dearest:
@@ -212,7 +212,7 @@ def verification_curve(rows: list[Row]) -> str:
     )
 
 
-FEWEST, MOST_NAMED = 3, 3  # dots of what is named, and how many are
+FEWEST, MOST_NAMED = 3, 3  # the number of named dots
 CLEAR = ("helps", "hurts")
 CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
     caption.__name__: caption
@@ -225,7 +225,7 @@ CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
 
 
 def _clear_ends(rows: list[Row], words: Callable[[Row], str], scope: str = "") -> str:
-    """The highest gain and the lowest loss that their intervals support, and how many are none."""
+    """The highest clear gain, the lowest clear loss, and the best figure that is slower in all."""
     helps = [row for row in rows if row["verdict"] == "helps"]
     hurts = [row for row in rows if row["verdict"] == "hurts"]
     gain = f"the highest clear gain is {words(max(helps, key=_speedup))}" if helps else ""
@@ -245,7 +245,7 @@ def _speedup(row: Row) -> float:
 
 
 def _figure(row: Row) -> str:
-    """A speedup with its interval, and the whole request where the chart has it."""
+    """A speedup with its interval, and with the whole request if the chart has it."""
     text = speedup(row["speedup"], row["interval_low"], row["interval_high"])
     whole = [row[name] for name in ("whole_request", "stated_request") if name in row]
     if not whole:

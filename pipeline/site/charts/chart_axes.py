@@ -1,4 +1,4 @@
-"""Axes of speedups and of names, and the reference lines that are drawn on them."""
+"""Draw axes of speedups and of names, and reference lines."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ import altair as alt
 from pipeline.site.charts.theme import NEUTRAL, Row
 
 LINE_PX = 14
-FARTHEST = 10.0  # how far an axis of speedups follows an interval
+FARTHEST = 10.0  # the widest factor that an axis of speedups shows
 LEAST_TICKS = 4
 TICKS: tuple[tuple[float, ...], ...] = (
     (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100),
@@ -16,19 +16,19 @@ TICKS: tuple[tuple[float, ...], ...] = (
     (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.4, 1.6, 1.8, 2),
     tuple(step / 20 for step in range(14, 33)),
 )
-BETWEEN = " · "  # parts of a name; each gets its own line at the chart
+BETWEEN = " · "  # between the parts of a name; each part has its own line in a chart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedupAxis:
-    """A log axis of speedups: what it spans, and where it has lines."""
+    """A log axis of speedups: its range and its gridlines."""
 
     low: float
     high: float
 
     @property
     def scale(self) -> alt.Scale:
-        """What lies beyond an end is drawn at that end."""
+        """The scale; values beyond an end are drawn at that end."""
         return alt.Scale(type="log", domain=[self.low, self.high], nice=False, clamp=True)
 
     @property
@@ -37,7 +37,7 @@ class SpeedupAxis:
 
     @property
     def ticks(self) -> tuple[float, ...]:
-        """Round numbers, as few as show the scale."""
+        """A few round numbers that show the scale."""
         within = [tuple(t for t in each if self.low <= t <= self.high) for each in TICKS]
         return next((each for each in within if len(each) >= LEAST_TICKS), within[-1])
 
@@ -45,8 +45,8 @@ class SpeedupAxis:
 def speedup_axis(rows: list[Row]) -> SpeedupAxis:
     """An axis that shows all speedups and 1; intervals are cut at a factor of ten.
 
-    Beyond ten times either way the words say no more than that (`<0.1`, `>10`), nor does the axis:
-    one interval without evidence would squeeze all others together.
+    Words say no more than `<0.1` and `>10` beyond a factor of ten, and neither does the axis: one
+    interval without evidence would squeeze all others together.
     """
     middles = [row["speedup"] for row in rows if row["speedup"] is not None]
     bounds = [
@@ -61,10 +61,10 @@ def speedup_axis(rows: list[Row]) -> SpeedupAxis:
 
 
 def lines_of_words(names: list[str], *, between: str = BETWEEN, skipped: int = 0) -> alt.Axis:
-    """An axis whose names take several lines, so that a phone shows them whole.
+    """An axis with names on several lines, so that a phone shows them in full.
 
-    The renderer puts the first line at the mark; the offset puts their middle there. `skipped`
-    parts at the beginning of a name only make it unique.
+    The renderer puts the first line at the mark; the offset moves their middle there. The `skipped`
+    first parts of a name only make it unique and are not shown.
     """
     counts = sorted({name.count(between) + 1 for name in names})
     offsets: list[dict[str, Any]] = [
@@ -83,7 +83,7 @@ def lines_of_words(names: list[str], *, between: str = BETWEEN, skipped: int = 0
 
 
 def unity(*, axis: str) -> alt.Chart:
-    """A dashed rule at 1, where speculation changes nothing."""
+    """A dashed rule at 1, where speculation has no effect."""
     base = alt.Chart(alt.InlineData(values=[{"unity": 1}])).mark_rule(strokeDash=[4, 3], aria=False)
     rule: alt.Chart = base.encode(x="unity:Q") if axis == "x" else base.encode(y="unity:Q")
     return rule
@@ -93,7 +93,7 @@ ISO_SPEEDUPS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 def iso_lines(ends: tuple[float, float], x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """The losing half of the plane, and lines of equal speedup, named where they leave it."""
+    """The losing half of the plane, and lines of equal speedup, labelled at its edge."""
     half = [{"round_cost": end, "tokens_per_round": end, "floor": ends[0]} for end in ends]
     lines = [
         {"round_cost": cost, "tokens_per_round": cost * iso, "iso": f"{iso:g}×"}  # noqa: RUF001 - the multiplication sign is meant

@@ -1,4 +1,4 @@
-"""The parts of pictures: a base with its tooltip, points, bars and layers."""
+"""Draw the parts of pictures: a base with its tooltip, points, bars and layers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -12,13 +12,13 @@ Picture: TypeAlias = alt.LayerChart
 Tooltip: TypeAlias = Mapping[str, str]
 POINT_PX2 = 70
 TIERS = {"filled": False, "color": DOT, "fill": DOT}
-# What was measured here is filled; what others measured is an outline.
+# Our measurements are filled, those of others are outlines.
 FILLED = alt.condition("datum.tier === 'measured'", alt.value(0.8), alt.value(0.1))
 
 
 def base(rows: list[Row], columns: Tooltip) -> alt.Chart:
     """The rows, with a tooltip and words for screen readers."""
-    # Each step copies a chart with the lists and dictionaries in it, but no tuple.
+    # Each step copies a chart with its lists and dictionaries, but not its tuples.
     data = alt.InlineData(values=tuple(rows))
     tooltip = [alt.Tooltip(field=name, title=title) for name, title in columns.items()]
     made: alt.Chart = alt.Chart(data).encode(
@@ -28,7 +28,7 @@ def base(rows: list[Row], columns: Tooltip) -> alt.Chart:
 
 
 def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
-    """What a screen reader says of a mark, as an expression: its figures under their headings."""
+    """A mark's text for a screen reader, as an expression: its figures under their headings."""
     parts = []
     for name, title in columns.items():
         known = [row[name] for row in rows if row.get(name) is not None]
@@ -39,13 +39,13 @@ def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
 
 
 def points(on: alt.Chart, **style: Any) -> alt.Chart:  # noqa: ANN401 - Altair's own
-    """A point for each row, filled where no `style` says otherwise."""
+    """A point for each row, filled unless a `style` says otherwise."""
     made: alt.Chart = on.mark_point(**{"filled": True, "size": POINT_PX2, "opacity": 1, **style})
     return made
 
 
 def bars(on: alt.Chart, shown: str, width: float, opacity: float = 1) -> alt.Chart:
-    """A rule mark for each row that the filter `shown` keeps."""
+    """A rule mark for each row that passes the filter `shown`."""
     made: alt.Chart = on.transform_filter(shown).mark_rule(
         strokeWidth=width, opacity=opacity, aria=False
     )
@@ -70,7 +70,7 @@ def upright(  # noqa: PLR0913 - one argument per visual channel
     opacity: float = 1,
     height: int = 320,
 ) -> Picture:
-    """Points with upright intervals on a log axis of speedups, on `lines` where they are given.
+    """Points with vertical intervals on a log axis of speedups, on top of `lines` if given.
 
     `drawn` are the columns of the points, and of the ends of their intervals.
     """

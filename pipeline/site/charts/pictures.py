@@ -1,4 +1,4 @@
-"""Draw rows of a chart with Altair. `charts.toml` names these functions and their options."""
+"""Draw the rows of a chart with Altair. `charts.toml` names these functions and their options."""
 
 from collections.abc import Callable, Mapping
 from itertools import cycle, islice
@@ -22,16 +22,16 @@ THOUSANDS = "datum.value < 1024 ? datum.value : datum.value / 1024 + 'k'"
 MAP_ENDS, DARK_FROM, MAP_INK = [0.4, 2.5], 0.6, "#18212d"
 MOMENT = itemgetter("measured_on", "build_number", "engine_build")  # b9294 is older than b10068
 STEPS = ("none", "faster", "slower")
-FEW_BUILDS = 4  # names of so many fit side by side
-FEW_SETTINGS, FEW_CURVES = 4, 5  # so many can be named below the chart
-EDGE_PX = 12  # a point at the end of an axis is whole
+FEW_BUILDS = 4  # this many names fit side by side
+FEW_SETTINGS, FEW_CURVES = 4, 5  # this many can be named below the chart
+EDGE_PX = 12  # so that a point at the end of an axis is not cut off
 PLANE_TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 
 
 def bands(
     rows: list[theme.Row], columns: Tooltip, *, line: str, series: str, title: str
 ) -> Picture:
-    """One band per `line` in the order of the rows, one point with its interval per `series`."""
+    """One band per `line` in the order of the rows, with a point and its interval per `series`."""
     lines = list(dict.fromkeys(row[line] for row in rows))
     colours, shapes = _scales(rows, series)
     span = chart_axes.speedup_axis(rows)
@@ -74,8 +74,8 @@ def spread(rows: list[theme.Row], columns: Tooltip, *, x: str, wide: str) -> Pic
 
 
 def heat_map(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """Devices by sizes of models, for the backend and the task that a reader chooses."""
-    rows = sorted(rows, key=DEVICE_AND_SIZE)  # a file of likes beside likes compresses better
+    """Devices by size of model, for the backend and the task that a reader chooses."""
+    rows = sorted(rows, key=DEVICE_AND_SIZE)  # neighbouring equal values compress better
     devices = sorted({row["device_label"] for row in rows})
     sizes = list(dict.fromkeys(row["size_class"] for row in sorted(rows, key=SIZE)))
     chosen = {"through": ("backend", "Backend "), "doing": ("task_label", "Task ")}
@@ -160,7 +160,7 @@ def series_by_context(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 
 def _series(rows: list[theme.Row], on: alt.Chart) -> tuple[alt.Chart, alt.Chart, alt.Shape]:
-    """What the series of a chart are drawn on, their lines, and their shapes, by method."""
+    """The base of a chart of series, their lines, and their shapes by method."""
     colours, shapes = theme.method_scales(rows)
     base = on.encode(
         color=marks.channel(alt.Color, "method_label", "Method", colours), detail="series:N"
@@ -171,7 +171,7 @@ def _series(rows: list[theme.Row], on: alt.Chart) -> tuple[alt.Chart, alt.Chart,
 
 
 def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """A grey line for each setting over the builds, as its change; detected steps in colour."""
+    """A grey line for the change of each setting over builds; detected steps are coloured."""
     builds = list(dict.fromkeys(row["engine_build"] for row in sorted(rows, key=MOMENT)))
     # A phone has room for `llama.cpp` above `b6350`, but not next to it.
     axis = alt.Axis(
@@ -180,7 +180,7 @@ def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
     base = marks.base(rows, columns).encode(
         x=alt.X("engine_build:O", title="Engine build", sort=builds, axis=axis), detail="line:N"
     )
-    # Two dozen settings with their intervals would cover each other; those of the steps matter.
+    # Two dozen settings with intervals would cover each other, so only steps have intervals.
     few = len({row["line"] for row in rows}) <= FEW_SETTINGS
     step = "step_label", "Detected step"
     colours = [theme.NEUTRAL, theme.FASTER, theme.SLOWER]
@@ -219,7 +219,7 @@ def break_even_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 
 def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """Both axes alike and logarithmic; on the dashed line a prediction is right."""
+    """Two equal logarithmic axes; predictions on the dashed line are right."""
     values = [row[key] for row in rows for key in ("predicted", "speedup")]
     ends = [min([0.9, *values]) / 1.05, max([1.1, *values]) * 1.05]
     span = chart_axes.SpeedupAxis(low=ends[0], high=ends[1])
@@ -236,7 +236,7 @@ def curves(  # noqa: PLR0913 - two axes with their titles
 ) -> Picture:
     """Colour by backend; the curves of one backend are distinguished by their dashes."""
     colours = theme.backend_colours(row["backend"] for row in rows)
-    ticks = sorted({row[x] for row in rows})  # counts: between them is nothing
+    ticks = sorted({row[x] for row in rows})  # counts, with no values between them
     base = marks.base(rows, columns).encode(
         x=alt.X(
             f"{x}:Q",
@@ -267,7 +267,7 @@ PICTURES: Mapping[str, Callable[..., Picture]] = {
 
 
 def _scales(rows: list[theme.Row], series: str) -> tuple[theme.Scale, theme.Scale]:
-    """Colours and shapes of what is side by side in a band: methods, arms or backends."""
+    """Colours and shapes of the items in a band: methods, arms or backends."""
     if series == "method_label":
         return theme.method_scales(rows)
     if series == "backend":

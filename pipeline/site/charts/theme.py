@@ -1,8 +1,8 @@
 """Colours and shapes of methods and backends, and the Vega-Lite config of light and dark pages.
 
-Every colour keeps a contrast of at least 3:1 on both grounds, so that one specification serves
-both; only text and lines differ (`CONFIGS`). Grounds are transparent. No red against green, and a
-shape or a number with every colour.
+Every colour has a contrast of at least 3:1 on both backgrounds, so that one specification serves
+both; only text and lines differ (`CONFIGS`). Backgrounds are transparent. Red is not paired with
+green, and every colour comes with a shape or a number.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 from schemas.vocabulary import METHODS
 from schemas.vocabulary.documents import document
 
-Row: TypeAlias = dict[str, Any]  # one row of a query: names to figures and words
+Row: TypeAlias = dict[str, Any]  # one row of a query: figures and words by name
 Scheme = Literal["light", "dark"]
 Scale: TypeAlias = tuple[list[str], list[str]]  # domain and range
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
@@ -24,13 +24,13 @@ BAND_PX = 30
 METHOD_COLOURS = {name: method.colour for name, method in METHODS.items() if method.colour}
 METHOD_SHAPES = {name: method.shape for name, method in METHODS.items() if method.shape}
 NEUTRAL = METHOD_COLOURS["other"]
-# Blue and orange mean faster and slower: neither a method nor a backend has them.
+# Blue and orange mean faster and slower, so no method or backend has them.
 FASTER, SLOWER = "#0A7BBF", "#C77F00"
 DOT = next(iter(METHOD_COLOURS.values()))
 CHARTS = document("charts", "pipeline.site")
 BACKEND_COLOURS: dict[str, str] = CHARTS["backends"]
 
-# Of words, of lines, and behind words on top of lines, which is --dm-card in draftmap.css.
+# Colours of words, of lines, and behind words on lines, which is --dm-card in draftmap.css.
 _INK: dict[Scheme, tuple[str, str, str]] = {
     "light": ("#20242B", "#C9CED6", "#ffffff"),
     "dark": ("#E4E7EC", "#4A505B", "#18202a"),
@@ -59,7 +59,7 @@ CONFIGS = {scheme: config(scheme) for scheme in SCHEMES}
 
 
 def darkened(svg: str) -> str:
-    """A picture for light pages as one for dark pages: `config` differs in these colours alone."""
+    """Turn a picture for light pages into one for dark pages: only colours of `config` differ."""
     for light, dark in zip(*_INK.values(), strict=True):
         svg = svg.replace(f'="{light}"', f'="{dark}"')
     return svg
@@ -81,7 +81,7 @@ def colour(method: str) -> str:
 def _scale(colours: dict[str, str], keys: Iterable[str]) -> Scale:
     """Domain and range of a colour scale for these keys, in one fixed order."""
     present = set(keys)
-    unlisted = sorted(present - colours.keys())  # a backend that a result names itself
+    unlisted = sorted(present - colours.keys())  # a backend with a name from a result
     domain = [key for key in colours if key in present] + unlisted
     return domain, [colours.get(key, NEUTRAL) for key in domain]
 

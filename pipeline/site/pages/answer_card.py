@@ -1,4 +1,4 @@
-"""The words on the card of an answer, for the files that a page looks up and for whole pages."""
+"""Write the words on the card of an answer, for files that a page looks up and for full pages."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from pipeline.site.pages.shown_commands import line_of
 from pipeline.site.pages.strips import HIGH, LOW
 from schemas.vocabulary import say
 
-CLEAR = 1.05  # beyond so much a figure has a direction
+CLEAR = 1.05  # a larger factor is a direction
 DIGITS = 2
 
 
@@ -35,7 +35,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """One answer as `answer.html.jinja` draws it; without anything it is the empty one."""
+    """One answer as `answer.html.jinja` draws it; the defaults are an empty card."""
 
     look: str = ""
     asked: str = ""
@@ -72,7 +72,7 @@ def words_of(found: Answer) -> Words:
 
 
 def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> Card:
-    """The card of an answer about a machine and a model, which has a page at an address."""
+    """The card of an answer about a machine and a model; `address` is its own page, if any."""
     words, judged = words_of(found), found.judged
     gain = judged.gain if judged and found.asked.fits else None
     card = Card(
@@ -96,7 +96,7 @@ def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> 
 
 
 def strip(speedup: float, low: float, high: float) -> Mapping[str, float]:
-    """Where the marks are, in percent of the axis."""
+    """The positions of the marks, in percent of the axis."""
     even, at, left, right = (round(_position(each), DIGITS) for each in (1.0, speedup, low, high))
     width = round(abs(at - even), DIGITS)
     return {
@@ -114,7 +114,7 @@ def _position(ratio: float) -> float:
 
 
 def _look(found: Answer) -> str:
-    """Classes: the direction is a colour, its strength how well it is known."""
+    """CSS classes: the colour is the direction, its strength the quality of the evidence."""
     judged = found.judged
     speedup = judged.gain.estimate if judged and judged.gain else 1.0
     if not found.asked.fits:
@@ -125,7 +125,7 @@ def _look(found: Answer) -> str:
 
 
 def _grade(judged: PlanOption | None) -> str:
-    """How well it is known: measured, by several people, by one person, or predicted."""
+    """The grade of the evidence: measured, by several people, by one person, or predicted."""
     figures = judged.figures if judged else None
     if figures is None:
         return "predicted"

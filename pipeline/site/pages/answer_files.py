@@ -1,7 +1,7 @@
-"""Answer every listed model on every listed machine: `assets/answers/<model>.json`, one a model.
+"""Answer every listed model on every listed machine: one `assets/answers/<model>.json` a model.
 
 The terminal gives the same answers to the same words (`--gpu` or `--cpu`, and the model's name).
-Sentences and commands are Python's; a page looks them up. Each is stored once in `texts`.
+Python writes sentences and commands, and a page looks them up. Each is stored once in `texts`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ from schemas.codec import Json
 FORMAT, VERSION = "draftmap-answers", 2
 FOLDER = "assets/answers"
 DIGITS = 6
-WORDS = tuple(each.name for each in fields(Words))  # by their numbers in `texts`
+WORDS = tuple(each.name for each in fields(Words))  # as numbers of entries in `texts`
 _WORDS_OF = attrgetter(*WORDS)
 COLUMNS = (
     *("machine", "verdict", "chance", "before_tps", "after_tps", "speedup", "low", "high", "basis"),
@@ -93,7 +93,7 @@ def answer_files(
 
 
 def _model(key: str, name: str, own: Iterable[Report]) -> Mapping[str, object]:
-    """A model in the list: `people` says which one of a size to answer with."""
+    """A model in the list: of several of one size, the one with the most `people` is chosen."""
     shape = shape_named(name)
     return {
         "id": key,
@@ -107,7 +107,7 @@ def _model(key: str, name: str, own: Iterable[Report]) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """A machine that can be described, with its number in the list and the rates it reached."""
+    """A machine of known size, with its number in the list and the rates that it reached."""
 
     number: int
     computer: Computer
@@ -116,13 +116,13 @@ class _Machine:
 
 def _computers(asked: Iterable[ListedMachine], rates: Iterable[Rate]) -> Iterator[_Machine]:
     for number, machine in enumerate(asked):
-        with suppress(QuestionError):  # a card of unknown size: nobody can say what it holds
+        with suppress(QuestionError):  # a card of unknown size
             computer = described_computer(machine.words)
             yield _Machine(number, computer, rates_of(computer, rates))
 
 
 def _free_mib(computer: Computer) -> int | None:
-    """What its one card has free before a model is loaded; several cards divide a model."""
+    """The free memory of a single card before a model is loaded; `None` for several cards."""
     if len(computer.devices) != 1:
         return None
     return int(computer.devices[0].free_mib)
@@ -136,7 +136,7 @@ def _file(
     cache: Cache,
     kept_rows: Sequence[object],
 ) -> bytes:
-    """The answers of a model. Rows of machines about which nothing is new come from the cache."""
+    """The answers of a model. Rows of machines without new results come from the cache."""
     texts: dict[str, int] = {}
     placed: dict[tuple[object, ...], Placements] = {}
     before = orjson.loads(cache.get(kept_rows) or b"{}")
@@ -144,7 +144,7 @@ def _file(
     rows = []
     target = model_named(name)
     for machine in machines:
-        if target is None:  # people measured it, and nobody knows its shape
+        if target is None:  # people measured it, but its shape is unknown
             break
         computer = with_rates(machine.computer, machine.rates, target.facts)
         own = sha256(msgspec.json.encode(computer)).hexdigest()
@@ -165,7 +165,7 @@ def _file(
 
 
 def _memory_of(question: Question) -> tuple[object, ...]:
-    """What decides where layers go: two machines with the same have the same placements."""
+    """The memory that determines placements; machines with equal memory have the same ones."""
     computer = question.computer
     free = tuple(memory.free_mib for memory in (*computer.devices, computer.host))
     return free, computer.unified

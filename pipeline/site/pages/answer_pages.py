@@ -1,4 +1,4 @@
-"""The answers: files that a page looks up, and a page for each question that is asked most."""
+"""Write the answers: files that a page looks up, and a page for each common question."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class CommonAnswer:
 
     @property
     def finding(self) -> str:
-        """The verdict as a title has it, with its figure and where that is from."""
+        """The verdict as in a title, with its figure and the figure's source."""
         judged = self.found.judged
         if not self.found.asked.fits:
             return "does not fit"

@@ -1,4 +1,4 @@
-"""The files of all cells, column by column, that Explore and Compare work on."""
+"""Write the files of all cells, column by column, for Explore and Compare."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ from pipeline.site.pages.template_environment import task
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, SIZES, TASKS, VERDICTS, say
 
 ALL_TASKS, UNSTATED = "all", "unstated"
-NO_INTERVAL = "no-interval"  # in the place of a verdict
+NO_INTERVAL = "no-interval"  # in place of a verdict
 PUBLISHED = "published"
-WHOLE_FROM_TPS = 1000  # a rate of four digits has no decimals
+WHOLE_FROM_TPS = 1000  # a rate with four digits has no decimals
 DEFAULT_ENGINE = RUNNERS[DEFAULT_RUNNER].engine_label
 VENDORS = {
     "nvidia": "NVIDIA",
@@ -47,24 +47,24 @@ def _rate(column: str) -> pl.Expr:
 
 
 def task_label(name: str) -> str:
-    """What a figure was measured on; public sources seldom say."""
+    """The task of a figure, which public sources rarely state."""
     return "not stated" if name == UNSTATED else task(name)
 
 
 def evidence_address(name: str) -> str:
-    """Where the figures of a row come from: the page of a submission, or an address as it is."""
+    """The source of a row's figures: the page of a submission, or another address."""
     return name if "/" in name else submission_address(name)
 
 
 def _command(row: Mapping[str, Any]) -> str:
-    """The command that measures a cell again; unknown for figures of public sources."""
+    """The command that measures a cell again; `None` for figures of public sources."""
     if row["tier"] == PUBLISHED:
         return ""
     return shown_commands.measure([shown_commands.setting_of(SimpleNamespace(**row, task="all"))])
 
 
 def _axis(name: str, label: pl.Expr, order: pl.Expr | None = None, default: str = "usual") -> Facet:
-    """A setting that few change: `default` comes first."""
+    """A setting that is rarely changed; `default` comes first."""
     text = label.cast(pl.String)
     first = pl.when(label.is_null()).then(-1).otherwise(0 if order is None else order)
     return Facet(name=name, key=text.fill_null(default), order=first)
@@ -157,7 +157,7 @@ FACETS = (
     ),
 )
 SETUP = Facet(name="setup", key=col("setup"))
-# What leads from a row elsewhere: nearly every row has values of its own.
+# Links of a row; nearly every row has different ones.
 LINKS = (
     SETUP,
     Facet(name="evidence", key=col("submission"), printed=evidence_address),
@@ -173,7 +173,7 @@ LINKS = (
         printed=_command,
     ),
 )
-# What Compare names places and settings by.
+# The facets by which Compare names places and settings.
 COMPARED = {
     *("device", "backend", "engine", "target", "quant", "method", "depth", "concurrency", "draft"),
     *("task", "tier", "conditions", "suite"),
@@ -194,14 +194,14 @@ MEASURES = (
     Measure(name="rigs", value=col("rigs"), digits=0),
     Measure(name="submissions", value=col("submissions"), digits=0),
 )
-MOST_CELLS = 40_000  # in one file: some 860 KB compressed
+MOST_CELLS = 40_000  # in one file: about 860 KB compressed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """All cells as files: first what Explore and Compare open with, then the rest.
+    """All cells as files: first those that Explore and Compare open with, then the others.
 
-    Without `parts`, which lists the rest by task and by device, there is one file of all `cells`.
+    `parts` lists the others by task and by device; without it, one file has all `cells`.
     """
 
     first: Asset
@@ -212,10 +212,10 @@ class Files:
 
 
 def cells_files(cells: pl.DataFrame, most_cells: int = MOST_CELLS) -> Files:
-    """One file, or of many cells those over all tasks, each task's and each device's.
+    """One file, or for many cells one file over all tasks, one for each task and each device.
 
-    A visitor of a large collection looks at one task at a time, and compares two devices. There the
-    links of a task's rows are their own file, and Compare opens with settings without figures.
+    A visitor of a large collection looks at one task at a time, or compares two devices. Links of a
+    task's rows are then in a separate file, and Compare opens with settings without figures.
     """
     facets = (*FACETS, *axes_of(cells).values())
     if len(cells) <= most_cells:
@@ -255,7 +255,7 @@ def _named(kind: str, data: bytes) -> Asset:
 
 
 def axes_of(cells: pl.DataFrame) -> Mapping[str, Facet]:
-    """The axes on which the cells differ; the others would be filters with one choice."""
+    """The axes on which cells differ; the others would be filters with a single choice."""
     return {
         facet.name: facet for facet in AXIS_FACETS if cells.select(facet.key.n_unique()).item() > 1
     }

@@ -1,4 +1,4 @@
-"""The page *Data and sources*: exported files and columns, the data set as JSON-LD, the sources."""
+"""Write the page *Data and sources*: files, columns, the data set as JSON-LD, the sources."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter, itemgetter
@@ -20,7 +20,7 @@ from pipeline.site.pages.template_environment import day, environment, render
 from pipeline.site.rows import grouped, read
 from schemas.vocabulary.documents import document
 
-FIRST = "cells"  # what most readers look for
+FIRST = "cells"  # the tables that most readers look for
 TITLE = "Draftmap: the open map of where speculative decoding makes a local language model faster"
 
 
@@ -74,7 +74,7 @@ def example(connection: duckdb.DuckDBPyConnection) -> tuple[str, str, str] | Non
 
 
 def device_files(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
-    """What is known about each device: its rows of the speedups, at its own address."""
+    """A file for each device: its rows of the speedups, at the device's address."""
     for device, rows in grouped(read(connection, "speedup"), attrgetter("device")).items():
         value = {
             "format": "draftmap-device",
@@ -89,7 +89,7 @@ def device_files(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
 
 
 def text_file(path: str, site: Site, **values: object) -> Asset:
-    """A plain text file at the root; its links are absolute where the site's address is known."""
+    """A plain text file at the root; its links are absolute if the site's address is known."""
     text = environment().get_template(f"{path}.jinja").render(site=site, **values)
     return Asset(path=path, data=Markup(text).unescape().encode())  # noqa: S704 - plain text, no HTML
 
@@ -104,7 +104,7 @@ def _days(connection: duckdb.DuckDBPyConnection) -> tuple[str | None, str | None
 def datasets(
     connection: duckdb.DuckDBPyConnection, files: tuple[ExportedFile, ...]
 ) -> Iterator[Mapping[str, object]]:
-    """Every exported table with its files and columns, the most asked for first."""
+    """Every exported table with its files and columns, the most useful first."""
     listed = [file for file in files if file.table and file.role != "part"]
     by_table = grouped(listed, lambda file: file.table or "")
     described = {view.name: view for view in views(connection)}
@@ -113,7 +113,7 @@ def datasets(
         table = EXPORTS[name]
         view = described[table]
         columns = [_column(*column, table) for column in view.columns]
-        # What a column means is said once, under the first table that has it.
+        # A column is described once, under the first table that has it.
         first_in = [listed_in.setdefault((x["name"], x["meaning"]), name) for x in columns]
         yield {
             "name": name,
@@ -143,7 +143,7 @@ def dataset(
 ) -> dict[str, Any]:
     """The data set as a JSON value; `first` and `last` are the days of the measurements."""
     value = document("dataset", "pipeline.site") | {
-        # The digest of all digests: it names these very files, whatever the address.
+        # The digest of all digests identifies exactly these files, at any address.
         "identifier": [f"sha256:{file.sha256}" for file in files if file.name == SUMS],
         "citation": citation(site, last),
         "distribution": [
@@ -158,7 +158,7 @@ def dataset(
 
 
 def citation(site: Site, last: str | None) -> str:
-    """How the collection is cited, in one line."""
+    """The citation of the collection, in one line."""
     dated = f" ({last[:4]})" if last else ""
     until = f" Data as of {last}," if last else ""
     address = f" {site.address}" if site.address else ""
@@ -167,7 +167,7 @@ def citation(site: Site, last: str | None) -> str:
 
 def _download(file: ExportedFile, site: Site) -> dict[str, Any]:
     suffix = file.name.rpartition(".")[2]
-    # Without the site's address a path from the page of the data, which is in data/ itself.
+    # Without the site's address, a path relative to the page of the data, which is in data/.
     base = f"{site.address}data/" if site.address else ""
     return {
         "@type": "DataDownload",

@@ -1,4 +1,4 @@
-"""A page for each device and each target model."""
+"""Write a page for each device and each target model."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
@@ -20,7 +20,7 @@ DEVICE_CHARTS = {
     "verification_curve": "What a wider step costs",
 }
 CHARTS = {"device": DEVICE_CHARTS, "target": {"depths": "The best depth"}}
-# What published figures alone can draw.
+# Charts that need only published figures.
 PUBLISHED_CHARTS = {"device": ["depths"], "target": []}
 FEWEST_POINTS = 3
 
@@ -28,7 +28,7 @@ FEWEST_POINTS = 3
 def _pages(
     connection: duckdb.DuckDBPyConnection, site: model.Site, *, kind: str
 ) -> Iterator[model.Page]:
-    """Every device, or every model, that somebody has measured or printed figures of."""
+    """Every device, or every model, with measured or published figures."""
     parts = _parts(connection, kind)
     measured = {getattr(row, kind): row for row in read(connection, kind)}
     for name in sorted(measured.keys() | parts["strips"].keys() | parts["pairs"].keys()):
@@ -52,7 +52,7 @@ target_pages = partial(_pages, kind="target")
 
 
 def first_chart(figures: Iterable[model.Figure]) -> tuple[model.Figure, ...]:
-    """The first of several charts that has enough points to show anything."""
+    """The first of several charts with enough points."""
     return tuple(
         each
         for each in figures
@@ -61,11 +61,11 @@ def first_chart(figures: Iterable[model.Figure]) -> tuple[model.Figure, ...]:
 
 
 def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
-    """What the template of a device and that of a target both need."""
+    """The values for the templates of both devices and targets."""
     shown = {part: rows[name] for part, rows in parts.items()}
     rows = shown.pop("strips")
     typical = strips.typical(rows)
-    # What unknown accounts measured does not come before what others have published.
+    # Measurements by unknown accounts do not precede published figures.
     shown["surest"] = tuple(row for row in shown["surest"] if not (row.backing and typical))
     labelled = next(iter((*rows, *shown["cells"], *shown["newest"], *shown["pairs"])))
     return {
@@ -83,9 +83,9 @@ def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
 
 
 def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
-    """What the pages of devices and of targets show, each by the name of its device or target.
+    """The tables of the pages of devices and targets, by the name of the device or target.
 
-    Failures are those of submissions that count; a withdrawn one shows its own on its own page.
+    Failures are those of submissions that count; a withdrawn one shows its own on its page.
     """
     of = attrgetter(kind)
     return {
@@ -98,6 +98,6 @@ def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
         "newest": grouped(read(connection, "newest"), of),
         "credits": grouped((row for row in read(connection, "credits") if row.counted), of),
         "pairs": grouped(read(connection, "published_pairs"), of),
-        # Of single tasks there are no tables: a place in one holds one figure.
+        # Single tasks have no tables, because a place in a table has one figure.
         "drafts": grouped((row for row in read(connection, "draft_grid") if not row.task), of),
     }

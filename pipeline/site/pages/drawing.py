@@ -1,4 +1,4 @@
-"""Positions of marks in the small drawings that templates make: whiskers and curves."""
+"""Compute positions of marks in the small drawings of templates: whiskers and curves."""
 
 import math
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class Curve:
 
 
 def whisker(row: Row) -> Whisker | None:
-    """Where a row's interval lies; a missing bound falls on the estimate itself."""
+    """The position of a row's interval; a missing bound is at the estimate itself."""
     middle, low, high = row.speedup, row.interval_low, row.interval_high
     if middle is None:
         return None
@@ -55,7 +55,7 @@ def whisker(row: Row) -> Whisker | None:
 
 
 def log_position(value: float) -> float:
-    """Percent along the axis from 1/4 to 4; values outside stick to its ends."""
+    """Percent along the axis from 1/4 to 4; values outside are at its ends."""
     share = (math.log(max(value, 1e-9)) / math.log(WHISKER_END) + 1) / 2
     return round(min(max(share, 0.0), 1.0) * 100, 2)
 

@@ -1,4 +1,4 @@
-"""Write what people measured as one file, which ships with the program: `answers/evidence.json`."""
+"""Write people's measurements as one file that ships with the program: `answers/evidence.json`."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ from pipeline.site.pages.model import Asset
 from pipeline.site.rows import Row, grouped, read
 
 PATH = "assets/evidence.json"
-DIGITS = 4  # significant ones: what is printed has three
+DIGITS = 4  # significant digits; printed figures have three
 COUNT = re.compile(r"(?:(\d+) \N{MULTIPLICATION SIGN} )?(.+)")
 TOO_OLD = "2025"  # engines and heads have changed too much since
 
@@ -26,7 +26,7 @@ def evidence_file(found: Iterable[Report]) -> Asset:
 
 
 def reports(connection: duckdb.DuckDBPyConnection) -> Iterator[Report]:
-    """What each person found on one machine with one model."""
+    """A report for each person, machine and model."""
     rows = read(connection, "evidence")
     for own in grouped(rows, _setup).values():
         first = own[0]
@@ -51,7 +51,7 @@ def reports(connection: duckdb.DuckDBPyConnection) -> Iterator[Report]:
 
 
 def _setup(row: Row) -> tuple[object, ...]:
-    """What the figures of one report have in common."""
+    """The setup that the figures of one report have in common."""
     person = row.person if row.tier == "published" else None  # a cell has one figure
     return (
         *(row.tier, row.device_label, row.backend, row.target_label, row.quantisation),

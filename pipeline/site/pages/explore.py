@@ -1,4 +1,4 @@
-"""The page Explore: its first rows, what the filters are called, and two settings side by side."""
+"""Write the page Explore: its first rows, its filters' labels, and two settings side by side."""
 
 from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
@@ -68,14 +68,14 @@ def explore(
 
 
 def with_vendors(cells: pl.DataFrame) -> pl.DataFrame:
-    """Public sources name a card and no vendor."""
+    """Add vendors, because public sources name only a card."""
     names = {label: vendor_of(label) for label in cells["device_label"].unique()}
     named = col("device_label").replace_strict(names, return_dtype=pl.String)
     return cells.with_columns(col("vendor").fill_null(named)) if names else cells
 
 
 def directions(speedups: Iterable[float | None]) -> dict[str, int]:
-    """How many figures are slower, about even and faster, as the map colours them."""
+    """The numbers of figures that are slower, about even and faster, as coloured by the map."""
     known = [each for each in speedups if each is not None]
     slower = sum(each < 1 / CLEAR for each in known)
     faster = sum(each > CLEAR for each in known)

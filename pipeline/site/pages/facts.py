@@ -1,4 +1,4 @@
-"""What a submission says about its machine, its engine and its settings, as labels and words."""
+"""List the facts about a submission's machine, engine and settings, as labels and words."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,12 +7,12 @@ from pipeline.site.rows import Row
 from schemas.vocabulary import say
 from schemas.vocabulary.axes import AXES
 
-# Axes that the page shows in words of its own.
+# Axes that the page shows in its own words.
 OWN_LINE = ("context_depth_tokens", "temperature", "sampling_seed")
 
 
 def machine_facts(row: Row, gpus: Iterable[Row]) -> Iterator[tuple[str, str]]:
-    """What is known about the machine of a submission, as label and words."""
+    """The known facts about the machine of a submission, as label and words."""
     cores = f"({row.cpu_logical_cores} logical cores)" if row.cpu_logical_cores else None
     yield "Processor", _words(row.cpu_name, cores)
     yield "Main memory", _words(gib(row.ram_mib) if row.ram_mib else None, row.ram_type)
@@ -37,7 +37,7 @@ def machine_facts(row: Row, gpus: Iterable[Row]) -> Iterator[tuple[str, str]]:
 
 
 def engine_facts(row: Row) -> Iterator[tuple[str, str]]:
-    """What is known about the engine, the models and the settings, as label and words."""
+    """The known facts about the engine, the models and the settings, as label and words."""
     yield "Engine", " ".join(filter(None, (row.engine_name, row.engine_version, row.engine_commit)))
     yield "Runner", " ".join(filter(None, (row.runner, row.package_version)))
     yield "Backend", row.backend
@@ -62,5 +62,5 @@ def engine_facts(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def _words(*known: str | None) -> str:
-    """What is known, or the sign for nothing."""
+    """The known facts, or the sign for none."""
     return " ".join(filter(None, known)) or say.UNKNOWN

@@ -1,7 +1,7 @@
-"""Atom and JSON feeds of what is new, and badges for a README.
+"""Write Atom and JSON feeds of new results, and badges for a README.
 
-Dates come from the data, so that the same results give the same bytes. Entries are named by a
-UUID made from what they are about; links are relative where the site's address is unknown.
+Dates come from the data, so that the same results give the same bytes. The UUID of an entry is made
+from its subject; links are relative if the site's address is unknown.
 """
 
 import uuid
@@ -19,7 +19,7 @@ from schemas.vocabulary import VERDICTS, say
 
 Item: TypeAlias = Mapping[str, str]
 
-NAMESPACE = uuid.UUID("a3d0c0de-7b3c-5d7e-9a51-0d2af7ca9a01")  # any fixed one: names must not move
+NAMESPACE = uuid.UUID("a3d0c0de-7b3c-5d7e-9a51-0d2af7ca9a01")  # fixed, so that ids stay
 LONGEST = 50
 EPOCH = "1980-01-01T00:00:00Z"
 
@@ -61,7 +61,7 @@ def atom(path: str, title: str, items: Sequence[Item], site: model.Site) -> mode
 def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
     """One badge over everything, one per device and one per target, as shields.io reads it.
 
-    They rest on confirmed cells alone: anybody can send a result.
+    They use only confirmed cells, because anybody can send a result.
     """
     overall = _gains(connection, "overall").get("all")
     yield badge("overall", "Draftmap", overall, read(connection, "device_tally"))
@@ -74,7 +74,7 @@ def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
 
 
 def _gains(connection: duckdb.DuckDBPyConnection, kind: str) -> dict[str, float]:
-    """The lower bound of the surest measured gain of each scope, if it is confirmed."""
+    """The lower bound of the most certain measured gain of each scope, if it is confirmed."""
     found = read(connection, "surest_gain", kind=kind)
     return {
         row.scope: row.interval_low for row in found if row.tier == "measured" and row.confirmed

@@ -1,7 +1,7 @@
-"""The page *Will it fit?*, and the file that it reads: what each model needs on a card.
+"""Write the page *Will it fit?*, and its file: the memory that each model needs on a card.
 
-`answers` places every model as a whole for each quantisation, cache and draft. The parts of that
-need add up, so the file holds each part once and the page adds four numbers.
+`answers` places every model as a whole for each quantisation, cache and draft. The parts of its
+memory add up, so the file has each part once and the page adds four numbers.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ DEFAULT_MODEL = "qwen3-14b"
 QUANTISATIONS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "MXFP4", "IQ4_XS", "Q3_K_M", "Q2_K")
 CONTEXTS = (2048, 4096, 8192, 16384, 32768, 65536, 131072)
 KV_TYPES = ("f16", "q8_0", "q4_0")
-# What the page calls a way to draft, and the words of `plan` for it.
+# The page's name of a way to draft, and the words of `plan` for it.
 NO_DRAFT, OWN_HEAD, SMALL_MODEL = "none", "head", "model"
 DRAFT_QUANTISATION = "Q8_0"
 SHOWN_MEMORIES = (4, 8, 12, 16, 24, 32, 48)
@@ -41,7 +41,7 @@ GIB = 1024.0
 
 
 def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
-    """The page, its file, and what the planner learns from the results."""
+    """The page, its file, and the file of what the planner learned from results."""
     rates = learned.learned_rates(connection)
     errors = learned.errors_of(rates, learned.memory_used(connection))
     needs = site.cache.get_or_make("needs", lambda: orjson.dumps(document()))
@@ -74,7 +74,7 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
 
 @cache
 def document() -> Mapping[str, object]:
-    """What each model needs on a card, in MiB. It depends on no result."""
+    """The memory of each model on a card, in MiB. It does not depend on results."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -88,8 +88,8 @@ def document() -> Mapping[str, object]:
 def needs(shape: shapes.ShapeRow) -> Mapping[str, object]:
     """One model's parts: weights by quantisation, cache by its type and context, and so on.
 
-    Of each draft its own MiB by cache and context, and by quantisation the `margin`: what stays
-    free, or what these figures may be too small by, if that is more.
+    A draft has its own MiB by cache and context and, by quantisation, the `margin`: the memory to
+    leave free, or the possible error of these figures, whichever is larger.
     """
     drafts = {NO_DRAFT: "none"}
     if shape.head_layers:
@@ -132,7 +132,7 @@ def needs(shape: shapes.ShapeRow) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What a card needs to hold everything, in whole MiB; `cache` with a recurrent state."""
+    """The memory for all of a model on a card, in whole MiB; `cache` includes recurrent states."""
 
     weights: int
     cache: int
@@ -155,7 +155,7 @@ class _Parts:
         )
 
     def besides(self, alone: Self) -> int:
-        """What a draft adds: its buffers, and the states that undo its rejected tokens."""
+        """The memory that a draft adds: its buffers, and states to undo its rejected tokens."""
         return self.draft + self.cache - alone.cache
 
 
@@ -167,7 +167,7 @@ def load(
     kv: str = KV_TYPES[0],
     draft: str = NO_DRAFT,
 ) -> placement.LoadPlan:
-    """A model on one card, as `plan` loads it. The card's size does not matter here."""
+    """A model on one card, loaded as by `plan`. The card's size does not matter here."""
     facts = facts_in(shape, quantisation)
     head = draft == OWN_HEAD
     copies = HEAD_DEPTH if head and facts.recurrent else 0
@@ -199,7 +199,7 @@ def families() -> Mapping[str, tuple[tuple[str, str], ...]]:
 
 
 def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, placement.Extent], ...]], ...]:
-    """The table: for each model and memory the layers on the card, of how many, how much fits."""
+    """The table: for each model and memory the layers on the card, all layers, and the extent."""
     found = []
     for shape in shapes.shapes():
         facts = facts_in(shape, DEFAULT_QUANTISATION)
@@ -225,7 +225,7 @@ def case_of(facts: ModelFacts, gib: float) -> placement.LoadPlan:
 
 @cache
 def facts_in(shape: shapes.ShapeRow, quantisation: str) -> ModelFacts:
-    """A model's layers with weights of this quantisation, its own head included."""
+    """A model's facts with weights of this quantisation, its own head included."""
     return shapes.facts_of(
         shape, shapes.quantisation_of(quantisation), with_head=shape.head_layers > 0
     )

@@ -1,4 +1,4 @@
-"""The home page: a question to ask, and the strips of all devices and models."""
+"""Write the home page: the question form, and the strips of all devices and models."""
 
 import duckdb
 

@@ -28,9 +28,9 @@ MIB_PER_GIB = 1024
 
 
 def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
-    """The rate that each device's memory reached, by result, for models that fit into it whole.
+    """The rate that each device's memory reached, by result, for models entirely within it.
 
-    They are rounded as they ship, so that pages answer from what the terminal knows.
+    Rates are rounded as in the shipped file, so that pages and terminal give the same answers.
     """
     found = []
     for row in read(connection, "planner_rates"):
@@ -39,7 +39,7 @@ def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
             continue
         facts, on_cpu = facts_of(shape, bits), row.backend == "cpu"
         if row.vram_gib and not on_cpu and facts.model_bytes / MIB > row.vram_gib * MIB_PER_GIB:
-            continue  # a part of it lay in main memory
+            continue  # a part of the model was in main memory
         device = card_key(row.device_label) or normalised(without_size(row.device_label))
         rate = rate_of(facts, row.tps, on_cpu=on_cpu, device=device, source=row.source)
         if rate is not None:
@@ -48,7 +48,7 @@ def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
 
 
 def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, float], ...]:
-    """Planned and measured MiB of each target that was in one memory."""
+    """Planned and measured MiB of each target that was in a single memory."""
     rows = []
     for row in read(connection, "planner_memory"):
         shape, bits = shape_of(row.target_label), quantisation_of(row.quantisation)
@@ -131,7 +131,7 @@ def own_errors(errors: Errors) -> Iterator[str]:
 def learned_file(
     connection: duckdb.DuckDBPyConnection, rates: tuple[Rate, ...], errors: Errors
 ) -> bytes:
-    """What `harness plan` reads; a copy is shipped with it."""
+    """The file that `harness plan` reads; a copy ships with it."""
     document = {
         "errors": errors,
         "rates": tuple(_short(rate) for rate in rates),

@@ -1,4 +1,4 @@
-"""The predictions made for results before they arrived, from the ledger of `make predictions`."""
+"""Read the predictions made before results arrived, from the ledger of `make predictions`."""
 
 import csv
 from collections import defaultdict
@@ -14,7 +14,7 @@ LEDGER = Path(__file__).parents[3] / "bench" / "figures" / "ledger.csv"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
-    """A figure over all tasks, beside its prediction; early ones have no interval."""
+    """A figure over all tasks, with its prediction; early predictions have no interval."""
 
     method: str
     depth: int
@@ -25,7 +25,7 @@ class Registered:
 
     @property
     def hit(self) -> bool | None:
-        """Whether the figure is in the interval that was stated."""
+        """Whether the figure is in the predicted interval."""
         if self.low is None or self.high is None:
             return None
         return self.low <= self.found <= self.high

@@ -37,12 +37,12 @@ class Asset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """What every page knows.
+    """The facts that every page has.
 
     `bundle` is the library that makes charts interactive. `repository` and `address` (of the site)
-    are web addresses; where one is unknown (`None`), nothing links to it. `outside` maps the
-    address that a raw file would have here to its link, for files that the site does not serve.
-    `cache` holds charts and other slow results.
+    are web addresses; if one is unknown (`None`), nothing links to it. `outside` has the links to
+    raw files that the site does not serve, by the address that they would have here. `cache` has
+    charts and other slow results.
     """
 
     bundle: str
@@ -52,12 +52,12 @@ class Site:
     cache: Cache = field(default_factory=Cache)
 
     def link_from(self, address: str) -> Callable[[str], str]:
-        """What a page at an address writes as a link to another address of the site."""
+        """The link from a page at an address to another address of the site."""
         return lambda to: self.outside.get(to) or relative(address, to)
 
 
 def named_by_content(path: str, data: bytes) -> Asset:
-    """A file whose name changes with its content: `{}` in the path is its digest."""
+    """A file whose name changes with its content: its digest replaces `{}` in the path."""
     return Asset(path=path.format(hashlib.sha256(data).hexdigest()[:12]), data=data)
 
 
@@ -85,14 +85,14 @@ def published_address(source: str) -> str:
 
 
 def file_path(file: str) -> str:
-    """Where the raw file of a submission is served from."""
+    """The address of the raw file of a submission."""
     return f"data/submissions/{_file_stem(file.removesuffix('.json'))}.json"
 
 
 def _file_stem(name: str) -> str:
-    """A name that is safe as a file and as an address.
+    """A name that is safe as a file name and as an address.
 
-    Names from the collection are safe already; a local preview may be called anything, and a name
+    Names from the collection are safe already; a local preview may have any name, and a name
     without Latin letters has an empty slug.
     """
     if re.fullmatch(r"[a-z0-9][a-z0-9._-]*", name) and name not in {"index", "readme"}:
@@ -102,7 +102,7 @@ def _file_stem(name: str) -> str:
 
 
 def _at(pattern: str, name: str) -> str:
-    """The address of what has this name."""
+    """The address of the page with this name."""
     return pattern.format(_file_stem(name))
 
 

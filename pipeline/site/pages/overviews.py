@@ -1,4 +1,4 @@
-"""The pages that `pages.toml` describes."""
+"""Write the pages that `pages.toml` describes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from pipeline.site.pages import model
 from pipeline.site.pages.template_environment import environment, figure, render
 from schemas.vocabulary.documents import document
 
-# Kinds of cells that are set to the right, and their headings too.
+# Kinds of cells that are right-aligned, with their headings.
 FIGURES = {"whole", "ratio", "rate", "request", "speedup", "change"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """One entry of `pages.toml`, where the fields are explained."""
+    """One entry of `pages.toml`, which explains the fields."""
 
     name: str
     path: str
@@ -28,7 +28,7 @@ class Overview:
     chart: str | None = None
     lede: str = ""
     table: str = ""
-    more: str = ""  # another query, for the template
+    more: str = ""  # a second query for the template
     filter: str = ""
     columns: tuple[tuple[str, ...], ...] = ()
 

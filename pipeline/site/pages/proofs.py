@@ -1,7 +1,7 @@
-"""The section Proofs: how the harness is checked, with figures of the benches and their commands.
+"""Write the section Proofs: how the harness is checked, with figures and commands of the benches.
 
-The benches write `bench/figures/*.json`, and `proofs.toml` says what of it is shown. A file
-that is not there has no line: the page shows what was run, never what should be.
+The benches write `bench/figures/*.json`, and `proofs.toml` selects the values to show. A missing
+file has no line, because the page shows only benches that were run.
 """
 
 import json
@@ -20,11 +20,11 @@ FORMATS: dict[str, Callable[[float], str]] = {
     "ratio": say.times,
     "yes": lambda value: "yes" if value else "no",
 }
-WORDS = ("text", "yes")  # kinds of columns that hold words, not figures
+WORDS = ("text", "yes")  # kinds of columns that contain words instead of figures
 
 
 def proofs(folder: Path) -> Iterator[Mapping[str, object]]:
-    """Every proof whose file is there and has rows, in the order of `proofs.toml`, as printed."""
+    """Every proof with a file that has rows, in the order of `proofs.toml`, as printed."""
     listed = documents.document("proofs", "pipeline.site.pages")
     names = listed["words"]
     for entry in listed["proof"]:

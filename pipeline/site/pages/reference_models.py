@@ -1,4 +1,4 @@
-"""The reference models on every machine: what makes machines comparable."""
+"""List the reference models on every machine, which make machines comparable."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from schemas.vocabulary import COMMON_DEVICES, REFERENCE_MODELS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """A device with its figure for each reference model; `None` where it has none."""
+    """A device with its figure for each reference model; `None` if it lacks one."""
 
     device: str
     label: str
@@ -18,12 +18,12 @@ class Machine:
 
     @property
     def known(self) -> int:
-        """For how many of the models it has a figure."""
+        """The number of models that it has a figure for."""
         return sum(each is not None for each in self.figures)
 
 
 def machines(rows: Iterable[Row]) -> Sequence[Machine]:
-    """The devices with a figure for a reference model, those with most models and people first."""
+    """The devices with a figure for a reference model: those with the most, then common ones."""
     of_models = (row for row in rows if row.target in REFERENCE_MODELS)
     by_device = grouped(of_models, lambda row: row.device).values()
     return [

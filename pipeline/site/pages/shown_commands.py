@@ -1,4 +1,4 @@
-"""The command line that measures a setting and the one that uses it, safe to paste into a shell."""
+"""Write the command lines that measure and that use a setting, safe to paste into a shell."""
 
 import re
 import shlex
@@ -19,7 +19,7 @@ OTHER_SERVERS = next(each for each in RUNNERS.values() if each.behind_servers)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedSetting:
-    """One target with one way of drafting, by the names in results; no `tasks`: on all."""
+    """One target with one way of drafting, by the names in results; no `tasks` means all."""
 
     target: str
     draft: str | None
@@ -32,7 +32,7 @@ class NamedSetting:
 
 
 def setting_of(row: Row, *tasks: str) -> NamedSetting:
-    """The setting that a row of a table stands for, on these tasks or on its own."""
+    """The setting of a row of a table, on these tasks or on the row's."""
     task = getattr(row, "task", "all")
     return NamedSetting(
         target=" ".join(filter(None, (row.target_label, row.quantisation))),
@@ -49,7 +49,7 @@ def setting_of(row: Row, *tasks: str) -> NamedSetting:
 def measure(settings: Sequence[NamedSetting]) -> str:
     """The line that measures settings of one target on the reader's machine.
 
-    A method that has no name of its own cannot be asked for: the line goes without it.
+    A method that `run` has no name for is omitted from the line.
     """
     runner = _runner_options(settings)
     runs = tuple(
@@ -68,26 +68,26 @@ def measure(settings: Sequence[NamedSetting]) -> str:
 
 
 def line_of(words: Sequence[str]) -> str:
-    """The line of a shell that runs the harness with these words."""
+    """The shell line that runs the harness with these words."""
     return f"{PROGRAM} {shlex.join(words)}"
 
 
 def fill(campaign: Row) -> str:
-    """The line that measures a campaign that is wanted (a row of the table `wanted`)."""
+    """The line that measures a wanted campaign (a row of the table `wanted`)."""
     return line_of(["run", "--target", campaign.preset])
 
 
 def template(choice: NamedSetting) -> str | None:
-    """`measure` for the words TARGET and TASK, which a page script replaces."""
+    """The line of `measure` with the words TARGET and TASK, which a page script replaces."""
     return measure([choice]) if DEFAULT_RUNNER in METHODS[choice.method].runners else None
 
 
 def use(setting: NamedSetting) -> ServeLine | None:
     """The line that serves the target like this; `None` for another engine or method.
 
-    Cells are pooled over the sizes that are not in their name, so these are the usual ones.
+    Cells are pooled over sizes that are not in their name, so the line has the usual ones.
     """
-    # vLLM serves a model by its name, in which unquantised weights have no word.
+    # vLLM serves a model by its name, which has no word for unquantised weights.
     in_vllm = setting.engine.startswith(VLLM)
 
     def name(model: str) -> str:
@@ -95,19 +95,19 @@ def use(setting: NamedSetting) -> ServeLine | None:
 
     method = default_method(setting.method, setting.depth)
     if setting.depth is None and method.n_max is not None:
-        method = Method(type=setting.method)  # it varied, or is not known
+        method = Method(type=setting.method)  # the depth varied or is unknown
     draft = name(setting.draft) if setting.draft else None
     return engine_commands.serve_nearest(setting.engine, name(setting.target), draft, method)
 
 
 def repeats(setting: NamedSetting) -> bool:
-    """Whether llama.cpp's own server has the very method, not only its nearest."""
+    """Whether llama.cpp's own server has exactly this method, not only a similar one."""
     line = use(setting)
     return line is not None and line.note is None and setting.engine == LLAMA_CPP
 
 
 def own_runner(methods: Iterable[str]) -> RunnerEntry | None:
-    """The first runner of llama.cpp itself that has all these methods."""
+    """The first of llama.cpp's own runners that has all these methods."""
     able = (
         runner
         for runner in RUNNERS.values()
@@ -117,7 +117,7 @@ def own_runner(methods: Iterable[str]) -> RunnerEntry | None:
 
 
 def _runner_options(settings: Sequence[NamedSetting]) -> tuple[str, ...]:
-    """The options with which the harness reaches the engine that was measured."""
+    """The options with which the harness runs the measured engine."""
     engine = settings[0].engine
     own = next((each for each in RUNNERS.values() if each.engine_label == engine), None)
     if own is None and engine == LLAMA_CPP:  # an imported figure

@@ -1,4 +1,4 @@
-"""The page "Why is it slower?": a visitor's own log or numbers, read in the browser."""
+"""Write the page "Why is it slower?", which reads a visitor's own log or numbers in the browser."""
 
 from collections.abc import Iterator, Mapping
 from operator import attrgetter
@@ -16,12 +16,12 @@ from schemas import vocabulary
 from schemas.vocabulary import documents
 
 FOLDER = "assets/examples"
-MOST_PAIRS = 60  # requests whose interval is computed exactly; beyond, t hardly moves
+MOST_PAIRS = 60  # requests whose interval is computed exactly; for more, t hardly changes
 TIMES = ("predicted_n", "predicted_ms", "draft_n", "draft_n_accepted")
 
 
 def slower(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
-    """The page, and the texts of the examples that come from results."""
+    """The page, and the texts of its examples from results."""
     document = reasons()
     examples = grouped(read(connection, "slower_examples"), attrgetter("example"))
     for name, trials in examples.items():
@@ -75,7 +75,7 @@ def knowledge(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _drafters() -> dict[str, str]:
-    """What drafts by the type that llama-server's statistics name: a model, a head, a look-up."""
+    """The draft source by the type in llama-server's statistics: a model, a head, a look-up."""
     found: dict[str, str] = {}
     for method in vocabulary.METHODS.values():
         if method.instrument or not (method.llama_cpp or method.ik_llama_cpp):

@@ -1,4 +1,4 @@
-"""The strips: one row for each device and model, drawn the same on every page that has them."""
+"""Draw the strips: one row for each device and model, the same on every page."""
 
 import math
 from collections import Counter
@@ -14,20 +14,20 @@ from schemas.vocabulary import COMMON_DEVICES, GRADES, SIZES, VERDICTS, say
 
 TIERS = ("measured", "imported", "published")
 LOW, HIGH = 0.4, 5.0  # ends of the axis
-CLEAR_SHARE = 0.05  # a figure without an interval has a direction from so far off 1 on
+CLEAR_SHARE = 0.05  # the least distance from 1 that is a direction for a figure without an interval
 AXIS = (0.5, 0.75, 1, 1.5, 2, 3, 4)
-MOST_DOTS = 16  # of one kind in one row
-# So many rows of the first group are in sight, of the second, and of all others.
+MOST_DOTS = 16  # dots of one kind in one row
+# The number of visible rows in the first group, in the second, and in all others.
 OPEN_ROWS = (10, 7, 4)
-MOST_ROWS = 120  # of a page
-# Measured groups lead from so many people on, with one model that people use.
+MOST_ROWS = 120  # rows on a page
+# Measured groups come first if this many people measured one model of a useful size.
 ENOUGH_PEOPLE, LEAST_PARAMETERS = 5, SIZES["1-3B"].below or 0
-USUAL_ROWS = 3  # fewer have no usual figure
+USUAL_ROWS = 3  # fewer rows have no usual figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strip:
-    """One row as it is drawn: positions are in percent of the axis."""
+    """One row as drawn, with positions in percent of the axis."""
 
     row: Row
     tone: str
@@ -56,7 +56,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Rows under a heading that says what they show; `folded` ones wait for a click."""
+    """Rows under a heading with their finding; `folded` ones appear after a click."""
 
     label: str
     finding: str
@@ -72,7 +72,7 @@ def default_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:
-    """The fastest first, those of unknown accounts last; an unclear verdict counts as 1."""
+    """The fastest rows first, those of unknown accounts last; an unclear verdict counts as 1."""
     return sorted(rows, key=lambda r: (r.backing, -rank(r), r.device_label, r.target_label))
 
 
@@ -84,7 +84,7 @@ def rank(row: Row) -> float:
 
 
 def by_method(rows: Iterable[Row]) -> tuple[list[Group], int]:
-    """The groups of the home page, and how many rows it leaves out: the least known of each."""
+    """The groups of the home page, and the number of rows left out, the least known of each."""
     methods = grouped(rows, lambda row: row.method_label)
     ordered = sorted(methods.values(), key=_place)
     room = _room([len(own) for own in ordered])
@@ -98,7 +98,7 @@ def _place(own: Sequence[Row]) -> tuple[bool, int, str]:
 
 
 def _room(sizes: Sequence[int]) -> list[int]:
-    """How many rows each group may list: small ones all, large ones an equal share of the rest."""
+    """The number of rows for each group: all of a small one, an equal share for large ones."""
     room, left, waiting = [0] * len(sizes), MOST_ROWS, len(sizes)
     for place in sorted(range(len(sizes)), key=sizes.__getitem__):
         room[place] = min(sizes[place], left // waiting)
@@ -128,9 +128,9 @@ def _group(rows: Sequence[Row], in_sight: int, most: int) -> Group:
 
 
 def best_known(rows: Iterable[Row]) -> list[Row]:
-    """Common devices first, each with the model that most people tried on it, then their others.
+    """Common devices first, each with the model that most people tried on it, then other models.
 
-    Rows that rest on unknown accounts come last.
+    Rows of unknown accounts come last.
     """
 
     def tried(row: Row) -> tuple[int, int, int, str]:
@@ -148,9 +148,9 @@ def best_known(rows: Iterable[Row]) -> list[Row]:
 
 
 def finding(rows: Sequence[Row], noun: str) -> str:
-    """On how many rows it is faster and slower, and what is usual where they have one method.
+    """The numbers of faster and slower rows, and the usual speedup if all have one method.
 
-    This and `spread` leave out rows of unknown accounts where there are others.
+    This and `spread` leave out rows of unknown accounts if there are others.
     """
     rows = [row for row in rows if row.backing == 0] or rows
     tones = Counter(map(direction, rows))
@@ -167,13 +167,13 @@ def finding(rows: Sequence[Row], noun: str) -> str:
 
 
 def spread(rows: Sequence[Row]) -> str:
-    """From where to where the figures of rows run."""
+    """The range of the figures of rows."""
     figures = [row.speedup for row in rows if row.backing == 0] or [row.speedup for row in rows]
     return " to ".join(dict.fromkeys(map(say.times, (min(figures), max(figures)))))
 
 
 def choices(rows: Sequence[Row]) -> Iterator[Choice]:
-    """What a reader can filter the map by, each with the options that its rows have."""
+    """The filters of the map, each with the options that its rows have."""
     sizes = sorted({(row.size_order, row.size_class) for row in rows if row.size_class})
     letters = {grade(row) for row in rows}
     memories = sorted({row.vram_gib for row in rows if row.vram_gib})
@@ -186,7 +186,7 @@ def choices(rows: Sequence[Row]) -> Iterator[Choice]:
 
 
 def median_over_people(rows: Iterable[Row]) -> tuple[float, str] | None:
-    """The median over the published rows of several devices, and from where to where they run."""
+    """The median over the published rows of several devices, and their range."""
     bare = [row for row in rows if row.verdict is None]
     if len(bare) <= 1:
         return None
@@ -195,7 +195,7 @@ def median_over_people(rows: Iterable[Row]) -> tuple[float, str] | None:
 
 
 def typical(rows: Iterable[Row]) -> Row | None:
-    """The published row that most people, and then figures, are behind."""
+    """The published row with the most people, then with the most figures."""
     bare = [row for row in rows if row.verdict is None]
 
     def known(row: Row) -> tuple[int, int, float]:
@@ -205,7 +205,7 @@ def typical(rows: Iterable[Row]) -> Row | None:
 
 
 def strip(row: Row) -> Strip:
-    """One row of the table `strip` as it is drawn; its bar lies between 1 and the figure."""
+    """One row of the table `strip` as drawn; its bar extends from 1 to the figure."""
     tone, letter = direction(row), grade(row)
     tick, even = position(row.speedup), position(1)
     ends = (row.interval_low, row.interval_high) if row.interval_low else (row.least, row.most)
@@ -230,10 +230,10 @@ def strip(row: Row) -> Strip:
 
 
 def rates(row: Row) -> tuple[str, str]:
-    """Tokens/s without and with speculation, nothing where only a ratio is known.
+    """Tokens/s without and with speculation; empty if only a ratio is known.
 
-    The second is the first times the figure of the row, which nobody may have seen as it stands:
-    then it has a sign.
+    The second is the first times the row's figure. If nobody measured that combination, the first
+    has a sign for "about".
     """
     if row.baseline_tps is None:
         return "", ""
@@ -253,7 +253,7 @@ def setting(row: Row) -> str:
 
 
 def direction(row: Row) -> str:
-    """Faster, slower or neither: by the verdict, else by how far the figure is off 1."""
+    """Faster, slower or neither: by the verdict, else by the distance of the figure from 1."""
     if row.verdict:
         return VERDICTS[row.verdict].tile
     if abs(row.speedup - 1) < CLEAR_SHARE:
@@ -262,7 +262,7 @@ def direction(row: Row) -> str:
 
 
 def grade(row: Row) -> str:
-    """How good the evidence is, by `schemas/vocabulary/grades.toml`."""
+    """The grade of the evidence, by `schemas/vocabulary/grades.toml`."""
     return "A" if row.tier != "published" else "B" if row.people > 1 else "C"
 
 
@@ -288,7 +288,7 @@ def words(row: Row) -> tuple[str | None, ...]:
 
 
 def evidence_address(row: Row) -> str:
-    """Where the figure of a row can be looked up: a submission, or a row of the device's page."""
+    """The source of a row's figure: a submission, or a row of the device's page."""
     if row.submission:
         return model.submission_address(row.submission)
     return f"{model.device_address(row.device)}#{row.source}--{row.row_id}"
@@ -305,7 +305,7 @@ def position(ratio: float) -> float:
 
 
 def other_dots(row: Row) -> list[list[float]]:
-    """The figures of other settings in the order of `TIERS`, thinned where many."""
+    """The figures of other settings in the order of `TIERS`, thinned if there are many."""
     found = grouped(row.other_dots, lambda dot: dot["tier"])
     return [thinned([dot["speedup"] for dot in found[tier]]) for tier in TIERS]
 

@@ -1,4 +1,4 @@
-"""A page for each submission."""
+"""Write a page for each submission."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from pipeline.site.pages.whole_requests import pays_from, whole_requests
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import TASKS
 
-MOST_LISTED = 200  # on the page that lists them all
+MOST_LISTED = 200  # submissions on the page that lists them
 PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
 SINGLE = ("submission", "setup", "standing")
-# What a submission has several rows of: the name in the template and the table or query.
+# Tables with several rows for a submission: the name in the template and the table or query.
 PARTS = {
     "gpus": "gpu",
     "arms": "submission_arms",
@@ -36,7 +36,7 @@ PARTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmEstimates:
-    """One arm with its estimates: `overall` is over all tasks, `tasks` one by one."""
+    """One arm with its estimates: `overall` is over all tasks, `tasks` has each task."""
 
     arm: Row
     overall: Row | None
@@ -44,13 +44,13 @@ class ArmEstimates:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """What the arm's table shows: the overall figure first, if there is one."""
+        """The rows of the arm's table: the overall figure first, if there is one."""
         return ((self.overall,) if self.overall else ()) + self.tasks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Everything about one submission that its page shows; `parts` are the rows of `PARTS`."""
+    """The contents of a submission's page; `parts` are the rows of `PARTS`."""
 
     submission: Row
     setup: Row
@@ -59,7 +59,7 @@ class Evidence:
 
     @property
     def title(self) -> str:
-        """What was measured on what, fit for a title."""
+        """The measured target and the device, as a title."""
         row, device = self.submission, self.setup.device_label
         return plain_text(f"{row.target_name} {row.quantisation} on {device}, {row.backend}")
 
@@ -100,7 +100,7 @@ def submission_pages(
 
 
 def _shown(each: Evidence) -> dict[str, object]:
-    """What the page of a submission and its short form show."""
+    """The values for the page of a submission and for its short form."""
     return {
         "it": each,
         "judged_arms": tuple(arm_estimates(each.parts["arms"], each.parts["estimates"])),
@@ -128,7 +128,7 @@ def _full_page(connection: duckdb.DuckDBPyConnection, site: Site, evidence: Evid
 
 
 def evidence(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Iterator[Evidence]:
-    """What is known about each of these submissions, read in batches."""
+    """The evidence of each of these submissions, read in batches."""
     of = attrgetter("submission")
     for start in range(0, len(names), AT_ONCE):
         some = names[start : start + AT_ONCE]
@@ -159,7 +159,7 @@ def arm_estimates(arms: tuple[Row, ...], estimates: tuple[Row, ...]) -> Iterator
 def settings(
     it: Evidence, judged_arms: Iterable[ArmEstimates]
 ) -> Iterator[tuple[ArmEstimates, shown_commands.NamedSetting]]:
-    """The arms that speculate, each with what it takes to run it again."""
+    """The arms that speculate, each with the values for running it again."""
     row = it.submission
     for judged in judged_arms:
         if judged.arm.role == "speculation":

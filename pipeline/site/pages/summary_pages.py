@@ -1,8 +1,8 @@
-"""Short forms of submissions, which replace their full pages in a large collection.
+"""Write short forms of submissions, which replace their full pages in a large collection.
 
-A short form has no charts and no pass through MkDocs, which together cost half a second of CPU and
-130 KB each. The submissions that were measured first have a page, since their address was one
-before the collection grew; the others are data for the page of missing addresses, and plain text.
+A short form has no charts and does not pass through MkDocs, which saves half a second of CPU and
+130 KB each. The submissions that were measured first keep their pages, because these existed before
+the collection grew; the others are data for the page of missing addresses, and plain text.
 """
 
 import re
@@ -17,8 +17,8 @@ from pipeline.collection.discover import discover
 from pipeline.site.pages.model import Asset, Site, file_path, submission_address
 from pipeline.site.pages.template_environment import environment
 
-AT_ONCE = 500  # submissions whose rows are in memory together
-MOST_PAGES = 200  # submissions; in a larger collection only so many have a page
+AT_ONCE = 500  # submissions whose rows are in memory at once
+MOST_PAGES = 200  # submissions; in a larger collection only this many have a page
 
 
 def with_own_page(
@@ -33,9 +33,9 @@ def with_own_page(
 def outside(
     connection: duckdb.DuckDBPyConnection, results: Path, repository: str | None
 ) -> Mapping[str, str]:
-    """Links to the raw files that a large collection leaves to its repository, by address here.
+    """Links to raw files that a large collection serves from its repository, by address here.
 
-    Empty where all are copied into the site: in a small collection, or without a known repository.
+    It is empty if all are copied into the site: for a small collection, or an unknown repository.
     """
     whole = with_own_page(connection)
     if whole is None or repository is None:
@@ -59,7 +59,7 @@ def raw_files(results: Path, extra: tuple[Path, ...], site: Site) -> Iterator[As
 def short_forms(
     site: Site, own: Container[str], shown: Iterable[tuple[str, Mapping[str, object]]]
 ) -> Iterator[Asset]:
-    """The short form of each submission by name and values; `own` are those that have a page."""
+    """The short form of each submission by name and values; those in `own` have a page."""
     for name, values in shown:
         for path, text in _short_form(name, site, is_page=name in own, **values):
             yield Asset(path=path, data=text.encode())
@@ -80,7 +80,7 @@ def _short_form(
     yield f"{address}summary.txt", as_text(main)
 
 
-# What the tags of a short form become in plain text; the first heading of a line begins it.
+# The plain text for tags of a short form; the first heading of a row begins its line.
 AS_TEXT = (
     (re.compile(r"\s+"), " "),
     (re.compile(r"<tr\b[^<>]*><th\b[^<>]*>|<(?:tr|dt)\b[^<>]*>"), "\n"),
@@ -92,9 +92,9 @@ AS_TEXT = (
 
 
 def as_text(html: str) -> str:
-    """What a short form says, as plain text: a line for each heading, paragraph, row and term.
+    """A short form as plain text: a line for each heading, paragraph, row and term.
 
-    It is HTML of our own template: no text and no attribute in it has a bare `<` or `>`.
+    The HTML comes from our own template, so no text or attribute in it has a bare `<` or `>`.
     """
     for tag, text in AS_TEXT:
         html = tag.sub(text, html)

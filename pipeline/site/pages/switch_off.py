@@ -1,4 +1,4 @@
-"""When to switch speculation off: `assets/switch-off.json`, and a section of pages."""
+"""Write when to switch speculation off: `assets/switch-off.json`, and a section of pages."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -54,7 +54,7 @@ class ClearCases(NamedTuple):
 
 
 def advice(rows: Iterable[Row]) -> tuple[ClearCases, ...]:
-    """The settings that lose anywhere, for the section "When to switch it off"."""
+    """The settings that lose somewhere, for the section "When to switch it off"."""
     found = (
         ClearCases(
             setting=own[0],
@@ -69,12 +69,12 @@ def advice(rows: Iterable[Row]) -> tuple[ClearCases, ...]:
 
 
 def streams_from(rows: Sequence[Row]) -> int | None:
-    """Requests at once from which a setting loses on every task that was clear, if any."""
+    """The concurrency from which a setting loses on every clear task, if any."""
     return _from([(row.concurrency, row.effect) for row in rows if not row.context_depth], 1)
 
 
 def context_from(rows: Sequence[Row]) -> int | None:
-    """Tokens of context from which a setting loses on every task that was clear, if any."""
+    """The tokens of context from which a setting loses on every clear task, if any."""
     return _from([(row.context_depth or 0, row.effect) for row in rows if row.concurrency == 1], 0)
 
 

@@ -1,6 +1,6 @@
 """Turn templates into Markdown: Jinja2 with autoescaping, and filters for figures and addresses.
 
-Text that a contributor wrote enters a page only here, and only inside raw HTML blocks.
+A contributor's text enters a page only here, and only inside raw HTML blocks.
 """
 
 import csv
@@ -27,16 +27,16 @@ from schemas.vocabulary import say
 
 MIB_PER_GIB = 1024
 CHARTS = "assets/charts"
-# Tables that become cards on narrow screens; those with a look of their own are left alone.
+# Tables that become cards on narrow screens; those with their own layout are left alone.
 TABLE = re.compile(
     r'<table class="dm-table(?! dm-(?:explore|compare|published|fit))[^>]*>.*?</table>', re.DOTALL
 )
 HEADING = re.compile(r'<th scope="col"[^>]*>(.*?)</th>', re.DOTALL)
 LINE = re.compile(r"<tr[^>]*>.*?</tr>", re.DOTALL)
 CELL = re.compile(r"<t[hd]\b[^>]*")
-UNKNOWN_CELL = re.compile(rf"(<td\b[^<>]*)>(?={say.UNKNOWN}</td>)")  # a card leaves it out
-TABLE_ROWS = 8  # of a chart's figures; the files have all of them
-MANY_COLUMNS = 4  # from here on a phone has no room for a table
+UNKNOWN_CELL = re.compile(rf"(<td\b[^<>]*)>(?={say.UNKNOWN}</td>)")  # a card omits it
+TABLE_ROWS = 8  # rows of a chart's figures; the files have all rows
+MANY_COLUMNS = 4  # a phone has no room for more columns
 
 
 def render(
@@ -55,7 +55,7 @@ def render(
 
 
 def with_cards(text: str) -> str:
-    """A page whose tables can be shown as cards: every cell names the heading of its column."""
+    """A page with tables that can be shown as cards: every cell names the heading of its column."""
     return TABLE.sub(lambda found: _card_table(found[0]), text)
 
 
@@ -88,7 +88,7 @@ def figure(
 
 
 def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
-    """The specification, two pictures and the figures of every chart that has something to show."""
+    """The specification, two pictures and the figures of every chart that is not empty."""
     for each in figures:
         if each.chart.empty:
             continue
@@ -100,7 +100,7 @@ def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
 
 
 def figures_as_csv(table: charts.Table) -> bytes:
-    """The figures of a chart under their headings; text is not a formula for a spreadsheet."""
+    """The figures of a chart under their headings; no text can be a spreadsheet formula."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(table.columns)
@@ -154,7 +154,7 @@ def vocabulary_file() -> Asset:
 
 
 def task(name: str | None) -> str:
-    """The label of a task; without one, or for all of them, that of all tasks."""
+    """The label of a task, or of all tasks for `None`."""
     if name == "own":
         return vocabulary.OWN_TASKS
     return vocabulary.TASKS[name].label if name in vocabulary.TASKS else vocabulary.ALL_TASKS
@@ -173,7 +173,7 @@ def gib(mib: float | None) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Text for a page's title, which the theme does not escape: letters, digits, a few signs."""
+    """Text for a page's title, which the theme does not escape: letters, digits and a few signs."""
     return " ".join(re.sub(r"[^A-Za-z0-9 .,()+_-]+", " ", text).split()) or "Unnamed"
 
 
@@ -201,7 +201,7 @@ def compact_json(value: object) -> Markup:
     return Markup(text)  # noqa: S704 - inert by the replacements above
 
 
-# Functions that templates call as Python does.
+# Functions that templates call as in Python.
 FILTERS: tuple[Callable[..., object], ...] = (
     *(say.number, say.rate, say.percent, say.count, say.best_of, say.bound),
     *(day, gib, task, words, coded, compact_json, whisker),

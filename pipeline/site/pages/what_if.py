@@ -1,4 +1,4 @@
-"""The page How it works: when speculation pays, by the textbook's formula with its costs.
+"""Write the page How it works: when speculation pays, by the textbook's formula with costs.
 
 With an acceptance of alpha per token, each independent of the last, a draft of gamma tokens yields
 `E = (1 - alpha^(gamma+1)) / (1 - alpha)` tokens a round (Leviathan et al. 2023, equation 1). A
@@ -25,7 +25,7 @@ TITLE = re.compile(r"\A---\n.*?\n---\n+# [^\n]*\n", re.DOTALL)
 SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
 FLAG_TABLE = "<!-- table of flags -->"
 WIDTH, HEIGHT = 600.0, 260.0
-TOP = 4.0  # the highest speedup in the drawing; what lies above is cut off
+TOP = 4.0  # the highest speedup in the drawing; higher ones are cut off
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ OPENING = WhatIfInputs(acceptance=0.7, depth=4, draft_cost=0.1, verify_cost=0.08
 
 
 def round_cost(depth: int, draft_cost: float, verify_cost: float) -> float:
-    """R: what a round costs in plain tokens."""
+    """R: the cost of a round in plain tokens."""
     return depth * draft_cost + 1.0 + verify_cost * depth
 
 
@@ -54,7 +54,7 @@ def speedup(settings: WhatIfInputs, depth: int) -> float:
 def how_it_works(
     connection: duckdb.DuckDBPyConnection, site: Site, prose: Path, benches: Path
 ) -> Page:
-    """The explainer with its drawing, and below it what `prose` and the `benches` say."""
+    """The explainer with its drawing, followed by `prose` and the figures of `benches`."""
     predictions = figure(connection, site, "predictions")
     depths = range(DEEPEST + 1)
     curve = [(depth, speedup(OPENING, depth)) for depth in depths]
@@ -106,7 +106,7 @@ def with_flags(page: str) -> str:
 
 
 def folded(text: str) -> Markup:
-    """Prose whose sections open with a click: each has its heading as its anchor."""
+    """Prose with sections that open on a click; each has its heading as its anchor."""
     opened = SECTION.sub(
         lambda found: (
             f'</details>\n\n<details markdown="1" id="{_anchor(found[1])}">'

@@ -1,4 +1,4 @@
-"""The page *What moves it*: one chart for each thing that changes a speedup."""
+"""Write the page *What moves it*: one chart for each factor that changes a speedup."""
 
 import duckdb
 from markupsafe import Markup
@@ -11,7 +11,7 @@ from schemas.vocabulary import REFERENCE_MODELS
 from schemas.vocabulary.documents import document
 
 PATH = "what-moves-it.md"
-FEWEST = 3  # figures that make a chart
+FEWEST = 3  # figures that a chart needs
 
 
 def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:

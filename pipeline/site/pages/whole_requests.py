@@ -1,4 +1,4 @@
-"""Whole requests of an arm: reading the prompt and writing the answer, against the baseline's."""
+"""Compare an arm's whole requests, reading of the prompt included, with its baseline's."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -11,7 +11,7 @@ from estimates.requests import whole_request
 from pipeline.site.rows import Row
 from schemas.vocabulary import say, sentence
 
-# Prompts from a question to a long document, in tokens.
+# Prompt lengths from a question to a long document, in tokens.
 PROMPT_LENGTHS = (64, 512, 4096)
 
 
@@ -48,7 +48,7 @@ def _request_sentence(row: Row) -> str:
 
 
 def pays_from(row: Row) -> str:
-    """From which length of answer on an arm saves time, in words."""
+    """The answer length above which an arm saves time, in words."""
     return answer_length(
         AnswerLength(tokens=row.pays_from_tokens, low=row.pays_from_low, high=row.pays_from_high)
     )

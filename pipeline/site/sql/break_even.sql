@@ -1,5 +1,5 @@
--- One row is one cell in the break-even plane, over all tasks, or imported, task by task. Of more
--- than 200 `cells` an even part by digest, so that the chart stays readable and light.
+-- One row is one cell in the break-even plane, over all tasks or, imported, of one task. More than
+-- 200 `cells` are sampled evenly by digest, so that the chart is readable and light.
 select
   cell,
   device_label,

@@ -1,5 +1,5 @@
--- One row is one arm with one number of requests in flight: measured over all tasks, imported task
--- by task, and as a source prints it.
+-- One row is one arm with one number of requests in flight: measured over all tasks, imported by
+-- task, or published.
 with listed as (
   select
     tier, series, place_label,

@@ -1,5 +1,5 @@
--- One row is one contributor with counted results, by the devices and models that these cover; the
--- name as the newest result has it. `anonymous` counts the counted results without a name.
+-- One row is one contributor with counted results, with their devices and models; the name is that
+-- in the newest result. `anonymous` is the number of counted results without a name.
 with counted as (
   select
     lower(contributor) as contributor,

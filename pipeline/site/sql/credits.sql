@@ -1,5 +1,5 @@
--- One row is one imported submission with the source that is credited for it; one from a file that
--- no source names is credited as its own origin says.
+-- One row is one imported submission with the source that is credited for it; without a source for
+-- its file, the credit is that of its own origin.
 select
   submission,
   setup.device,

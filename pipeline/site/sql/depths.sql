@@ -1,8 +1,7 @@
--- One row is one depth of one pair on one `$device` or of one `$target`, where it ran at several:
+-- One row is one depth of a pair with several depths, on one `$device` or of one `$target`:
 -- measured and imported over all tasks under usual conditions, and for devices published ratios
--- with nothing else changed. `best` marks the depth
--- with the highest lower bound, or where no depth has an interval the highest figure, of those
--- whose whole request is not clearly slower.
+-- with nothing else changed. `best` marks the depth with the highest lower bound (or the highest
+-- figure if no depth has an interval) of those whose whole request is not clearly slower.
 with figures as (
   select
     device, target, tier, depth, method, method_label, speedup, interval_low, interval_high,

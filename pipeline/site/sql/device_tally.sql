@@ -1,5 +1,5 @@
--- One row is one device with how many of its measured cells of single tasks help and hurt, and how
--- many figures others have printed about it. A device that only others know has no rig and no date.
+-- One row is one device with the numbers of its measured single-task cells that help and hurt, and
+-- of published figures about it. A device with only published figures has no rig and no date.
 with tally as (
   select
     device,
@@ -49,5 +49,5 @@ from device
 full join printed using (device)
 left join tally using (device)
 left join tiers using (device)
--- Several of a card follow the card.
+-- Several cards of one kind follow the single card.
 order by regexp_replace(device, '^[0-9]+-x-', ''), device;

@@ -1,5 +1,5 @@
--- One row is one line of the page Explore: a cell, what is certainly fastest first, or a figure
--- that a public source prints, with its address as the evidence. Such a figure has no interval.
+-- One row is one line of the page Explore: a cell, ordered by its certain gain, or a published
+-- figure, with its address as the evidence. A published figure has no interval.
 with printed as (
   select
     rate.source || '/' || rate.row_id as cell,

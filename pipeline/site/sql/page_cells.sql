@@ -1,6 +1,6 @@
--- One row is one cell of a device, or of a target (`$kind` names which): what known people have
--- shown first, measured before imported, and of that what is certainly fastest; of so many `listed`
--- the first 20, so that a page stays light. Explore has all.
+-- One row is one cell of a device, or of a target (by `$kind`): cells of known people first,
+-- measured before imported, then by certain gain. Only the first 20 of `listed` cells are kept, so
+-- that a page is light; Explore has all.
 with ranked as (
   select
     *,

@@ -1,4 +1,4 @@
--- One row is one device with one model and one method over all tasks: the value that the map has.
+-- One row is one device with one model and one method over all tasks: the value on the map.
 select
   device_label, device_kind, target_label, parameters, method, method_label, depths, lesser, speedup
 from strip

@@ -1,4 +1,4 @@
--- One row is how many tokens a round of a method yields for one model at one depth, as published
+-- One row is the tokens that a round of a method yields for one model at one depth, as published
 -- without a speed.
 select
   target_label as target,

@@ -1,5 +1,5 @@
--- One row is what a target alone held in the one memory where it lay whole: a GPU, or on a
--- processor the whole process of the engine.
+-- One row is the memory of a target alone that was entirely in one memory: a GPU's or, on a
+-- processor, the engine's process.
 with used as (
   select submission, target_gpu_layers_resident, unnest(peak_memory) as memory
   from arm

@@ -1,6 +1,6 @@
--- One row is one contributor's cell with what the probes of its own campaign predict. Of more than
--- 300 an even sample by digest, so that the chart stays readable and light; the exported table
--- `predictions` holds all.
+-- One row is one contributor's cell with the prediction by the probes of its own campaign. More
+-- than 300 are sampled evenly by digest, so that the chart is readable and light; the exported
+-- table `predictions` has all.
 select
   device_label,
   backend,

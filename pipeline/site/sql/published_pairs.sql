@@ -1,7 +1,7 @@
--- One row is one published rate with speculation over its baseline, with the source to credit:
--- whether it is the highest of its device in which nothing but speculation differs, and whether it
--- is the highest of its target on the device, of runs that differ in more only where there is no
--- other.
+-- One row is one published rate with speculation over its baseline, with the source to credit. It
+-- also has whether it is the highest of its device in which only speculation differs, and whether
+-- it is the highest of its target on the device, where runs that differ in more count only without
+-- any other.
 select
   published_pair.*,
   count(*) over (partition by device) as of_device,

@@ -1,6 +1,5 @@
--- One row is one row of a public source that is on no device's page: it is neither a rate with
--- speculation next to its baseline nor such a baseline. `setting` is its machine and models in
--- words.
+-- One row is one row of a public source that no device's page has: it is neither a rate with
+-- speculation with a baseline nor such a baseline. `setting` is its machine and models in words.
 select
   row.source,
   row.row_id,

@@ -1,4 +1,4 @@
--- One row is what a round costs at one depth of one pair on one device (`$device`, or all).
+-- One row is the cost of a round at one depth of one pair on one device (`$device`, or all).
 select
   device, device_label, backend, line_label, method, method_label, depth, round_cost,
   tokens_per_round, results, submission

@@ -1,4 +1,4 @@
--- One row is one source with how many submissions and how many published rows come from it.
+-- One row is one source with the numbers of submissions and of published rows from it.
 select
   source.*,
   (

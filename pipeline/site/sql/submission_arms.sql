@@ -1,6 +1,6 @@
--- One row is one arm of one submission, with its draft model and quantisation in one name, and the
--- geometric mean over its prompts: the figure that a source which weighs prompts and not tasks
--- prints; and how far its ratio moves from start to start.
+-- One row is one arm of one submission, with its draft model and quantisation in one name, the
+-- geometric mean over its prompts (the figure of sources that weight prompts instead of tasks), and
+-- the variation of its ratio between starts.
 with meant as (
   select submission, arm, exp(avg(ln(speedup))) as over_prompts
   from prompt_estimate

@@ -1,5 +1,5 @@
--- One row is one arm of one submission on one task. An arm is called by its method and depth, where
--- two arms share those by its setting, too, and by its id where that is the same.
+-- One row is one arm of one submission on one task. An arm's name is its method and depth, with its
+-- setting if two arms share those, and its id if they also share the setting.
 with described as (
   select
     *,

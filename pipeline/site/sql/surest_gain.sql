@@ -1,5 +1,5 @@
--- One row is the best setting of one device, or of one target (`$kind` names which), over all
--- models, methods and tasks of the best tier that it has.
+-- One row is the best setting of one device, or of one target (by `$kind`), over all models,
+-- methods and tasks of its best tier.
 select *
 from best
 where place = $kind and tier_order = 1

@@ -1,8 +1,8 @@
--- One row is one cell with a clear verdict: under which setting, task, context and number of
--- streams a method gains or loses. `pays_from` is the answer length from which a setting that is
--- faster to write but slower in all saves time, as the newest submission of the cell has it.
--- Programs act on these rows: of one setting they are the best backed, so an account that nobody
--- knows changes no advice that rests on known people.
+-- One row is one cell with a clear verdict: the setting, task, context and number of streams with
+-- which a method gains or loses. `pays_from` is the answer length above which a setting that is
+-- faster per token but slower in all saves time, from the newest submission of the cell. Programs
+-- act on these rows, so only the best-backed ones of a setting are listed: an unknown account does
+-- not change advice from known people.
 select
   explore.*,
   case when explore.verdict = 'helps' then 'gains' else 'loses' end as effect,

@@ -1,6 +1,5 @@
--- One row is one target model with how many of its measured cells of single tasks help and hurt,
--- and how many figures others have printed about it. A model that only others know has no
--- submission.
+-- One row is one target model with the numbers of its measured single-task cells that help and
+-- hurt, and of published figures about it. A model with only published figures has no submission.
 with printed as (
   select
     target,

@@ -1,9 +1,8 @@
 // The page "Why is it slower?": two pasted runs or a few typed numbers, and what they say. Nothing
 // is sent anywhere; the address keeps what was typed, never what was pasted.
-import { complaints, drafted, plural } from "./complaints.js";
 import { el, remember, restore } from "./dom.js";
 import { compiled } from "./forms.js";
-import { reasons } from "./reasons.js";
+import { complaints, drafted, plural, reasons } from "./reasons.js";
 import { interval, listed, number, percent, times, UNKNOWN } from "./say.js";
 import { read } from "./serverlog.js";
 import { figures } from "./tworuns.js";

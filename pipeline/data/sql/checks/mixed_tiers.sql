@@ -1,4 +1,4 @@
--- One row is one pool in which measured and imported evidence met.
+-- One row is one pool with both measured and imported evidence.
 select pool, list(distinct tier) as tiers
 from pool_member
 group by pool

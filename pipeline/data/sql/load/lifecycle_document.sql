@@ -1,4 +1,4 @@
--- One row is one lifecycle entry as a typed value; `file` is the result that it is about.
+-- One row is one lifecycle entry as a typed value; `file` is its result.
 create table lifecycle_document as
 select file, from_json(document, $document) as document
 from input_lifecycle

@@ -1,4 +1,4 @@
--- One row is the table of sources as a typed value; there is none without that file.
+-- One row is the table of sources as a typed value; without that file there is no row.
 create table sources_document as
 select from_json(document, $document) as document
 from input_sources;
