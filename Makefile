@@ -1,5 +1,5 @@
-# Targets, as `make help` lists them; CI calls these and nothing else.
-# Windows has no make: the page Measuring of the site names the commands.
+# `make help` lists the targets; CI calls nothing else.
+# Windows has no make: the site's page Measuring lists the commands.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -29,13 +29,13 @@ RELEASE := build/release
 ZENSICAL := build/zensical
 AUDIT := build/audit
 
-# A native build takes the instructions of this machine. On processors with AMX, GCC 12 then makes
-# an engine that crashes; and a wheel from the cache may run on another machine than built it.
+# No native build, which would use all instructions of this machine: on processors with AMX, GCC 12
+# then builds an engine that crashes, and a cached wheel may run on a different machine.
 export CMAKE_ARGS ?= -DGGML_NATIVE=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE='$(CURDIR)/tools/engine.cmake'
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-# The package indexes of a machine are its own business; a message about a newer pip is noise.
+# A message about a newer pip is noise.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# Images often forbid to keep compiled modules; the verbs start Python some hundred times.
+# Many images forbid compiled modules, but the targets start Python about a hundred times.
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup demo test lowest check check-web tidy site cold links builds learned \
@@ -49,8 +49,8 @@ help: ## Show the targets
 setup: $(INSTALLED) ## Create .venv with the pinned dependencies (first time: compiles the engine)
 	@:
 
-# With the time of each step. A machine without the engine measures with a ready server first: the
-# verdict is there before the engine is compiled.
+# Prints the time of each step. Without the engine, a ready-made server measures first, so that a
+# verdict appears before the engine is compiled.
 demo: ## Measure on this machine, print the verdict, build the site with it
 	@mkdir -p $(DEMO)
 	@rm -f $(DEMO)/result.json
@@ -60,15 +60,15 @@ demo: ## Measure on this machine, print the verdict, build the site with it
 	  'Your site:    $(SITE)/index.html' \
 	  'Look at it:   make serve        (then open http://127.0.0.1:$(PORT)/)'
 
-# What fails is tried once more and listed in the summary as RERUN: servers, browsers and kills
-# share a machine with others. A test seen there has a race that needs fixing. Four processes also on two
-# cores: while two wait for a browser or a server, two compute. Each has to find all tests first.
+# A failed test is repeated once and listed in the summary as RERUN, because servers, browsers and
+# kills share a machine with other programs. A test listed there has a race that needs fixing. Four
+# processes are used even on two cores: while two wait for a browser or a server, two compute.
 test: setup chromium ## Run all tests
 	$(RUN) -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
 	  --reruns 1 -raR $(PYTEST_ARGS)
 
-# Of all that measures no engine: the command line, the format and the build of the site. The stored help
-# is the text of the locked typer; and tests of the workflows would install the locked versions.
+# Only tests without an engine: the command line, the format and the build of the site. The stored
+# help needs the locked typer, and tests of the workflows install locked versions.
 lowest: $(LOWEST)/.installed ## Test the command line with the lowest versions that pyproject.toml allows
 	$(LOWEST)/venv/bin/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
 	  --reruns 1 -raR -m "not engine" \
@@ -91,10 +91,10 @@ check: setup check-web ## Lint, types, import rules, words, workflows, queries, 
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 
-check-web: $(WEB)/.installed ## Lint JavaScript and CSS, and see that they are formatted
+check-web: $(WEB)/.installed ## Lint JavaScript and CSS, and check their format
 	$(BIOME) check --config-path=tools/web --error-on-warnings
 
-tidy: setup $(WEB)/.installed ## Format the code, and repair what linters can
+tidy: setup $(WEB)/.installed ## Format the code, and apply the linters' fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/sqruff fix pipeline
@@ -103,14 +103,14 @@ tidy: setup $(WEB)/.installed ## Format the code, and repair what linters can
 site: setup ## Build the site from the results of the repository
 	$(RUN) -m pipeline build --output $(SITE) --cache $(CACHE) --jobs $(CMAKE_BUILD_PARALLEL_LEVEL)
 
-learned: site ## Renew what the answers ship of results: rates of devices, and the evidence
+learned: site ## Update the data that answers ship from results: device rates, and the evidence
 	cp $(SITE)/assets/planner.json answers/learned.json
 	cp $(SITE)/assets/evidence.json answers/evidence.json
 
-predictions: setup ## Fit predictions to all results, and measure how far they are from people left out
+predictions: setup ## Fit predictions to all results, and cross-validate them by person
 	$(RUN) -m bench.predictions
 
-cold: setup ## Build the site with and without the cache: the bytes must be the same
+cold: setup ## Build the site with and without the cache, and compare the bytes
 	$(RUN) -m pipeline build --output build/warm --cache $(CACHE)
 	$(RUN) -m pipeline build --output build/cold
 	diff -rq build/warm build/cold
@@ -118,7 +118,7 @@ cold: setup ## Build the site with and without the cache: the bytes must be the 
 format: setup ## Write the fields of docs/format.md from the schema
 	$(RUN) -m tools.format_reference
 
-help-texts: setup ## Write the help that commands print without loading anything
+help-texts: setup ## Store the help texts, which commands print without imports
 	$(RUN) -m tools.help_texts
 
 links: setup ## Check links, published addresses, credits, captions and names, and search for secrets
@@ -129,7 +129,7 @@ links: setup ## Check links, published addresses, credits, captions and names, a
 builds: setup ## Measure several builds of llama-server from the registry, alternating
 	@tools/builds build/builds $(RUN) $(BUILDS_ARGS)
 
-picture: setup ## Draw map and badges of the README from the results, and renew its finding
+picture: setup ## Update the README's map, badges and finding from the results
 	$(RUN) -m tools.first_screen
 
 recording: $(RELEASE)/try/venv/bin/draftmap ## Record a run of the installed wheel for the README: on a quiet machine
@@ -138,7 +138,7 @@ recording: $(RELEASE)/try/venv/bin/draftmap ## Record a run of the installed whe
 $(RELEASE)/try/venv/bin/draftmap:
 	@$(MAKE) release-check
 
-zensical: site ## Build the site with the newest Zensical that installs, print how its words differ
+zensical: site ## Build the site with the newest Zensical, and print differences in its text
 	@test -x $(ZENSICAL)/bin/python || $(PYTHON) -m venv $(ZENSICAL)
 	@$(ZENSICAL)/bin/python -m pip install --quiet --upgrade zensical
 	$(RUN) -m tools.zensical $(SITE) $(ZENSICAL)/bin/zensical $(ZENSICAL)/site
@@ -147,7 +147,7 @@ serve: ## Serve the built site on this machine only
 	@test -f $(SITE)/index.html || { echo 'There is no site yet. Run: make site (or make demo)'; exit 1; }
 	@$(if $(wildcard $(RUN)),$(RUN),$(PYTHON)) -m tools.serve $(SITE) $(PORT)
 
-bench: setup ## Measure the project's method against known truth, and its largest page
+bench: setup ## Compare the project's method with known truth, and time its largest page
 	$(RUN) -m bench.simulation
 	$(RUN) -m bench.explore
 
@@ -158,21 +158,21 @@ bench-numbers: setup ## Simulate cells and campaigns; recompute real files
 	$(RUN) -m bench.builds
 	$(RUN) -m bench.flags
 
-bench-scale: setup ## Build corpora of several sizes: CPU per file by stage, growth: FILES="100 300"
+bench-scale: setup ## Measure CPU per file for corpora of several sizes: FILES="100 300"
 	$(RUN) -m bench.scale $(if $(FILES),--files $(FILES))
 
-bench-plan: setup ## Compare the planner with what engines allocated, by public logs
+bench-plan: setup ## Compare the planner's memory with public logs of engines
 	$(RUN) -m bench.plan
 
-bench-tune: setup ## Tune rigs whose best depth is known: 200 of each kind
+bench-tune: setup ## Tune simulated rigs with a known best depth: 200 of each kind
 	$(RUN) -m bench.tune
 
-bench-intake: setup ## Measure the gate: speed, changes found, valid files
+bench-intake: setup ## Measure the gate: speed, detected changes, accepted valid files
 	$(RUN) -m bench.intake
 	$(RUN) -m bench.mutations
 	$(RUN) -m bench.generated
 
-bench-aa: setup ## Measure the same arm against itself, quiet and beside a busy program
+bench-aa: setup ## Compare an arm with itself, on a quiet machine and beside a busy program
 	$(RUN) -m bench.aa
 
 bench-durability: setup ## Kill campaigns at random moments and resume them
@@ -184,18 +184,18 @@ bench-engine: setup ## Compare the in-process engine with llama.cpp's server
 weights: setup chromium ## Weigh the pages of the built site, and of synthetic ones: RIGS="60 1000"
 	$(RUN) -m bench.weights $(SITE) --rigs $(RIGS)
 
-synthetic: setup ## Write a synthetic collection below build/ to develop the site with
+synthetic: setup ## Write a synthetic collection below build/ for developing the site
 	$(RUN) -m bench.synthetic --rigs 100 --seed 1 --output build/synthetic
 
-# TAG=v1.2.3 is checked against the words. No network, but for the model where no run fetched it before.
-release-check: setup ## Build the wheel and the container, let each measure and validate
+# TAG=v1.2.3 is compared with the stated versions. Needs no network once the model is downloaded.
+release-check: setup ## Build the wheel and the container; measure and validate with each
 	$(RUN) -m tools.release.check $(RELEASE) --tag "$${TAG:-}" $(RELEASE_ARGS)
 
 release: ## Publish the files of release-check as a release of GitHub: TAG=v1.2.3 (needs gh)
 	gh release create "$$TAG" --verify-tag --title "Draftmap $${TAG#v}" \
 	  --notes-file $(RELEASE)/notes.md $(RELEASE)/files/*
 
-live-check: setup ## Say what is still switched off on GitHub (needs gh, or ANSWERS=folder with its answers)
+live-check: setup ## List settings still missing on GitHub (needs gh, or its answers in ANSWERS=folder)
 	@$(RUN) -m tools.live $(ANSWERS)
 
 advisories: ## Look for published advisories about the locked packages (needs the network)
@@ -225,11 +225,11 @@ lock: requirements/gate.in pyproject.toml ## Resolve the dependencies again (nee
 	$(compile) requirements/gate.in -c requirements/test.lock -o requirements/gate.lock
 	$(compile) requirements/audit.in -c requirements/test.lock -o requirements/audit.lock
 
-clean: ## Remove what was built, not .venv
+clean: ## Remove all build outputs except .venv
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # A browser for the tests: an installed one, else Debian's if we may install it, else a warning;
-# the browser tests then say themselves that they were not run.
+# the browser tests then report that they were skipped.
 chromium:
 	@tools/chromium
 
@@ -248,5 +248,5 @@ $(VENV)/.installed-%: requirements/%.lock
 	@PYTHON='$(PYTHON)' WHEELS='$(DRAFTMAP_WHEELS)' tools/install $(VENV) $< $(SETUP_LOG)
 	@touch $@
 
-# Tests on an engine that is too large for all: each folder has its packages and its targets.
+# Tests on engines that are too large for everyone; each folder has its packages and targets.
 include $(wildcard tools/*/targets.mk)

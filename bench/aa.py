@@ -1,9 +1,9 @@
 """Compare an arm with itself on this machine, quiet and beside a busy program.
 
-`make bench-aa` runs short campaigns of the default model through the real path, alternating: one
-beside whatever else the machine does, one beside a process that takes a core in bursts. Results
-that exist are not measured again: after Ctrl-C the same command goes on. The exit code
-is 1 if fewer than 95 of 100 intervals of a part contain 1; with twenty campaigns one may miss.
+`make bench-aa` runs short campaigns of the default model through the real path. Every second one
+runs beside a process that takes a core in bursts. Existing results are not measured again, so after
+Ctrl-C the same command continues. The exit code is 1 if fewer than 95 of 100 intervals of a part
+contain 1; with twenty campaigns one may miss.
 """
 
 import argparse
@@ -35,10 +35,10 @@ PROMISE = 0.95
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure what is missing, print the table, and write the figures where that is asked for."""
+    """Measure the missing campaigns, print the table, and write the figures with `--output`."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--campaigns", type=int, default=CAMPAIGNS, help="of either kind")
-    parser.add_argument("--keep", type=Path, default=KEPT, help="where the result files stay")
+    parser.add_argument("--campaigns", type=int, default=CAMPAIGNS, help="of each kind")
+    parser.add_argument("--keep", type=Path, default=KEPT, help="folder of the result files")
     parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
     chosen = parser.parse_args(arguments)
     measured: list[tuple[Submission, AaOutcome]] = []
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(f"stopped: {error}")
         return 3
     except KeyboardInterrupt:
-        _say("stopped; the same command goes on with what is missing")
+        _say("stopped; run the same command again to continue")
         return 130
     outcomes = [found for _, found in measured]
     _say("", *table(outcomes))
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _campaigns(count: int, kept: Path) -> Iterator[tuple[Submission, AaOutcome]]:
-    """Quiet and loaded campaigns alternate: both kinds see the same hours of the machine."""
+    """Alternate quiet and loaded campaigns, so that both see the same hours of the machine."""
     for seed in range(count):
         for part in get_args(Part):
             submission = _result(part, seed, kept)

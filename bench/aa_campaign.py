@@ -29,17 +29,16 @@ BLOCKS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AaOutcome:
-    """One campaign. Estimates of a ratio that is 1, all from the same trials.
+    """Estimates from the trials of one campaign, whose true ratio is 1.
 
     `ratio` with `low` and `high` is the project's own: paired, interleaved, medians of rounds.
-    `processor` is the same by processor time instead of wall time: it does not count the
-    time for which another program had the core, so that it says how much of a wide interval is
-    the neighbours' doing.
-    `naive_interleaved` is the ratio of the mean tokens per second of all trials of either arm,
-    unpaired, with the order of the campaign. `naive_sequential` is what measuring one arm after
-    the other gives: as both arms are the same, the trials of the first half of the campaign stand
-    for the first arm and those of the second half for the other, each half with every prompt
-    equally often; again the ratio of the mean rates.
+    `processor` uses processor time instead of wall time. It excludes the time for which another
+    program had the core, so it shows how much of a wide interval other programs cause.
+    `naive_interleaved` is the unpaired ratio of each arm's mean tokens per second over all trials,
+    in the order of the campaign. `naive_sequential` simulates measuring one arm after the other.
+    Both arms are the same, so the first half of the campaign is used as the first arm and the
+    second half as the other; each half has every prompt equally often. This too is a ratio of
+    mean rates.
     """
 
     part: Part
@@ -62,7 +61,7 @@ def plan(seed: int) -> Campaign:
 
 
 def outcome(submission: Submission, part: Part, seed: int) -> AaOutcome:
-    """What the submission of an A/A campaign says. Raises `ValueError` if it has no interval."""
+    """Return the estimates of an A/A campaign. Raises `ValueError` if it has no interval."""
     overall = _overall(summarize(submission).estimates)
     processor = _by_processor_time(submission)
     if not (overall.speedup and overall.interval and overall.baseline_tps and processor):

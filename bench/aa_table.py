@@ -1,4 +1,4 @@
-"""All A/A campaigns together, as a table for people and a document for the page Proofs."""
+"""Summarise all A/A campaigns in a table for people and a document for the page Proofs."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from bench.aa_campaign import SUITE, AaOutcome, Part
 from schemas.codec import encode
 from schemas.submission import Submission
 
-# What each is, `AaOutcome` says.
+# `AaOutcome` explains each of these.
 Estimator = Literal["ratio", "processor", "naive_interleaved", "naive_sequential"]
 DECIMALS = 5
 
@@ -20,8 +20,8 @@ DECIMALS = 5
 class AaRow:
     """One estimator over the campaigns of one part; its truth is 1.
 
-    `error_median` and `error_worst` are factors minus 1: 0.05 stands for 1.05 and for 1 / 1.05.
-    Naive estimators come without an interval.
+    `error_median` and `error_worst` are factors minus 1: 0.05 means 1.05 or 1 / 1.05.
+    Naive estimators have no interval.
     """
 
     part: Part
@@ -36,7 +36,7 @@ class AaRow:
 
 
 def rows(outcomes: Sequence[AaOutcome]) -> list[AaRow]:
-    """The parts that were measured, each with every estimator."""
+    """Return a row for every estimator of each part that was measured."""
     return [
         _row(part, estimator, [each for each in outcomes if each.part == part])
         for part in get_args(Part)
@@ -56,7 +56,7 @@ def table(outcomes: Sequence[AaOutcome]) -> Iterator[str]:
 
 
 def document(outcomes: Sequence[AaOutcome], last: Submission, command: str) -> str:
-    """The figures with what they were measured with, as JSON. `last` is the newest campaign."""
+    """The figures and their machine and settings, as JSON. `last` is the newest campaign."""
     about = {
         "command": command,
         "date": last.measured_from[:10],
@@ -106,13 +106,13 @@ def _interval(outcome: AaOutcome, estimator: Estimator) -> tuple[float, float] |
 
 
 def _half_width(interval: tuple[float, float]) -> float:
-    """How far an interval reaches from its middle, as a share of it."""
+    """Half the width of an interval, relative to its middle."""
     low, high = interval
     return math.sqrt(high / low) - 1
 
 
 def rounded(values: dict[str, object]) -> dict[str, object]:
-    """The values that are known, as they are written into a file of figures."""
+    """Drop unknown values and round the others for a file of figures."""
     return {
         key: round(value, DECIMALS) if isinstance(value, float) else value
         for key, value in values.items()

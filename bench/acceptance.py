@@ -1,8 +1,8 @@
-"""Compare what reading alone predicts of a draft with what both models together do.
+"""Compare the acceptance predicted from a draft's reading alone with that of a real run.
 
-The target writes its answers, alone and with the draft at several depths, in turns. Then the draft
-alone reads them. Each position, the tokens of a round and, with the curve of the same session, the
-speedup of each depth are next to those that were counted and timed.
+The target writes answers alone and with the draft at several depths, interleaved. Then the draft
+alone reads them, which predicts the acceptance of each position, the tokens per round and, with the
+curve of the same session, the speedup of each depth. Predictions are printed next to measurements.
 """
 
 import json
@@ -37,7 +37,7 @@ DRAFTS = {
     "smollm2-135m:q4_1": "the same weights in Q4_1",
     "smollm2-135m:q4_1-pruned-3": "Q4_1 without three of 30 layers",
 }
-LEAST_ROUNDS = 100  # of a position that is compared
+LEAST_ROUNDS = 100  # positions with fewer are not compared
 
 Answers = dict[str, dict[str, Generation]]  # by arm and prompt
 
@@ -47,7 +47,7 @@ def main(
     tokens: Annotated[int, typer.Option(help="Longest output.")] = 96,
     depths: Annotated[str, typer.Option(help="Longest drafts.")] = "1,2,3,4,5,6,7,8",
     *,
-    speedups: Annotated[bool, typer.Option(help="Also compare times: a quiet machine.")] = False,
+    speedups: Annotated[bool, typer.Option(help="Also compare times (needs quiet).")] = False,
 ) -> None:
     """Measure, print, and write the figures that the page Proofs shows."""
     wanted = [*map(int, depths.split(","))]
@@ -77,7 +77,7 @@ def main(
 
 
 def campaign_of(draft: str, prompts: int, tokens: int, depths: Sequence[int]) -> Campaign:
-    """The target alone and with the draft at each depth."""
+    """A campaign of the target alone and with the draft at each depth."""
     options = Options(
         prompts=(str(prompts),), blocks=1, max_output_tokens=tokens, threads=1, gpu_layers=0
     )
@@ -92,7 +92,7 @@ def campaign_of(draft: str, prompts: int, tokens: int, depths: Sequence[int]) ->
 
 
 def compared(campaign: Campaign, *, speedups: bool) -> Iterator[dict[str, float]]:
-    """One row for each depth: predicted and counted."""
+    """Return one row per depth with predicted and counted values."""
     answers, probe, drafting_ms = _answers(campaign)
     plain = answers["baseline"]
     read = _read(campaign, plain)
@@ -146,13 +146,13 @@ def _speedups(
 
 
 def _counted(rounds: Sequence[Round], depth: int) -> tuple[list[int], list[int]]:
-    """Rounds that tried and that accepted each position."""
+    """Count the rounds that tried and the rounds that accepted each position."""
     tried = [sum(r.drafted > k and r.accepted >= k for r in rounds) for k in range(depth)]
     return tried, [sum(r.accepted > k for r in rounds) for k in range(depth)]
 
 
 def _tokens(campaign: Campaign, answers: dict[str, Generation]) -> float:
-    """Tokens a round, as a run states them."""
+    """Tokens per round, computed as for a result."""
     tasks: dict[str, list[tuple[float, float]]] = {}
     for prompt in campaign.suite.prompts:
         answer = answers[prompt.id]
@@ -167,12 +167,12 @@ def _rounds(answer: Generation) -> tuple[Round, ...]:
 
 
 def _token_ms(answers: Iterable[Generation]) -> float:
-    """Milliseconds a token over prompts, each counting the same."""
+    """Mean milliseconds per token, with equal weight for each prompt."""
     return statistics.fmean(each.decode_ms / (each.output_tokens - 1) for each in answers)
 
 
 def _answers(campaign: Campaign) -> tuple[Answers, VerificationProbe, float]:
-    """Every arm on every prompt in turns, and what steps and a drafted token took meanwhile."""
+    """Run every arm on every prompt, interleaved, and time steps and drafted tokens in between."""
     session = LlamaSession(campaign)
     answers: Answers = {arm.id: {} for arm in campaign.arms}
     for arm in campaign.arms:
@@ -187,7 +187,7 @@ def _answers(campaign: Campaign) -> tuple[Answers, VerificationProbe, float]:
             answer = session.generate(request)
             assert isinstance(answer, Generation), answer
             answers[arm.id][prompt.id] = answer
-        # Here and there, so that a busy machine slows rounds and steps alike.
+        # Between prompts, so that a busy machine slows rounds and steps alike.
         steps += [session.step_times(widths) for _ in range(2)]
         drafting_ms += [each.token_ms_median for each in session.probe().drafting or ()]
         _say(prompt.id)

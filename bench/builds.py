@@ -1,7 +1,7 @@
-"""Check that a comparison of two builds finds a slowdown of 5 %, and none where there is none.
+"""Check that a comparison of two builds finds a slowdown of 5 % and raises no false alarm.
 
 `make bench-numbers` runs it; alone: `python -m bench.builds`. Whole comparisons are simulated
-with the noise of real machines, and judged after every block by the code that judges real ones.
+with the noise of real machines. The code for real comparisons judges them after every block.
 """
 
 import argparse
@@ -30,10 +30,10 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildMachine:
-    """Noise of log times: standard deviations, and what moves slowly.
+    """Noise of log times: standard deviations, and slow changes.
 
-    `a_pass` is common to all trials of a server's life, `trial` is each one's own; `walk` is what
-    the machine's speed moves from one pass to the next, `trend` how much it slows down over the
+    `a_pass` is shared by all trials of one server start, `trial` is independent per trial. `walk`
+    is the change of the machine's speed from one pass to the next, `trend` its slowdown over the
     comparison. A share `stalls` of the trials takes up to twice as long.
     """
 
@@ -55,7 +55,7 @@ MACHINES = {
 def verdicts(
     machine: BuildMachine, *, slowdown: float, comparisons: int, seed: int = 1
 ) -> dict[Verdict, float]:
-    """The share of comparisons with each verdict, where every arm of head is slower by a factor."""
+    """Return the share of each verdict when head is slower by `slowdown` in every arm."""
     rng = np.random.default_rng(seed)
     logs = _log_ratios(machine, rng, comparisons) + math.log(1 - slowdown)
     weights = np.full(PROMPTS, 1 / PROMPTS)
@@ -65,7 +65,7 @@ def verdicts(
 
 
 def _verdict(looks: Sequence[NDArray[np.float64]]) -> Verdict:
-    """As `Comparison.verdict` puts the arms together, at the first precise look or the last."""
+    """Combine the arms as `Comparison.verdict` does, at the first precise look or the last."""
     for arms in looks:
         judged = [judge(means, LEVEL, FAIL_BELOW) for means in arms]
         if all(each and each.log_half_width <= PRECISE for _, each, _ in judged):
@@ -79,7 +79,7 @@ def _verdict(looks: Sequence[NDArray[np.float64]]) -> Verdict:
 def _log_ratios(
     machine: BuildMachine, rng: np.random.Generator, comparisons: int
 ) -> NDArray[np.float64]:
-    """Comparisons x arms x prompts x blocks: log of head's speed over base's, without a change."""
+    """Log of head's speed over base's without a change: comparisons x arms x prompts x blocks."""
     passes = BLOCKS * ARMS * len(ENGINES)
     steps = rng.normal(0, machine.walk, (comparisons, passes))
     moves = np.cumsum(steps, axis=1) + np.linspace(0, machine.trend, passes)
@@ -87,7 +87,7 @@ def _log_ratios(
     trials = moves[..., None] + rng.normal(0, machine.trial, (comparisons, passes, PROMPTS))
     stalled = rng.random(trials.shape) < machine.stalls
     trials += stalled * np.log1p(rng.random(trials.shape))
-    # Two passes follow each other, of one arm under both engines, in the order that is drawn.
+    # One arm's passes under both engines follow each other, in the order drawn below.
     shaped = trials.reshape(comparisons, BLOCKS, ARMS, len(ENGINES), PROMPTS)
     signs = np.stack([_signs(seed) for seed in range(comparisons)])
     ratios = (shaped[..., 1, :] - shaped[..., 0, :]) * signs[..., None]
@@ -95,7 +95,7 @@ def _log_ratios(
 
 
 def _signs(seed: int) -> NDArray[np.float64]:
-    """Blocks x arms: 1 where head is first, as `trial_order.engine_orders` draws it."""
+    """Return 1 where head runs first, as `trial_order.engine_orders` draws it: blocks x arms."""
     drawn = [
         [
             engine

@@ -1,6 +1,6 @@
 """Simulate a busy neighbour: take a core in bursts, with pauses in between.
 
-`python -m bench.bursts SEED` does so until the process that started it ends.
+`python -m bench.bursts SEED` runs until its parent process ends.
 """
 
 import os

@@ -1,14 +1,14 @@
 """Coverage of the intervals of a campaign under every disturbance, in worlds of known truth.
 
 `python -m bench.campaigns` draws campaigns of a baseline and arms: prompts and tasks that differ,
-methods that seldom draft, machines that drift, that have two speeds, that stall, arms that time
-out. One row per scenario: how often the interval contains the truth, over all tasks, for the whole
-request and for one task; how often a task shows a sign that is false, and all tasks a gain that is;
-how often the interval contains the ratio by the wall clock; and the half-width. `before` is the
-estimator of `bench.previous` on the same trials, judged by its own truth. Of sixty scenarios one
-may miss a promise by chance, so a scenario that does is simulated again with ten times as many
-campaigns. Exit code 1 if it misses the promise then. With `--output` the figures are also written
-as JSON, for the page Proofs.
+methods that seldom draft, machines that drift, have two speeds or stall, arms that time out.
+Each scenario has one row: how often the interval contains the truth over all tasks, for the whole
+request and for one task; how often a single task shows a false sign and all tasks show a false
+gain; how often the interval contains the wall-clock ratio; and the half-width. `before` is the
+estimator of `bench.previous` on the same trials, judged by its own truth. One of sixty scenarios
+may miss a promise by chance, so a scenario that misses one is repeated with ten times as many
+campaigns. Exit code 1 if it misses again. With `--output` the figures are also written as JSON,
+for the page Proofs.
 """
 
 import argparse
@@ -49,11 +49,11 @@ from tests.samples import sample
 
 CAMPAIGNS, AGAIN, SEED = 1000, 10, 20261121
 COMMAND = "python -m bench.campaigns"
-# Four prompts that differ by 30 % show 3.1 % of false signs; an interval of 95 % may err in 5 %.
+# Four prompts that differ by 30 % give 3.1 % false signs; a 95 % interval may err in 5 %.
 COVERED, FALSE_SIGNS, FALSE_SIGNS_SELDOM = 0.93, 0.035, 0.02
-# Two medians of a thousand widths differ by so much when nothing does.
+# Two medians of a thousand widths may differ this much by chance.
 WIDER = 1.03
-# Single tasks keep the promise from so many prompts on.
+# Single tasks keep the promise with at least this many prompts.
 MANY_PROMPTS = 8
 
 
@@ -86,7 +86,7 @@ HEADS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table, then what was promised and not found."""
+    """Print the table, then the promises that were missed."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--campaigns", type=int, default=CAMPAIGNS, help="per scenario")
     parser.add_argument("--scenario", action="append", choices=SCENARIOS, help="may be repeated")
@@ -112,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def broken(name: str, row: CampaignRow) -> Iterator[str]:
-    """The promises that a row does not keep."""
+    """Yield the promises that a row breaks."""
     scenario = SCENARIOS[name]
     if row.false_helps > FALSE_SIGNS_SELDOM:
         yield "false gains over all tasks"
@@ -133,7 +133,7 @@ def broken(name: str, row: CampaignRow) -> Iterator[str]:
 
 
 def simulate(scenario: Scenario, campaigns: int) -> CampaignRow:
-    """So many campaigns of a scenario by both estimators."""
+    """Simulate campaigns of a scenario and judge both estimators."""
     rng = np.random.default_rng(SEED)
     base = bare(scenario)
     found = [_judged(base, scenario, measured(rng, scenario)) for _ in range(campaigns)]
@@ -153,7 +153,7 @@ def simulate(scenario: Scenario, campaigns: int) -> CampaignRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignJudgement:
-    """What the product's own code says of one campaign's first arm; `None`: no interval."""
+    """The product's estimates for the first arm of one campaign; `None`: no interval."""
 
     before: bool | None
     covered: bool | None
@@ -169,7 +169,7 @@ class CampaignJudgement:
 def _judged(base: Submission, scenario: Scenario, times: Times) -> CampaignJudgement:
     submission = replace(base, trials=tuple(trials_of(base, scenario, times)))
     arm = submission.arms[1]
-    # A file of other tasks than the fixed ones is an imported one: its own tasks are all.
+    # A file without the fixed tasks is imported: it is judged over its own tasks.
     everything = [
         each
         for each in scopes(submission, arm, pair(submission, arm))
@@ -195,7 +195,7 @@ def _judged(base: Submission, scenario: Scenario, times: Times) -> CampaignJudge
 
 
 def _holds(interval: Interval | None, truth: float) -> bool | None:
-    # A bound that was moved to a ratio differs from it by a rounding error.
+    # A bound that was widened to a ratio differs from it by a rounding error.
     tiny = 1e-12
     if interval is None:
         return None
@@ -203,7 +203,7 @@ def _holds(interval: Interval | None, truth: float) -> bool | None:
 
 
 def _is_false(found: Estimate, truth: float) -> bool:
-    """Whether an estimate shows a sign although its true ratio does not deserve it."""
+    """Check whether an estimate shows a sign that its true ratio does not have."""
     if found.doubt is not None:
         return False
     gains = found.verdict in {"helps", "slower-in-all"} and math.exp(truth) <= HELPS_ABOVE + 1e-9
@@ -211,7 +211,7 @@ def _is_false(found: Estimate, truth: float) -> bool:
 
 
 def bare(scenario: Scenario) -> Submission:
-    """A submission without trials; one of the samples on a quiet machine."""
+    """A sample submission on a quiet machine, without trials."""
     tasks = FIXED_TASKS[: scenario.tasks]
     made = sample(tasks=tasks, prompts_per_task=scenario.per_task, blocks=1)
     draft = "tiny-q8-0" if scenario.method == "draft-model" else None
@@ -258,7 +258,7 @@ def trials_of(base: Submission, scenario: Scenario, times: Times) -> Iterator[Tr
 
 
 def _counted(drafts: bool, steady_ms: float) -> dict[str, object]:  # noqa: FBT001 - one of two
-    """What an engine counts of a trial, and how long its rounds take by the median."""
+    """A trial's counters as an engine reports them, and its median round time."""
     rounds = rounds_of(int(drafts))
     return {
         "rounds": rounds,
@@ -268,7 +268,7 @@ def _counted(drafts: bool, steady_ms: float) -> dict[str, object]:  # noqa: FBT0
 
 
 def _mean(flags: Iterable[bool | None]) -> float:
-    """The share of those that are known."""
+    """Mean of the known flags."""
     found = [flag for flag in flags if flag is not None]
     return float(np.mean(found)) if found else math.nan
 

@@ -33,7 +33,7 @@ SEED = 20261121
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellWorld:
-    """Standard deviations, as logarithms; `shared` is how alike a contributor is in all cells."""
+    """Standard deviations of logarithms; `shared` correlates a contributor's cells."""
 
     between: float
     machine: float = 0.02
@@ -64,14 +64,14 @@ class Square:
 
     @property
     def best_low(self) -> float:
-        """Its lower bound, further away because it was chosen."""
+        """Its lower bound, widened because it was chosen as the best."""
         best = self.best
         distance = self.figures[best] - self.low[best]
         return float(self.figures[best] - choice_factor(len(self.figures)) * distance)
 
     @property
     def best_helps(self) -> bool:
-        """Whether it clearly helps, the choice allowed for."""
+        """Check whether it clearly helps, allowing for the choice."""
         return bool(_above(self.best_low, self.high[self.best]))
 
 
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def coverage(repetitions: int) -> Iterator[str]:
-    """Per mix: coverage, false signs of a cell and of the best of a square."""
+    """Yield per mix: coverage, and false signs of a cell and of the best of a square."""
     heads = ("covered", "request", "half-width", "false sign", "best ▲", "corrected")
     yield f"{'contributors x machines':44}" + "".join(f"{head:>19}" for head in heads)
     for (name, world), contributors, machines in product(WORLDS.items(), CONTRIBUTORS, MACHINES):
@@ -110,7 +110,7 @@ def coverage(repetitions: int) -> Iterator[str]:
 def _votes(
     rng: np.random.Generator, world: CellWorld, contributors: int, machines: int
 ) -> list[Vote]:
-    """The votes of all configurations of a square, of each of which the truth is 1."""
+    """Draw the votes of all configurations of a square; each has a true ratio of 1."""
     shape = (CONFIGURATIONS, contributors)
     everywhere, here = rng.normal(size=contributors), rng.normal(size=shape)
     between = math.sqrt(world.shared) * everywhere + math.sqrt(1 - world.shared) * here
@@ -134,7 +134,7 @@ def _votes(
 
 
 def _squares(drawn: Sequence[Sequence[Vote]], measure: str = "speedup") -> list[Square]:
-    """The square of each draw. Draws are tiers here: pools learn only from those of their tier."""
+    """Return one square per draw. Each draw is a tier, because pools learn only within a tier."""
     votes = (
         vote._replace(pool=f"{number:05}-{vote.pool}", tier=str(number), measure=measure)
         for number, every in enumerate(drawn)
@@ -161,7 +161,7 @@ def _bounds(squares: Sequence[Square]) -> tuple[Figures, Figures]:
 
 
 def _above(low: Any, high: Any, least: float = HELPS_ABOVE) -> Any:  # noqa: ANN401 - numbers or arrays
-    """Whether an interval on logarithms lies clear of 0, as `estimates.verdicts.judge` asks."""
+    """Check whether a log interval is clearly above 0, as `estimates.verdicts.judge` does."""
     return low > np.maximum(math.log(least), CLEAR_OF_ONE * (high - low) / 2)
 
 

@@ -1,11 +1,11 @@
-"""How often a place that picks claims a gain in worlds in which none of 13 arms gains.
+"""Measure how often places that pick the best arm claim a gain when none of 13 arms gains.
 
 `python -m bench.choices` simulates files of 1, 10 and 50 devices with one model, loads them into
 the tables of the pipeline and asks the queries and functions that pages, files, feeds, the terminal
 and the tuner print from. Many worlds share a database: each has its own model, devices and
-contributors. (With one model, its badge and the overall badge are the same.) `spread` is by
-how much contributors differ; what speaks of one machine is asked without it. For each place: the
-share of false gains among its claims, and the upper end of the share's 95 % Clopper-Pearson
+contributors. (With one model, its badge and the overall badge are the same.) `spread` is the
+difference between contributors; places about a single machine are simulated without it. Each place
+has the share of false gains among its claims, and the upper end of the share's 95 % Clopper-Pearson
 interval, in which all claims about one file or one world count as one observation.
 """
 
@@ -38,10 +38,10 @@ from tests.pipeline.tables import Example, Tables, accepted, entry_on
 
 COMMAND = "python -m bench.choices"
 WORLDS, SEED, AIM, AT_ONCE, FRESH = 500, 20261121, 0.02, 10, 10
-KINDS = ((1, 0.0), (1, 0.06), (10, 0.06), (50, 0.06))  # devices, and by how much they differ
+KINDS = ((1, 0.0), (1, 0.06), (10, 0.06), (50, 0.06))  # devices, and the spread between them
 GAIN = "at least"
 FEED, TERMINAL = "feed: entry", "terminal: answer"
-# Claims of these places are about one world each, those of the others about one file.
+# Each claim of these places is about one world; claims of other places are about one file.
 OF_WORLD = ("heading", "model", "badge of a model", "tuner")
 Claims: TypeAlias = "Counter[tuple[str, bool]]"
 Kind: TypeAlias = tuple[int, float]
@@ -49,7 +49,7 @@ Kind: TypeAlias = tuple[int, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """What all worlds of one size say about one place."""
+    """The claims of one place over all worlds of one size."""
 
     place: str
     devices: int
@@ -62,7 +62,7 @@ class Place:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table and write it where that is asked for; 1 if a share is above the aim."""
+    """Print the table, write it with `--output`; 1 if a share is above the aim."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--worlds", type=int, default=WORLDS, help=f"a multiple of {AT_ONCE}")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
@@ -85,10 +85,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def worlds_from(start: int) -> dict[Kind, Claims]:
-    """The claims in `AT_ONCE` worlds of each kind.
+    """Return the claims in `AT_ONCE` worlds of each kind.
 
-    Worlds of one and ten devices have files of their own. In those of fifty, the forty others are
-    from neighbouring worlds, with new differences between contributors.
+    Worlds of one and ten devices share no files. Worlds of fifty take forty files from
+    neighbouring worlds, with new differences between contributors.
     """
     rng = np.random.default_rng((SEED, start))
     files = [device(rng) for _ in range(AT_ONCE * FRESH)]
@@ -105,7 +105,7 @@ def worlds_from(start: int) -> dict[Kind, Claims]:
 
 
 def _claims(files: Sequence[Example], spread: float) -> Iterator[tuple[str, bool]]:
-    """Each claim as its place and whether it says that something gains."""
+    """Yield each claim as its place and whether it claims a gain."""
     known = [entry_on(each.submission.contributor or "") for each in files]
     connection = Tables(load(map(accepted, files), (), known))
     for place, gains in PLACES.items():
@@ -127,7 +127,7 @@ def _tuned(rng: np.random.Generator) -> Iterator[tuple[str, bool]]:
 
 
 def _rows(query: str, connection: duckdb.DuckDBPyConnection, **given: str) -> Iterator[bool]:
-    """Whether each row of a page's query prints a gain."""
+    """Yield for each row of a page's query whether it prints a gain."""
     return (row.verdict == "helps" for row in read(connection, query, **given))
 
 
@@ -145,14 +145,14 @@ def _strips(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
 
 
 def _headings(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
-    """Whether each says of most of its rows that they gain."""
+    """Yield for each heading whether it claims that most of its rows gain."""
     for group in _drawn(connection):
         tones = [each.tone for each in (*group.strips, *group.folded)]
         yield 2 * tones.count("gain") > len(tones)
 
 
 def _chosen(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
-    """The rows for a reader's choice of backend, method and task, which answers are made of."""
+    """Yield whether each row behind an answer gains: one per backend, method and task."""
     return (strips.strip(row).tone == "gain" for row in read(connection, "strip"))
 
 

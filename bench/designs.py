@@ -1,7 +1,7 @@
 """Run designs on the same simulated rig: the project's own, and one arm after the other.
 
-The project's own, with three blocks or with as many as its rule asks for, is its real code from the
-plan to the submission; only the journal on disk is left out, because waiting for the disk takes
+The project's own design, with three blocks or with its stopping rule, runs the real code from the
+plan to the submission. Only the journal on disk is left out, because waiting for the disk takes
 longer than everything else.
 """
 
@@ -30,7 +30,7 @@ MACHINE = Machine(
 )
 RULE = Stopping(least_blocks=LEAST_BLOCKS, precision=0.03)
 THEN = "2026-11-21T09:00:00Z"
-# What a baseline trial takes when nothing disturbs it, so that a drift spans the whole campaign.
+# Duration of an undisturbed baseline trial; a drift needs it to span the whole campaign.
 TRIAL_MS = 900.0
 
 
@@ -44,7 +44,7 @@ def interleaved(
 def both_lengths(
     rig: FakeRig, trouble: Trouble, prompts: tuple[SuitePrompt, ...], seed: int
 ) -> Iterator[Submission]:
-    """The campaign of a fixed length, then the same one after its rule has ended it."""
+    """Yield the campaign with a fixed length, then the same one ended by its stopping rule."""
     fixed = campaign(prompts, seed=seed)
     going_on = replace(fixed, blocks=MOST_BLOCKS, stopping=RULE)
     duration_ms = TRIAL_MS * len(prompts) * len(ARMS) * BLOCKS
@@ -93,7 +93,7 @@ def _block(session: FakeSession, planned: Campaign, block: int) -> Iterator[Tria
 def one_after_another(
     rig: FakeRig, trouble: Trouble, prompts: tuple[SuitePrompt, ...], seed: int
 ) -> float:
-    """The design found elsewhere: all prompts with one arm, once, then all with the other.
+    """Run all prompts once with one arm, then with the other, as other benchmarks do.
 
     The speedup is the ratio of the mean rates in tokens per second.
     """

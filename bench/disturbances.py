@@ -1,8 +1,8 @@
-"""The disturbances that campaigns are simulated under, and the times of their trials.
+"""Disturbances of simulated campaigns, and the resulting times of their trials.
 
-An arm's round yields 2.4 tokens. Whatever disturbs the machine hits both arms in proportion to
-their time. Prompts differ in what the arm gains; gains are scaled so that the time ratio of a task
-is exactly that of its offset, 1 where it has none.
+An arm's round yields 2.4 tokens. A disturbance of the machine hits both arms in proportion to
+their time. The arm's gain differs between prompts; gains are scaled so that the time ratio of a
+task is exactly that of its offset, or 1 without an offset.
 """
 
 import math
@@ -19,11 +19,11 @@ from estimates.running_order import running_order
 
 Logs = NDArray[np.float64]
 Speed = Callable[[np.random.Generator, int], Logs]
-# Log gains at these quantiles of the prompts, which differ by so much.
+# From quantiles of the prompts and their spread to log gains.
 Gains = Callable[[Logs, float], Logs]
 
 TOKENS, STEP_MS = 97, 20.0
-# Reading the prompt: the target, how far prompts differ, and the draft as a share of the target.
+# Reading the prompt: the target's time, its spread over prompts, the draft's share of that time.
 READING_MS, READING_SPREAD, DRAFT_SHARE = 600.0, 0.5, 0.3
 ROUNDS = {"baseline": 96, "arm": 40}
 ROUND_NOISE, TRIAL_NOISE, DRIFT = 0.02, 0.02, 0.30
@@ -32,7 +32,7 @@ QUANTILES = 4000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stalls:
-    """So many per second of computing, of so many milliseconds, in so many of the trials."""
+    """Stalls per second of computing, their mean length, and the share of trials they hit."""
 
     per_second: float = 0.0
     ms: float = 0.0
@@ -45,17 +45,17 @@ def steady(_: np.random.Generator, count: int) -> Logs:
 
 
 def linear(_: np.random.Generator, count: int) -> Logs:
-    """It becomes slower by 30 % from the first trial to the last."""
+    """The machine becomes slower by 30 % from the first trial to the last."""
     return np.log1p(DRIFT * np.arange(count) / count)
 
 
 def slow(rng: np.random.Generator, count: int) -> Logs:
-    """It wanders: a random walk of 2 % a trial."""
+    """The machine's speed is a random walk of 2 % a trial."""
     return np.cumsum(rng.normal(scale=0.02, size=count))
 
 
 def two_modes(stay: float) -> Speed:
-    """Two speeds, 40 % apart; after each trial it stays with this probability."""
+    """The machine has two speeds, 40 % apart; it keeps its speed with probability `stay`."""
 
     def speed(rng: np.random.Generator, count: int) -> Logs:
         changes = rng.random(count) > stay
@@ -65,7 +65,7 @@ def two_modes(stay: float) -> Speed:
 
 
 def periodic(period: int) -> Speed:
-    """Slow and fast within so many trials."""
+    """The machine's speed is a sine wave with a period in trials."""
 
     def speed(rng: np.random.Generator, count: int) -> Logs:
         wave = np.sin(2 * math.pi * (np.arange(count) / period + rng.random()))
@@ -75,17 +75,17 @@ def periodic(period: int) -> Speed:
 
 
 def smooth(at: Logs, spread: float) -> Logs:
-    """Gains whose logarithms are normal."""
+    """Lognormal gains."""
     return np.asarray(spread * ndtri(at))
 
 
 def seldom(at: Logs, _spread: float) -> Logs:
-    """One prompt in five gains 2.5 times, on the others the method does not draft."""
+    """One prompt in five has a speedup of 2.5; on the others the method does not draft."""
     return np.where(at < 0.2, math.log(2.5), 0.0)
 
 
 def skewed(at: Logs, spread: float) -> Logs:
-    """Gains of 1 and more, of which few are large."""
+    """Gains of at least 1, few of them large."""
     return np.log1p(-spread * np.log1p(-at))
 
 
@@ -93,11 +93,11 @@ def skewed(at: Logs, spread: float) -> Logs:
 class Scenario:
     """A design and what disturbs it.
 
-    `spread` is what prompts differ by; `uneven`: that of each task is drawn between a third and
-    three times of it. The logarithm of a task's time ratio is its entry in `offsets`, or drawn with
-    the deviation `offset`. `plain` is what the baseline's times differ by. `counted`: trials record
-    what was drafted. `slowest`: the share of prompts on which the arm always times out, and
-    `limit`: whether its failed trials record how long they took.
+    `spread` is the spread of gains between prompts; with `uneven`, each task draws its own between
+    a third and three times that. The logarithm of a task's time ratio is its entry in `offsets`, or
+    drawn with the deviation `offset`. `plain` is the spread of the baseline's times. `counted`:
+    trials record drafted tokens. `slowest`: the share of prompts on which the arm always times out,
+    and `limit`: whether its failed trials record how long they took.
     """
 
     arms: int = 2
@@ -125,7 +125,7 @@ class Scenario:
 
 
 QUIET = "quiet"
-# The worlds of the sketch that the estimator was chosen with: tasks that differ.
+# Tasks that differ, as in the simulations that the estimator was chosen with.
 OFFSETS = (0.35, 0.25, 0.05, 0.0, -0.1, 0.3, -0.5, -0.35)
 
 
@@ -192,7 +192,7 @@ STRATA = {
     "trials differ by 12 %": _strata(spread=0.08, noise=0.12),
     "trials differ by 12 %, 8 x 2": _strata(spread=0.08, noise=0.12, per_task=8, blocks=2),
 }
-# Slow prompts always time out; the truth includes the times that they would have taken.
+# Slow prompts always time out; the truth uses the times that they would have taken.
 FAILING = {
     f"slowest {share:.0%} time out{'' if limit else ', time unknown'}, {truth:.2f}": Scenario(
         spread=0.35, per_task=8, blocks=2, slowest=share, limit=limit,
@@ -214,11 +214,13 @@ def mean_log_and_time(gains: Gains, spread: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """Milliseconds by block, prompt and arm: of all rounds, and by the median one; the place.
+    """Times of one campaign in milliseconds, by block, prompt and arm.
 
-    `reading`: of the prompt, by the target and by the draft. `drafts` and `fails`: on which
-    prompts the arms draft and time out, after `limit_ms`. By task: the logarithm of the true time
-    ratio, and of the true geometric mean of the prompts' gains.
+    `decode` sums all rounds, `steady` is the median round times their number, `order` is the
+    trial's place in the campaign. `reading` and `draft_reading` are the prompt's times in target
+    and draft. `drafts` and `fails` mark prompts on which the arms draft, or time out after
+    `limit_ms`. `truths` and `geometric` have per task the logarithm of the true time ratio and of
+    the true geometric mean of the prompts' gains.
     """
 
     decode: Logs
@@ -234,7 +236,7 @@ class Times:
 
 
 def measured(rng: np.random.Generator, scenario: Scenario) -> Times:
-    """The times of one campaign in the order that its seed gives."""
+    """Draw the times of one campaign; the random generator also draws its trial order."""
     prompts = scenario.tasks * scenario.per_task
     shape = (scenario.blocks, prompts, scenario.arms)
     machine, place = _machine(rng, scenario, shape)
@@ -274,7 +276,7 @@ def measured(rng: np.random.Generator, scenario: Scenario) -> Times:
 
 
 def request_times(scenario: Scenario, truths: Logs) -> tuple[float, float]:
-    """Mean milliseconds of a whole request without and with the arm, for these time ratios."""
+    """Mean milliseconds of a whole request without and with the arm, given the true ratios."""
     written = STEP_MS * (TOKENS - 1) * math.exp(scenario.plain**2 / 2)
     draft = DRAFT_SHARE if scenario.method == "draft-model" else 0.0
     own = READING_MS * (1 + draft) + written * float(np.exp(-truths).mean())
@@ -282,14 +284,14 @@ def request_times(scenario: Scenario, truths: Logs) -> tuple[float, float]:
 
 
 def rounds_of(arm: int) -> int:
-    """How many rounds an answer takes the arm at this place."""
+    """Number of rounds in an answer of the arm with this index; 0 is the baseline."""
     return ROUNDS["arm" if arm else "baseline"]
 
 
 def _machine(
     rng: np.random.Generator, scenario: Scenario, shape: tuple[int, int, int]
 ) -> tuple[Logs, Logs]:
-    """How slow the machine is during each trial, as a logarithm, and the trial's place."""
+    """Draw the log slowness of the machine during each trial, and the trial's place."""
     arms = scenario.names
     order = running_order(
         arms, [str(at) for at in range(shape[1])], blocks=scenario.blocks,
@@ -304,7 +306,7 @@ def _machine(
 
 
 def _rounds(rng: np.random.Generator, stalls: Stalls, logs: Logs, rounds: int) -> tuple[Logs, Logs]:
-    """The sum of the rounds with their stalls, and that of the median one so many times."""
+    """Draw rounds with stalls; return their sum, and the median round times their number."""
     shape = (*logs.shape, rounds)
     round_ms = STEP_MS * (TOKENS - 1) / rounds * np.exp(logs)
     times = round_ms[..., None] * (1 + rng.normal(scale=ROUND_NOISE, size=shape))

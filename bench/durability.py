@@ -1,8 +1,8 @@
 """Check that killed runs lose and double nothing: `make bench-durability` kills dozens of them.
 
-`kill -9` at random moments, once more after a resume, until all kills are used up: many with the
-simulated engine, a few with the real one, of either the whole tree of processes or the parent
-alone. The exit code is 1 if anything was lost, doubled or changed.
+Runs are killed with `kill -9` at random moments, also after a resume, until all kills are used up:
+many with the simulated engine, a few with the real one. A kill hits the whole process tree or the
+parent alone. The exit code is 1 if anything was lost, duplicated or changed.
 """
 
 import argparse
@@ -26,12 +26,12 @@ COMMAND = "python -m bench.durability"
 KILLS = {"fake": 50, "llama-cpp-python": 5}
 SUITE = Path(__file__).with_name("aa.toml")
 _MOST_KILLS_OF_A_RUN = 4
-# About as long as either run takes when it is left alone.
+# About the duration of each run without a kill.
 _LONGEST_S = {"fake": 1.5, "llama-cpp-python": 60.0}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Kill, print a line per run and the table, and write the figures where that is asked for."""
+    """Kill, print a line per run and the table, and write the figures with `--output`."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--seed", type=int, default=20261121)
     parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
@@ -71,7 +71,7 @@ def _fake(folder: Path, _seed: int) -> Subject:
 
 
 def _real(folder: Path, seed: int) -> Subject:
-    """The command line as a contributor gives it. The seed gives each run its own journal."""
+    """Run the command line as a contributor does. The seed gives each run its own journal."""
     options = Options(suite=str(SUITE), blocks=2, max_output_tokens=12, seed=seed)
     campaign = campaign_from(options, say=lambda _: None)
     size = ("--suite", str(SUITE), "--blocks", "2", "--max-tokens", "12", "--seed", str(seed))

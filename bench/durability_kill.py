@@ -1,7 +1,7 @@
 """Kill a run at random moments, resume it, and compare every trial.
 
-Expected at the end: a valid file with all trials of the plan, each once, and those that were on the
-disk before a kill exactly as they were then.
+At the end a valid file must contain each trial of the plan once, and the trials that were on the
+disk before a kill must be unchanged.
 """
 
 import os
@@ -28,17 +28,17 @@ Mode = Literal["parent", "tree"]
 _POLL_S = 0.002
 _START_LIMIT_S = 120.0
 _END_LIMIT_S = 900.0
-# What a comparison with the baseline adds to a trial when the file is assembled.
+# Fields that assembling the file adds to a trial, from a comparison with the baseline.
 _ADDED = ("compared_tokens", "first_divergence", "divergence_margin", "equal_words")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A command to kill, its journal and its result, and for how long it may run before.
+    """A command to kill, its journal and result, and its longest run before a kill.
 
-    That time begins with the first new line of the journal, or later: after a random number of new
-    trials up to `most_trials`. With the options `unending` the command does not end by itself: who
-    needs this many kills gets them on every machine.
+    That time starts with the first new line of the journal, or after a random number of new trials
+    up to `most_trials`. The options `unending` keep the command running until it is killed, so that
+    even a fast machine allows the requested number of kills.
     """
 
     command: tuple[str, ...]
@@ -51,7 +51,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kill:
-    """One kill: who was killed, when after the run's first new line, and what was on the disk."""
+    """One kill: its target, seconds after the run's first new line, and trials on the disk."""
 
     mode: Mode
     after_s: float
@@ -60,7 +60,7 @@ class Kill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survivor:
-    """A run that was killed so often and then finished. `problems` is what went wrong."""
+    """A run that finished after its kills. `problems` lists what went wrong."""
 
     kills: tuple[Kill, ...]
     trials: int
@@ -68,8 +68,8 @@ class Survivor:
 
 
 def torment(subject: Subject, kills: int, rng: random.Random, modes: Sequence[Mode]) -> Survivor:
-    """Kill a run at so many random moments, unless it is done before, then let it finish."""
-    subject.journal.unlink(missing_ok=True)  # of a bench that was itself stopped
+    """Kill a run up to `kills` times at random moments, then let it finish."""
+    subject.journal.unlink(missing_ok=True)  # from a bench that was itself stopped
     done: list[Kill] = []
     kept: dict[int, bytes] = {}
     problems: list[str] = []
@@ -94,21 +94,21 @@ def torment(subject: Subject, kills: int, rng: random.Random, modes: Sequence[Mo
 
 
 def trials_on_disk(journal: Path) -> dict[int, bytes]:
-    """The trials in the whole lines of a journal, by their order, as canonical bytes."""
+    """Read the trials from the complete lines of a journal, as canonical bytes by order."""
     facts = read_journal(journal) if journal.exists() else []
     trials = [fact.trial for fact in facts if isinstance(fact, TrialFact)]
     return {trial.order: canonical_bytes(encode(trial)) for trial in trials}
 
 
 def faults(submission: Submission, kept: dict[int, bytes], *, resumed: int) -> list[str]:
-    """What is wrong with a result that must hold the whole plan and the kept trials."""
+    """List the faults of a result that must contain the whole plan and the kept trials."""
     found = {trial.order: canonical_bytes(_as_measured(trial)) for trial in submission.trials}
     problems = _changed(kept, found, "the result")
     times = Counter((each.arm, each.prompt, each.block) for each in submission.trials)
-    problems += [f"{trial} is there {count} times" for trial, count in times.items() if count > 1]
+    problems += [f"{trial} occurs {count} times" for trial, count in times.items() if count > 1]
     design = submission.design
     if len(submission.trials) != design.planned_trials:
-        problems.append(f"{len(submission.trials)} of {design.planned_trials} trials are there")
+        problems.append(f"{len(submission.trials)} of {design.planned_trials} trials exist")
     if design.ended != "completed" or (design.resumed or 0) > resumed:
         problems.append(f"{design.ended} after {design.resumed} resumes, {resumed} kills")
     return problems
@@ -118,7 +118,7 @@ def _changed(kept: dict[int, bytes], found: dict[int, bytes], where: str) -> lis
     lost = [f"trial {order} is lost in {where}" for order in kept.keys() - found.keys()]
     both = kept.keys() & found.keys()
     return lost + [
-        f"trial {order} is another in {where}" for order in both if kept[order] != found[order]
+        f"trial {order} has changed in {where}" for order in both if kept[order] != found[order]
     ]
 
 
@@ -128,7 +128,7 @@ def _as_measured(trial: Trial) -> Json:
 
 
 def _killed(subject: Subject, mode: Mode, after_s: float, after_trials: int) -> Kill | None:
-    """Start or resume, and kill that; `None` if it was done before."""
+    """Start or resume the command and kill it; `None` if it finished first."""
     size, trials = _size(subject.journal), len(trials_on_disk(subject.journal)) + after_trials
     command = [*_command(subject), *subject.unending]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
@@ -144,7 +144,7 @@ def _killed(subject: Subject, mode: Mode, after_s: float, after_trials: int) -> 
             _kill(process, mode)
         else:
             return None
-    if _finished(subject):  # its result was there already, only the process was not gone yet
+    if _finished(subject):  # the result was complete, and the process about to exit
         return None
     on_disk = len(trials_on_disk(subject.journal))
     return Kill(mode=mode, after_s=after_s, trials_on_disk=on_disk)
@@ -155,7 +155,7 @@ def _finished(subject: Subject) -> bool:
 
 
 def _kill(process: subprocess.Popen[bytes], mode: Mode) -> None:
-    """Kill -9; children that are spared have to end by themselves."""
+    """Kill with SIGKILL; wait for surviving children to end, and kill them after a limit."""
     children = psutil.Process(process.pid).children(recursive=True)
     os.kill(process.pid, signal.SIGKILL)
     if mode == "tree":

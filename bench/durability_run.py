@@ -1,8 +1,8 @@
-"""The run that is killed: a simulated campaign. `python -m bench.durability_run FOLDER`.
+"""Run the simulated campaign to be killed: `python -m bench.durability_run FOLDER`.
 
-With `--resume` it goes on with what the folder holds, with `--terminable` SIGTERM is Ctrl-C, as on
-the command line. Each generation takes a few milliseconds, so that a kill can hit it. With
-`--unending` the last one takes as long as it takes to be killed.
+`--resume` continues from the journal in the folder. `--terminable` treats SIGTERM like Ctrl-C, as
+the command line does. Each generation takes a few milliseconds, so that a kill can hit it. With
+`--unending` the last one waits to be killed.
 """
 
 import sys
@@ -24,16 +24,16 @@ _FOR_EVER_S = 3600.0
 
 
 class UnhurriedSession(FakeSession):
-    """Takes a moment for every answer."""
+    """A simulated session that waits before every answer."""
 
     def generate(self, request: TrialRequest) -> Generation | Failure:
-        """The simulated answer, after a moment."""
+        """Wait, then return the simulated answer."""
         time.sleep(_FOR_EVER_S if "--unending" in sys.argv and _is_last(request) else _TRIAL_S)
         return super().generate(request)
 
 
 def unhurried(plan: Campaign) -> Session:
-    """Open a session that takes a moment for every answer."""
+    """Open a session that waits before every answer."""
     return UnhurriedSession(FakeRig(), plan)
 
 
@@ -53,7 +53,7 @@ def result_file(folder: Path) -> Path:
 
 
 def main(folder: Path, *, resume: bool) -> None:
-    """Measure, write the result, remove the journal, as the command line does."""
+    """Measure, write the result and remove the journal, as the command line does."""
     submission = run(CAMPAIGN, work_file(folder), runner=unhurried, resume=resume)
     write(submission, result_file(folder))
     if submission.design.ended == "completed":

@@ -1,8 +1,8 @@
 """Compare the in-process engine with a peer: `make bench-engine` measures both in one run.
 
-The same files, threads, context, batch, cache types and flash attention on both sides; the sides
-take turns prompt by prompt, in an order that is turned round from block to block; the figure is the
-median of the paired ratios. A shared machine is no obstacle to that, only a slow one.
+Both sides use the same files, threads, context, batch, cache types and flash attention. They
+alternate prompt by prompt, and their order is reversed from block to block. The figure is the
+median of the paired ratios, so a shared machine makes it slower but not wrong.
 """
 
 import json
@@ -41,7 +41,7 @@ TASK = "creative"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratio:
-    """Ours over the peer's tokens per second: median over blocks and prompts, and its spread."""
+    """Our tokens per second over the peer's: median over blocks and prompts, and its spread."""
 
     what: str
     ratio: float
@@ -82,7 +82,7 @@ def main(
 
 
 def _write(figures: dict[str, object]) -> None:
-    """Keep what was measured so far: each part takes minutes."""
+    """Write the parts measured so far: each one takes minutes."""
     DATA.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
@@ -94,7 +94,7 @@ def _say(text: str) -> None:
 
 
 def _shortest(count: int) -> tuple[str, ...]:
-    """The shortest prompts of one task: an interval needs several of the same one."""
+    """Take the shortest prompts of one task: an interval needs several of one task."""
     fitting = (prompt for prompt in suite.load("core").prompts if prompt.task == TASK)
     by_length = sorted(fitting, key=lambda prompt: len(prompt.text))
     return tuple(prompt.id for prompt in by_length[:count])
@@ -116,7 +116,7 @@ def _campaign(
 
 
 def _against_server(campaign: Campaign, target: ModelFile, draft: ModelFile | None) -> list[Ratio]:
-    """Every arm of the campaign beside a server that does the same."""
+    """Compare every arm of the campaign with a server that does the same."""
     session = LlamaSession(campaign)
     for arm in campaign.arms:
         if not isinstance(session.prepare(arm.id), PreparedArm):

@@ -20,7 +20,7 @@ _ANSWER_LIMIT_S = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerAnswer:
-    """What the server says of one completion; `tps` is over the tokens after the first."""
+    """The server's report on one completion; `tps` counts the tokens after the first."""
 
     tokens: tuple[int, ...]
     tps: float
@@ -30,7 +30,7 @@ class Peer:
     """One server, with a draft model or none; use it in a `with` block."""
 
     def __init__(self, model: Path, settings: RunSettings, draft: Sequence[str] = ()) -> None:
-        """Start it. `draft` are the words of `llama-server` for a draft model."""
+        """Start it. `draft` is the arguments of `llama-server` for a draft model."""
         shared = {"-t": settings.threads, "-tb": settings.threads, "-c": settings.context_tokens}
         shared |= {"-b": settings.batch_tokens, "-ub": settings.batch_tokens}
         shared |= {"--port": 0, "-np": 1, "-ngl": 0, "--cache-ram": 0}
@@ -52,7 +52,7 @@ class Peer:
         self._process.communicate()
 
     def complete(self, prompt: Sequence[int], tokens: int) -> PeerAnswer:
-        """A greedy completion of a prompt that is processed again."""
+        """Complete a prompt greedily, without a cached prompt."""
         body = {
             "prompt": list(prompt),
             "n_predict": tokens,

@@ -20,10 +20,10 @@ _CAMPAIGNS = 6
 
 
 def oracle(campaign: Campaign) -> dict[str, object]:
-    """The oracle's speedup beside what the probes of the same campaign predict, over campaigns.
+    """Compare the oracle's speedup with the prediction from probes, over several campaigns.
 
-    One campaign's interval holds the spread of its prompts and not that of its probes, which are
-    seconds of a busy machine. So several campaigns are measured, each with probes of its own, and
+    One campaign's interval covers the spread of its prompts but not of its probes, which take
+    only seconds on a busy machine. So several campaigns are measured, each with its own probes, and
     the t interval is that of measured over predicted.
     """
     pairs = [_measured_and_predicted(campaign) for _ in range(_CAMPAIGNS)]

@@ -1,4 +1,4 @@
-"""Every estimator applied to one simulated campaign, beside the truth, in natural logarithms."""
+"""Apply every estimator to one simulated campaign and compare with the truth, in natural logs."""
 
 import math
 import random
@@ -31,11 +31,11 @@ Level = Literal["all-tasks", "one-task"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundInterval:
-    """One figure of one campaign beside its truths.
+    """One figure of one campaign and the true values.
 
-    `truth` is that of the prompts that were run, `population_truth` that of all prompts. The
-    intervals of `over-blocks` speak of the former, the others of the latter. `blocks` is how many
-    blocks were run.
+    `truth` is over the prompts that were run, `population_truth` over all prompts. The intervals
+    of `over-blocks` are for the former, the others for the latter. `blocks` is the number of
+    blocks that were run.
     """
 
     method: Method
@@ -74,7 +74,7 @@ def figures(known: Population, trouble: Trouble, seed: int) -> Iterator[FoundInt
 def _published(
     it: SimulatedCampaign, submission: Submission, over_prompts: Method, over_blocks: Method
 ) -> Iterator[FoundInterval]:
-    """What the project says of the campaign, with both of its intervals."""
+    """Return the project's estimates of the campaign with both of their intervals."""
     blocks = 1 + max(trial.block for trial in submission.trials)
     for each in summarize(submission).estimates:
         if each.speedup is not None:
@@ -85,7 +85,7 @@ def _published(
 
 
 def _repeated(found: Estimate) -> Interval | None:
-    """Where the speedup would come out with the same prompts."""
+    """The interval for a repeated measurement with the same prompts."""
     if found.speedup is None or found.repeatable_within is None:
         return None
     reach = math.exp(found.repeatable_within)
@@ -93,7 +93,7 @@ def _repeated(found: Estimate) -> Interval | None:
 
 
 def _geometric(it: SimulatedCampaign, submission: Submission) -> Iterator[FoundInterval]:
-    """The estimator that was given up, which is judged by what a clock shows like all others."""
+    """The abandoned estimator, judged like all others by the time ratio."""
     for arm in submission.arms[1:]:
         for scope in scopes(submission, arm, pair(submission, arm)):
             value, interval = geometric(scope)

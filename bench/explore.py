@@ -1,9 +1,9 @@
 """Measure how fast and heavy Explore is with very many cells: `python -m bench.explore`.
 
-Builds a small site, puts files of random cells in place of its own, and works the filters in
-headless Chromium: the most cells that one file holds, 50,000 and 500,000. A filter's time is what
-the page's main thread works for it, from the event to the finished picture (thread ticks, so a busy
-machine does not count).
+Builds a small site, replaces its cells by random ones, and operates the filters in headless
+Chromium: with the most cells that fit one file, with 50,000 and with 500,000. A filter's time is
+the work of the page's main thread from the event to the finished picture (in thread ticks, so that
+a busy machine does not matter).
 """
 
 import argparse
@@ -45,7 +45,7 @@ VERDICTS = ("helps", "hurts", "no-clear-difference")
 FILTER_LIMIT_MS, WEIGHT_LIMIT_KIB = 100.0, 1024.0
 CELLS_PATH = re.compile(r'data-cells="[^"]*"')
 
-# One step sets a field as a reader would, and ends when the picture has been brought up to date.
+# One step sets a field as a reader would, and ends when the page has been redrawn.
 STEP = """async ([selector, kind, value]) => {
   const field = document.querySelector(selector);
   field.value = value;
@@ -58,7 +58,7 @@ WORDS = "4060 code draft"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write the figures where that is asked for. 1 if a budget is broken."""
+    """Measure, print, and write the figures with `--output`; 1 if a budget is exceeded."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--cells", type=int, nargs="+", default=CELLS)
     parser.add_argument("--date", help="the day of the run, for the JSON")
@@ -84,7 +84,7 @@ def measure(folder: Path, cells: int) -> dict[str, float]:
     """Times in milliseconds and gzip weights in KiB."""
     site = built_site(folder)
     rows = pl.DataFrame(random_rows(cells, SEED), infer_schema_length=None)
-    files = cells_files(rows.sort("interval_low", descending=True))  # as the view has them
+    files = cells_files(rows.sort("interval_low", descending=True))  # the order of the view
     parts = [files.parts] if files.parts else []
     for file in (files.first, files.settings, *parts, *files.others):
         (site / file.path).write_bytes(file.data)
@@ -192,7 +192,7 @@ def _work(page: Page, address: str, filters: AbstractSet[str]) -> dict[str, floa
 
 
 def _steps(page: Page, names: AbstractSet[str]) -> Iterator[tuple[str, str, str]]:
-    """What a reader does: filters on and off, then typing."""
+    """Yield a reader's actions: filters on and off, then typing."""
     filters = [f'#dm-explore [name="{name}"]' for name in FILTERS if name in names]
     for number in range(ROUNDS):
         for selector in filters:
@@ -206,13 +206,13 @@ def _steps(page: Page, names: AbstractSet[str]) -> Iterator[tuple[str, str, str]
 
 
 def _busy_ms(session: CDPSession) -> float:
-    """How long the page's main thread has worked so far."""
+    """Milliseconds of work of the page's main thread so far."""
     metrics = session.send("Performance.getMetrics")["metrics"]
     return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration")) * 1000
 
 
 def _weights(site: Path, page: str, files: Files) -> Iterator[tuple[str, float]]:
-    """What travels for these pages, as a server with gzip sends it; of parts the heaviest.
+    """Yield the gzip weight of Explore and of Compare, with the heaviest parts they may load.
 
     Compare reads the files of two devices.
     """

@@ -1,12 +1,12 @@
-"""How often the flags against cheats fire on honest files, and each on its cheat.
+"""Measure how often the flags against cheats fire on honest files, and each on its cheat.
 
 `python -m bench.flags` makes honest files on synthetic rigs: large and small targets, servers and
-in-process, every disturbance of `bench.disturbances`, clocks of 10 and 15.6 ms. To them come the
-files of `bench.campaigns` and `bench.simulation`, and trios of people whose machines part at
-near-ties: none is unlike the others. A cheat changes honest files of the rigs. Each share has the
-upper (of a cheat: lower) end of its 95 % Clopper-Pearson interval. Exit code 1 if a flag fires on
-more than 1 % of honest files, or on less than 90 % of its cheat; times divided by 1.2 are close to
-what honest machines differ by, so their share is printed and nothing is promised.
+in-process, every disturbance of `bench.disturbances`, clocks of 10 and 15.6 ms. It adds the files
+of `bench.campaigns` and `bench.simulation`, and trios of people whose machines diverge at near-ties
+and must not be flagged as unlike each other. A cheat changes honest files of the rigs. Each share
+has the upper (for a cheat: lower) end of its 95 % Clopper-Pearson interval. Exit code 1 if a flag
+fires on more than 1 % of honest files, or on less than 90 % of its cheat. Times divided by 1.2 are
+within the usual difference between honest machines, so their share is printed without a limit.
 """
 
 import argparse
@@ -48,7 +48,7 @@ RTX_4090 = Gpu(name="NVIDIA GeForce RTX 4090", vendor="nvidia", vram_mib=24564)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlagRow:
-    """On how many files a flag fires; `bound` is the less flattering end of the interval."""
+    """The number of files with a flag; `bound` is the less favourable end of the interval."""
 
     files: str
     flag: str
@@ -59,7 +59,7 @@ class FlagRow:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table, and write it where that is asked for."""
+    """Print the table, and write it with `--output`."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--honest", type=int, default=HONEST, help="files of each kind")
     parser.add_argument("--cheats", type=int, default=CHEATS, help="files of each cheat")
@@ -82,16 +82,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def honest(world: str, count: int) -> list[FlagRow]:
-    """On how many of these honest files each flag fires."""
+    """Count for each flag the honest files on which it fires."""
     found = [fired(HONEST_WORLDS[world](seed)) for seed in range(count)]
     return [_row(world, flag, [flag in names for names in found]) for flag in FLAGS]
 
 
 def cheated(cheat: str, count: int) -> FlagRow:
-    """On how many files with this cheat its flag fires, whether or not others do."""
+    """Count the files with this cheat on which its flag fires; other flags are ignored."""
     flag, change = KINDS[cheat]
     found: list[bool] = []
-    seed = count  # the honest files above are others
+    seed = count  # not the first honest files
     while len(found) < count:
         seed += 1
         if change is not labelled or visit(seed).rig.gpu is None:
@@ -106,7 +106,7 @@ def fired(submission: Submission) -> frozenset[str]:
 
 
 def unlike(seed: int) -> bool:
-    """Whether one of three honest people is flagged as unlike the others, as new or in a build."""
+    """Check whether the gate or a build flags one of three honest people as unlike the others."""
     rng = random.Random(seed)  # noqa: S311 - a simulation
     count, share = rng.choice((1, 2, 3, 6)), rng.uniform(0, 0.5)
     people = [
@@ -118,9 +118,9 @@ def unlike(seed: int) -> bool:
 
 
 def parted(made: Submission, rng: random.Random, *, share: float) -> Submission:
-    """On so many prompts this machine writes another text, whose drafts fit better or worse.
+    """Give a share of the prompts another text, whose drafts are accepted more or less often.
 
-    Drafts have near-ties of their own: a tenth of the other answers take a round more or less.
+    Drafts have near-ties too: a tenth of the unchanged answers take one round more or less.
     """
     seed = rng.random()
 
@@ -151,7 +151,7 @@ def _rigs() -> tuple[Visit, ...]:
 
 
 def visit(seed: int) -> Visit:
-    """A rig and any model that fits it, a small one as often as a large one."""
+    """Draw a rig and a model that fits it; all fitting models are equally likely."""
     rng = random.Random(seed)  # noqa: S311 - a simulation
     found = rng.choice(_rigs())
     fitting = [each for each in models() if each.file_bytes < found.rig.room_bytes / 2]
@@ -159,7 +159,7 @@ def visit(seed: int) -> Visit:
 
 
 def on_rig(seed: int) -> Submission:
-    """An honest file of a synthetic rig that is disturbed, by a clock that may be coarse."""
+    """An honest file of a disturbed synthetic rig, whose clock may be coarse."""
     rng, made = random.Random(seed), submission_of(visit(seed))  # noqa: S311 - a simulation
     scenario, tick_ms = rng.choice([*DISTURBED.values()]), rng.choice(TICKS_MS)
     one_block = rng.random() < 1 / 8
@@ -188,7 +188,7 @@ def on_rig(seed: int) -> Submission:
 
 
 def _readings(made: Submission, rng: random.Random) -> tuple[Snapshot, ...]:
-    """What the harness reads: of NVIDIA cards always, of others sometimes."""
+    """Clock readings as the harness takes them: from NVIDIA cards always, from others sometimes."""
     vendors = {gpu.vendor for gpu in made.machine.gpus}
     shown = "nvidia" in vendors or (bool(vendors) and rng.random() < 1 / 2)
     clocks = [rng.uniform(900, 2700) if shown else None for _ in range(3)]
@@ -216,19 +216,19 @@ def by_harness(seed: int) -> Submission:
 def scaled(
     made: Submission, _: random.Random, *, arms: float = 1.0, plain: float = 1.0
 ) -> Submission:
-    """Every time of the arms, or of the baseline, times a factor."""
+    """Multiply all times of the arms or of the baseline by a factor."""
     return slowed(made, lambda trial: plain if trial.arm == "baseline" else arms)
 
 
 def cached(made: Submission, rng: random.Random) -> Submission:
-    """The arms' answers to a quarter of the prompts come from a cache."""
+    """Speed up the arms on a quarter of the prompts, as a cache of answers would."""
     prompts = [prompt.id for prompt in made.suite.prompts]
     known = set(rng.sample(prompts, len(prompts) // 4))
     return slowed(made, lambda t: 0.1 if t.arm != "baseline" and t.prompt in known else 1.0)
 
 
 def tied(made: Submission, rng: random.Random, *, share: float = 1.0) -> Submission:
-    """So many prompts of an arm part from the baseline's text at a near-tie, in every block."""
+    """Let a share of an arm's prompts diverge from the baseline at a near-tie, in every block."""
     seed = rng.random()
 
     def changed(trial: Trial) -> Trial:
@@ -241,19 +241,19 @@ def tied(made: Submission, rng: random.Random, *, share: float = 1.0) -> Submiss
 
 
 def labelled(made: Submission, _: random.Random) -> Submission:
-    """The processor's times as those of a card."""
+    """Present the processor's times as those of a card."""
     engine = replace(made.engine, backend="cuda")
     return replace(made, machine=replace(made.machine, gpus=(RTX_4090,)), engine=engine)
 
 
 def parroted(made: Submission, _: random.Random) -> Submission:
-    """A stand-in for a model gives one answer to all prompts."""
+    """Give all prompts the same answer, as a fake model would."""
     said = tuple(replace(each, output_sha256="0" * 16) for each in made.trials)
     return replace(made, trials=said)
 
 
 def made_up(_: Submission, rng: random.Random, *, gain: float) -> Submission:
-    """What a short program makes of the example: a rate, a gain, acceptance, and some noise."""
+    """Fabricate a file from the example with a rate, a gain, acceptance and some noise."""
     example = sample(seed=rng.randrange(99))
     step_ms, acceptance = rng.uniform(10, 50), rng.uniform(0.5, 0.7)
     arms = tuple(arm for arm in example.arms if arm.method.type != "prompt-lookup")

@@ -1,7 +1,7 @@
 """Check that the gate accepts generated valid files: `python -m bench.generated [COUNT]`.
 
-Without a number, 10,000. Each is judged as the gate judges it: under its canonical name, as its
-contributor's own. The figures go to a file of the site.
+The default is 10,000. Each is judged like a pull request: under its canonical name, sent by its
+contributor. The figures go to a file of the site.
 """
 
 import json
@@ -29,7 +29,7 @@ def main() -> int:
 
 
 def count(number: int) -> dict[str, Any]:
-    """How many of the submissions with the seeds 0, 1, 2 … are rejected."""
+    """Count the rejected submissions among seeds 0, 1, 2 …."""
     rejected: dict[int, str] = {}
     for seed in range(number):
         data = submission_bytes(seed)
@@ -44,7 +44,7 @@ def count(number: int) -> dict[str, Any]:
 
 
 def refusals(data: bytes) -> tuple[Finding, ...]:
-    """All that the gate has against a submission that its contributor sends."""
+    """The gate's findings on a submission sent by its contributor."""
     read = contract.read(data)
     if isinstance(read, tuple):
         return read

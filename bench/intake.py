@@ -1,7 +1,7 @@
 """Measure how fast files are judged, by processor time: `python -m bench.intake`.
 
-The least of several for a default campaign of the repository; once for each hostile document. What
-a whole corpus costs is measured by `bench.scale`.
+A default campaign of the repository is timed several times, of which the fastest counts; each
+hostile document once. `bench.scale` measures a whole corpus.
 """
 
 import json
@@ -32,7 +32,7 @@ def main() -> int:
 
 
 def measured() -> dict[str, Any]:
-    """Files per second and milliseconds of the slowest hostile case."""
+    """Return files per second and the milliseconds of the slowest hostile case."""
     data = SAMPLE.read_bytes()
     one_ms = min(_once_ms(lambda: contract.read(data)) for _ in range(REPEATS))
     hostile = [*REFUSED.values(), *(text for text, _ in POLICY.values())]

@@ -15,21 +15,21 @@ Document = dict[str, Any]
 
 
 SAYS_LESS = "the field is optional: the file says less, and what it says stays true"
-# Axes without a usual value are stated where somebody asked for them, and by nothing else. Without
-# its temperature a file that draws its tokens is no longer complete.
+# An axis without a default is recorded only if somebody set it. `temperature` is excluded: a file
+# that samples is incomplete without it.
 NO_DEFAULT = {
     f"settings.{name}{'[]' if axis.type == 'texts' else ''}"
     for name, axis in AXES.items()
     if axis.default is None and name != "temperature"
 }
-# What the harness itself does not always know: a machine need not tell it, or a person.
+# The harness may not know these: a machine or a person need not state them.
 HARNESS_MAY_NOT_KNOW = {
     *("contributor", "notes", "engine.commit", "machine.cpu.physical_cores", "machine.os.version"),
     *(f"machine.gpus[].{name}" for name in ("vendor", "vram_mib")),
     "trials[].prompt_ms",
     *NO_DEFAULT,
 }
-# An import knows less: without these it says less, and is still true. Other removals are found.
+# An import may lack these and remain true. Every other removal is found.
 MAY_BE_MISSING = {
     "arms[].load_s",
     "arms[].argv[]",
@@ -42,7 +42,7 @@ MAY_BE_MISSING = {
     *(f"engine.{name}" for name in ("commit", "package_version")),
     *(f"machine.gpus[].{name}" for name in ("vendor", "vram_mib")),
     *("machine.cpu.physical_cores", "machine.os.version"),
-    # Of an imported campaign only; one of the documents is such.
+    # Optional in imported campaigns only; one of the documents is imported.
     *(f"machine.cpu.{name}" for name in ("name", "architecture", "logical_cores")),
     *("machine.ram_mib", "engine.version", "settings.max_output_tokens"),
     *("origin.licence", "origin.source"),
@@ -58,7 +58,7 @@ _MARKER = "twice"
 
 @dataclass(frozen=True, kw_only=True)
 class Mutation:
-    """A changed document; `place` is the path with its indices blotted out."""
+    """A changed document; `place` is the path without its indices."""
 
     kind: str
     place: str
@@ -66,7 +66,7 @@ class Mutation:
 
 
 def mutations(document: Document) -> Iterator[Mutation]:
-    """Every kind of change at the first leaf of every field of a document."""
+    """Yield every kind of change at the first leaf of every field of a document."""
     for path, value in first_leaves(document):
         place = general(path)
         for kind, data in _changes(document, path, value):
@@ -94,13 +94,13 @@ def _changes(document: Document, path: Path, value: Any) -> Iterator[tuple[str, 
 
 
 def twice(document: Document, path: Path, value: object) -> bytes:
-    """The text of the document with this key standing twice, both times with the same value."""
+    """The document's text with this key twice, both times with the same value."""
     data = canonical_bytes(with_value(document, (*path[:-1], _MARKER), value))
     return data.replace(f'"{_MARKER}":'.encode(), json.dumps(path[-1]).encode() + b":", 1)
 
 
 def other_types(value: object) -> list[object]:
-    """Values of every other JSON type; a whole number in a field for fractions is not a mistake."""
+    """Values of every other JSON type; a whole number is valid in a field for fractions."""
     others: list[object] = ["x", {}, [value], str(value), True, 0.5, 7]
     if isinstance(value, bool):
         return [other for other in others if not isinstance(other, bool)]
@@ -112,7 +112,7 @@ def other_types(value: object) -> list[object]:
 
 
 def out_of_range(node: Schema) -> Iterator[object]:
-    """Values of the right type that the schema's bounds, lengths, forms or lists leave out."""
+    """Yield values of the right type outside the schema's bounds, lengths, patterns or lists."""
     if "minimum" in node:
         yield node["minimum"] - 1
     if "maximum" in node:
@@ -128,7 +128,7 @@ def out_of_range(node: Schema) -> Iterator[object]:
 
 
 def subschema(path: Path, document: Document) -> Schema:
-    """What the schema says of a place of this document."""
+    """Return the schema of a place in this document."""
     node, value = _ROOT, document
     for step in path:
         node = _branch(node, value)["items" if isinstance(step, int) else "properties"]
@@ -138,7 +138,7 @@ def subschema(path: Path, document: Document) -> Schema:
 
 
 def is_optional(place: str) -> bool:
-    """Whether the schema lets every object at such a place go without this field or entry."""
+    """Check whether the schema allows every object at such a place to omit this field or entry."""
     node: Schema = _ROOT
     *steps, last = place.replace("[]", ".[]").split(".")
     for step in steps:
@@ -153,7 +153,7 @@ def is_optional(place: str) -> bool:
 
 
 def _branch(node: Schema, value: Any) -> Schema:  # noqa: ANN401 - any JSON value
-    """The part of a tagged union that this value belongs to, else the node itself."""
+    """Return the branch of a tagged union that this value matches, else the node itself."""
     for part in node.get("allOf", ()):
         tagged = "type" in part.get("if", {}).get("properties", {})
         if tagged and "properties" in part["then"]:

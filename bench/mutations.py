@@ -1,7 +1,7 @@
 """Count how many changes of a valid file the gate finds: `python -m bench.mutations`.
 
 Every field of every valid example is changed in every way; the figures go to a file of the site.
-Of a long campaign the first trials are kept: the others have the same fields.
+Long campaigns are cut to their first trials, because the others have the same fields.
 """
 
 import json
@@ -21,7 +21,7 @@ KEPT_TRIALS = 12
 
 
 def main() -> int:
-    """Write and print the figures; 1 if one that was accepted has no reason."""
+    """Write and print the figures; 1 if a change was accepted without a reason."""
     figures = count()
     OUTPUT.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(figures, indent=2))  # noqa: T201 - the result of this command
@@ -30,7 +30,7 @@ def main() -> int:
 
 
 def count() -> dict[str, Any]:
-    """All mutations of all examples: found, accepted, and where the two paths disagree."""
+    """Count all mutations of all examples: found, accepted, and judged differently by two paths."""
     made: Counter[str] = Counter()
     accepted: Counter[tuple[str, str]] = Counter()
     for document in examples():
@@ -54,12 +54,12 @@ def count() -> dict[str, Any]:
 
 
 def reason(kind: str, place: str) -> str | None:
-    """Why a mutation may be accepted, if it may."""
+    """The reason to accept a mutation, or `None`."""
     return SAYS_LESS if kind == "removal" and is_optional(place) else None
 
 
 def examples() -> Iterator[dict[str, Any]]:
-    """The valid examples, long ones cut; cut or not, each is valid."""
+    """Return the valid examples, with long ones cut; the cut ones are still valid."""
     for path in sorted(entry for folder in FOLDERS for entry in folder.glob("*.json")):
         document: dict[str, Any] = json.loads(path.read_bytes())
         document["trials"] = sorted(document["trials"], key=lambda t: t["order"])[:KEPT_TRIALS]

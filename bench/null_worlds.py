@@ -1,7 +1,7 @@
-"""Files and tunes of devices on which none of 13 arms gains, for the simulation of choices.
+"""Simulate files and tunes of devices on which none of 13 arms gains, for `bench.choices`.
 
-An arm takes as long as plain decoding on average over prompts, and more or less on single ones: by
-5 to 35 %, lognormal.
+Averaged over prompts, an arm takes as long as plain decoding. Single prompts differ by 5 to 35 %
+(lognormal).
 """
 
 import math
@@ -49,7 +49,7 @@ ROUND_COST, LEAST_DEPTH = 2.0, 5
 
 
 def device(rng: np.random.Generator) -> Example:
-    """One file, whose trials are those of its first prompt: all figures are in its summary."""
+    """One file with the trials of its first prompt only; its summary is over all prompts."""
     base, ratios = _base(), _ratios(rng)
     whole = replace(base, trials=tuple(_trials(rng, ratios, base, BLOCKS)))
     first = whole.suite.prompts[0].id
@@ -60,10 +60,10 @@ def device(rng: np.random.Generator) -> Example:
 def placed(
     rng: np.random.Generator, example: Example, spread: float, *, world: int, number: int
 ) -> Example:
-    """The file as one of its own device and contributor with the model of a world.
+    """Move the file to a new device and contributor, with the model of a world.
 
-    Each arm is by `spread` faster or slower there, as a logarithm: a factor on all times of an arm
-    moves its ratios and their bounds by that factor.
+    Each arm becomes faster or slower by a random factor with log deviation `spread`. A factor on
+    all times of an arm moves its ratios and their bounds by that factor.
     """
     given = example.submission
     gpu = replace(given.machine.gpus[0], name=f"NVIDIA GeForce RTX {1000 + number}")
@@ -79,7 +79,7 @@ def placed(
 
 
 def tune(rng: np.random.Generator) -> Outcome:
-    """A tune that races on the first prompt of each task, where its forecasts were made, too."""
+    """A tune whose forecasts and race use the first prompt of each task."""
     base, ratios = _base(), _ratios(rng)
     prompts = base.suite.prompts
     race, fresh = prompts[::PER_TASK], [at for at, _ in enumerate(prompts) if at % PER_TASK]
@@ -139,7 +139,7 @@ def _scaled(value: Any, factor: float) -> Any:  # noqa: ANN401 - a figure or its
 
 
 def _ratios(rng: np.random.Generator) -> Numbers:
-    """By arm, the baseline first: time over time without speculation on each prompt."""
+    """Draw each prompt's time relative to plain decoding: arms (baseline first) x prompts."""
     spreads = np.resize(PROMPT_SPREADS, ARMS)[:, np.newaxis]
     logs = spreads * rng.normal(size=(ARMS, len(FIXED_TASKS) * PER_TASK)) - spreads**2 / 2
     return np.exp(np.vstack([np.zeros(logs.shape[1]), logs]))
@@ -148,7 +148,7 @@ def _ratios(rng: np.random.Generator) -> Numbers:
 def _trials(
     rng: np.random.Generator, ratios: Numbers, part: Submission, blocks: int
 ) -> Iterator[Trial]:
-    """Trials of the arms and prompts of a part of the base."""
+    """Yield trials of the arms and prompts in `part`, which is a part of the base."""
     base = _base()
     arms = [at for at, arm in enumerate(base.arms) if arm in part.arms]
     prompts = [at for at, prompt in enumerate(base.suite.prompts) if prompt in part.suite.prompts]
@@ -188,7 +188,7 @@ def _base() -> Submission:
             for at in range(1, ARMS + 1)
         ),
     )
-    # A card whose bandwidth nobody knows: no flag may take a round for too fast.
+    # A card of unknown bandwidth, so that no flag finds a round too fast.
     gpu = replace(made.machine.gpus[0], name="NVIDIA GeForce RTX 1000")
     machine = replace(made.machine, gpus=(gpu,))
     return replace(made, machine=machine, arms=arms, trials=(), probes=None)

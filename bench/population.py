@@ -1,7 +1,7 @@
 """A population of prompts on an undisturbed rig, with every speedup known exactly.
 
-A campaign draws a few prompts of each task. Two truths follow: the time ratio over the drawn
-prompts, and the one over the whole population, for which the interval is made.
+A campaign draws a few prompts of each task. There are two true values: the time ratio over the
+drawn prompts, and the ratio over the whole population, which the interval should contain.
 """
 
 import math
@@ -41,14 +41,14 @@ SEED = 20261121
 
 @dataclass(frozen=True)
 class Population:
-    """Prompts by task, and the rig on which nothing disturbs them."""
+    """Prompts by task, and an undisturbed rig."""
 
     rig: FakeRig
     prompts: tuple[SuitePrompt, ...]
 
     @cached_property
     def decode_ms(self) -> dict[str, tuple[float, float]]:
-        """How long the baseline and the draft arm truly write on every prompt."""
+        """True decode times of the baseline and the draft arm by prompt."""
         session = FakeSession(self.rig, campaign(self.prompts, seed=0))
         return {
             prompt.id: (
@@ -60,7 +60,7 @@ class Population:
 
     @cached_property
     def truths(self) -> dict[str | None, float]:
-        """Log of the true speedup over all prompts: per task, and of all tasks under `None`."""
+        """Log of the true speedup over all prompts: by task, and under `None` over all tasks."""
         return {task: self.truth(self.prompts, task) for task in (*FIXED_TASKS, None)}
 
     @cached_property
@@ -69,7 +69,7 @@ class Population:
         return {t: tuple(p for p in self.prompts if p.task == t) for t in FIXED_TASKS}
 
     def draw(self, rng: random.Random) -> tuple[SuitePrompt, ...]:
-        """Some prompts of each task."""
+        """Draw a few prompts of each task."""
         return tuple(
             prompt
             for task in FIXED_TASKS
@@ -77,9 +77,9 @@ class Population:
         )
 
     def truth(self, prompts: tuple[SuitePrompt, ...], task: str | None) -> float:
-        """Log of the true time ratio over these prompts: of a task, or with equal weight per task.
+        """Log of the true time ratio over these prompts: for a task, or with equal weight per task.
 
-        All answers are of one length, so that times are in proportion to times per token.
+        All answers have the same length, so times are proportional to times per token.
         """
         tasks = FIXED_TASKS if task is None else (task,)
         plain, own = (

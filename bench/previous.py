@@ -1,9 +1,9 @@
 """The estimator before the time ratio: geometric means of speedups within blocks.
 
-Per prompt the median over the blocks of the log ratio, per task the mean over its prompts, over all
-tasks the mean of the tasks with Student's t over them. It was given up because nobody's time is a
-geometric mean, and because variation between tasks is not uncertainty of a campaign that ran all
-of them.
+A prompt's figure is the median log ratio over the blocks, a task's is the mean over its prompts,
+and the overall figure is the mean over tasks with Student's t. It was abandoned because the time a
+user waits is not a geometric mean, and because variation between tasks is not uncertainty of a
+campaign that ran all of them.
 """
 
 import math

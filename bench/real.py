@@ -1,10 +1,10 @@
 """Check real result files: recomputed estimates, ratios by the wall clock, and flags.
 
-`python -m bench.real` reads the results of the repository, the samples of other tools after
-their import, and any FILE given. Per file: how many estimates the Methodology page alone gives, as
-`bench.recompute` has it, and the largest relative difference; how many published intervals
-contain the ratio by the wall clock; and the flags. Exit code 1 if an estimate differs by more than
-a billionth, or fewer than 95 % of the intervals contain that ratio.
+`python -m bench.real` reads the results of the repository, imported samples of other tools, and
+any FILE given. It prints per file the number of estimates, their largest relative difference from
+`bench.recompute` (which follows the Methodology page alone), the number of published intervals that
+contain the wall-clock ratio, and the flags. Exit code 1 if an estimate differs by more than a
+billionth, or fewer than 95 % of the intervals contain that ratio.
 """
 
 import argparse
@@ -31,8 +31,8 @@ EXACT, PROMISE = 1e-9, 0.95
 class ComparedFile:
     """One file. `known`: estimates with a speedup; `differs`: the largest relative difference.
 
-    `missing` counts figures that only one side has. `timed` are intervals beside a ratio by the
-    wall clock, `contained` those that hold it.
+    `missing` counts figures that only one side has. `timed` counts intervals with a wall-clock
+    ratio, `contained` those of them that contain it.
     """
 
     known: int
@@ -44,7 +44,7 @@ class ComparedFile:
 
 
 def compare(data: bytes) -> ComparedFile:
-    """What the page gives beside what the product says. Raises `ValueError` for an invalid file."""
+    """Compare the page's figures with the product's. Raises `ValueError` for an invalid file."""
     found = contract.read(data, file="file")
     if not isinstance(found, Submission):
         raise ValueError(found[0].line())  # noqa: TRY004 - about the file, not about a type
@@ -88,7 +88,7 @@ def _contains(estimate: Estimate) -> bool:
 
 
 def files(more: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
-    """Name and bytes of every real file, then of those that were asked for."""
+    """Yield name and bytes of every real file, then of the files given."""
     for path in sorted(COMMUNITY.glob("*.json")):
         yield path.name, path.read_bytes()
     for form in ALL:

@@ -1,7 +1,7 @@
-"""Every estimate of a result file, recomputed from the words of the Methodology page alone.
+"""Recompute every estimate of a result file from the text of the Methodology page alone.
 
-`python -m bench.recompute FILE...` prints them. Nothing of `estimates` is imported: this is
-what a reader of that page would write.
+`python -m bench.recompute FILE...` prints them. It imports nothing from `estimates`: a reader of
+that page would write this code.
 """
 
 import json
@@ -24,7 +24,7 @@ FULL = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecomputedFigure:
-    """What the page says of an arm and task: steps 3 to 5 with the intervals of steps 6 to 11."""
+    """Figures of an arm and task: steps 3 to 5 of the page, with the intervals of steps 6 to 11."""
 
     arm: str
     task: str | None
@@ -50,7 +50,7 @@ def main(paths: list[str]) -> None:
 
 
 def figures(document: dict[str, Any]) -> Iterator[RecomputedFigure]:
-    """Arm by arm: every task with a paired prompt, then all tasks, or the suite's own."""
+    """Yield the figures by arm: each task with a paired prompt, then all fixed or suite tasks."""
     suite = list(dict.fromkeys(prompt["task"] for prompt in document["suite"]["prompts"]))
     own = document["tier"] == "imported" and not set(FIXED) <= set(suite)
     for arm in document["arms"]:
@@ -102,7 +102,7 @@ def _figure(
 
 
 def _means(groups: list[list[Times]]) -> Times:
-    """Mean over the tasks of the mean over the prompts, of both times."""
+    """Mean of both times over the prompts of each task, then over the tasks."""
     plain = fmean(fmean(plain for plain, _ in group) for group in groups)
     return plain, fmean(fmean(own for _, own in group) for group in groups)
 
@@ -115,7 +115,7 @@ def _ratio(groups: list[list[Times]]) -> float:
 def _request(
     groups: list[list[PairedPrompt]], clock: str, answer: float | None
 ) -> list[list[Times]]:
-    """Both times of each whole request, with the measured answer or another; empty if unknown."""
+    """Both times of each whole request, with the measured or a given length; empty if unknown."""
     found = []
     for group in groups:
         found.append([])
@@ -133,7 +133,7 @@ def _request(
 
 
 def _pays_from(groups: list[list[PairedPrompt]], plain: float, own: float) -> float | None:
-    """N* of the page: one more than extra reading over what a token saves."""
+    """N* of the page: 1 + extra reading time / time saved per token."""
     reading = [[each.reading for each in group if each.reading] for group in groups]
     if [len(each) for each in reading] != [len(each) for each in groups]:
         return None
@@ -200,7 +200,7 @@ def _linearised(groups: list[list[Times]]) -> float | None:
 
 
 def _repeats(document: dict[str, Any], prompts: list[PairedPrompt]) -> float:
-    """How far one block may lie from its prompt: no task is known better than by its repeats."""
+    """Half-width of one block around its prompt, a lower limit for the interval of a task."""
     spreads = [
         variance([math.log(plain / own) for plain, own in each.blocks.values()])
         for each in prompts
@@ -213,7 +213,7 @@ def _repeats(document: dict[str, Any], prompts: list[PairedPrompt]) -> float:
 
 
 def _load(document: dict[str, Any]) -> float:
-    """What other programs may have moved, from the state of the machine before and after."""
+    """Uncertainty due to other programs, from the state of the machine before and after."""
     cores = document["machine"]["cpu"].get("logical_cores") or 1
     threads = min(document["settings"].get("threads") or cores, cores)
     strains = [0.0]
@@ -228,7 +228,7 @@ def _load(document: dict[str, Any]) -> float:
 
 
 def _passes(document: dict[str, Any], prompts: list[PairedPrompt]) -> float | None:
-    """What disturbs whole passes: Student's t over the blocks' own time ratios."""
+    """Uncertainty due to disturbed passes: Student's t over the time ratios of the blocks."""
     blocks = sorted({block for each in prompts for block in each.blocks})
     tasks = list(dict.fromkeys(each.task for each in prompts))
     full = [

@@ -1,7 +1,7 @@
-"""The paired times of each prompt of a result file, by the words of the Methodology page alone.
+"""Compute each prompt's paired times from the text of the Methodology page alone.
 
-Steps 1 and 2 of the page, and what it says about reading the prompt; `bench.recompute` has the
-others. Nothing of `estimates` is imported.
+This covers steps 1 and 2 of the page and its rules for reading the prompt; `bench.recompute` has
+the other steps. Nothing is imported from `estimates`.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Any
 Trial = dict[str, Any]
 Times = tuple[float, float]  # without and with the arm
 Paces = dict[int, float]  # by block
-# Drafting with these reads no prompt: nothing, the text itself, or the answer that is known.
+# These methods have no draft model that reads the prompt.
 LOOK_UP = (
     *("none", "empty-draft", "oracle", "prompt-lookup", "suffix"),
     *("ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod", "ngram-cache"),
@@ -22,11 +22,11 @@ LOOK_UP = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedPrompt:
-    """One prompt: both times per token by the steady clock, or the wall clock where it has none.
+    """One prompt with both times per token by the steady clock, else by the wall clock.
 
     `blocks` has both times by block, `rounds` the arm's rounds per token, `plain` the logarithm
-    of the baseline's time in the first block and `order` when that ran. `reading` and `answer`: the
-    ms in which both read the prompt, `None` where it is not known, and the tokens after the first.
+    of the baseline's time in the first block and `order` the place of that trial. `reading` has the
+    milliseconds in which both read the prompt, if known. `answer` is the tokens after the first.
     """
 
     task: str
@@ -99,7 +99,7 @@ def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Paired
 def _paces(
     document: dict[str, Any], arm: dict[str, Any], of_prompt: list[Trial], done: list[Trial]
 ) -> Paces:
-    """How slow each block of a prompt was, by the baseline and all arms compared with it."""
+    """Slowness of each block of a prompt, from the baseline and all arms compared with it."""
     base = arm["baseline"]
     ids = {base, arm["id"], *(a["id"] for a in document["arms"] if a.get("baseline") == base)}
     trials = [trial for trial in of_prompt if trial["arm"] in ids]
@@ -118,7 +118,7 @@ def _paces(
 
 
 def _limits(document: dict[str, Any], arm: str, prompt: str) -> dict[int, float]:
-    """By block, the ms per token of trials that ran out of time: all that time over all tokens."""
+    """Ms per token of timed-out trials by block: their whole time over the token limit."""
     most = document["settings"].get("max_output_tokens", 1) - 1
     return {
         trial["block"]: trial["wall_ms"] / most
@@ -141,7 +141,7 @@ def _rounds_per_token(trials: list[Trial]) -> float | None:
 
 
 def _reading(document: dict[str, Any], arm: dict[str, Any], prompt: str) -> Times | None:
-    """What reading the prompt takes the baseline and the arm; else what comes before a token."""
+    """Prompt times of the baseline and the arm, else their times to the first token."""
     arms = {each["id"]: each for each in document["arms"]}
     baseline = arms[arm["baseline"]]
     done = [

@@ -1,6 +1,6 @@
-"""Simulated machines, each of which misbehaves in a known way.
+"""Simulated machines, each disturbed in a known way.
 
-All of them slow both arms alike, so the truth stays the ratio of the undisturbed costs.
+A disturbance slows both arms alike, so the truth remains the ratio of the undisturbed costs.
 """
 
 import random
@@ -14,8 +14,8 @@ Trouble = Callable[[FakeRig, random.Random, float], FakeRig]
 
 QUIET_NOISE = 0.02
 DRIFT = 0.30
-# A neighbour that takes half of the machine for stretches of several trials, and one for less
-# than a trial.
+# Busy neighbours that take half of the machine: for several trials at a time, and for less than a
+# trial.
 LONG_BURST_MS, LONG_PAUSE_MS = 15_000.0, 20_000.0
 SHORT_BURST_MS, SHORT_PAUSE_MS = 1_000.0, 2_000.0
 BURST_FACTOR = 2.0
@@ -30,26 +30,26 @@ def quiet(rig: FakeRig, _rng: random.Random, _duration_ms: float) -> FakeRig:
 
 
 def drift(rig: FakeRig, _rng: random.Random, duration_ms: float) -> FakeRig:
-    """All becomes slower by 30 % from the first trial to the last."""
+    """The machine becomes slower by 30 % from the first trial to the last."""
     return replace(
         rig, noise=QUIET_NOISE, slowdown_at=lambda clock_ms: 1 + DRIFT * clock_ms / duration_ms
     )
 
 
 def long_bursts(rig: FakeRig, rng: random.Random, duration_ms: float) -> FakeRig:
-    """Stretches of some 15 seconds at half the speed, 20 seconds apart."""
+    """Stretches of about 15 seconds at half speed, 20 seconds apart."""
     slowdown_at = bursts(rng, LONG_BURST_MS, LONG_PAUSE_MS, duration_ms)
     return replace(rig, noise=QUIET_NOISE, slowdown_at=slowdown_at)
 
 
 def short_bursts(rig: FakeRig, rng: random.Random, duration_ms: float) -> FakeRig:
-    """Stretches of about a second at half the speed: they begin and end within a trial."""
+    """Stretches of about a second at half speed, which begin and end within a trial."""
     slowdown_at = bursts(rng, SHORT_BURST_MS, SHORT_PAUSE_MS, duration_ms)
     return replace(rig, noise=QUIET_NOISE, slowdown_at=slowdown_at)
 
 
 def heavy_tails(rig: FakeRig, _rng: random.Random, _duration_ms: float) -> FakeRig:
-    """One round in 20 takes up to many times as long; one in 200 stalls for half a second."""
+    """One round in 20 takes longer with a heavy tail; one in 200 stalls for half a second."""
     return replace(rig, noise=QUIET_NOISE, disturbance=_tail)
 
 

@@ -1,9 +1,9 @@
-"""Measure what a build costs per file and how that grows: `make bench-scale`.
+"""Measure the cost of a build per file and its growth: `make bench-scale`.
 
-Synthetic corpora of several sizes are built in their own process, cold and then warm with one
-new file. Each stage is timed in processor seconds, those of child processes too; the exponent is
-the slope of the logarithms, and the last column what it leads to at 10,000 files. Exit code 1: a
-limit is exceeded.
+Synthetic corpora of several sizes are each built in a separate process, cold and then warm with one
+new file. Each stage is timed in processor seconds, including child processes. The exponent is the
+slope of the logarithms, and the last column extrapolates to 10,000 files. Exit code 1: a limit is
+exceeded.
 """
 
 import argparse
@@ -31,10 +31,10 @@ SEED, FAR, MOST_PAGES = 2, 10_000, 500
 MOST_CPU_MS, MOST_EXPONENT, MOST_SITE_KB, MOST_FILE_MB = 200.0, 1.05, 60.0, 25.0
 MOST_WARM_S = 15.0  # of CPU, with one new file
 MOST_MEMORY_MB, MOST_SITE_MB = 3000.0, 1000.0  # GitHub Pages publishes no more than 1 GB
-FULL_SITE = 300  # from so many files on only the newest have a page each
-Builds: TypeAlias = "dict[str, dict[str, float]]"  # seconds by stage, of each kind of build
+FULL_SITE = 300  # above this many files, only the newest have pages
+Builds: TypeAlias = "dict[str, dict[str, float]]"  # kind of build to stage to seconds
 KINDS = ("cold", "warm")
-# Stage to the functions that are it; time in a stage within a stage counts for the inner one.
+# The functions of each stage. A nested stage's time counts for the inner stage only.
 STAGES = {
     "single files": ("pipeline.data.database:entries_of",),
     "corpus flags": ("pipeline.data.database:_corpus_flags",),
@@ -69,14 +69,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float | None:
-    """The slope of log cost over log size by least squares; `None` where a cost is nothing."""
+    """Least-squares slope of log cost over log size; `None` if a cost is zero."""
     if len(sizes) < 2 or min(costs) <= 0:
         return None
     return linear_regression([*map(math.log, sizes)], [*map(math.log, costs)]).slope
 
 
 def table(found: Sequence[Builds]) -> str:
-    """One line per stage of the cold and of the warm build: milliseconds per file, exponent."""
+    """Format one line per stage and build: milliseconds per file, exponent, extrapolation."""
     lines = []
     for kind in KINDS:
         sizes = [each[kind]["files"] for each in found]
@@ -112,14 +112,14 @@ def _excess(found: Sequence[Builds]) -> Iterator[str]:
     if last["largest file MB"] > MOST_FILE_MB:
         yield f"a file of the site has {last['largest file MB']:.0f} MB, more than {MOST_FILE_MB:g}"
     if last["pages"] >= MOST_PAGES:
-        yield f"the site has {last['pages']:.0f} pages, not fewer than {MOST_PAGES}"
+        yield f"the site has {last['pages']:.0f} pages, but must have fewer than {MOST_PAGES}"
     slope = exponent([e["cold"]["files"] for e in found], [e["cold"]["all"] for e in found])
     if slope is not None and slope > MOST_EXPONENT:
         yield f"the exponent is {slope:.2f}, more than {MOST_EXPONENT:g}"
 
 
 def _measured(folder: Path, files: int) -> Builds:
-    """The cost of the cold build of all files but one, and of the next build with that one."""
+    """Measure a cold build without the newest file, then a warm build with it."""
     results = folder / f"corpus-{files}"
     newest = _corpus(results, files)
     held = results / newest.name
@@ -138,7 +138,7 @@ def _corpus(results: Path, files: int) -> Path:
 
 
 def _too_heavy(last: dict[str, float], others: Sequence[dict[str, float]]) -> Iterator[str]:
-    """Pages of the newest files and what every site has weigh the same at any size."""
+    """Yield excess weight; it is compared above `FULL_SITE`, where each file adds the same."""
     for first in (each for each in others if each["files"] >= FULL_SITE):
         added = (last["site MB"] - first["site MB"]) * 1000 / (last["files"] - first["files"])
         if added > MOST_SITE_KB:
@@ -148,19 +148,19 @@ def _too_heavy(last: dict[str, float], others: Sequence[dict[str, float]]) -> It
 
 
 def _apart(folder: Path, files: int, results: Path) -> dict[str, float]:
-    """One build in its own process: its memory is its own."""
+    """Run one build in its own process, so that its memory can be measured."""
     words = (str(results), str(folder / f"site-{files}"), str(folder / f"cache-{files}"))
     command = (sys.executable, "-m", "bench.scale", "--once", *words)
     known = os.environ | {"DRAFTMAP_REPOSITORY": "https://github.com/draftmap/draftmap"}
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=known)
     line = done.stdout.splitlines()[-1]
-    sys.stderr.write(f"{line}\n")  # what is measured survives a kill
+    sys.stderr.write(f"{line}\n")  # keeps the figures if the bench is killed
     found: dict[str, float] = json.loads(line)
     return found
 
 
 def _once(results: str, output: str, cache: str) -> int:
-    """Build one site with clocks around the stages; prints the seconds of each as JSON."""
+    """Build one site, time the stages, and print their seconds as JSON."""
     spent: dict[str, float] = {}
     began = _cpu()
     build = importlib.import_module("pipeline.site.build")
@@ -184,7 +184,7 @@ def _once(results: str, output: str, cache: str) -> int:
 
 
 def _is_page(path: Path) -> bool:
-    """Whether it is a whole page; pieces of pages have no head."""
+    """Check whether a file is a whole page; page fragments have no `<html>`."""
     return path.suffix == ".html" and b"<html" in path.read_bytes()[:500]
 
 
@@ -201,7 +201,7 @@ def _clock(spent: dict[str, float], stage: str, module: str, name: str) -> None:
             spent[stage] = spent.get(stage, 0.0) + own
 
     def parts(made: Iterator[object]) -> Iterator[object]:
-        """Each part as it is asked for: holding them all would count as memory of the build."""
+        """Yield parts lazily: a list of them would count as memory of the build."""
         end = object()
         while (part := clocked(lambda: next(made, end))) is not end:
             yield part

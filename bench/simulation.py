@@ -27,13 +27,12 @@ COMMAND = "python -m bench.simulation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationRow:
-    """What all campaigns of a scenario say about one figure.
+    """Bias, error and coverage of one figure over all campaigns of a scenario.
 
     `bias` is the geometric mean of found over true for the prompts that were run, minus 1;
-    `error_95` the relative error within which 95 % of the figures lie. `coverage` is the share of
-    intervals that contain the truth of the population, `coverage_of_prompts` of those that contain
-    the truth of the prompts that were run. `half_width` is the median over the campaigns, `blocks`
-    the mean.
+    `error_95` is the 95th percentile of the relative error. `coverage` is the share of intervals
+    that contain the truth of the population, `coverage_of_prompts` the share that contain the truth
+    of the prompts that were run. `half_width` is the median over the campaigns, `blocks` the mean.
     """
 
     scenario: str
@@ -50,7 +49,7 @@ class SimulationRow:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Simulate, print a table per scenario, and write the figures where that is asked for."""
+    """Simulate, print a table per scenario, and write the figures with `--output`."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--campaigns", type=int, default=CAMPAIGNS, help="per scenario")
     parser.add_argument("--scenario", action="append", choices=SCENARIOS, help="may be repeated")
@@ -68,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def simulate(scenario: str, campaigns: int) -> list[SimulationRow]:
-    """All figures of one scenario. The same number of campaigns gives the same figures."""
+    """Return all figures of one scenario; they depend only on the number of campaigns."""
     known = population()
     found: dict[tuple[Arm, Level, Method], list[FoundInterval]] = defaultdict(list)
     for seed in range(campaigns):
@@ -84,7 +83,7 @@ def simulate(scenario: str, campaigns: int) -> list[SimulationRow]:
 
 
 def table(rows: Sequence[SimulationRow]) -> Iterator[str]:
-    """The lines of one scenario."""
+    """Format the lines of one scenario."""
     heads = ("bias", "error 95", "covered", "prompts", "half-width", "blocks")
     yield f"{rows[0].scenario:44}" + "".join(f"{head:>11}" for head in heads)
     for row in rows:

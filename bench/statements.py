@@ -1,9 +1,9 @@
-"""Whether the figures below a sentence contradict it: `python -m bench.statements`.
+"""Check generated sentences against the tables below them: `python -m bench.statements`.
 
 Random collections of results become the charts, the headings of the map and the losses of the site.
-Each sentence with a number is read again by a rule of this file, which knows only the table
-below it. A sentence that no rule reads counts as contradicted. It prints how often each kind
-was read; exit code 1 if one was contradicted.
+A rule in this file parses each sentence with a number and compares it with the table below, which
+is all it knows. A sentence that no rule parses counts as contradicted. Prints the number of
+sentences of each kind; exit code 1 if one was contradicted.
 """
 
 import argparse
@@ -40,7 +40,7 @@ Rule: TypeAlias = "Callable[[re.Match[str], Sequence[LINE]], bool]"
 
 
 class Said(NamedTuple):
-    """A sentence, the kind of its place, and the table that supports it."""
+    """A sentence, the kind of place that prints it, and the table that supports it."""
 
     kind: str
     text: str
@@ -49,7 +49,7 @@ class Said(NamedTuple):
 
 # ---- random collections ------------------------------------------------------------------------
 def collection(rng: random.Random) -> duckdb.DuckDBPyConnection:
-    """The tables of a few campaigns; in some also builds, contexts and several requests at once."""
+    """The tables of a few campaigns, some with several builds, contexts or concurrent requests."""
     made = [*_campaigns(rng)]
     for often, more in (
         (0.2, over_builds),
@@ -88,9 +88,9 @@ def _campaigns(rng: random.Random) -> Iterator[Example]:
         )
 
 
-# ---- what pages say of them --------------------------------------------------------------------
+# ---- sentences of the pages --------------------------------------------------------------------
 def sentences(connection: duckdb.DuckDBPyConnection) -> Iterator[Said]:
-    """All sentences with a number of the charts and of the map."""
+    """Yield all sentences with a number: of the charts, the map and the losses."""
     for name, definition in charts.definitions().items():
         if name not in CAPTIONS or name == "submission_tasks":
             continue
@@ -115,7 +115,7 @@ def sentences(connection: duckdb.DuckDBPyConnection) -> Iterator[Said]:
 
 # ---- rules -------------------------------------------------------------------------------------
 def _near(printed: str, value: float) -> bool:
-    """Whether a figure is printed with the digits that it has."""
+    """Check whether a printed figure equals the value, to the printed digits."""
     half = 0.5 * 10.0 ** -len(printed.partition(".")[2])
     return abs(float(printed) - value) <= half * 1.001
 
@@ -178,7 +178,7 @@ def _backends(said: re.Match[str], table: Sequence[LINE]) -> bool:
 
 
 def _may_be_best(own: Sequence[LINE]) -> set[int]:
-    """The depths of a pair that may be its best: requests that are slower may leave one out."""
+    """Depths of a pair that may be its best; a depth that slows whole requests may be left out."""
 
     def bound(row: LINE) -> tuple[bool, float]:
         return row["interval_low"] is not None, row["interval_low"] or row["speedup"]
@@ -188,12 +188,12 @@ def _may_be_best(own: Sequence[LINE]) -> set[int]:
 
 
 def _is_listed(said: re.Match[str], row: LINE) -> bool:
-    """Whether the sentence compares the depth of a row; without a list, the best alone."""
+    """Check whether the sentence lists the depth of a row; without a list, only its best depth."""
     return str(row["depth"]) in re.findall(r"\d+", said["able"] or said["depth"])
 
 
 def _is_best(said: re.Match[str], own: Sequence[LINE]) -> bool:
-    """Whether a depth is what the sentence says among the depths that it lists."""
+    """Check whether the depth in the sentence is the best of these rows."""
     bare = all(row["interval_low"] is None for row in own)
     name = "speedup" if bare else "interval_low"
     best = max(own, key=lambda row: row[name] or 0)
@@ -303,7 +303,7 @@ def _verification(said: re.Match[str], table: Sequence[LINE]) -> bool:
 
 
 def _is_clear(row: LINE, verdicts: Collection[str], *, beyond: bool) -> bool:
-    """Whether a row has one of these verdicts, or without any lies beyond 5 %."""
+    """Check whether a row has one of these verdicts; a row without a verdict uses `beyond`."""
     return row["verdict"] in verdicts if row["verdict"] is not None else beyond
 
 
@@ -435,14 +435,14 @@ RULES: Mapping[str, tuple[str, Rule]] = {
 
 
 def contradicted(said: Said) -> bool:
-    """Whether the table with a sentence says otherwise, or nobody can tell."""
+    """Check whether the table contradicts a sentence, or no rule can parse it."""
     pattern, rule = RULES[said.kind]
     found = re.fullmatch(pattern, said.text)
     return found is None or not rule(found, said.table)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the sentences of many collections."""
+    """Check the sentences of many collections."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--collections", type=int, default=500)
     parser.add_argument("--first", type=int, default=0, help="seed of the first one")

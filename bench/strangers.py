@@ -1,14 +1,13 @@
-"""What files of unknown accounts change about results of others, in random worlds.
+"""Measure what files of unknown accounts change about other people's results, in random worlds.
 
-`python -m bench.strangers` makes worlds of honest files, in each of which maintainers know somebody
-for every device and model, and adds files of new accounts: forged times, copies, other names,
-builds, dates, facts, suites and drafts. Ten worlds with models and people of their own are one
-collection, whose tables are made once before and once after. It prints what was compared and how
-much of it changed: after one file in each world that the gate accepts, after three, and after one
-that it refuses and that somebody merges all the same. Cells of unknown accounts alone are counted
-apart: there, a new one has as much to say as another. Exit code 1 if the accepted file of one
-unknown account changes a standing, name, verdict or headline of others, or three files change a
-confirmed sign.
+`python -m bench.strangers` makes worlds of honest files, in which maintainers know a contributor
+for every device and model. It adds files of new accounts: forged times, copies, other names,
+builds, dates, facts, suites and drafts. Ten worlds with separate models and people form one
+collection, whose tables are made once before and once after. It prints how much was compared and
+how much changed: after one accepted file in each world, after three, and after one that the gate
+refuses but somebody merges anyway. Cells with unknown accounts only are counted separately, because
+there every account has equal weight. Exit code 1 if the accepted file of one unknown account
+changes a standing, name, verdict or headline of others, or three files change a confirmed sign.
 """
 
 import argparse
@@ -70,7 +69,7 @@ KINDS = ("standing", "name", "arm", "sign", "confirmed", "headline", "page", "fa
 
 
 def measured(rng: random.Random, person: str, card: str, parameters: int) -> Submission:
-    """What somebody measures on a card with a model; drafting gains, or costs, with the card."""
+    """An honest measurement of a model on a card; the card decides whether drafting gains."""
     width_ms = rng.uniform(0.98, 1.02) * (2.0 if CARDS[card] > 9000 else 14.0)
     return sample.__wrapped__(
         seed=rng.randrange(2**31), gpu=card, vram_mib=CARDS[card], parameters=parameters,
@@ -80,7 +79,7 @@ def measured(rng: random.Random, person: str, card: str, parameters: int) -> Sub
 
 
 class World(NamedTuple):
-    """Honest files, on each card and model of somebody known and of up to three others."""
+    """Honest files: on each card and model from one to three known people, and maybe another."""
 
     known: tuple[str, ...]
     there: list[Submission]
@@ -88,7 +87,7 @@ class World(NamedTuple):
 
     @classmethod
     def of(cls, rng: random.Random, number: int) -> Self:
-        """A world whose people and models no other number has."""
+        """Draw a world; its people and models are unique to `number`."""
         people = [f"{name}{number}" for name in PEOPLE]
         known = tuple(sorted(rng.sample(people, 4)))
         others = [each for each in people if each not in known]
@@ -107,7 +106,7 @@ class World(NamedTuple):
 
 
 def scaled(own: Submission, *, arms: float = 1.0, plain: float = 1.0) -> Submission:
-    """Every time of the arms, and of the baseline, times a factor."""
+    """Multiply all times of the arms, and of the baseline, by a factor."""
 
     def one(trial: Trial) -> Trial:
         by = plain if trial.arm == "baseline" else arms
@@ -119,21 +118,21 @@ def scaled(own: Submission, *, arms: float = 1.0, plain: float = 1.0) -> Submiss
 
 
 def _retimed(own: Submission, other: Submission, factor: float) -> Submission:
-    """The times of another file, times a factor."""
+    """Take the times of another file, multiplied by a factor."""
     theirs = {(each.arm, each.prompt, each.block): each for each in other.trials}
     trials = (replace(theirs[t.arm, t.prompt, t.block], order=t.order) for t in own.trials)
     return scaled(replace(own, trials=tuple(trials)), arms=factor, plain=factor)
 
 
 def _listing(own: Submission, other: Submission, _: random.Random) -> Submission:
-    """Drafts with the digest of another's target under another name."""
+    """Add drafts that have the digest of the other file's target under another name."""
     named = replace(other.target, name=other.target.name.replace("Sample", "Trash"))
     drafts = (replace(named, id=f"trash-{at}") for at in range(7))
     return replace(own, drafts=(*own.drafts, *drafts))
 
 
 def _answering(own: Submission) -> Submission:
-    """Other answers to all prompts."""
+    """Change the answers to all prompts."""
     said = (
         replace(each, output_sha256=sha256(each.prompt.encode()).hexdigest()[:16])
         for each in own.trials
@@ -193,7 +192,7 @@ ATTACKS: Mapping[str, Attack] = {
 
 
 def forged(rng: random.Random, there: Sequence[Submission], person: str) -> tuple[str, Submission]:
-    """An unknown account's file about what somebody else measured, and what was done to it."""
+    """Forge an unknown account's file about another's setting; return the attack and the file."""
     other = rng.choice(there)
     card, day = other.machine.gpus[0].name, rng.choice(("2026-10-01", "2026-11-26"))
     own = measured(rng, person, card, other.target.parameters or 0)
@@ -205,7 +204,7 @@ def forged(rng: random.Random, there: Sequence[Submission], person: str) -> tupl
 
 
 def refused(new: Submission, there: Sequence[Submission], known: Collection[str]) -> bool:
-    """Whether the gate refuses a file next to the existing ones."""
+    """Check whether the gate refuses a file, given the existing ones."""
     if not isinstance(contract.read(sample_bytes(new)), Submission):
         return True
     listed = ((str(at), each) for at, each in enumerate(there))
@@ -213,7 +212,7 @@ def refused(new: Submission, there: Sequence[Submission], known: Collection[str]
 
 
 class Prepared(NamedTuple):
-    """What a file says by itself, computed once for a world."""
+    """The figures of a single file, computed once for a world."""
 
     data: bytes
     entry: CorpusEntry
@@ -225,7 +224,7 @@ class Prepared(NamedTuple):
 
 
 def tables(files: Sequence[Prepared], known: Collection[str]) -> Tables:
-    """The tables of the pipeline over these files, with names and flags that all of them give."""
+    """The pipeline's tables over these files, with the names and flags of the whole corpus."""
     names = names_of([each.entry.submission for each in files], known)
     entries = tuple(renamed(each.entry, names) for each in files)
     rows = []
@@ -248,7 +247,7 @@ def tables(files: Sequence[Prepared], known: Collection[str]) -> Tables:
 
 
 def state(of: Tables) -> State:
-    """What is said of each result, cell and place, by kind and name."""
+    """The published statement about each result, cell and place, by kind and name."""
     found = {
         (kind.partition(" ")[0], *map(str, key)): value
         for kind, query in QUERIES.items()
@@ -266,14 +265,14 @@ def state(of: Tables) -> State:
 
 
 def changed(before: State, after: State) -> Counter[str]:
-    """How much of what was said of others is said no more, by kind."""
+    """Count by kind the statements about others that have changed."""
     return Counter(key[0] for key, value in before.items() if after.get(key) != value)
 
 
 def collections(
     count: int, first: int = 0, together: int = TOGETHER
 ) -> Iterator[Mapping[str, tuple[list[str], State, Counter[str]]]]:
-    """Of each collection, who was added: what was forged, what was said before, what changed."""
+    """Yield for each collection and group of added files: the attacks, state before, changes."""
     for seed in range(first, first + count, together):
         rng = random.Random(seed)  # noqa: S311 - a simulation
         all_worlds = [

@@ -3,7 +3,7 @@
 `python -m bench.synthetic --rigs 100 --seed 1 --output build/synthetic` writes a results
 folder to build a site from (`python -m pipeline build --results build/synthetic`). Synthetic data
 are for tests only: the command refuses to write into the results of the repository, and every file
-says what it is.
+is marked as synthetic.
 """
 
 import argparse
@@ -24,7 +24,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "results"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write a corpus and say what it holds."""
+    """Write a corpus and print its size."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--rigs", type=int, default=100, help="machine x backend x engine build")
     parser.add_argument("--seed", type=int, default=1)
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def write_corpus(
     folder: Path, *, rigs: int, seed: int, most: int | None = None
 ) -> tuple[Path, ...]:
-    """A results folder; returns the paths of the submissions, the same for the same arguments."""
+    """Write a results folder and return the paths; equal arguments give equal files."""
     community = folder / "community"
     shutil.rmtree(community, ignore_errors=True)
     community.mkdir(parents=True)
@@ -59,7 +59,7 @@ def write_corpus(
 
 
 def _write_known(folder: Path, contributors: Iterable[str | None]) -> None:
-    """Entries as maintainers write them, so that cells can be confirmed."""
+    """Write entries for known contributors, so that cells can be confirmed."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     entry = {

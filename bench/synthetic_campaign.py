@@ -1,7 +1,7 @@
 """Turn a synthetic campaign into a submission, with the types of the real format.
 
-Noise comes on top of the true costs: a factor per trial, a drift per block, a little per round.
-Some arms and trials fail as real ones do; what could not run has no figure.
+Noise is added to the true costs: a factor per trial, a drift per block, a little per round.
+Some arms and trials fail as real ones do, and then have no figure.
 """
 
 import hashlib
@@ -53,7 +53,7 @@ CONTEXT_TOKENS = 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmTruth:
-    """An arm with the drafter behind it; `reason` says why it cannot run."""
+    """An arm with its drafter; `reason` says why it cannot run."""
 
     id: str
     drafter: SyntheticDrafter
@@ -61,7 +61,7 @@ class ArmTruth:
 
 
 def arms_of(visit: Visit) -> tuple[ArmTruth, ...]:
-    """What the owner compares: n-grams, draft models at two depths, a head where there is one."""
+    """The arms of a campaign: n-grams, draft models at two depths, the target's head if any."""
     rng = random.Random(visit.seed)  # noqa: S311 - synthetic data
     target = visit.target
     drafts = _drafts(target)
@@ -85,7 +85,7 @@ def arms_of(visit: Visit) -> tuple[ArmTruth, ...]:
 
 
 def submission_of(visit: Visit) -> Submission:
-    """The submission of one campaign. The same visit gives the same submission."""
+    """Simulate a campaign. The same visit gives the same submission."""
     rng = random.Random(visit.seed + 1)  # noqa: S311 - synthetic data
     arms = arms_of(visit)
     trials = tuple(_trials(rng, visit, arms))
@@ -240,7 +240,7 @@ def _machine(rig: SyntheticRig) -> Machine:
         if rig.gpu
         else ()
     )
-    # Two machines of the same parts must not look like one: memory tells them apart.
+    # Machines with the same parts differ in memory, so that they are not taken for one.
     return Machine(
         os=OperatingSystem(family="macos" if apple else "linux", version="1"),
         cpu=cpu,

@@ -1,8 +1,8 @@
-"""The truth of a synthetic collection: costs of rigs, and what the drafts of a pair are worth.
+"""The truth of a synthetic collection: costs on each rig, and acceptance of each pair.
 
-A round that feeds w tokens costs `overhead + read * (1 + slope * (w - 1))`; drafts cost one small
-plain step each. Rounds of a pair on a prompt are the same on every rig, as with greedy decoding:
-so tokens per round belong to pair and prompt, and R belongs to rig and models.
+A round that feeds w tokens costs `overhead + read * (1 + slope * (w - 1))`; each drafted token
+costs one plain step of the draft. A pair has the same rounds on a prompt on every rig, as with
+greedy decoding: tokens per round depend on pair and prompt, R on rig and models.
 """
 
 import math
@@ -18,15 +18,15 @@ from schemas.vocabulary import FIXED_TASKS
 
 OUTPUT_TOKENS = 97
 PROMPTS_PER_TASK = 3
-# Later positions of a draft follow guesses, and prompts of one task differ.
+# Acceptance falls with the position in a draft, and prompts of one task differ.
 POSITION_LOGIT = -0.06
 PROMPT_SPREAD = 0.35
 # A head drafts with the target's own states: cheap, good at first, worse with every position.
 HEAD_STEP_SHARE = 0.07
 HEAD_FIRST_LOGIT, HEAD_POSITION_LOGIT = 0.6, -0.5
-# Beyond this width a step is bound by arithmetic, and a token more costs three times as much.
+# Beyond this width a step is compute-bound: each further token costs three times as much.
 WIDE, WIDE_FACTOR = 8, 3.0
-# How fast the experts that a step must read grow with its width.
+# Growth of the experts that a step must read, per token of its width.
 EXPERT_GROWTH = 0.3
 
 Length = int
@@ -66,7 +66,7 @@ class ModelSpec:
 
     @property
     def bytes_per_step(self) -> int:
-        """What a step of one token reads."""
+        """Bytes that a step of one token reads."""
         return self._bytes(self.active_parameters)
 
     def _bytes(self, parameters: int) -> int:
@@ -76,14 +76,14 @@ class ModelSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyntheticCosts:
-    """What steps cost on one rig."""
+    """Costs of steps on one rig."""
 
     bytes_per_ms: float
     overhead_ms: float
     slope: float
 
     def step_ms(self, model: ModelSpec, width: int = 1) -> float:
-        """One step of the model over `width` tokens."""
+        """Milliseconds of one step of the model over `width` tokens."""
         more = self.slope * (width - 1 + (WIDE_FACTOR - 1) * max(0, width - WIDE))
         experts = min(model.parameters / model.active_parameters, 1 + EXPERT_GROWTH * (width - 1))
         sparse = model.active_parameters < model.parameters
@@ -93,20 +93,20 @@ class SyntheticCosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyntheticDrafter:
-    """How one arm makes drafts: a kind of method, its depth, and the draft model if it has one."""
+    """The drafter of one arm: a kind of method, its depth, and a draft model if it uses one."""
 
     kind: str
     depth: int
     draft: ModelSpec | None = None
 
     def token_ms(self, costs: SyntheticCosts, target: ModelSpec) -> float:
-        """What one drafted token costs."""
+        """Milliseconds per drafted token."""
         if self.draft is not None:
             return costs.step_ms(self.draft)
         return HEAD_STEP_SHARE * costs.step_ms(target) if self.kind == "mtp" else 0.0
 
     def round_ms(self, costs: SyntheticCosts, target: ModelSpec, length: Length) -> float:
-        """A round that drafts and verifies `length` tokens."""
+        """Milliseconds of a round that drafts and verifies `length` tokens."""
         return length * self.token_ms(costs, target) + costs.step_ms(target, length + 1)
 
 
@@ -121,7 +121,7 @@ def prompt_ids(task: str) -> tuple[str, ...]:
 def position_acceptance(
     drafter: SyntheticDrafter, target: ModelSpec, task: str, *, shift: float = 0.0
 ) -> tuple[float, ...]:
-    """The chance that drafted token j is accepted once token j - 1 was, for j = 1 to depth."""
+    """Chance that drafted token j is accepted given that j - 1 was, for j = 1 to depth."""
     known = world()["task"][task]
     if drafter.kind in ("prompt-lookup", "ngram-simple"):
         return tuple(
@@ -162,7 +162,7 @@ def true_decomposition(
     drafter: SyntheticDrafter,
     prompts: Sequence[tuple[str, str]],
 ) -> tuple[float, float]:
-    """Tokens per round and R without noise, over (task, prompt) as time and tokens are."""
+    """Tokens per round and R without noise, as ratios of sums over these (task, prompt)."""
     counts, spent = [], []
     for task, prompt in prompts:
         played = rounds(drafter, target, task, prompt)
@@ -173,7 +173,7 @@ def true_decomposition(
 
 
 def all_prompts() -> tuple[tuple[str, str], ...]:
-    """Every (task, prompt) of the suite; each task has as many."""
+    """Every (task, prompt) of the suite, with equally many prompts per task."""
     return tuple((task, prompt) for task in FIXED_TASKS for prompt in prompt_ids(task))
 
 

@@ -1,12 +1,12 @@
-"""Check that a tune finds the best depth, and "off" where nothing helps, on simulated rigs.
+"""Check that a tune finds the best depth, and "off" if nothing helps, on simulated rigs.
 
-Each simulation draws a rig: the curve T(k) with or without a step of its kernels, what drafting
-costs, acceptance by task and position, noise of a trial, a drift. A tune of it takes the same steps
-as `harness.tune`: one deep run, a forecast, a race, a certificate on other prompts, all decided by
-`harness.tune.forecast` and `harness.tune.decisions`. `python -m bench.tune` prints how often its
-pick is within 2 % of the best, how often it is or is said not to be distinguished from the best,
-how often the certified speedup is found again, and how many trials of a sweep over all depths it
-needed.
+Each simulation draws a rig: the curve T(k) with or without a kernel step, the cost of drafting,
+acceptance by task and position, noise per trial and a drift. Its tune takes the same steps as
+`harness.tune`: one deep run, a forecast, a race, a certificate on other prompts, all decided by
+`harness.tune.forecast` and `harness.tune.decisions`. `python -m bench.tune` prints how often the
+pick is within 2 % of the best, how often it is that or the tune reports that it cannot distinguish
+it from the best, how often the certified speedup is reproduced, and the trials as a share of a
+sweep over all depths.
 """
 
 import argparse
@@ -67,7 +67,7 @@ class Tune:
         self.trials = 0
 
     def verdict(self) -> decisions.Verdict | None:
-        """What the tune ends with; its arms are depths."""
+        """Run the tune and return its verdict; its arms are depths."""
         racing = answers(self._truth, [*range(TASKS)] * RACE_PROMPTS, self._rng)
         fresh = answers(self._truth, [*range(TASKS)] * CERTIFICATE_PROMPTS, self._rng)
         predicted = self._forecast(racing)
@@ -104,7 +104,7 @@ class Tune:
         )
 
     def certify_again(self, arm: str, *, elsewhere: bool) -> decisions.SpeedRatio | None:
-        """The certificate of an arm once more: on the same prompts, or on others of these tasks."""
+        """Repeat the certificate of an arm, on the same prompts or on others of these tasks."""
         fresh = self._certified
         if elsewhere:
             fresh = answers(self._truth, [*range(TASKS)] * CERTIFICATE_PROMPTS, self._rng)
@@ -114,7 +114,7 @@ class Tune:
         return decisions.speed_ratio(times, arm, BASELINE)
 
     def _forecast(self, found: TuneAnswers) -> dict[int, float]:
-        """Depths by forecast, from the deep run over the race's prompts."""
+        """Forecast the time of each depth from the deep run over the race's prompts."""
         prompts = found.accepted.shape[0]
         deepest = self._truth.deepest
         self.trials += prompts * (1 + max(1, len(self._truth.scouts)))
@@ -128,7 +128,7 @@ class Tune:
         return dict(enumerate(forecasts.over_prompts(drafts, costs), start=1))
 
     def _scouted(self, found: TuneAnswers) -> tuple[float, ...]:
-        """Costs of rounds by what a few depths cost, as of a server without probes."""
+        """Costs of rounds from runs at a few depths, as on a server without probes."""
         noise = self._truth.noise / math.sqrt(found.accepted.shape[0])
         measured = {}
         for depth in self._truth.scouts:
@@ -138,7 +138,7 @@ class Tune:
         return forecasts.costs_from_rounds(measured, self._truth.deepest)
 
     def _probed(self, found: TuneAnswers) -> tuple[float, ...]:
-        """Costs of rounds by noisy probes of single steps, and of the deep run as a whole."""
+        """Costs of rounds from noisy probes of single steps and the total of the deep run."""
         prompts, deepest = found.accepted.shape[0], self._truth.deepest
         lengths = found.lengths[deepest].sum(axis=0)
         known = self._truth.costs[: deepest + 1]
@@ -173,7 +173,7 @@ class Tune:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTune:
-    """One tune against the truth; `None` where the question does not arise."""
+    """One tune compared with the truth; `None` where a comparison does not apply."""
 
     near: bool
     said: bool
@@ -214,7 +214,7 @@ def tuned(kind: str, number: int, seed: int) -> FoundTune:
 
 
 def simulate(kind: str, simulations: int, seed: int) -> TuneRow:
-    """So many tunes of rigs of one kind."""
+    """Simulate tunes of rigs of one kind."""
     found = [tuned(kind, number, seed) for number in range(simulations)]
     return TuneRow(
         rigs=kind,
@@ -252,7 +252,7 @@ def table(rows: Sequence[dict[str, float]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table, and write the figures where that is asked for."""
+    """Print the table, and write the figures with `--output`."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--simulations", type=int, default=SIMULATIONS, help="for each kind of rig")
     parser.add_argument("--seed", type=int, default=1)

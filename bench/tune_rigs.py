@@ -1,4 +1,4 @@
-"""Rigs whose best depth is known, for simulated tunes: what each depth costs and yields."""
+"""Rigs with a known best depth for simulated tunes: cost and yield of each depth."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ Counts = NDArray[np.int64]
 
 DEEPEST, TASKS, TOKENS = 16, 8, 96
 SPACES = {"8 depths": 8, "12 depths": 12}
-# As `harness.tune.search` scouts a server without probes.
+# The depths at which `harness.tune.search` scouts a server without probes.
 SCOUTS = (2, 4, 8, DEEPEST)
 TRUTH_PROMPTS = 24
 
@@ -29,11 +29,11 @@ class TuneRig:
     overhead: float = 0.0
     probe_noise: float = 0.01
     tokens: int = TOKENS  # of an answer
-    scouts: tuple[int, ...] = ()  # depths that are run where no probe times a step
+    scouts: tuple[int, ...] = ()  # depths to run on a server without probes
 
 
 def rig(kind: str, rng: np.random.Generator) -> TuneRig:
-    """A rig of a kind, drawn at random."""
+    """Draw a random rig of a kind."""
     width_cost = rng.uniform(0.02, 0.18)
     draft = rng.uniform(0.0, 0.22)
     middle, fall = rng.uniform(0.6, 0.9), 1.0
@@ -48,7 +48,7 @@ def rig(kind: str, rng: np.random.Generator) -> TuneRig:
     elif kind == "nothing helps":
         middle, draft = rng.uniform(0.15, 0.5), rng.uniform(0.25, 0.6)
         steps = 1 + rng.uniform(0.15, 0.4) * np.arange(DEEPEST + 1)
-    # What the probes of single steps do not see: they time a step, and not the loop around it.
+    # Probes do not see this overhead: they time a single step without the loop around it.
     overhead = rng.uniform(0.05, 0.4) if kind == "overhead in every round" else 0.0
     return TuneRig(
         overhead=overhead,
@@ -77,16 +77,16 @@ KINDS = (
     "a loss of 0 to 3 %",
     "overhead in every round",
 )
-# Kinds whose best speedup is set: between these two.
+# The range of the best speedup, for kinds that set it.
 BEST = {"a gain of 5 to 12 %": (1.05, 1.12), "a loss of 0 to 3 %": (0.97, 1.0)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneAnswers:
-    """What every depth does on some prompts: rounds by drafted length, and accepted ones deepest.
+    """Rounds of every depth on some prompts by drafted length, and accepted lengths at the deepest.
 
-    A draft agrees with the text at a place or not, whatever the depth: depths differ by where their
-    rounds begin.
+    Agreement of draft and text at a place is the same for all depths, which differ only by where
+    their rounds begin.
     """
 
     lengths: Counts  # depth, prompt, drafted length
@@ -94,7 +94,7 @@ class TuneAnswers:
 
 
 def answers(truth: TuneRig, tasks: Sequence[int], rng: np.random.Generator) -> TuneAnswers:
-    """Answers to prompts of these tasks."""
+    """Simulate answers to prompts of these tasks."""
     prompts, tokens = len(tasks), truth.tokens
     chance = truth.chances[list(tasks)][:, None]
     draws = rng.random((prompts, tokens + DEEPEST + 1))
@@ -126,9 +126,9 @@ def log_times(truth: TuneRig, found: TuneAnswers) -> Array:
 
 
 def known(kind: str, rng: np.random.Generator) -> tuple[TuneRig, Array]:
-    """A rig of a kind, and the speedup of every depth over many prompts of each task.
+    """Draw a rig of a kind; also return the speedup of every depth over many prompts per task.
 
-    Where the kind sets the best speedup, what a drafted token adds to a round is scaled to it.
+    If the kind sets the best speedup, the cost of drafted tokens is scaled to reach it.
     """
     truth = rig(kind, rng)
     found = answers(truth, [task for task in range(TASKS) for _ in range(TRUTH_PROMPTS)], rng)

@@ -1,4 +1,4 @@
-"""Intervals of pools from votes that are made up, by the SQL of the pipeline."""
+"""Compute the intervals of pools from simulated votes with the pipeline's SQL."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, get_type_hints
@@ -41,7 +41,7 @@ class PoolInterval(NamedTuple):
 
 
 def pool_intervals(votes: Iterable[Vote]) -> list[PoolInterval]:
-    """The intervals of all pools and measures from all of these votes."""
+    """Return the intervals of all pools and measures in these votes."""
     with duckdb.connect() as connection:
         prepare(connection)
         rows = pa.Table.from_pylist([vote._asdict() for vote in votes], VOTE)

@@ -1,9 +1,9 @@
 """Weigh a built site as a browser does: every kind of page, before and after it is scrolled.
 
 `python -m bench.weights build/site` serves the site, opens one page of each kind in Chromium and
-adds up what a static host sends, compressed, for everything that the page asks for. With it: how
-far the layout shifted, and how many nodes the rows of home have. `--rigs 60 1000` builds synthetic
-sites of that size and weighs them; exit code 1 says that a budget is exceeded.
+adds up the compressed bytes that a static host sends for it. It also prints the layout shift and
+the number of nodes in the rows of the home page. `--rigs 60 1000` builds and weighs synthetic sites
+of those sizes. Exit code 1 if a budget is exceeded.
 """
 
 import argparse
@@ -34,11 +34,11 @@ MOST_REQUESTS = 24
 MOST_AFTER_KB = 450  # once the whole page was scrolled into view
 MOST_SHIFT = 0.01
 MOST_ROW_NODES = 8000
-MOST_INDEX_KB = 30  # the index of the search, which loads when its field has the focus
+MOST_INDEX_KB = 30  # the search index, which loads when the search field is focused
 INDEX = "search/search_index.json"
 COMPRESSED = {".html", ".css", ".js", ".json", ".svg", ".xml", ".csv", ".txt"}
 ROW_NODES = "document.querySelectorAll('.dm-ranked, .dm-ranked *').length"
-# Screen by screen; what comes into view is heard of with the next frame, and asks after it.
+# Screen by screen. Each step waits, because content in view loads only a frame or two later.
 SCROLL = """async () => {
   const height = document.documentElement.scrollHeight;
   for (let top = 0; top < height; top += window.innerHeight) {
@@ -50,7 +50,7 @@ SETTLED_MS = 250  # without a request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weight:
-    """What one page costs at one width of the screen."""
+    """The weight of one page at one screen width."""
 
     address: str
     width: int
@@ -62,7 +62,7 @@ class Weight:
 
     @property
     def excess(self) -> tuple[str, ...]:
-        """Each budget that the page exceeds, in words."""
+        """Messages about each budget that the page exceeds."""
         lightest = MOST_BEFORE_KB if self.address else MOST_HOME_KB
         checks = (
             (self.before_kb, lightest, "KB before interaction"),
@@ -79,9 +79,9 @@ class Weight:
         )
 
 
-@dataclass  # no slots: Playwright sets attributes of its own on a listening method
+@dataclass  # no slots: Playwright sets attributes on a listening method
 class RequestedPaths:
-    """The files of a site that a page has asked for, also those that the browser had already."""
+    """The files of a site that a page has requested, including cached ones."""
 
     site: Path
     base: str
@@ -92,13 +92,13 @@ class RequestedPaths:
         self.note(request.url)
 
     def note(self, url: str) -> None:
-        """Note an address; of another host, or of what a page made itself, there is no file."""
+        """Note an address of this site; ignore other hosts, and data and blob addresses."""
         if url.startswith(self.base):
             self.paths.add(unquote(urlsplit(url.removeprefix(self.base)).path))
 
     @property
     def sent(self) -> int:
-        """The bytes that a static host sends somebody who comes for the first time."""
+        """The bytes that a static host sends to a first-time visitor."""
         files = (self.site / path for path in self.paths)
         pages = (path / "index.html" if path.is_dir() else path for path in files)
         return sum(len(compressed(path)) for path in pages if path.is_file())
@@ -112,7 +112,7 @@ def compressed(path: Path) -> bytes:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Weigh a site, or those of synthetic corpora, and print a line per page."""
+    """Weigh the given and the synthetic sites, and print a line per page."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("sites", nargs="*", type=Path, help="folders of built sites")
     parser.add_argument("--rigs", nargs="*", type=int, default=[], help="synthetic sites to build")
@@ -127,13 +127,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 sys.stdout.flush()
                 excess += weight.excess
             if index_kb(site) > MOST_INDEX_KB:
-                excess.append(f"{INDEX} of {site.name}: {index_kb(site)} KB, not {MOST_INDEX_KB}")
+                excess.append(f"{INDEX} of {site.name}: {index_kb(site)} KB, limit {MOST_INDEX_KB}")
     sys.stdout.writelines(f"too much: {each}\n" for each in excess)
     return 1 if excess else 0
 
 
 def synthetic_site(folder: Path, rigs: int) -> Path:
-    """The site of a synthetic corpus of so many rigs."""
+    """Build the site of a synthetic corpus."""
     write_corpus(folder / f"results-{rigs}", rigs=rigs, seed=SEED)
     return build(results=folder / f"results-{rigs}", output=folder / f"site-{rigs}")
 
@@ -148,11 +148,11 @@ def line(weight: Weight) -> str:
 
 
 def weigh(browser: Browser, site: Path, sizes: Sequence[ViewportSize]) -> Iterator[Weight]:
-    """The weight of one page of each kind for each size of the screen."""
+    """Yield the weight of one page of each kind at each screen size."""
     with serve(site) as base:
         for address in one_of_each_kind(addresses(site)):
             for size in sizes:
-                # A browser that has an image does not wait with it until it comes into view.
+                # A new context: a browser loads a cached image before it is in view.
                 with browser.new_context(viewport=size) as context:
                     context.add_init_script(WATCH_SHIFTS)
                     page = context.new_page()
@@ -162,8 +162,8 @@ def weigh(browser: Browser, site: Path, sizes: Sequence[ViewportSize]) -> Iterat
 
 
 def weighed(page: Page, asked: RequestedPaths, address: str) -> Weight:
-    """Open a page at the size that the screen has, scroll to its end, and weigh it."""
-    page.goto("about:blank")  # what the page before still asks for is none of this one
+    """Open a page, scroll to its end, and weigh it before and after."""
+    page.goto("about:blank")  # so that late requests of the page before are not counted
     asked.paths.clear()
     page.goto(asked.base + address, wait_until="load")
     _wait_until_idle(page, asked)
@@ -184,7 +184,7 @@ def weighed(page: Page, asked: RequestedPaths, address: str) -> Weight:
 
 
 def _wait_until_idle(page: Page, asked: RequestedPaths) -> None:
-    """Wait until the page has asked for nothing more for a while."""
+    """Wait until the page has made no request for a while."""
     seen = -1
     while seen != len(asked.paths):
         seen = len(asked.paths)
@@ -192,14 +192,14 @@ def _wait_until_idle(page: Page, asked: RequestedPaths) -> None:
 
 
 def addresses(site: Path) -> list[str]:
-    """The addresses of all pages, the largest of those that share a template first."""
+    """The addresses of all pages, the largest first."""
     found = sorted(site.rglob("index.html"), key=lambda path: (-path.stat().st_size, path))
     names = (path.parent.relative_to(site).as_posix() for path in found)
     return ["" if name == "." else f"{name}/" for name in names]
 
 
 def index_kb(site: Path) -> float:
-    """What the index of the search weighs."""
+    """Compressed size of the search index."""
     return round(len(compressed(site / INDEX)) / KB, 1)
 
 

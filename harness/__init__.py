@@ -5,12 +5,12 @@ from pathlib import Path
 __version__ = "0.2.0"
 
 _PARENT = Path(__file__).parents[1]
-# In a wheel the rooms are inside the package `draftmap`, in a checkout side by side.
+# In a wheel our packages are inside the package `draftmap`, in a checkout side by side.
 INSTALLED = (_PARENT / "__init__.py").is_file()
-# How a person starts this program, here.
+# The command that starts this program here.
 IN_A_CHECKOUT = "python -m harness"
 PROGRAM = "draftmap" if INSTALLED else IN_A_CHECKOUT
-# What pip calls this program, here: no index has it, and in a checkout it is the folder.
+# The name for pip here: in a checkout the folder, since no index has the package.
 _PACKAGE = "draftmap" if INSTALLED else "."
 
 

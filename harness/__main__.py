@@ -13,7 +13,7 @@ def main() -> None:
         return
     try:
         from harness.cli import main as run  # noqa: PLC0415 - see above
-    except KeyboardInterrupt:  # while libraries load, before anybody could catch it
+    except KeyboardInterrupt:  # while libraries load, before a handler is set up
         raise SystemExit(130) from None
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in _OURS:

@@ -27,7 +27,7 @@ HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
 class _Commands(TyperGroup):
-    """The commands of the table, in its order.
+    """The commands of `COMMANDS`, in its order.
 
     Their list is plain text: drawing frames takes as long as all the rest of `--help`.
     """
@@ -50,23 +50,23 @@ class _Commands(TyperGroup):
         return _prepared(super().get_params, context)
 
     def get_command(self, context: Any, name: str) -> Any:  # noqa: ANN401, ARG002 - as typer calls it
-        """The command, whose module is imported now."""
+        """Return the command and import its module."""
         return _loaded(name) if name in self.commands else None
 
     def format_commands(self, context: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - see above
-        """The whole first line of each, which typer would cut."""
+        """Write the whole first line of each command, which typer would cut."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, each.summary) for name, each in COMMANDS.items()])
 
 
 @contextmanager
 def _in_one_line() -> Iterator[None]:
-    """Let a mistake in the command line be one line, where typer prints the usage above it."""
+    """Report a mistake in the command line in one line; typer would print the usage above it."""
     try:
         yield
     except UsageError as error:
         message = error.format_message().removesuffix(".")
-        if error.ctx and error.ctx.get_help().startswith(message):  # nothing was asked for
+        if error.ctx and error.ctx.get_help().startswith(message):  # no arguments
             raise
         hint = f"; `{error.ctx.command_path} --help` lists what there is" if error.ctx else ""
         whole = ";" in message or message.endswith("?")
@@ -88,7 +88,7 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
     for shown in (command, *command.params):
         shown.help = console.as_started(getattr(shown, "help", None) or "")
     for shown in (command, *getattr(command, "commands", {}).values()):
-        shown.short_help = (shown.help or "").partition("\n\n")[0]  # whole, where typer cuts it
+        shown.short_help = (shown.help or "").partition("\n\n")[0]  # typer would cut it
         shown.get_params = partial(_prepared, shown.get_params)
         _convert_paths(shown)
     return command
@@ -97,7 +97,7 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
 def _prepared(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
     """The parameters of a command: a flag takes no value, so its help shows no type.
 
-    It is off by default, where typer would import pydantic to convert the default of `--help`.
+    An explicit default of off spares typer importing pydantic to convert that of `--help`.
     """
     found = get_params(context)
     for each in found:
@@ -108,7 +108,7 @@ def _prepared(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer 
 
 
 def _convert_paths(command: Any) -> None:  # noqa: ANN401 - as typer made it
-    """Let paths be made here: typer imports pydantic for it, which takes a tenth of a second."""
+    """Convert paths here: typer would import pydantic, which takes a tenth of a second."""
     kinds = get_type_hints(command.callback) if command.callback else {}
     for each in command.params:
         if kinds.get(each.name) in (Path, list[Path]):
@@ -116,7 +116,7 @@ def _convert_paths(command: Any) -> None:  # noqa: ANN401 - as typer made it
 
 
 def _as_path(convert: Any, context: Any, given: Any) -> Any:  # noqa: ANN401 - as typer calls it
-    """A word as a path, a list of words as one of paths; typer says what is missing."""
+    """A word as a path, or a list of words as paths; typer reports a missing one."""
     if given and isinstance(given, (list, tuple)):
         return [Path(each) for each in given]
     return Path(given) if isinstance(given, (str, Path)) else convert(context, given)
@@ -168,7 +168,7 @@ def main() -> None:
 
 
 def in_full(words: list[str]) -> list[str]:
-    """The words with the command that is meant: `help run`, or a model, which is measured."""
+    """Expand shortcuts to full commands: `help run`, or a model, which is measured."""
     for word in words:
         if (plain := _as_typed(word)) != word:
             console.say(f"Error: {word!r} has dashes or quotes of a printed page; type {plain}")
@@ -202,7 +202,7 @@ def in_full(words: list[str]) -> list[str]:
 
 
 def _as_typed(word: str) -> str:
-    """A word without the quotes that a page has around it, and with a keyboard's dashes."""
+    """A word without a page's typographic quotes and dashes."""
     bare = word if " " in word else word.strip("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb")
     name = bare.lstrip("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
     if not bare[: len(bare) - len(name)].strip("-"):
@@ -211,5 +211,5 @@ def _as_typed(word: str) -> str:
 
 
 def treat_termination_as_ctrl_c() -> None:
-    """Let SIGTERM (from `kill`, `timeout`, a shutdown) do what Ctrl-C does, from now on."""
+    """Make SIGTERM (from `kill`, `timeout`, a shutdown) act like Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -12,24 +12,24 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-# What all mistakes in a command line are. Typer names some of its kinds, and not this one.
+# The base class of all mistakes in a command line. Typer exports some subclasses, but not this one.
 UsageError: Any = typer.BadParameter.__base__
 
 ALL = "--help-all"
 _OTHER_NAMES = Path(__file__).with_name("other_names.toml")
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"
-# An engine's short name of several letters.
+# An engine's short flag of several letters.
 _LETTERS = re.compile(r"-[a-z]{2,5}")
 NO_RUNNING_SERVER = (
     "a running server does not report where the layers of its model are, so the setting of its "
     "steps is unknown: give --server-binary PATH, which is started, or plan with --curve FILE"
 )
-# Why a command has no such option, though others have it.
+# Why a command lacks an option that others have.
 _WHY = {("probe", "--base-url"): NO_RUNNING_SERVER}
 
 
 class Command(TyperCommand):
-    """A command whose help is plain text: importing what draws frames takes a third of a second."""
+    """A command whose help is plain text: importing the frame drawer takes a third of a second."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - as typer calls it
         super().__init__(**{**settings, "rich_markup_mode": None})
@@ -48,7 +48,7 @@ class Command(TyperCommand):
             self._require_once(context, words)
             return super().parse_args(context, words)
         except UsageError as error:
-            if not hasattr(error, "possibilities"):  # which an option has that does not exist
+            if not hasattr(error, "possibilities"):  # only an unknown option has these
                 raise
             why = _WHY.get((context.command.name, error.option_name))
             no_option = _no_option(error.option_name, options)
@@ -67,19 +67,19 @@ class Command(TyperCommand):
             raise UsageError(message, ctx=context)
 
     def format_help(self, context: Any, formatter: Any) -> None:  # noqa: ANN401 - see above
-        """Commands are not broken at a hyphen."""
+        """Format the help without breaking commands at hyphens."""
         super().format_help(context, formatter)
         formatter.buffer = [text.replace(_HYPHEN, "-") for text in formatter.buffer]
 
     def collect_usage_pieces(self, context: Any) -> list[str]:  # noqa: ANN401 - see above
-        """Words in capitals, without the braces of what is required."""
+        """Return the words in capitals, without braces around required ones."""
         pieces: list[str] = super().collect_usage_pieces(context)
         return [
             re.sub(r"\{([^{}]{1,80})\}", lambda name: name[1].upper(), piece) for piece in pieces
         ]
 
     def format_help_text(self, context: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - see above
-        """Paragraphs with a blank line before each, and examples without one."""
+        """Write paragraphs with a blank line before each, and examples without."""
         before = ""
         with formatter.indentation():
             for paragraph in inspect.cleandoc(self.help or "").split("\n\n"):
@@ -105,7 +105,7 @@ class Command(TyperCommand):
             if record is not None:
                 panel = parameter.rich_help_panel if whole else None
                 title = panel or ("Options" if is_option else "Arguments")
-                # The type of an argument is one of the program, not of what is typed.
+                # An argument's type is internal: its name alone says what to type.
                 name = record[0] if is_option else record[0].partition(" <")[0].upper()
                 panels.setdefault(title, []).append((name, _whole(record[1])))
         if hidden:
@@ -116,7 +116,7 @@ class Command(TyperCommand):
 
 
 def _no_option(given: str, options: Collection[str]) -> str:
-    """That an option does not exist, with the one that was probably meant."""
+    """The error for an unknown option, with the one that was probably meant."""
     names = [name.removeprefix("--") for name in options if name.startswith("--")]
     elsewhere = tomllib.loads(_OTHER_NAMES.read_text("utf-8"))
     near = [elsewhere.get(given), *get_close_matches(given.lstrip("-"), sorted(names), 1, 0.6)]

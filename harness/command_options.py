@@ -1,4 +1,4 @@
-"""Makes the options of a command from the fields of the values that the command takes."""
+"""Makes the options of a command from the fields of its dataclass parameters."""
 
 import functools
 import inspect
@@ -27,7 +27,7 @@ class Without:
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """Marks a parameter of a command: the help of these fields is another one there."""
+    """Marks a parameter of a command: these fields have other help texts there."""
 
     helps: Mapping[str, str]
 
@@ -43,7 +43,7 @@ class _Offered:
         return self.option.flag(self.field.name)
 
     def saying(self, helps: Iterable[Mapping[str, str]]) -> "_Offered":
-        """The same option with the last of these help texts for its field, if there is one."""
+        """The option with the first of these help texts for its field, if there is one."""
         text = next((each[self.field.name] for each in helps if self.field.name in each), None)
         return self if text is None else replace(self, option=replace(self.option, help=text))
 
@@ -63,7 +63,7 @@ class _Offered:
         return f"{self.field.name}_argument"
 
     def parameters(self, *, whole: bool) -> Iterator[inspect.Parameter]:
-        """The parameters of the option and its argument; only usual ones show, or the `whole`."""
+        """The parameters of the option and its argument; only usual ones show, unless `whole`."""
         option, read_as, default = self.option, self.type, self.field.default
         if option.argument:
             word = typer.Argument(metavar=option.metavar, show_default=False, hidden=True)
@@ -78,14 +78,14 @@ class _Offered:
             metavar=option.metavar,
             rich_help_panel=option.panel,
             hidden=not (option.usual or whole),
-            # A place on this machine is another one elsewhere; the help says what is there.
+            # An absolute path is true of this machine only; the help describes it instead.
             show_default=not (isinstance(default, Path) and default.is_absolute()),
         )
         default = inspect.Parameter.empty if default is MISSING else default
         yield _parameter(self.field.name, read_as, info, default=default)
 
     def taken(self, given: dict[str, Any]) -> Any:  # noqa: ANN401 - of the field's type
-        """What the field gets, removed from what typer read."""
+        """Take the field's value out of typer's values."""
         value = given.pop(self.field.name)
         word = given.pop(self._argument_name, None)
         if word and value:
@@ -116,7 +116,7 @@ def _parameter(name: str, kind: Any, info: Any, *, default: Any) -> inspect.Para
 
 
 def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
-    """Let typer see the fields of every dataclass parameter of a command as options."""
+    """Offer the fields of every dataclass parameter of a command to typer as options."""
     hints = get_type_hints(command, include_extras=True)
     kinds = {name: getattr(hint, "__origin__", hint) for name, hint in hints.items()}
     marks = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
@@ -153,12 +153,12 @@ def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
 
 
 def option_names(kind: type) -> list[str]:
-    """The options that the fields of a value are offered as."""
+    """The flags of the fields that a dataclass offers."""
     return [each.flag for each in _offered(kind)]
 
 
 def _offered(kind: Any) -> list[_Offered]:  # noqa: ANN401 - any dataclass
-    """Its own fields come before those that it inherits, which fewer people need.
+    """The offered fields: own ones first, then inherited ones, which fewer people need.
 
     Axes are inherited without an annotation; their options are in `axes.toml`.
     """

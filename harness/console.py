@@ -25,7 +25,7 @@ from schemas.codec import Json
 P = ParamSpec("P")
 T = TypeVar("T")
 
-JSON_VERSION = 1  # raised when a key goes or changes its meaning
+JSON_VERSION = 1  # raised when a key is removed or changes its meaning
 _NARROWEST = 80
 _STDERR = 2
 # Replacements for the report's signs in encodings that lack them, such as Windows' cp1252.
@@ -46,7 +46,7 @@ _PLAIN = {
 
 
 def prepare_streams() -> None:
-    """Let a program print whatever its output is: closed (`>&-`), or of a narrow encoding."""
+    """Make printing safe with any output: closed (`>&-`), or in a narrow encoding."""
     codecs.register_error("plain", _in_plain_signs)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -63,7 +63,7 @@ def prepare_streams() -> None:
 
 
 class _Lossy(io.FileIO):
-    """Loses what a full disk refuses: no message is worth a measurement."""
+    """Drops messages that a full disk refuses: none is worth losing a measurement for."""
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - any buffer
         try:
@@ -87,19 +87,19 @@ def say(text: str) -> None:
 
 
 def as_started(text: str) -> str:
-    """A text with the commands in it as they are typed where this program is installed."""
+    """A text with its commands as users type them: shorter where this program is installed."""
     return text.replace(IN_A_CHECKOUT, PROGRAM) if INSTALLED else text
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Answer Ctrl-C at once: ending an engine in the middle of an answer takes seconds."""
+    """Acknowledge Ctrl-C at once: ending an engine in the middle of an answer takes seconds."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
-        # Not `say`: the signal may have come in the middle of a line that is being written.
+        # Not `say`: the signal may come while a line is being written.
         with suppress(OSError):
             os.write(2, b"\nInterrupted: ending the engine, keeping what was measured.\n")
         raise KeyboardInterrupt
@@ -112,13 +112,13 @@ def interruptible() -> Iterator[None]:
 
 
 def print_json(value: Mapping[str, Json]) -> None:
-    """Print an object with the version of its form, which docs/json.md describes."""
+    """Print an object with the version of its format, which docs/json.md describes."""
     versioned = {"json_version": JSON_VERSION, **value}
     typer.echo(orjson.dumps(versioned, option=orjson.OPT_INDENT_2).decode())
 
 
 def result_console() -> Console:
-    """Standard output for people: no colour and a fixed width when it is not a terminal."""
+    """Standard output for people; without colour and of fixed width if it is not a terminal."""
     if sys.stdout.isatty():
         return Console(highlight=False)
     return Console(highlight=False, no_color=True, width=_NARROWEST)
@@ -146,9 +146,9 @@ def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
             say(f"Error: {error}")
             raise typer.Exit(error.exit_code) from error
         except BrokenPipeError:
-            raise  # the reader of the output closed it; typer ends the program quietly
+            raise  # the reader closed the output; typer ends the program quietly
         except OSError as error:
-            # Only errors of the output itself get here, such as a full disk.
+            # Only errors of the output get here, such as a full disk.
             where = error.filename or "the output cannot be written"
             say(f"Error: {where}: {error.strerror}; free some disk space")
             raise typer.Exit(MachineError.exit_code) from error

@@ -30,7 +30,7 @@ class BadInputError(HarnessError):
 
 
 class RefusedError(HarnessError):
-    """What was to be checked is not valid."""
+    """The file to be checked is not valid."""
 
     exit_code = NO
 
@@ -57,7 +57,7 @@ _LISTED = 25
 def suggestion(name: str, known: Iterable[str], most: int = 1) -> str:
     """` Did you mean 'x'?` with the nearest known names, or the list of all when none is near.
 
-    Names that begin with what was written are nearest, the shortest first.
+    Names that begin with the given text are nearest, the shortest first.
     """
     choices, name = sorted(known), name.lower()
     begun = sorted((each for each in choices if name and each.startswith(name)), key=len)

@@ -1,7 +1,7 @@
 """The commands of the program and the engines that it measures, each with its module.
 
-These tables are all that the core knows of a feature. Modules are named here and imported when they
-are used: engines, hub client and numerics take seconds to import, and `--help` needs none of them.
+The core knows features only by these tables. Modules are named here and imported when they are
+used: engines, hub client and numerics take seconds to import, and `--help` needs none of them.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from harness import INSTALLED
 class Feature:
     """A command or an engine.
 
-    The module of a command has a function of its name, or a typer application `app`; that of an
-    engine has a function `connect`. `summary` is the first line of the help, `page` the guide in
-    the repository.
+    A command's module has a function of its name, or a typer application `app`; an engine's module
+    has a function `connect`. `summary` is the first line of the help, `page` the guide in the
+    repository.
     """
 
     module: str
@@ -96,7 +96,7 @@ COMMANDS = {
         "List the models and pairs known by name; check a pair, or fetch models.",
     ),
 }
-if INSTALLED:  # a wheel has no importers: what they make goes into the folder of a checkout
+if INSTALLED:  # a wheel has no importers: their results go into the folder of a checkout
     del COMMANDS["import"]
 
 ENGINES = {

@@ -16,7 +16,7 @@ from schemas.strict import MAX_BYTES
 
 
 def expanded(text: str) -> Path:
-    """The path that a text means, with the home folder for `~`; `~nobody` stays as it is."""
+    """The path for a text, with `~` expanded to the home folder; `~nobody` stays unchanged."""
     return Path(os.path.expanduser(text))  # noqa: PTH111 - a path's own method raises for it
 
 
@@ -27,7 +27,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_directory(path: Path) -> None:
-    """Wait until the names in a directory are on the disk; Windows writes them by itself."""
+    """Wait until the names in a directory are on the disk; Windows needs no help for that."""
     if sys.platform == "win32":
         return
     directory = os.open(path, os.O_RDONLY)
@@ -43,7 +43,7 @@ def sha256_of(path: Path) -> str:
 
 
 def result_bytes(path: Path) -> bytes:
-    """The bytes of a result file, at most one more than allowed. Raises `BadInputError`."""
+    """The bytes of a result file, up to one byte over the limit. Raises `BadInputError`."""
     try:
         with path.open("rb") as stream:
             return stream.read(MAX_BYTES + 1)
@@ -67,7 +67,7 @@ def directory() -> Path:
 
 @contextmanager
 def usable() -> Iterator[None]:
-    """Make the cache directory, and turn any `OSError` of it into a one-line `MachineError`."""
+    """Make the cache directory, and turn any `OSError` in it into a one-line `MachineError`."""
     try:
         directory().mkdir(parents=True, exist_ok=True)
         yield
@@ -89,8 +89,8 @@ def only_one(name: str) -> Iterator[None]:
 def written(path: Path) -> Iterator[Path]:
     """A temporary path to write to; it replaces `path` on success.
 
-    On failure nothing is left behind, so a file that exists is always complete, even after a power
-    cut: content is on the disk before the name, and the name before this returns.
+    On failure no file is left, so an existing file is always complete, even after a power cut:
+    the content is on the disk before the name, and the name before this returns.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ def made_once(name: str, needed_bytes: int, make: Callable[[Path], None], *, wha
 def require_space(
     needed_bytes: int, what: str, folder: Path | None = None, variable: str = VARIABLE
 ) -> None:
-    """Raise `MachineError` when the disk of a folder has no room for this many bytes."""
+    """Raise `MachineError` if the disk of a folder has no room for this many bytes."""
     free_bytes = shutil.disk_usage(folder or directory()).free
     if free_bytes < needed_bytes + _RESERVE_BYTES:
         raise MachineError(

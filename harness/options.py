@@ -13,7 +13,7 @@ from harness.errors import BadInputError
 
 
 class Unit(NamedTuple):
-    """What may follow a number, with how much it is of the option's own unit; and examples."""
+    """The suffixes of a number, with their factors to the option's own unit; and examples."""
 
     factors: Mapping[str, float]
     such: str
@@ -34,12 +34,12 @@ _AMOUNT = re.compile(r"(-?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-z%]*)")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How a field is offered: its help text, and what the field's name and type do not show.
+    """How a field becomes an option: its help text, and facts that its name and type do not show.
 
-    An `argument` is also taken without its flag; a `usual` one is in the short help. One with
-    `choices` takes these texts only; `such` are examples, where those of its unit mislead.
-    `parse` makes the value of the text; of all the texts where the field is a tuple, whose option
-    may be given several times.
+    An `argument` may be given without its flag; a `usual` one is in the short help. An option with
+    `choices` accepts only these texts; `such` are examples that replace its unit's.
+    `parse` makes the value from the text; for a tuple, whose option may be repeated, from all the
+    texts.
     """
 
     help: str
@@ -56,7 +56,7 @@ class Option:
     parse: Callable[[Any], Any] | None = None
 
     def chosen(self, field: str, text: str) -> str:
-        """The text, which is one of the choices. Raises `BadInputError`."""
+        """Return the text if it is one of the choices. Raises `BadInputError` otherwise."""
         if text not in self.choices:
             known = ", ".join(self.choices[:-1])
             raise BadInputError(
@@ -88,21 +88,21 @@ class Option:
         return f"--{self.name or field.replace('_', '-')}"
 
 
-REQUIRED: Any = MISSING  # as the default of an option that must be given
+REQUIRED: Any = MISSING  # the default of an option that must be given
 
 
 def offered(option: Option, *, default: Any = None) -> Any:  # noqa: ANN401 - the default of a field of any type
-    """What a field is set to that is offered as this option."""
+    """The default of a dataclass field that is offered as this option."""
     return field(default=default, metadata={"option": option})
 
 
 def option(help: str, *, default: Any = None, **described: Any) -> Any:  # noqa: A002, ANN401 - see above
-    """What a field is set to that is offered with this help, and with the fields of `Option`."""
+    """The default of a dataclass field that is offered with this help and fields of `Option`."""
     return offered(Option(help, **described), default=default)
 
 
 def comma_separated(texts: Sequence[str]) -> tuple[str, ...]:
-    """The items of `a,b` or of an option that was given several times. Raises `BadInputError`."""
+    """The items of `a,b` or of a repeated option. Raises `BadInputError`."""
     items = tuple(item.strip() for text in texts for item in text.split(",") if item.strip())
     if texts and not items:
         raise BadInputError("an empty list; leave the option out to select everything")

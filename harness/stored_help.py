@@ -1,6 +1,6 @@
-"""Print help from a file: to make the same text, typer and all options would be imported.
+"""Print help from a file, since making the same text imports typer and all options.
 
-`make help-texts` writes the file, and a test compares it with what typer makes.
+`make help-texts` writes the file, and a test compares it with typer's output.
 """
 
 import json
@@ -12,18 +12,18 @@ from shutil import get_terminal_size
 from harness import PROGRAM
 
 FILE = Path(__file__).with_name("help_texts.json")
-COLUMNS = 80  # typer makes no wider text
+COLUMNS = 80  # typer's widest text
 _HELP = ("--help", "--help-all")
 
 
 def is_printed(words: Sequence[str]) -> bool:
-    """Print the help that a command line asks for; `False` where typer has to make it."""
+    """Print the requested help from the file; return `False` if typer has to make it."""
     match list(words):
         case ["help", command]:
             words = [command, "--help"]
         case [*command, "-h"]:
             words = [*command, "--help"]
-    # The file's width and signs; there is no stream where it was closed.
+    # The output must have the file's width and encoding; a closed stream is `None`.
     fits = (
         getattr(sys.stdout, "encoding", None) == "utf-8" and get_terminal_size().columns >= COLUMNS
     )

@@ -1,6 +1,6 @@
-"""Submissions from one machine over several engine builds, of which the third is slower.
+"""Submissions from one machine over several engine builds; the third build is slower.
 
-In the first one an arm cannot run, and one trial of another does not end.
+In the first one, one arm cannot run and a trial of another arm does not end.
 """
 
 from dataclasses import replace
@@ -19,7 +19,7 @@ SLOWER = SampleCosts(step_ms=15.0, extra_width_ms=4.0)
 
 
 def over_builds() -> tuple[Submission, ...]:
-    """The same setting under three builds, two days apart; a wider step costs more in the last."""
+    """The same setting under three builds, two days apart; the last has costlier wide steps."""
     return tuple(
         _under(number, day, costs)
         for number, day, costs in (
@@ -51,7 +51,7 @@ def _under(build: int, day: str, costs: SampleCosts) -> Submission:
 
 
 def _deep(arm: Arm, *, runs: bool) -> Arm | None:
-    """The baseline, the draft model at `DEPTH`, and an arm only where it does not run."""
+    """The baseline, the draft model at `DEPTH`, and an arm only in the build that cannot run it."""
     match arm.method.type:
         case "none":
             return arm

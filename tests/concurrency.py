@@ -11,8 +11,8 @@ from tests.samples import SampleCosts, sample
 def concurrent(*levels: int, prompts_per_task: int = 1, blocks: int = 2) -> Submission:
     """One campaign with every arm at each number of requests at once.
 
-    A step serves all streams: it is fed the tokens of all of them, each of which costs 2 ms, so a
-    plain step takes 18 + 2 per stream, and one that verifies four drafts 18 + 10 per stream.
+    A step processes the tokens of all streams, at 2 ms each: a plain step takes 18 + 2 per stream,
+    a step that verifies four drafted tokens 18 + 10 per stream.
     """
     parts = [_part(level, prompts_per_task, blocks) for level in levels]
     trials = [trial for part in parts for trial in part.trials]
@@ -51,7 +51,7 @@ def _pass(trial: Trial) -> tuple[int, str]:
 
 
 def _in_flight(trials: Iterable[Trial], level: int) -> list[Trial]:
-    """The trials of a pass, each begun when a slot became free."""
+    """The trials of a pass, each started when a slot became free."""
     free_ms = [0.0] * level
     begun: list[Trial] = []
     for trial in trials:

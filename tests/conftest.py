@@ -1,6 +1,6 @@
-"""Rules for every test: skips are loud, Hypothesis repeats itself, the long go first.
+"""Rules for all tests: skips are loud, Hypothesis is deterministic, long files start first.
 
-The cache of weights is the user's own: engine tests need real weights, and fetching them again
+Tests use the user's cache of weights: engine tests need real weights, and downloading them
 into a temporary folder for every run would take minutes.
 """
 
@@ -16,7 +16,7 @@ from tests.no_skips import pytest_sessionfinish, pytest_terminal_summary
 
 __all__ = ["pytest_sessionfinish", "pytest_terminal_summary"]
 
-# What a terminal, or the host that tests a change, would make of colours and widths.
+# Settings of terminals and CI hosts that change colours and widths.
 for _name in (
     "COLUMNS",
     "FORCE_COLOR",
@@ -27,17 +27,17 @@ for _name in (
 ):
     os.environ.pop(_name, None)
 
-# Threads of an engine that wait for each other sleep: four processes test on two cores, where one
-# that looks out for the others takes the core from them.
+# Waiting threads of an engine sleep: with four test processes on two cores, a spinning thread would
+# take the core from the thread that it waits for.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-# How busy and how fast the machine is: hundreds of runs would look for a second each.
+# Shorten readings of load and speed, which would take a second in each of hundreds of runs.
 environment.SAMPLE_S = 0.05
 rate.BYTES = 4 * 1024 * 1024
 
-# The same examples in every run: a failure that comes and goes helps nobody. No database of old
-# failures in the working tree either; a fixed bug leaves its input as a test. How long an example
-# takes says more of what else the machine does: pytest's own timeout finds the endless ones.
+# The same examples in every run, because intermittent failures help nobody. There is no database of
+# old failures in the working tree; the input of a fixed bug becomes a test. Examples have no
+# deadline, which would depend on the machine's load: pytest's timeout finds endless ones.
 settings.register_profile(
     "repeatable",
     derandomize=True,
@@ -47,14 +47,14 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
-# In this order: one process builds the site that all look at, while the others have files that
-# mostly wait, and engines; what has a browser needs it, and two files open every page.
+# In this order: one process builds the shared site while the others run files that mostly wait,
+# and engines; browser tests need the site, and two of their files open every page.
 _LONG = ("builds", "long", "engine", "tour", "browser")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Collect no garbage while six thousand tests are found, nor look among them for it later."""
+    """Disable garbage collection while thousands of tests are collected, then freeze them."""
     gc.disable()
     found = yield
     gc.freeze()
@@ -63,13 +63,13 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_unconfigure() -> None:
-    """Libraries that count what they leave behind find it collected."""
+    """Collect garbage at the end, for libraries that report leaked objects."""
     gc.unfreeze()
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take long: at the end, all other processes would wait for one."""
+    """Start with the longest files: at the end, other processes would wait for them."""
     turns = {item.path: len(_LONG) for item in items}
     for item in items:
         marked = (turn for turn, name in enumerate(_LONG) if item.get_closest_marker(name))

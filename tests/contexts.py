@@ -1,4 +1,4 @@
-"""Samples with a depth of context: their prompts were filled up."""
+"""Samples at a context depth, whose prompts were padded."""
 
 from dataclasses import replace
 

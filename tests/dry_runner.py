@@ -1,6 +1,6 @@
 """Run a workflow as GitHub would: its `run` steps, with local stand-ins for the host.
 
-Checking out is cloning, artifacts are folders, `gh` is a recorder with a memory. Expressions are
+A checkout is a clone, artifacts are folders, and `gh` is a stateful recorder. Expressions are
 filled in from a fake event, so the commands and their environment are those of the workflow.
 """
 
@@ -21,7 +21,7 @@ WORKFLOWS = ROOT / ".github" / "workflows"
 EXPRESSION = re.compile(r"\$\{\{\s*(.+?)\s*\}\}")
 JSON_OF = re.compile(r"toJSON\(([a-z_.]+)\.\*\.([a-z_]+)\)")
 CONDITION = re.compile(r"([a-z_.]+) == '([a-z_]+)'")
-# What a run of the small repositories needs of ours.
+# Files of our repository that a run in the small ones needs.
 PARTS = (
     "Makefile",
     "pipeline",
@@ -36,7 +36,7 @@ INSTALLS_NOTHING = ("actions/setup-python",)
 
 @dataclass(kw_only=True)
 class Host:
-    """GitHub on this disk: a repository, artifacts by name, and what `gh` knows and heard."""
+    """GitHub on this disk: a repository, artifacts by name, and the state and log of `gh`."""
 
     folder: Path
     artifacts: dict[str, Path] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Host:
         return self.folder / "gh.json"
 
     def knows(self, **answers: Any) -> None:  # noqa: ANN401 - JSON of GitHub
-        """What `gh` answers: `pulls`, `files` and `comments`."""
+        """The answers of `gh`: `pulls`, `files` and `comments`."""
         state = {"pulls": [], "files": [], "comments": [], "calls": [], **answers}
         self.gh_state.write_text(json.dumps(state), encoding="utf-8")
 
@@ -84,7 +84,7 @@ print(json.dumps(answer))
 
 
 def make_host(folder: Path) -> Host:
-    """A host whose repository holds our own code of today and no result."""
+    """Make a host whose repository contains the current code and no result."""
     host = Host(folder=folder)
     listed = git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", *PARTS)
     for name in filter(None, listed.split("\0")):
@@ -108,7 +108,7 @@ def make_host(folder: Path) -> Host:
 
 
 def run_workflow(host: Host, name: str, event: dict[str, Any]) -> list[tuple[str, int, str]]:
-    """Run each job; returns for each step that ran its name, exit code and what it said.
+    """Run each job; returns name, exit code and output of each step that ran.
 
     As on GitHub: after a failure only steps with `if: always()` run.
     """
@@ -131,7 +131,7 @@ def run_workflow(host: Host, name: str, event: dict[str, Any]) -> list[tuple[str
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """What git says, in a folder, with nobody's own configuration."""
+    """Run git in a folder without user configuration; return its output."""
     command = ["git", "-C", str(folder), *arguments]
     done = subprocess.run(command, check=True, capture_output=True, env=_environment())
     return done.stdout.decode().strip()
@@ -215,7 +215,7 @@ def _evaluated(expression: str, context: dict[str, Any]) -> str:
 
 
 def _value(name: str, context: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON of an event
-    """What a name stands for; `None` where the event has no such part, as on GitHub."""
+    """The value of a name; `None` if the event lacks it, as on GitHub."""
     value: Any = context
     for part in name.split("."):
         value = None if value is None else value.get(part)

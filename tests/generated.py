@@ -1,8 +1,8 @@
 """Generate valid submissions of every shape from a seed and the schema.
 
-Counters follow from a sample that is consistent by construction. Around them every optional field
-comes and goes, every method, role, outcome and tier turns up, and values are drawn from the
-schema's own bounds, lists and examples, and names and notes from `data/variants.toml`.
+Counters follow from a sample that is consistent by construction. Optional fields are included at
+random, and every method, role, outcome and tier occurs. Values are drawn from the schema's bounds,
+lists and examples, names and notes from `data/variants.toml`.
 """
 
 import json
@@ -22,11 +22,11 @@ from tests.schema_tree import resolved
 Document = dict[str, Any]
 
 _SCHEMA = schema(SUBMISSION_SCHEMA)
-# What people rightly write: devices, models, quantisations and notes, in many scripts.
+# Legitimate texts of people: devices, models, quantisations and notes, in many scripts.
 VARIANTS: dict[str, list[str]] = tomllib.loads(
     (Path(__file__).parent / "data" / "variants.toml").read_text("utf-8")
 )
-# The definition that says what a method of each type may hold.
+# The definition of the allowed fields of each type of method.
 _METHODS: dict[str, str] = {
     kind: branch["then"]["$ref"].removeprefix("#/$defs/")
     for branch in _SCHEMA["$defs"]["method"]["allOf"]
@@ -35,14 +35,14 @@ _METHODS: dict[str, str] = {
 }
 _A_GPU = {"kind": "gpu"}
 _FAILED = ("arm", "prompt", "block", "order")
-# In these places the schema alone decides; everywhere else ids and counters hang together.
+# In these places only the schema matters; elsewhere ids and counters must be consistent.
 _FREE = ("tool", "machine", "engine", "environment")
 _OPTIONAL_IN_TRIAL = (
     "prompt_ms", "draft_ms", "verify_ms", "wall_ms", "full_rounds", "round_ms_median",
     "round_cpu_ms_median", "finish", "output_sha256", "accepted_histogram",
 )  # fmt: skip
 
-# What a change puts in the place of a value: every type, ends of ranges, dates that do not exist.
+# Replacement values for a change: every type, ends of ranges, dates that do not exist.
 _OTHERS: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 0.5, 10**17, 1e300, "", "x", "x" * 2000, [], {}, [1], {"a": 1}),
     *("2026-02-29T09:00:00Z", "2026-02-28T24:00:00Z", "2026-02-28T09:00:60Z", "2026-02-30"),
@@ -63,7 +63,7 @@ _STATED_IN_TRIAL: dict[str, set[str]] = {
 
 
 def submission_bytes(seed: int) -> bytes:
-    """The canonical bytes of a valid submission that depends on the seed only."""
+    """The canonical bytes of a valid submission, determined by the seed."""
     rng = random.Random(seed)  # noqa: S311 - synthetic data
     tasks = tuple(rng.sample(TASKS, rng.randint(1, 3)))
     made = sample(
@@ -82,7 +82,7 @@ def submission_bytes(seed: int) -> bytes:
 
 
 def changed_documents(count: int) -> Iterator[Document]:
-    """So many valid documents, and three more after each, with a change somewhere."""
+    """Yield valid documents, each followed by three versions with one change."""
     rng = random.Random(1)  # noqa: S311 - synthetic data
     for seed in range(count):
         document: Document = json.loads(submission_bytes(seed))
@@ -94,9 +94,9 @@ def changed_documents(count: int) -> Iterator[Document]:
 
 
 def _known_to_the_harness(rng: random.Random, document: Document) -> set[str]:
-    """What a measured file of the harness's runners states; the fields of a trial are returned.
+    """Add the fields of a file measured by the harness; return the fields of a trial.
 
-    Written down here once more, so that a rule that asks for too much is found.
+    They are repeated here, so that a rule that requires too much is found.
     """
     runner = document["engine"]["runner"]
     if document["tier"] != "measured" or runner not in _STATED_IN_TRIAL:
@@ -198,7 +198,7 @@ def _written_by_people(rng: random.Random, document: Document) -> None:
 
 
 def _add_what_is_measured(rng: random.Random, document: Document) -> None:
-    """Fields that a measured campaign has and an imported one may lack."""
+    """Add fields that a measured campaign has and an imported one may lack."""
     defs = _SCHEMA["$defs"]
     machine = defs["machine"]["properties"]
     wanted = _SCHEMA["allOf"][0]["then"]["properties"]
@@ -220,7 +220,7 @@ def _model(rng: random.Random, name: str) -> Document:
 
 
 def _size(rng: random.Random, model: Document) -> None:
-    """Parameters as the model's name has them, and bytes as its quantisation has them."""
+    """Set parameters that fit the model's name, and bytes that fit its quantisation."""
     if "parameters" not in model:
         return
     model["parameters"] = min(model["parameters"], 2 * 10**12)  # its file has at most 100 TB
@@ -237,7 +237,7 @@ def _size(rng: random.Random, model: Document) -> None:
 
 
 def _arm(rng: random.Random, arm: Document, document: Document) -> None:
-    """A speculative arm may use any method that can have drafted what its trials counted."""
+    """Give a speculative arm any method that is consistent with its trials' counters."""
     if arm["role"] == "speculation" and rng.random() < 0.7:
         kind = rng.choice(sorted(_METHODS.keys() - {"none", "empty-draft", "forced"}))
         arm["method"] = drawn(rng, _SCHEMA["$defs"][_METHODS[kind]]) | {"type": kind}
@@ -269,7 +269,7 @@ def _trial(rng: random.Random, trial: Document, failed: set[str], *, kept: set[s
 
 
 def drawn(rng: random.Random, reference: Schema) -> Any:  # noqa: ANN401 - any JSON value
-    """A value that fits a subschema: optional fields at even odds, bounds included."""
+    """Draw a value that fits a subschema: optional fields at even odds, bounds included."""
     node = resolved(reference, _SCHEMA)
     match node.get("type"):
         case "object":

@@ -1,7 +1,7 @@
 """Submissions that pass the gate and try hard to become code, links or layout.
 
-One submission per trick, and the trick is in every text field whose pattern admits it: the
-fields are read from the schema, so a new one is filled without a word here.
+There is one submission per trick, with the trick in every text field whose pattern allows it. The
+fields are read from the schema, so new ones are filled automatically.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ def file_stem(name: str) -> str:
 
 
 def text_fields(document: Any, node: dict[str, Any]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:  # noqa: ANN401 - any JSON value
-    """Every text of a document: its holder, its key there, and what the schema says of it."""
+    """Every text of a document: its container, its key there, and its schema."""
     root = validator.schema(validator.SUBMISSION_SCHEMA)
     entries = document.items() if isinstance(document, dict) else enumerate(document)
     for key, value in entries:
@@ -60,9 +60,9 @@ def text_fields(document: Any, node: dict[str, Any]) -> Iterator[tuple[Any, Any,
 
 
 def _filled(number: int, text: str) -> Submission:
-    """A campaign with every optional text, and the trick in every text that admits it.
+    """A campaign with every optional text, and the trick in every text that allows it.
 
-    Arguments of servers admit what a list has.
+    Arguments of servers must be on a list.
     """
     document: Any = encode(_complete(number))
     listed = [arm["argv"] for arm in document["arms"]]

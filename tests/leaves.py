@@ -35,7 +35,7 @@ def without(document: Any, path: Path) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def general(path: Path) -> str:
-    """The path with its indices blotted out: `trials[].decode_ms`."""
+    """The path without its indices: `trials[].decode_ms`."""
     text = "".join("[]" if isinstance(step, int) else f".{step}" for step in path)
     return re.sub(r"^\.", "", text)
 

@@ -1,7 +1,7 @@
 """With DRAFTMAP_NO_SKIPS=1 a skipped test fails the run.
 
-A skip on a contributor's machine is honest; on the machine that decides about a change it would
-let a missing browser or engine look like a pass.
+A skip is fine on a contributor's machine. On the machine that decides about a change, a missing
+browser or engine would look like a pass.
 """
 
 import os
@@ -13,14 +13,14 @@ VARIABLE = "DRAFTMAP_NO_SKIPS"
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Turn a pass with skipped tests into a failure, where that was asked for."""
+    """Turn a pass with skipped tests into a failure, if the variable is set."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if _forbidden() and _skipped(reporter) and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say loudly what was not run."""
+    """Print loudly which tests were not run."""
     count = _skipped(terminalreporter)
     if count:
         terminalreporter.section(f"{count} TESTS WERE NOT RUN", sep="!", red=True)

@@ -1,6 +1,6 @@
-"""Start and await other processes, for longer than any machine needs.
+"""Start and await other processes, with limits that suffice on every machine.
 
-A limit here is never a measure: it only ends a test whose condition can no longer come true.
+A limit only ends a test whose condition can no longer become true; it is not an expectation.
 """
 
 import signal
@@ -18,7 +18,7 @@ needs_shell = pytest.mark.skipif(sys.platform == "win32", reason="a program of a
 needs_colons = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
 PATIENCE_S = 120.0
 _POLL_S = 0.02
-# Chromium's processes come and go as it likes, and belong to no test that counts processes.
+# Chromium starts and ends processes at any time; tests that count processes ignore them.
 _NOT_OURS = ("playwright", "resource_tracker")
 
 
@@ -37,7 +37,7 @@ def start_interruptible(
 
 
 def eventually(condition: Callable[[], bool]) -> bool:
-    """Whether a condition comes true; asked again and again until it does."""
+    """Check a condition repeatedly until it is true; return `False` at the limit."""
     until = time.monotonic() + PATIENCE_S
     while not condition():
         if time.monotonic() > until:
@@ -47,7 +47,7 @@ def eventually(condition: Callable[[], bool]) -> bool:
 
 
 def lives(pid: int) -> bool:
-    """Whether a process computes or waits. A dead one may be in the table until it is reaped."""
+    """Check whether a process is alive; a dead one may be in the table until it is reaped."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -55,13 +55,13 @@ def lives(pid: int) -> bool:
 
 
 def all_end(pids: Iterable[int]) -> bool:
-    """Whether all these processes end."""
+    """Check whether all these processes end."""
     left = set(pids)
     return eventually(lambda: not any(map(lives, left)))
 
 
 def children() -> set[int]:
-    """The processes below this one that live, but for those that Python and the browser keep."""
+    """Living descendants of this process, except helpers of Python and the browser."""
     found: set[int] = set()
     waiting = psutil.Process().children()
     while waiting:
@@ -73,7 +73,7 @@ def children() -> set[int]:
 
 
 def command_line(pid: int) -> str:
-    """The words with which a process was started; none of one that is gone."""
+    """The arguments of a process; empty if it has ended."""
     try:
         return " ".join(psutil.Process(pid).cmdline())
     except psutil.NoSuchProcess:  # a zombie has no words either

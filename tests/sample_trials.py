@@ -41,7 +41,7 @@ def trials_of(
 
 
 def slower(each: Trial, by: float) -> Trial:
-    """The trial with what its tokens took multiplied."""
+    """The trial with its token times multiplied."""
     medians = each.round_ms_median and tuple(ms * by for ms in each.round_ms_median)
     decode_ms = None if each.decode_ms is None else each.decode_ms * by
     return replace(each, decode_ms=decode_ms, round_ms_median=medians)
@@ -53,7 +53,7 @@ def slowed(made: Submission, factor: Callable[[Trial], float]) -> Submission:
 
 
 def in_order(trials: tuple[Trial, ...], seed: int) -> tuple[Trial, ...]:
-    """The same trials in the order in which the harness would have run them."""
+    """The same trials in the order of the harness."""
     by_place = {(each.block, each.prompt, each.arm): each for each in trials}
     planned = running_order(
         list(dict.fromkeys(each.arm for each in trials)),
@@ -66,7 +66,7 @@ def in_order(trials: tuple[Trial, ...], seed: int) -> tuple[Trial, ...]:
 
 
 def _trial(rng: random.Random, costs: SampleCosts, arm: Arm, number: int) -> Trial:
-    """One generation; task-dependent acceptance: prompt `number` decides how much is accepted."""
+    """One generation; its acceptance depends on the task and on the prompt's `number`."""
     depth = {"none": 0, "prompt-lookup": DEPTH if number % 3 == 0 else 0, "draft-model": DEPTH}[
         arm.method.type
     ]

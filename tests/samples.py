@@ -1,6 +1,6 @@
 """Small invented submissions, consistent by construction.
 
-`sample()` builds a valid submission from a handful of costs; every counter follows from them.
+`sample()` builds a valid submission from a few costs; every counter follows from them.
 """
 
 import hashlib

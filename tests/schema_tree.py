@@ -1,4 +1,4 @@
-"""What a JSON Schema says at each place: the walk that several tests of the format share."""
+"""Walk through a JSON Schema, for several tests of the format."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ Node = dict[str, Any]
 
 
 def resolved(node: Node, root: Node) -> Node:
-    """The node with its reference followed; what is next to the reference wins."""
+    """The node with its reference followed; keys next to the reference win."""
     reference = node.get("$ref")
     if reference is None:
         return node
@@ -19,7 +19,7 @@ def resolved(node: Node, root: Node) -> Node:
 
 
 def inlined(node: Any, root: Node) -> Any:  # noqa: ANN401 - any JSON value of a schema
-    """The node with every reference followed and without prose; bounds on both sides hold."""
+    """The node with every reference followed and without prose; bounds of both sides apply."""
     if isinstance(node, list):
         return [inlined(entry, root) for entry in node]
     if not isinstance(node, dict):

@@ -13,7 +13,7 @@ SCRIPTS = Path(__file__).parents[1] / "site_src" / "assets" / "javascripts"
 
 
 def run(folder: Path, program: str, given: object) -> Any:  # noqa: ANN401 - JSON of any shape
-    """What `answer(given)` of this program returns; it is next to all page scripts."""
+    """Run a program next to the page scripts; return the value of its `answer(given)`."""
     for script in SCRIPTS.glob("*.js"):
         shutil.copy(script, folder / script.name)
     (folder / "package.json").write_text('{"type": "module"}')

@@ -1,7 +1,7 @@
-"""The site that tests look at: built from a small corpus, once for all test processes.
+"""The site for tests: built from a small corpus, once for all test processes.
 
-One of its submissions carries text that tries to become code, as far as the format lets it. Beside
-the corpus lie the submissions of `tests.hostile_site`: one site serves all tests.
+One of its submissions has text that tries to become code, as far as the format allows. The site
+also has the submissions of `tests.hostile_site`, so that one site serves all tests.
 """
 
 import hashlib
@@ -93,10 +93,10 @@ def submission_name(number: int) -> str:
 
 @cache
 def built_site(temporary: Path) -> Path:
-    """The site of `corpus()` below pytest's base folder, which nobody may change.
+    """The site of `corpus()` below pytest's base folder; tests must not change it.
 
-    Processes that test side by side have folders of their own in a common one: the first that needs
-    the site builds it there, and the others wait for it.
+    Parallel test processes share a common folder: the first that needs the site builds it there,
+    and the others wait for it.
     """
     folder = _common(temporary) / "draftmap"
     with FileLock(folder.with_suffix(".lock")):
@@ -111,7 +111,7 @@ def built_site(temporary: Path) -> Path:
 
 
 def empty_site(temporary: Path) -> Path:
-    """A site without results that knows where on the web it will lie, for all test processes."""
+    """A site without results but with a web address, for all test processes."""
     folder = _common(temporary) / "nothing"
     with FileLock(folder.with_suffix(".lock")):
         if not (folder / "built").exists():
@@ -123,19 +123,19 @@ def empty_site(temporary: Path) -> Path:
 
 
 def known(site: Path, cache: Path) -> Path:
-    """A cache for another build: what one of the sites above left in its own."""
+    """A cache for another build: a copy of the cache of one of the sites above."""
     return shutil.copytree(site.with_name("cache"), cache)
 
 
 def answers_that_ship(temporary: Path) -> list[Asset]:
-    """The files of answers to the evidence that ships, computed once for all test processes."""
+    """The files of answers from the shipped evidence, computed once for all test processes."""
     folder = _answers(temporary)
     with FileLock(folder.with_suffix(".lock")):
         return list(answer_files(Cache(folder), reports(), learned().rates))
 
 
 def with_answers(temporary: Path, cache: Path) -> Path:
-    """A cache that also has the answers that ship; most of another site's are the same."""
+    """A cache that also has the shipped answers; another site mostly shares them."""
     answers_that_ship(temporary)
     shutil.copytree(_answers(temporary), cache, dirs_exist_ok=True)
     return cache
@@ -151,7 +151,7 @@ def _common(temporary: Path) -> Path:
 
 
 def addresses(site: Path) -> list[str]:
-    """The addresses of all pages of a built site, sorted, but those only about hostile rigs."""
+    """The sorted addresses of a built site's pages, except pages only about hostile rigs."""
     hostile = set(hostile_addresses(site))
     found = (path.parent.relative_to(site).as_posix() for path in site.rglob("index.html"))
     names = ("" if name == "." else f"{name}/" for name in found)
@@ -160,7 +160,7 @@ def addresses(site: Path) -> list[str]:
 
 @cache
 def hostile_addresses(site: Path) -> tuple[str, ...]:
-    """The pages of the hostile submissions, and of the devices and models that only they have."""
+    """The pages of the hostile submissions, and of devices and models that only they use."""
     own = {file_stem(name) for name in TRICKS}
     places = (page for kind in ("devices", "models") for page in site.glob(f"{kind}/*/index.html"))
     about = (page for page in places if _led_to(page) and _led_to(page) <= own)

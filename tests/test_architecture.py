@@ -51,7 +51,7 @@ def test_the_page_lists_the_layers_that_import_linter_enforces(package: str) -> 
 
 
 @pytest.mark.parametrize("package", ["harness", "pipeline"])
-def test_every_room_stands_in_a_layer(package: str) -> None:
+def test_every_package_is_in_a_layer(package: str) -> None:
     rooms = {
         path.stem
         for path in (ROOT / package).iterdir()
@@ -74,7 +74,7 @@ RECIPES = {
 
 
 def named_in(word: str) -> set[str]:
-    """The product's Python files that use a name or a text, docstrings and comments apart."""
+    """The product's Python files that use a name or a text outside docstrings and comments."""
     found = set()
     for room in ("answers", "draftmap", "estimates", "harness", "pipeline", "schemas"):
         for path in (ROOT / room).rglob("*.py"):

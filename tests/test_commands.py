@@ -1,4 +1,4 @@
-"""Every place that prints a command line prints what a measurement passes."""
+"""Every printed command line has the arguments of a measurement."""
 
 import shlex
 from collections.abc import Callable, Iterable
@@ -39,7 +39,7 @@ from tests.samples import sample
 CAPTURES = Path(__file__).parent / "captures" / "llama-server"
 NEWEST = read_help((CAPTURES / "help-b10434.txt").read_text("utf-8"))
 OLDER = read_help((CAPTURES / "help-llama-cpp-python-0.3.18.txt").read_text("utf-8"))
-# Forced acceptance is an instrument, which nobody serves.
+# Forced acceptance is only for measurements and has no command to serve it.
 SERVED = [name for name, entry in METHODS.items() if entry.llama_cpp and not entry.instrument]
 WITH_OWN_SIZES = (
     "ngram-map-k:n_max=48,ngram_size=12,min_hits=2",
@@ -56,7 +56,7 @@ def planned(text: str) -> Campaign:
 
 
 def passed(text: str, abilities: Abilities = NEWEST) -> tuple[str, ...]:
-    """What the runner passes to a build."""
+    """The arguments that the runner passes to a build."""
     plan = planned(text)
     found = arguments(plan.arms[1], plan, abilities=abilities, port=1)
     assert not isinstance(found, Failure), found
@@ -161,14 +161,14 @@ def test_a_method_that_a_server_lacks_gets_its_nearest_with_a_note() -> None:
     assert page == found
 
 
-def test_of_an_unknown_depth_only_the_type_is_printed() -> None:
+def test_a_method_of_unknown_depth_prints_only_its_type() -> None:
     found = serve_nearest(LLAMA_CPP, "T.gguf", None, Method(type="mtp"))
 
     assert found is not None
     assert found.text == "llama-server -m T.gguf --spec-type draft-mtp"
 
 
-def test_weights_on_the_hub_are_named_as_such() -> None:
+def test_weights_on_the_hub_are_passed_as_hub_names() -> None:
     found = serve_nearest(
         LLAMA_CPP, "-hf a/b:Q8_0", "-hf c/d:Q4_0", default_method("draft-model", 2)
     )
@@ -211,12 +211,12 @@ def test_a_command_of_the_page_about_engines_is_understood(
     monkeypatch.setenv("DRAFTMAP_CACHE", str(tmp_path))
     done = CliRunner().invoke(app, [*shlex.split(line)[1:], "--dry-run"])
 
-    # There is no such file or server here, which is all that is wrong.
+    # The only fault is that this file or server does not exist here.
     assert done.exit_code in (0, 3) or "does not exist" in done.output, done.output
     assert not isinstance(done.exception, Exception)
 
 
-def test_an_engine_that_is_not_known_has_no_line() -> None:
+def test_an_unknown_engine_has_no_command() -> None:
     assert serve_nearest("TabbyAPI", "T", None, default_method("mtp", 3)) is None
 
 
@@ -249,7 +249,7 @@ def test_sglang_gets_its_algorithm_with_a_chain_of_the_depth() -> None:
         ("prompt-lookup", None, "NGRAM --speculative-num-draft-tokens 8"),
     ],
 )
-def test_sglang_gets_the_block_of_what_drafts_without_steps(
+def test_sglang_gets_a_block_size_for_methods_without_steps(
     method: str, draft: str | None, words: str
 ) -> None:
     found = serve_nearest("SGLang", "a/big", draft, default_method(method, 7))
@@ -258,7 +258,7 @@ def test_sglang_gets_the_block_of_what_drafts_without_steps(
     assert found.text.endswith(f" --model-path a/big --speculative-algorithm {words}")
 
 
-def test_mlx_gets_its_own_words_and_is_told_to_switch_its_prompt_cache_off() -> None:
+def test_mlx_gets_its_own_options_and_runs_without_a_prompt_cache() -> None:
     found = serve_nearest(MLX_LM, "big", "small", default_method("draft-model", 3))
 
     assert found is not None

@@ -1,4 +1,4 @@
-"""A number that a document states of the code is the one that the code has."""
+"""Numbers in documents about the code equal those in the code."""
 
 import re
 import tomllib
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# A feature has its own below its tests.
+# Optional features have their own list below their tests.
 LIMITS = {
     document: limits
     for path in sorted((ROOT / "tests").rglob("limits.toml"))
@@ -42,7 +42,7 @@ def test_a_number_in_a_document_is_the_limit_in_the_code(
 
 
 def unit_of(sentence: str, name: str) -> float:
-    """What 1 in a sentence is in the code: shares are not percent there, and times are seconds."""
+    """The unit of a sentence's number in the code, which uses fractions and seconds."""
     unit = sentence.partition("{} ")[2]
     if unit.startswith("minute"):
         return 60 if name.endswith("_S") else 1

@@ -1,4 +1,4 @@
-"""Every name, path and command in documents, docstrings and comments is one of the code."""
+"""Every name, path and command in documents, docstrings and comments exists in the code."""
 
 import ast
 import io
@@ -31,7 +31,7 @@ CODE = (
 )
 FOLDERS = (*CODE, "docs", "results", "site_src", "requirements", ".github", ".ci")
 PROSE = {"", ".cff", ".cmake", ".css", ".in", ".jinja", ".js", ".md", ".sql", ".toml", ".yml"}
-# Results, captures and prompts are the words of others.
+# Results, captures and prompts are other people's texts.
 FOREIGN = (
     *("results", "requirements", "tests/captures", "tests/data", "bench/figures"),
     "harness/campaign/suites/core",
@@ -41,7 +41,7 @@ PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(map(re.escape, FOLDERS))})/[\w/.*
 FILE = re.compile(r"(?:[\w-]+/)*[\w-]+\.(?:cmake|csv|js|jinja|md|py|sql|toml|yml)")
 DOTTED = re.compile(r"([a-z]\w*)((?:\.[A-Za-z_]\w*)+)(?:\(\))?")
 WORD = re.compile(r"[A-Za-z]\w*_\w+|[A-Z][a-z]\w*[A-Z]\w*")
-# Names of a form; what is written later, by a person or a build; folders of other repositories.
+# Placeholders, files written later by a person or a build, and folders of other repositories.
 FORM = re.compile(r"[<>]|NN|NAME|YYYY|vN")
 ELSEWHERE = {
     *("results/lifecycle/", "matrix.toml", "devices/rtx-4060.md"),
@@ -70,7 +70,7 @@ class Line(NamedTuple):
     text: str
 
     def spans(self) -> list[str]:
-        """What is in back quotes."""
+        """The texts in back quotes."""
         return SPAN.findall(self.text)
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class Line(NamedTuple):
 
 @cache
 def files() -> dict[str, Path]:
-    """Every file that git knows, or would know after the next commit."""
+    """Every file that git tracks, or that the next commit could add."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return {name: ROOT / name for name in listed.split("\0") if (ROOT / name).is_file()}
@@ -87,7 +87,7 @@ def files() -> dict[str, Path]:
 
 @cache
 def prose() -> tuple[Line, ...]:
-    """Documents and other files line by line; of Python the docstrings and comments."""
+    """Lines of documents and other files; for Python, its docstrings and comments."""
     found: list[Line] = []
     for name, path in files().items():
         if name.startswith(FOREIGN):
@@ -228,7 +228,7 @@ def test_every_dotted_name_in_back_quotes_is_in_its_module() -> None:
 
 
 def is_known(match: re.Match[str]) -> bool:
-    """Whether a dotted name is there; one that begins with no package may be a field of a file."""
+    """Check whether a dotted name exists; without a package it may be a field of a file."""
     head, rest = match[1], tuple(match[2].split(".")[1:])
     if head in CODE:
         return resolves((head, *rest))
@@ -260,7 +260,7 @@ def test_every_target_of_make_that_is_named_is_in_the_makefile() -> None:
     assert len(named) > 60
 
 
-def test_every_command_that_is_named_is_one() -> None:
+def test_every_command_that_is_named_exists() -> None:
     named = [(str(line), *match) for line in prose() for match in MODULE.findall(line.text)]
     named += [
         (str(line), "harness", word) for line in prose() for word in INSTALLED.findall(line.text)

@@ -1,4 +1,4 @@
-"""The workflows lead from a pull request to its comment, step by step, without the host."""
+"""The workflows lead from a pull request to its comment, step by step, without GitHub."""
 
 import json
 from dataclasses import replace
@@ -28,7 +28,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Host:
 
 @pytest.fixture
 def host(shared: Host) -> Host:
-    """The host with nothing on it but main."""
+    """A host with only the branch main."""
     git(shared.origin, "checkout", "--quiet", "--force", "main")
     shared.knows()
     shared.artifacts.clear()
@@ -44,7 +44,7 @@ def put(host: Host, submission: Submission, data: bytes | None = None) -> str:
 
 
 def open_pull_request(host: Host, *paths: str) -> dict[str, Any]:
-    """Turn what is in the origin's folder into pull request 7; returns what its events say."""
+    """Open pull request 7 from the origin's folder; returns the content of its events."""
     git(host.origin, "checkout", "--quiet", "--detach")
     head = commit(host.origin, "A pull request")
     git(host.origin, "update-ref", "refs/pull/7/head", head)
@@ -78,7 +78,7 @@ def comments(host: Host) -> list[str]:
     return [comment["body"] for comment in host.state()["comments"]]
 
 
-def test_an_accepted_result_gets_a_comment_with_what_was_understood(host: Host) -> None:
+def test_an_accepted_result_gets_a_comment_with_its_interpretation(host: Host) -> None:
     event = open_pull_request(host, put(host, NEW))
 
     judged = run_workflow(host, "submission", event)
@@ -163,7 +163,7 @@ def test_a_hostile_artifact_becomes_no_verdict(
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_a_pull_request_that_changes_the_checks_gets_no_verdict_of_theirs(host: Host) -> None:
+def test_a_pull_request_cannot_be_judged_by_checks_that_it_changes(host: Host) -> None:
     event = open_pull_request(host, put(host, NEW), ".github/workflows/submission.yml")
     claimed = {
         "format": "draftmap-verdict",
@@ -186,7 +186,7 @@ def test_a_pull_request_that_changes_the_checks_gets_no_verdict_of_theirs(host: 
     assert "Accepted" not in body
 
 
-def test_a_verdict_about_a_commit_that_is_no_longer_the_newest_is_not_said(
+def test_a_verdict_about_an_outdated_commit_is_not_posted(
     host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from pipeline.intake import cli  # noqa: PLC0415 - see above

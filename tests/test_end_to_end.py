@@ -1,4 +1,4 @@
-"""The whole pipe runs on real input: measure, validate, show, submit, build, as people do."""
+"""The whole pipeline runs on real input: measure, validate, show, submit and build."""
 
 import os
 import shutil
@@ -47,7 +47,7 @@ def command(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def called(application: Any, *arguments: str) -> Result:  # noqa: ANN401 - the parser of typer
-    """The same command line without its own process, once others have shown that it starts."""
+    """Run the command line in this process; other tests show that it starts in its own."""
     return CliRunner().invoke(application, arguments)
 
 
@@ -66,7 +66,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_without_names_the_default_is_measured() -> None:
-    """What its weights answer, the tests of the runners know."""
+    """The tests of the runners check the answers of its weights."""
     done = called(harness_app, "run", "--dry-run")
 
     assert done.exit_code == 0, done.stderr

@@ -1,4 +1,4 @@
-"""What the README shows first is what the results and a real run say."""
+"""The README's first screen agrees with the results and with a real run."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def test_a_badge_says_both_of_its_parts_as_text() -> None:
     assert 'width="105"' in drawn  # 5 letters of 6.6 and 6 of them, and four margins of 8
 
 
-def test_a_recording_keeps_what_a_progress_bar_leaves_and_no_folder() -> None:
+def test_a_recording_shows_final_lines_and_no_private_folder() -> None:
     pieces = [
         (1.0, "/opt/bin/llama-server -m /var/a.gguf, 2/3\n\x1b[?25l10 %"),
         (2.0, "\r\x1b[2K50 %\nof 4"),

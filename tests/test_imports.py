@@ -1,4 +1,4 @@
-"""Every module imports only what its place allows; import-linter cannot say it by file."""
+"""Every module imports only what its place allows; import-linter has no rules per file."""
 
 import ast
 import subprocess
@@ -25,7 +25,7 @@ FEATURES = (
     "tune",
     "verify",
 )
-# Who may import an outside module at run time; a name stands for the module and all below it.
+# Modules that may import an outside package at run time; a name includes its submodules.
 ALLOWED = {
     "typer": (
         *("harness.cli", "harness.command_help", "harness.command_options", "harness.console"),
@@ -70,7 +70,7 @@ ALLOWED = {
     ),
     "multiprocessing": ("harness.runners", "pipeline.data.cached"),
 }
-# All that a leaf may import beside the standard library and itself.
+# Allowed imports of a leaf besides the standard library and itself.
 LEAVES = {
     "schemas": {"jsonschema_rs", "msgspec", "orjson"},
     "estimates": {"schemas", "numpy"},
@@ -88,13 +88,13 @@ def dotted(path: Path) -> str:
 
 @cache
 def parsed(path: Path) -> ast.Module:
-    """A module as a tree, read once for all tests."""
+    """The syntax tree of a module, parsed once for all tests."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @cache
 def imported(tree: ast.AST) -> frozenset[str]:
-    """The top names of all modules that are imported at run time, inside functions too."""
+    """The top-level names of all modules imported at run time, also inside functions."""
     return frozenset(name.split(".")[0] for name in _imported(tree))
 
 
@@ -110,7 +110,7 @@ def _imported(node: ast.AST) -> Iterator[str]:
 
 
 def named(tree: ast.AST) -> dict[str, str]:
-    """What each imported name stands for: `click` for `typer._click` after such an import."""
+    """Map each imported name to its full name, such as `click` to `typer._click`."""
     return {
         each.asname or each.name.split(".")[0]: f"{node.module}.{each.name}"
         if isinstance(node, ast.ImportFrom)
@@ -122,7 +122,7 @@ def named(tree: ast.AST) -> dict[str, str]:
 
 
 def taken_from_libraries(tree: ast.AST) -> Iterator[str]:
-    """What is imported from a library, and each `module.name` of it."""
+    """Yield names imported from libraries, and each `module.name` used of them."""
     known = {*OURS, *sys.stdlib_module_names}
     theirs = {name: of for name, of in named(tree).items() if of.split(".")[0] not in known}
     yield from theirs.values()
@@ -134,7 +134,7 @@ def taken_from_libraries(tree: ast.AST) -> Iterator[str]:
 
 
 def _chain(node: ast.expr) -> list[str]:
-    """The names of `module.part.name`; the first is empty where a chain begins otherwise."""
+    """The parts of `module.part.name`; the first is empty if the chain starts with no name."""
     if isinstance(node, ast.Attribute):
         return [*_chain(node.value), node.attr]
     return [node.id if isinstance(node, ast.Name) else ""]
@@ -173,7 +173,7 @@ def test_a_leaf_imports_little(leaf: str) -> None:
 
 @pytest.mark.parametrize("package", OURS)
 def test_nothing_private_of_a_library_is_used(package: str) -> None:
-    """It may go with the next release, or be missing in the oldest that we promise to run on."""
+    """It may vanish in the next release, or be missing in the oldest supported one."""
     private = {
         dotted(path): found
         for path in modules(package)
@@ -183,7 +183,7 @@ def test_nothing_private_of_a_library_is_used(package: str) -> None:
     assert private == {}
 
 
-def test_what_is_private_is_found_wherever_it_stands() -> None:
+def test_private_names_of_libraries_are_found_in_every_form() -> None:
     source = """
 import llama_cpp, typer._click.core
 from typer._click import exceptions as errors

@@ -1,4 +1,4 @@
-"""The check of GitHub's settings says what is missing, and how to switch it on."""
+"""The check of GitHub's settings names missing ones and the commands to set them."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ LABELS = ("bug", "result", "figure", "correction", "on-behalf", "curation", "dep
 
 
 def answers(*labels: str, enforcement: str = "ACTIVE", checks: tuple[str, ...] = ("Gate",)) -> Any:  # noqa: ANN401 - JSON
-    """What GitHub says where all is switched on but what the arguments change."""
+    """GitHub's answers with all settings on, except for the changes in the arguments."""
     required = {"requiredStatusChecks": [{"context": name} for name in checks]}
     rules = [{"type": kind, "parameters": required if "CHECKS" in kind else None} for kind in KINDS]
     ruleset = {"enforcement": enforcement, "target": "BRANCH", "rules": {"nodes": rules}}

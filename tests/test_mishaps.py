@@ -31,7 +31,7 @@ def listener() -> socket.socket:
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="only Linux has a disk that is always full")
-def test_a_program_whose_messages_find_no_room_goes_on() -> None:
+def test_a_program_continues_if_its_messages_cannot_be_written() -> None:
     program = (
         "from harness import console; console.prepare_streams()\n"
         "for _ in range(3): console.say('x' * 9000)\n"
@@ -94,7 +94,7 @@ def test_a_server_that_ended_during_an_answer_crashed(listener: socket.socket) -
         (MemoryError(), "Out of memory."),
     ],
 )
-def test_what_ends_a_build_is_one_line(
+def test_an_error_that_ends_a_build_is_one_line(
     error: BaseException, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended, ending():
@@ -111,7 +111,7 @@ def test_an_error_of_the_program_itself_keeps_its_traceback() -> None:
         raise FileNotFoundError(errno.ENOENT, "No such file", "template.html")
 
 
-def test_a_second_build_into_a_folder_is_told_of_the_first(tmp_path: Path) -> None:
+def test_a_second_build_into_a_folder_is_refused_while_the_first_runs(tmp_path: Path) -> None:
     with (
         FileLock(tmp_path / ".site.lock"),
         pytest.raises(UnwritableError, match=r"^another build writes .*site; wait"),

@@ -1,4 +1,4 @@
-"""The terminal and the site say the same of a result."""
+"""The terminal and the site give the same figures for a result."""
 
 import json
 from pathlib import Path
@@ -11,8 +11,8 @@ from tests.pipeline.tables import real_database
 
 ROOT = Path(__file__).parents[1]
 RESULTS = sorted((ROOT / "results" / "community").glob("*.json"))
-# A few are enough: the collection grows, the code that is compared does not. Results that
-# `real_database` has: no accepted result may break a test.
+# A few results suffice: the collection grows, but the compared code does not. They are from
+# `real_database`, because no accepted result may break a test.
 KNOWN = set((ROOT / "tests" / "data" / "addresses-of-results.txt").read_text("utf-8").split())
 COMPARED = [path for path in RESULTS if f"submissions/{path.stem}/" in KNOWN][:3]
 FIGURES = ("verdict", "speedup", "tokens_per_round", "round_cost", "acceptance_rate", "prompts")

@@ -1,10 +1,9 @@
-"""No regular expression of the project takes long, whatever text it is given.
+"""No regular expression of the project takes long on any text.
 
-Foreign text reaches them everywhere: answers of models, chat templates, logs, names and files. Each
-compiled pattern, and each one written where it is used, gets 40 KB built of its own letters.
-Not all of it where 4 KB are done so soon that ten times the text stays below the limit: the time
-grows with the power of the length that 1 KB and 4 KB show, at most with the third, as that of a
-pattern that tries every end from every start.
+Foreign text reaches all of them: answers of models, chat templates, logs, names and files. Each
+pattern, in a constant or inline, is tried on 40 KB built from its own letters. The long text is
+skipped if 1 KB and 4 KB show that it stays below the limit: time is extrapolated as a power of the
+length, at most the third, which is the growth of a pattern that tries every end from every start.
 """
 
 import ast
@@ -43,9 +42,9 @@ _LITERAL = re.compile(r"[A-Za-z_:/'\"{%(< -]{2,40}")
 def slow(
     pattern: re.Pattern[str] | re.Pattern[bytes], method: str, lengths: tuple[int, ...] = LENGTHS
 ) -> str | None:
-    """The first text that a pattern needs more than a second for, by what it repeats."""
+    """The first text for which a pattern needs over a second, described by its repeated part."""
     for unit in _units(pattern.pattern):
-        # What follows keeps most patterns from matching at the end; white space has three ends.
+        # The end keeps most patterns from matching there; white space is tried with three ends.
         ends = ("\n!\0", " \0", "") if len(unit) > _PAIR or unit.isspace() else ("\n!\0",)
         for end in (*ends, None) if len(unit) > _PAIR else ends:
             times: list[float] = []
@@ -63,7 +62,7 @@ def slow(
 
 
 def _foreseen(shorter: float, longer: float) -> float:
-    """What the whole text takes at most, by the times that two shorter ones took."""
+    """Upper bound for the time of the long text, from the times of two shorter ones."""
     first, second, whole = LENGTHS
     power = math.log(max(longer, _TICK_S) / max(shorter, _TICK_S)) / math.log(second / first)
     return longer * (whole / second) ** min(_CUBIC, max(power, 1.0) + _ERROR)
@@ -82,7 +81,7 @@ def _seconds(pattern: re.Pattern[str] | re.Pattern[bytes], method: str, text: st
 
 @cache
 def _units(source: str | bytes) -> tuple[str, ...]:
-    """What to repeat: letters of each class, and the pattern's own letters, words and pairs."""
+    """Texts to repeat: letters of each class, and the pattern's own letters, words and pairs."""
     plain = source.decode() if isinstance(source, bytes) else source
     literal = re.sub(r"\\(\W)", r"\1", re.sub(r"\\[A-Za-z]|\(\?[A-Za-z<>:=!]*", "\n", plain))
     words = [each for each in _LITERAL.findall(literal) if each.strip()]
@@ -101,7 +100,7 @@ def _modules() -> Iterator[tuple[Path, str]]:
 
 
 def _inline(path: Path) -> Iterator[tuple[str, str, re.Pattern[str]]]:
-    """The patterns that a file hands to a function of `re` where it uses them."""
+    """Yield the patterns that a file passes directly to a function of `re`."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         match node:
             case ast.Call(
@@ -126,7 +125,7 @@ def _held(value: object, depth: int = 3) -> Iterator[re.Pattern[str]]:
 
 @cache
 def _uses(source: str) -> Mapping[str, set[str]]:
-    """What is used of each name in a source: `_FORM.search` is `search` of `_FORM`."""
+    """Attributes used of each name in a source: `_FORM.search` is `search` of `_FORM`."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for name, used in re.findall(r"\b(\w+)\.(?=(\w+))", source):
         found[name].add(used)
@@ -134,7 +133,7 @@ def _uses(source: str) -> Mapping[str, set[str]]:
 
 
 def _method(name: str, sources: str) -> str:
-    """How a constant is used, the widest use first."""
+    """The most general method with which a constant is used."""
     used = _uses(sources).get(name, set())
     if used and used <= {_WHOLE}:
         return _WHOLE
@@ -143,7 +142,7 @@ def _method(name: str, sources: str) -> str:
 
 @cache
 def patterns() -> dict[str, tuple[str, re.Pattern[str]]]:
-    """Every pattern of the project with its use, by the place that has it."""
+    """Every pattern of the project with its method, by place."""
     found: dict[str, tuple[str, re.Pattern[str]]] = {}
     seen: set[int] = set()
     everything = "\n".join(path.read_text("utf-8") for path, _ in _modules())

@@ -1,7 +1,7 @@
-"""Every command that a command prints runs as it is, on the program that it names.
+"""Every printed command line runs unchanged on its program.
 
-Our own are run with `--dry-run` where they have it, else with `--help`; those of a server are given
-to the real binary with `--help`, which refuses an option or a value that it does not know.
+Our own commands run with `--dry-run` if they have it, else with `--help`. Commands of a server go
+to the real binary with `--help`, which refuses unknown options and values.
 """
 
 import re
@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def printed(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
-    """What a command prints, with the lines that a shell joins joined."""
+    """The output of a command, with continued lines joined."""
     monkeypatch.setenv("DRAFTMAP_CACHE", str(folder / "cache"))
     monkeypatch.setitem(CONNECT, "llama-cpp-python", fake_runner.connect)
     monkeypatch.chdir(folder)
@@ -72,7 +72,7 @@ COMMANDS = {
     "models": ("models",),
     "methods": ("methods",),
 }
-# Who prints at least a command of ours, and of a server.
+# Minimum numbers of printed commands: our own, and of a server.
 FEWEST = {
     "welcome": (2, 0),
     "run": (1, 0),
@@ -90,9 +90,7 @@ FEWEST = {
 @pytest.mark.parametrize(
     "name", [name for name, words in COMMANDS.items() if {*words[:1]} <= features.COMMANDS.keys()]
 )
-def test_what_a_command_prints_runs(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_printed_commands_run(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     text = printed(folder, monkeypatch, *COMMANDS[name])
 
     ours, theirs = OURS.findall(text), THEIRS.findall(text)

@@ -1,4 +1,4 @@
-"""Numbers of methodology, pages and help change on purpose only."""
+"""Numbers in methodology, pages and help change only on purpose."""
 
 import json
 from collections import Counter
@@ -6,7 +6,7 @@ from collections import Counter
 from tools.printed_numbers import STORED, numbers, printed
 
 
-def test_a_number_is_read_with_its_unit_and_code_has_none() -> None:
+def test_numbers_are_read_with_their_unit_and_skipped_in_code() -> None:
     text = (
         "At ±1.15\N{MULTIPLICATION SIGN} of {{ 7 }} runs, 80 % of [2](page-3.html) in "
         "<p class='x9'>1,282 rows</p>, 2, F16 and --depth 8."

@@ -1,8 +1,8 @@
-"""Two figures that are printed together divide to the third.
+"""Figures that are printed together are consistent: two of them divide to the third.
 
-The rate with speculation over the one without is the speedup, tokens per round over R is, too, and
-so is the time of a request without over the time with it: in the terminal, in JSON, in the comment
-on a pull request, on every page, in the data behind Explore and Compare, and in every data file.
+The speedup is the rate with speculation over the rate without, tokens per round over R, and the
+time of a request without over the time with speculation. That is so in the terminal, in JSON, in
+the comment on a pull request, on every page, in Explore and Compare, and in every data file.
 """
 
 import json
@@ -55,7 +55,7 @@ COSTS = ("R", "Round cost R")
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A printed figure: what it may be, given the digits that it has."""
+    """The range of values that a printed figure may have, given its digits."""
 
     low: float
     high: float
@@ -236,7 +236,7 @@ def test_the_site(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> N
 
 
 def _of_table(table: PageTable) -> Iterator[Quotient]:
-    """The quotients that a row of a table holds, by the headings of its columns."""
+    """Yield the quotients in each row of a table, by the headings of its columns."""
     heading = next((each for each in table.headings if SPEEDUP.match(each)), None)
     for row in table.rows:
         if heading is not None:
@@ -249,7 +249,7 @@ def _of_table(table: PageTable) -> Iterator[Quotient]:
 
 
 def _of_submissions(pages: Mapping[tuple[str, str], PageTable]) -> Iterator[Quotient]:
-    """The page of a submission has speedups and rates of an arm in two tables."""
+    """Yield quotients from a submission's page, where speedups and rates are in two tables."""
     for (page, name), table in pages.items():
         arm = name.removeprefix("Further figures of arm ")
         verdicts = pages.get((page, f"Verdicts of arm {arm}"))
@@ -262,7 +262,7 @@ def _of_submissions(pages: Mapping[tuple[str, str], PageTable]) -> Iterator[Quot
 
 
 def _of_columns(site: Path) -> Iterator[Quotient]:
-    """The file of columns from which Explore and Compare print their rows."""
+    """Yield quotients from the columnar file behind the rows of Explore and Compare."""
     (path,) = (site / "assets" / "explore").glob("cells.*.json")
     figures = json.loads(path.read_text("utf-8"))["figures"]
     columns = [_decimals(figures[name]) for name in ("tokens", "cost", "speedup")]
@@ -272,14 +272,14 @@ def _of_columns(site: Path) -> Iterator[Quotient]:
 
 
 def _decimals(column: Mapping[str, Any]) -> list[str]:
-    """The figures of a column as they are printed; empty where one is not known."""
+    """The figures of a column as printed; unknown ones are empty."""
     places = column["digits"] + column["spare"]
     values = (None if each is None else each / 10**places for each in column["values"])
     return ["" if each is None else f"{each:.{column['digits']}f}" for each in values]
 
 
 def _compare_columns(path: Path) -> None:
-    """Every row of a data file, to the last digit."""
+    """Check every row of a data file, to the last digit."""
     table = pl.read_csv(path, infer_schema_length=None)
     for over, under, ratio in (
         ("tps", "baseline_tps", "speedup"),
@@ -294,7 +294,7 @@ def _compare_columns(path: Path) -> None:
 
 
 def _compare_devices(site: Path) -> None:
-    """What each device says to programs."""
+    """Check each device's file for programs."""
     rows = [
         row
         for path in (site / "data" / "devices").glob("*.json")

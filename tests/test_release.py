@@ -1,4 +1,4 @@
-"""A release says one version everywhere, and its job with rights runs nothing of the project."""
+"""A release has the same version everywhere, and its privileged job runs no project code."""
 
 from dataclasses import replace
 from pathlib import Path

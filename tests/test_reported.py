@@ -1,7 +1,7 @@
-"""Figures that people posted are what the collection of them says, and nobody outweighs the others.
+"""Posted figures agree with the collection of them, and no person outweighs the others.
 
-Where the collection is at hand, rows drawn at random are read again from the entry that their id
-numbers. What every file must hold is tested everywhere.
+If the collection is available, random rows are compared with the entry that their id numbers. The
+requirements for every file are tested everywhere.
 """
 
 import json
@@ -91,7 +91,7 @@ def test_the_files_are_what_the_script_makes_of_the_collection() -> None:
         assert {each["source"]["id"]: each for each in made} == files
 
 
-def test_of_a_source_without_a_licence_at_most_25_rows_are_cited() -> None:
+def test_at_most_25_rows_of_an_unlicensed_source_are_cited() -> None:
     counts = Counter(
         document["source"]["id"] for document, _ in ROWS if "licence" not in document["source"]
     )
@@ -129,7 +129,7 @@ def test_tables_by_the_authors_of_a_method_are_marked() -> None:
     )
 
 
-def test_what_is_doubted_or_old_is_never_sure_and_drawn_where_there_is_no_other() -> None:
+def test_doubted_and_old_figures_are_never_sure_and_drawn_only_without_better_ones() -> None:
     connection = real_database()
     found = {(each.source, each.person): each for each in evidence_file.reports(connection)}
     instead = """

@@ -1,4 +1,4 @@
-"""The repository is fit to publish: no trace of a machine, licences in place, true words."""
+"""The repository is fit to publish: no trace of a machine, licences present, true statements."""
 
 import json
 import re
@@ -15,7 +15,7 @@ TEXT = {
     *(".cff", ".css", ".csv", ".in", ".js", ".json", ".lock", ".md", ".py", ".sql", ".toml"),
     *(".yml", ""),
 }
-# Ada, Ann and x live in the examples of tests, and nowhere else.
+# Home folders of ada, ann and x occur only in the examples of tests.
 HOME = re.compile(
     r"(?:/(?:home|Users|root)/|[A-Z]:\\Users\\)(?!(?:ada|ann|x)\b)[a-z][a-z0-9_-]*", re.IGNORECASE
 )
@@ -25,7 +25,7 @@ LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
 
 
 def tracked() -> list[Path]:
-    """Every file that git knows, and would know after the next commit."""
+    """Every file that git tracks, and that the next commit could add."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     paths = (ROOT / name for name in listed.split("\0") if name)
@@ -45,7 +45,7 @@ def test_every_class_of_a_stylesheet_is_on_a_page_or_in_a_script() -> None:
         for name in re.findall(r"\.(dm-[\w-]+)", selector)
     }
 
-    # What follows `--` may be put in by a template or a script.
+    # The part after `--` may be inserted by a template or a script.
     unused = [
         name
         for name in sorted(classes)
@@ -56,7 +56,7 @@ def test_every_class_of_a_stylesheet_is_on_a_page_or_in_a_script() -> None:
     assert unused == []
 
 
-def test_no_file_names_a_place_on_somebodys_machine() -> None:
+def test_no_file_contains_a_path_of_somebodys_machine() -> None:
     # This file names the pattern itself; captured tool output is checked where it is used.
     found = {
         str(path.relative_to(ROOT)): match[0]
@@ -97,10 +97,10 @@ def test_the_locks_of_less_agree_with_the_lock_of_everything() -> None:
     assert pins.keys() == {"audit", "container", "gate", "harness", "site", "test"}
     assert pins["container"] <= pins["test"]
     assert pins["harness"] | pins["site"] <= pins["test"]
-    # The engine, which takes ten minutes to compile, and what only it needs.
+    # The engine, which takes ten minutes to compile, and its own dependencies.
     engine = {pin.partition("==")[0] for pin in pins["harness"] - pins["site"]}
     assert engine == {"diskcache", "llama-cpp-python"}
-    # The reference validator is the gate's alone, and in no wheel.
+    # Only the gate uses the reference validator; it is in no wheel.
     only = {pin.partition("==")[0] for pin in pins["gate"] - pins["harness"]}
     assert only == {"attrs", "jsonschema", "jsonschema-specifications", "referencing", "rpds-py"}
     assert pins["gate"] <= pins["site"]

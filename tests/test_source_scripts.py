@@ -1,8 +1,8 @@
-"""What a script of `tools/sources` wrote is what its source says, to the last digit.
+"""Files written by `tools/sources` agree with their sources, to the last digit.
 
-Where the copies of the sources are at hand, rows drawn at random are read again from the file and
-the record that their `place` names. Elsewhere rows are counted, and `test_published_files.py`
-compares each value with what is printed beside it, such as the repeats of a median.
+If the copies of the sources are available, random rows are compared with the file and record that
+their `place` names. Otherwise rows are counted, and `test_published_files.py` compares each value
+with its printed form, such as the repeats of a median.
 """
 
 import csv
@@ -61,7 +61,7 @@ SCRIPTS = {
     "murai-5090": murai_5090,
     "l4-hanxiao": l4_hanxiao,
 }
-# Where a copy is, for those in a folder of several.
+# Paths of copies that are inside a folder of several.
 FOLDERS = dict.fromkeys(SCRIPTS) | {
     "gb10-jkingston": "gb10-qwen38/jkingston",
     "gb10-r0b0tlab": "gb10-qwen38/r0b0tlab",
@@ -106,7 +106,7 @@ def copy(source: str, path: str) -> Any:  # noqa: ANN401 - JSON of any shape
 
 
 def without_tool(result: dict[str, Any]) -> str:
-    """A result as text, but for the version of this project that wrote it."""
+    """A result as text, without the version of this project that wrote it."""
     return json.dumps(result | {"tool": None}, sort_keys=True)
 
 

@@ -1,4 +1,4 @@
-"""A template works when its README is followed word for word, and names every place to change."""
+"""Templates work if their README is followed word for word, and name every place to change."""
 
 import json
 import re
@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 TEMPLATES = ROOT / "templates"
 KINDS = ("card", "flag", "importer", "page", "preset")
-# What the harness, the pipeline and the tests named below read of the repository.
+# Folders that the harness, the pipeline and the tests named below read.
 NEEDED = (
     *("answers", "bench", "estimates", "harness", "pipeline", "schemas", "site_src", "tests"),
     *("tools", "ARCHITECTURE.md", "mkdocs.yml", "pyproject.toml"),
@@ -55,7 +55,7 @@ print(json.dumps({
 
 
 def follow(kind: str, folder: Path) -> None:
-    """Do in a copy of the repository what the README of a template says."""
+    """Follow the README of a template in a copy of the repository."""
     files = TEMPLATES / kind / "files"
     if any(files.rglob("*")):
         shutil.copytree(files, folder, dirs_exist_ok=True)
@@ -72,7 +72,7 @@ def follow(kind: str, folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository with all templates in their places."""
+    """A copy of the repository with all templates applied."""
     folder = tmp_path_factory.mktemp("templates")
     for name in NEEDED:
         source = ROOT / name
@@ -107,7 +107,7 @@ def test_templates_have_at_most_250_lines() -> None:
     assert sum(len(path.read_text("utf-8").splitlines()) for path in files) <= 250
 
 
-def test_what_the_templates_add_passes_the_tests_of_its_kind(changed: Path) -> None:
+def test_additions_from_the_templates_pass_their_tests(changed: Path) -> None:
     words = "acme or little or 9999 or every or pages_toml or fixed or by_hand"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
     done = subprocess.run(

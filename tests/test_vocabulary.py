@@ -1,4 +1,4 @@
-"""What the vocabulary owns occurs nowhere else: bounds, ids, labels and words have one home."""
+"""Bounds, ids, labels and words of the vocabulary are defined nowhere else."""
 
 import re
 import tomllib
@@ -25,7 +25,7 @@ SUFFIXES = {".jinja", ".js", ".py", ".sql", ".toml"}
 HOMES = ("schemas/vocabulary/", "schemas/method.py", "schemas/submission.py")
 # Ordinary words that mean other things too.
 COMMON = {"none", "other", "Other", "failed", "helps", "hurts", "uncertain"}
-# What may be named in a file, and why.
+# Words that may be named in a file, with the reason.
 NAMED = {
     "pipeline/site/templates/how-it-works.md.jinja": {
         "0.98"
@@ -34,9 +34,9 @@ NAMED = {
     "estimates/model.py": {"empty-draft"},  # the same
     "harness/report/trust.py": {"empty-draft"},  # the same
     "harness/imports/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
-    # What a head is drafted with, and a model without a smaller one.
+    # Methods for targets with a head, and for models without a smaller one.
     "harness/report/arm_table.py": {"lossy"},  # a word in a column
-    # Which methods draft alike, so that few figures of one inform the others.
+    # Methods that draft alike, so that figures of one inform the others.
     "answers/effects.py": {
         *("dflash", "dflash2", "draft-model", "dspark", "eagle3", "mtp", "pard"),
     },
@@ -51,7 +51,7 @@ NAMED = {
 
 
 def owned() -> set[str]:
-    """What may stand nowhere else between quotation marks."""
+    """Texts that may not be quoted literals anywhere else."""
     words = {*METHODS, *(entry.label for entry in METHODS.values())}
     words |= {ALL_TASKS, *(entry.label for entry in TASKS.values())}
     words |= {size.label for size in SIZES.values()}
@@ -88,11 +88,11 @@ def sources() -> Iterator[tuple[str, str]]:
                 yield name, text.replace("\\N{EN DASH}", "\N{EN DASH}")
 
 
-def test_what_the_vocabulary_owns_is_written_nowhere_else() -> None:
+def test_words_of_the_vocabulary_are_defined_nowhere_else() -> None:
     assert found() == NAMED
 
 
-def test_a_retired_word_is_found_with_its_line_and_what_to_write_instead() -> None:
+def test_a_retired_word_is_found_with_its_line_and_replacement() -> None:
     text = "It starts anew,\nin a process of its own. Engines of their own kind stay forever."
 
     assert [(line, words) for line, words, _ in retired(text)] == [
@@ -131,11 +131,17 @@ It ends so many minutes after the start.
 With sampling, another text is no error.
 The times add up to a year; one of them is a slip.
 # Who is killed cleans nothing up.
+It prints the table, and writes it where that is asked for.
+It takes 11 rounds, give or take two.
 -- One row is what a round costs.
 A form is refused for want of requests.
 The files of before stay valid.
 Names are the same in any case of their letters.
 The answers are too short to speak of.
+All layers are asked onto the GPU.
+Two people stand behind the figure.
+The time is borne out by requests for one token.
+This runner cannot carry out the option.
 """
 
 

@@ -16,7 +16,7 @@ from tools.release.wheel import FILES, FOLDERS, build, environment
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("answers", "estimates", "harness", "schemas")
-# What only the pipeline and the importers read, and a suite that a checkout has.
+# Files that only the pipeline and the importers read, and a suite only in checkouts.
 NOT_INSTALLED = (
     "core-1.toml",
     "lifecycle.v1.schema.json",
@@ -33,7 +33,7 @@ SHORT = ("--quick", "--tasks", "code", "--prompts", "1", "--max-tokens", "4", "-
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy of what it is made of."""
+    """The wheel, built from a copy of its sources."""
     return build(tmp_path_factory.mktemp("wheel"))
 
 
@@ -44,7 +44,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def started(program: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The installed program, in an empty folder and with nothing of this checkout around it."""
+    """Run the installed program in an empty folder, isolated from this checkout."""
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
     nowhere = str(folder / "no-programs")
     environment = {**kept, "DRAFTMAP_CACHE": str(folder / "cache"), "PATH": nowhere}
@@ -63,7 +63,7 @@ def test_the_wheel_is_pure_and_small(wheel: Path) -> None:
     assert wheel.stat().st_size < MIB
 
 
-def test_the_wheel_holds_every_file_of_the_rooms_below_one_name(wheel: Path) -> None:
+def test_the_wheel_has_every_file_of_the_packages_below_one_name(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
 

@@ -1,4 +1,4 @@
-"""The workflows are pinned, have the least rights, and call our own commands."""
+"""The workflows are pinned, have minimal permissions, and call only our own commands."""
 
 import re
 import subprocess
@@ -14,12 +14,12 @@ GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 NAMES = [path.stem for path in WORKFLOWS]
 PINNED = re.compile(r"uses: [a-z0-9-]+/[a-z0-9/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
-# Windows has no make: there the commands behind its verbs are run.
+# Windows has no make: there the commands of its targets are run.
 OUR_COMMANDS = re.compile(
     r"(make [a-z]|git |python -m (harness|pipeline)\b|python -m pytest |"
     r"python -m pip install --no-deps --require-hashes )"
 )
-# Who may write, and what. Everything else reads the repository at most.
+# Jobs with write permissions. All others may at most read the repository.
 RIGHTS = {
     ("builds", "measure"): {"contents": "read"},
     ("ci", "test"): {"contents": "read"},
@@ -46,7 +46,7 @@ RIGHTS = {
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A file for GitHub as plain values."""
+    """Read a YAML file for GitHub as plain values."""
     document: dict[str, Any] = YAML(typ="safe", pure=True).load(path)
     return document
 
@@ -153,7 +153,7 @@ def test_community_results_have_no_owner() -> None:
 
 
 def test_a_pull_request_of_results_installs_and_compiles_nothing() -> None:
-    """What it adds is judged by the workflow Submission; a change of anything else runs all."""
+    """The workflow Submission judges its results; a change of anything else runs all steps."""
     for job in (job for workflow, _, job in jobs() if workflow == "ci"):
         named = {step["name"]: step for step in job["steps"]}
         decide = named["See whether anything but results changed"]
@@ -167,7 +167,7 @@ def test_a_pull_request_of_results_installs_and_compiles_nothing() -> None:
 
 
 def test_the_gate_has_every_blob_that_it_may_read() -> None:
-    """It reads git with lazy fetches switched off, so that a partial clone would be exit code 3."""
+    """It reads git without lazy fetches, so that a partial clone would end with exit code 3."""
     for workflow, step in steps():
         if workflow == "submission":
             assert "filter" not in step.get("with", {})

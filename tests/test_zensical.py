@@ -1,4 +1,4 @@
-"""The comparison of two sites sees what a reader reads, and nothing of the theme around it."""
+"""The comparison of two sites covers the text for readers, and ignores the theme."""
 
 from tools.zensical import Words, differences
 
@@ -8,7 +8,7 @@ PAGE = (
 )
 
 
-def test_words_are_those_of_title_and_article_and_a_difference_shows_what_went_and_came() -> None:
+def test_words_of_title_and_article_are_compared_and_differences_shown() -> None:
     old = Words(PAGE).found
     new = Words(PAGE.replace("today", "not yet")).found
 

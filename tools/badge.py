@@ -1,6 +1,6 @@
-"""Draw the badges of the README, of the same data as the site's own: one label, one message each.
+"""Draw the badges of the README from the data of the site's own badges.
 
-They are files of the repository, so that a README loads nothing from another host.
+They are files of the repository, so that the README loads nothing from another host.
 """
 
 import json
@@ -15,13 +15,13 @@ from pipeline.site.rows import read
 from schemas.vocabulary import say
 
 HEIGHT, LETTER, PAD = 20, 6.6, 8
-LABEL = "#515c69"  # white words on each of these colours have a contrast of 4.5 or more
+LABEL = "#515c69"  # white text has a contrast of at least 4.5 on each of these colours
 COLOURS = {"blue": "#1d5fa6", "orange": "#a54b06", "lightgrey": "#5b6470"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Badge:
-    """A badge as shields.io names its parts."""
+    """A badge; fields are named as in shields.io."""
 
     label: str
     message: str
@@ -29,7 +29,7 @@ class Badge:
 
 
 def of_site(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Badge]]:
-    """The site's badge over everything, and how much was measured and collected."""
+    """Yield the site's overall badge, and badges with the amount of measured and published data."""
     overall = json.loads(next(badges(connection)).data)
     named = {name: overall[name] for name in ("message", "color")}
     yield "verdicts", Badge(label="measured settings", **named)
@@ -45,7 +45,7 @@ def of_site(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Badge]
 
 
 def svg(badge: Badge) -> str:
-    """The picture of a badge, with its words as text."""
+    """Draw a badge; its words remain text."""
     left, right = (round(len(text) * LETTER) + 2 * PAD for text in (badge.label, badge.message))
     size = f'width="{left + right}" height="{HEIGHT}"'
     font = 'font-family="sans-serif" font-size="11" text-anchor="middle"'

@@ -1,7 +1,7 @@
-"""Runs the llama-server in a wheel as a program, so that no compiler is needed.
+"""Run the llama-server of a Python wheel as a program, so that no compiler is needed.
 
-`xllamacpp` embeds the server of a llama.cpp build, the last number of its version, and has no
-command line: this gives it one, with the flags of b9294 to b11549 that the runner uses.
+`xllamacpp` embeds the server of a llama.cpp build (the last number of its version) without a
+command line. This adds one, with the flags of b9294 to b11549 that the runner uses.
 """
 
 import argparse
@@ -18,7 +18,7 @@ _TYPES = {
 
 
 def main() -> None:
-    """Serve as the command line says until somebody ends it."""
+    """Serve with the options of the command line until the process is stopped."""
     given = _parser().parse_args()
     if given.version:
         print(f"version: {xllamacpp.__version__.rpartition('.')[2]}")  # noqa: T201 - what a program says
@@ -36,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument(name)
     for name in ("--port", "-c", "-np", "-t", "-tb", "-b", "-ub", "-ngl", "-ngld", "--cache-ram"):
         parser.add_argument(name, type=int)
-    names = "{" + ",".join(_TYPES) + "}"  # as the help of a stock server lists them
+    names = "{" + ",".join(_TYPES) + "}"  # same form as in the help of a stock server
     parser.add_argument("--spec-type", type=_types, default="none", metavar=names)
     for name in ("draft-n-max", "draft-n-min", "ngram-mod-n-match", "ngram-mod-n-min"):
         parser.add_argument(f"--spec-{name}", type=int)
@@ -57,11 +57,11 @@ def _rates(text: str) -> list[float]:
 
 
 def _types(text: str) -> tuple[str, ...]:
-    """Comma-separated types, which take turns. Raises `ArgumentTypeError` for another word."""
+    """Parse comma-separated types. Raises `ArgumentTypeError` for an unknown one."""
     names = tuple(text.split(","))
     if not _TYPES.keys() >= set(names):
         raise argparse.ArgumentTypeError(
-            f"one or more of {', '.join(_TYPES)}, with commas between them"
+            f"expected one or more of {', '.join(_TYPES)}, separated by commas"
         )
     return names
 

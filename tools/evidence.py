@@ -1,7 +1,7 @@
-"""Check how a built site shows its evidence, on every page: `python -m tools.evidence build/site`.
+"""Check the evidence on every page of a built site: `python -m tools.evidence build/site`.
 
-Every foreign figure names its maker on its page; a caption names a figure only where its verdict
-is clear; every chart can be taken along; nobody reads the name of a field.
+Every page with other people's figures credits their authors; a caption ranks only figures with a
+clear verdict; every chart links to its SVG and CSV; no internal field name is visible.
 """
 
 import json
@@ -16,11 +16,11 @@ from tests.pipeline.page_tables import CELL, ROW, text_of
 FIELD = re.compile(r"\b[a-z]+_[a-z_]+\b|\bundefined\b|\bNaN\b")
 SPOKEN = re.compile(r'\b(?:aria-label|title|alt|data-label)="([^"]*)"')
 FOREIGN = re.compile(r"dm-(?:tier|sq|map__square)--(?:imported|published)\b")
-# A line that credits, an address of the sources, or the author that a page of a source begins with.
+# A line that credits, or the author at the start of a source's page.
 CREDIT = re.compile(r'class="[^"]*dm-credit|published</span> By |Imported from records|dm-source"')
 FIGURE = re.compile(r'<figure class="dm-chart(?![^"]*--empty).*?</figure>', re.DOTALL)
 CAPTION = re.compile(r"<figcaption[^>]*>(.*?)</figcaption>", re.DOTALL)
-# A sentence that ranks says so in one of these words; the ratios in it must be clear ones.
+# A sentence that ranks contains one of these words; its ratios must have clear verdicts.
 RANKS = re.compile(r"\b(?:highest|lowest|most|least|best|worst|surest)\b")
 UNRANKED = re.compile(r"no clear|not clear|nothing is clear|none is clear")
 RATIO = re.compile(r"(?<!\d)\d+\.\d\d×")  # noqa: RUF001 - as printed
@@ -29,7 +29,7 @@ WITHOUT_VERDICTS = {"predictions"}  # ranks errors of predictions, not cells
 
 
 def complaints(site: Path) -> Iterator[tuple[str, str]]:
-    """Every page with what is wrong on it."""
+    """Yield each page with a fault on it."""
     for path in sorted(site.rglob("index.html")):
         page = path.parent.relative_to(site).as_posix()
         text = path.read_text("utf-8")
@@ -43,11 +43,11 @@ def complaints(site: Path) -> Iterator[tuple[str, str]]:
 def _on(page: str, article: str, text: str) -> Iterator[str]:
     linked = "data/#" in article or page == "data"
     if FOREIGN.search(article) and not (CREDIT.search(article) and linked):
-        yield "a figure by others is not credited"
+        yield "a figure by other people is not credited"
     for spoken in SPOKEN.findall(text):
-        # The name of a source or of a file is its own.
+        # The name of a source or of a file may look like a field name.
         if FIELD.search(unescape(spoken)) and not spoken.startswith("Figures of "):
-            yield f"the name of a field is read out: {spoken[:80]}"
+            yield f"a label contains a field name: {spoken[:80]}"
     for figure in FIGURE.findall(article):
         yield from _figure(figure)
 
@@ -55,14 +55,17 @@ def _on(page: str, article: str, text: str) -> Iterator[str]:
 def _figure(figure: str) -> Iterator[str]:
     charted = re.search(r'data-spec="[^"]*/([^"/]+)\.json"', figure)
     if charted and not all(f">{name}</a>" in figure for name in ("SVG", "CSV", "Link")):
-        yield f"{charted[1]} cannot be taken along"
+        yield f"{charted[1]} lacks its SVG, CSV or link"
     found = CAPTION.search(figure)
     if charted and found and charted[1].split("--")[0] not in WITHOUT_VERDICTS:
-        yield from (f"ranks what is not clear: {words}" for words in _unclear(found[1], figure))
+        yield from (
+            f"ranks a figure without a clear verdict: {words}"
+            for words in _unclear(found[1], figure)
+        )
 
 
 def _unclear(caption: str, figure: str) -> Iterator[str]:
-    """The sentences of a caption that rank a figure whose line below has no clear verdict."""
+    """Yield the sentences of a caption that rank a figure without a clear verdict in the table."""
     head, _, body = figure.partition("</thead>")
     if "Verdict" not in head:
         return
@@ -76,7 +79,7 @@ def _unclear(caption: str, figure: str) -> Iterator[str]:
 
 
 def _unnamed(value: object) -> Iterator[str]:
-    """What a tooltip or a title of a chart calls by the name of a field."""
+    """Yield tooltips and titles of a chart that show a field name."""
     if isinstance(value, list):
         for each in value:
             yield from _unnamed(each)
@@ -85,9 +88,9 @@ def _unnamed(value: object) -> Iterator[str]:
     for key, each in value.items():
         if key == "tooltip":
             shown = each if isinstance(each, list) else [each]
-            yield from (f"a tooltip without words: {one}" for one in shown if _is_bare(one))
+            yield from (f"a tooltip field without a title: {one}" for one in shown if _is_bare(one))
         if key in ("title", "description") and isinstance(each, str) and FIELD.search(each):
-            yield f"the name of a field: {each}"
+            yield f"a title contains a field name: {each}"
         if key != "datasets":
             yield from _unnamed(each)
 

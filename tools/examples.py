@@ -1,7 +1,7 @@
-"""Write the example files below tests/data: the valid ones, and one that breaks each rule.
+"""Write the example files below tests/data: valid ones, and one for each rule that breaks it.
 
 Run `python -m tools.examples` after a change of the format; it rewrites `tests/data/`.
-Every file starts from a small valid submission; one change makes it break one rule and no other.
+Each invalid file starts from a small valid submission; one change makes it break exactly one rule.
 """
 
 import copy
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def message_lines(rule: str, data: bytes) -> str:
-    """What the contract says about an example file, one finding per line."""
+    """The contract's findings on an example file, one per line."""
     found = contract.findings(data, file=f"{rule}.json")
     return "".join(f"{finding.line()}\n" for finding in found)
 
@@ -52,7 +52,7 @@ def small() -> Document:
 
 
 def valid_files() -> dict[str, bytes]:
-    """Valid files that differ in what they leave out, and one with every setting changed."""
+    """Valid files that omit different fields, and one with every setting changed."""
     known = sample(tasks=("chat", "json"), prompts_per_task=1, blocks=1, contributor="grace")
     imported = replace(
         known,
@@ -76,7 +76,7 @@ def valid_files() -> dict[str, bytes]:
         sampling="other",
         temperature=0.8,
         sampling_seed=7,
-        context_depth_tokens=104,  # a prompt of the sample has 100
+        context_depth_tokens=104,  # the sample's prompts have 100
         kv_type_k="q8_0",
         kv_type_v="q8_0",
         flash_attention="on",
@@ -95,7 +95,7 @@ def valid_files() -> dict[str, bytes]:
 
 
 def _named_only(model: Model) -> Model:
-    """What a table in a thread tells of a model."""
+    """A model with the facts that a table in a thread gives."""
     return Model(id=model.id, name=model.name, quantisation=model.quantisation)
 
 
@@ -127,7 +127,7 @@ def _set(path: str, value: object) -> Change:
 
 
 def remove(path: str) -> Change:
-    """A change that leaves one place out."""
+    """A change that removes one place."""
 
     def change(document: Document) -> None:
         place, last = _container(document, path)
@@ -164,14 +164,14 @@ def _container(document: Document, path: str) -> tuple[Any, str | int]:
 
 
 def _only_sums(trial: int) -> Change:
-    """A trial of a runner that tells sums only: without drafted histogram there are no medians."""
+    """A trial of a runner that reports sums only; medians need the drafted histogram too."""
     fields = ("drafted_histogram", "round_ms_median", "round_cpu_ms_median")
     gone = (remove(f"trials.{trial}.{field}") for field in fields)
     return _all(_set("engine.runner", "openai"), *gone)
 
 
 def _no_baseline(document: Document) -> None:
-    """The baseline becomes a control; only a control has the method none without being one."""
+    """Turn the baseline into a control, the only other role that may have the method none."""
     document["arms"][BASELINE]["role"] = "control"
 
 

@@ -1,7 +1,7 @@
-"""Write what the README shows first, of the results: `python -m tools.first_screen`.
+"""Write the README's first screen from the results: `python -m tools.first_screen`.
 
-The map for light and for dark pages, the badges, and one finding with its figures. `make picture`
-calls it, and a test compares what it writes with what is there.
+It has the map for light and for dark pages, the badges, and one finding with its figures.
+`make picture` calls it, and a test compares its output with the stored files.
 """
 
 import re
@@ -23,7 +23,7 @@ class NoPlaceError(ValueError):
 
 
 def files(results: Path, readme: str) -> dict[str, str]:
-    """The text of each file, by its path in the repository. Raises what `open_database` raises."""
+    """The text of each file by its path in the repository. Raises the errors of `open_database`."""
     with open_database(results) as connection:
         groups, _ = strips.by_method(strips.default_rows(read(connection, "strip")))
         drawn = {name: badge.svg(each) for name, each in badge.of_site(connection)}
@@ -36,7 +36,7 @@ def files(results: Path, readme: str) -> dict[str, str]:
 
 
 def sentence(group: strips.Group) -> str:
-    """What the rows of a group show, in the site's own words."""
+    """The finding of a group of rows, in the words of the site."""
     rows = [each.row for each in (*group.strips, *group.folded)]
     own = (
         f"**{group.label}: {group.finding} ({group.spread}).** A pair is one device with one model."
@@ -47,7 +47,7 @@ def sentence(group: strips.Group) -> str:
 
 
 def inserted(readme: str, finding: str) -> str:
-    """A README with this finding in its place. Raises `NoPlaceError` where it has none."""
+    """Return the README with this finding. Raises `NoPlaceError` if it has no place for one."""
     if not _PLACE.search(readme):
         raise NoPlaceError(
             "the README lacks `<!-- finding: make picture -->` and `<!-- end of it -->`"

@@ -1,4 +1,4 @@
-"""The fields of a result in `docs/format.md`, below its introduction: `make format` writes them."""
+"""Write the fields of a result into `docs/format.md`, below its introduction: `make format`."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,14 +13,14 @@ BOUNDS = {"minimum": "≥ {:,}", "maximum": "≤ {:,}", "maxItems": "at most {:,
 
 
 def page() -> str:
-    """The page: its introduction as it is, and the fields as the schema has them."""
+    """The page: its unchanged introduction, and the fields from the schema."""
     introduction = PAGE.read_text("utf-8").partition(MARK)[0]
     root = schema(SUBMISSION_SCHEMA)
     return f"{introduction}{MARK}{''.join(_objects('result', root, root, set()))}"
 
 
 def _objects(name: str, node: Node, root: Node, seen: set[str]) -> Iterator[str]:
-    """A table for each kind of object, in the order in which a reader meets them."""
+    """Yield a table for each kind of object, in order of first use."""
     seen.add(str(node["properties"]))
     needed = node.get("required", ())
     fields = {key: _whole(value, root) for key, value in node["properties"].items()}
@@ -35,7 +35,7 @@ def _objects(name: str, node: Node, root: Node, seen: set[str]) -> Iterator[str]
 
 
 def _whole(value: Node, root: Node) -> tuple[Node, Node]:
-    """A field, and what it holds if it is a list."""
+    """Return a field and the entries of its list, or the field twice."""
     whole = resolved(value, root)
     return whole, resolved(whole["items"], root) if "items" in whole else whole
 

@@ -18,7 +18,7 @@ from harness.features import COMMANDS
 from harness.stored_help import COLUMNS, FILE
 
 ROOT = Path(__file__).parents[1]
-# Packages are inside `draftmap` in a wheel.
+# In a wheel, these packages are inside `draftmap`.
 INSIDE = ("answers", "harness", "estimates", "schemas")
 
 
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def texts() -> dict[str, dict[str, str]]:
-    """The help texts by program, then by the words that ask for them."""
+    """The help texts by program, then by the arguments that print them."""
     with TemporaryDirectory() as folder:
         package = Path(folder) / "draftmap"
         package.mkdir()
@@ -57,7 +57,7 @@ def here() -> dict[str, dict[str, str]]:
 
 
 def _shown(words: Sequence[str]) -> str:
-    """What typer prints; nothing for an option that a command does not have."""
+    """The output of typer; empty for an option that a command does not have."""
     shown = StringIO()
     with redirect_stdout(shown), suppress(SystemExit), redirect_stderr(StringIO()):
         app(words, prog_name=PROGRAM)

@@ -1,7 +1,7 @@
-"""Check that everything a built site refers to is there: `python -m tools.links build/site`.
+"""Check that everything a built site refers to exists: `python -m tools.links build/site`.
 
-Pages, pieces of pages, style sheets, feeds, the search index and the files that scripts load. A
-second argument is a list of addresses that must resolve.
+It reads pages, style sheets, feeds, the search index and the attributes that name files for
+scripts. A second argument is a file with addresses that must resolve.
 """
 
 import csv
@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree as ET
 
 PLACES = ("href", "src", "xlink:href", "poster")
-# What our scripts load: the attributes hold an address relative to the page.
+# Attributes with an address that our scripts load, relative to the page.
 LOADED = (
     "data-spec",
     "data-bundle",
@@ -30,7 +30,7 @@ LOADED = (
 NAMED = ("for", "aria-labelledby", "aria-describedby", "aria-controls", "data-filters")
 IN_CSS = re.compile(r"""url\(["']?([^"')]+)""")
 ATOM = "{http://www.w3.org/2005/Atom}"
-# The labels of the theme for its drawer, its search and, where a page hides it, its contents.
+# Labels of the theme: its drawer, its search, and the table of contents if a page hides it.
 OF_THE_THEME = {"__drawer", "__search", "__toc"}
 
 
@@ -60,15 +60,15 @@ def main(site: Path, stored: Path | None = None) -> int:
     """Print what is missing; 1 if anything is. `stored` lists addresses that must resolve."""
     found = [(place, link) for place, link in broken_links(site) if not urlsplit(link).scheme]
     for place, link in (*found, *unnamed(site)):
-        sys.stdout.write(f"{place} refers to {link}, which is not there\n")
+        sys.stdout.write(f"{place} refers to {link}, which does not exist\n")
     gone = [] if stored is None else unresolved(site, stored.read_text("utf-8").split())
     for address in gone:
-        sys.stdout.write(f"{address} was an address of the site and is gone\n")
+        sys.stdout.write(f"{address} was an address of the site and no longer exists\n")
     return 1 if found or unnamed(site) or gone else 0
 
 
 def unresolved(site: Path, stored: Iterable[str]) -> list[str]:
-    """The addresses that lead to no file: a folder needs its page, or the data of one.
+    """Return the addresses without a file; a folder needs its page, or the data of a page.
 
     A device or a model has no page once all results about it have been withdrawn.
     """
@@ -85,7 +85,7 @@ def unresolved(site: Path, stored: Iterable[str]) -> list[str]:
 
 
 def _ended(site: Path) -> Iterator[str]:
-    """The addresses of devices and models that a result was about which no longer counts."""
+    """Yield the addresses of devices and models of results that no longer count."""
     path = site / "data" / "estimates.csv"
     with path.open(encoding="utf-8", newline="") as file:
         ended = [row for row in csv.DictReader(file) if row["counted"] == "false"]
@@ -95,7 +95,7 @@ def _ended(site: Path) -> Iterator[str]:
 
 
 def pages(site: Path) -> dict[Path, Reader]:
-    """Every page of a site, read; once, as long as its file is the same."""
+    """Read every page of a site; an unchanged file is read only once."""
     return {path: _page(path, path.stat().st_mtime_ns) for path in site.rglob("index.html")}
 
 
@@ -105,8 +105,8 @@ def _page(path: Path, _changed: int) -> Reader:
 
 
 def broken_links(site: Path) -> list[tuple[str, str]]:
-    """Where something is referred to that is not there, and what."""
-    site = site.resolve()  # what a link leads to is compared with the paths of pages
+    """Return each broken reference: its file, and the missing target."""
+    site = site.resolve()  # targets of links are compared with the paths of pages
     known = pages(site)
     files = {path.as_posix() for path in site.rglob("*")}
     return [
@@ -134,7 +134,7 @@ def _references(site: Path, known: dict[Path, Reader]) -> Iterator[tuple[Path, s
 
 
 def _leads_somewhere(place: Path, link: str, known: dict[Path, Reader], there: set[str]) -> bool:
-    """Whether a link in a file leads to what is `there`, or to another host by https."""
+    """Check whether a link leads to a file in `there`, or to another host by https."""
     parts = urlsplit(link)
     if parts.scheme == "data":
         return True
@@ -150,7 +150,7 @@ def _leads_somewhere(place: Path, link: str, known: dict[Path, Reader], there: s
 
 
 def unnamed(site: Path) -> list[tuple[str, str]]:
-    """Where a page names an element that it does not have, or gives one name twice."""
+    """Return the pages that refer to a missing id or define an id twice, with the id."""
     wrong = []
     site = site.resolve()
     for path, page in pages(site).items():

@@ -1,7 +1,7 @@
-"""Say what is still switched off on GitHub: `python -m tools.live [FOLDER]`.
+"""List the settings that are still missing on GitHub: `python -m tools.live [FOLDER]`.
 
-Three questions are asked with `gh`, by somebody who administers the repository. With a FOLDER their
-answers are read from files of it: `repository.json`, `actions.json` and `settings.json`.
+It makes three requests with `gh`, for which you must administer the repository. With a FOLDER it
+reads the answers from `repository.json`, `actions.json` and `settings.json` in it.
 """
 
 import json
@@ -37,28 +37,26 @@ Answers = Mapping[str, Any]  # JSON of any shape, by the name of its question
 
 
 def main() -> int:
-    """Print a line for each setting; 1 if one is missing, 3 if nobody answers."""
+    """Print a line for each setting; 1 if one is missing, 3 if GitHub cannot be asked."""
     try:
         answers = from_folder(Path(sys.argv[1])) if sys.argv[1:] else from_gh()
         found = [*settings(answers), *labels(answers, declared_labels())]
     except (OSError, ValueError, KeyError, TypeError, subprocess.CalledProcessError) as error:
         sys.stderr.write(
             f"GitHub's answer could not be read ({error!r:.100}). Install gh, run `gh auth login`\n"
-            f"as somebody who administers the repository, try again in a clone of it; see {PAGE}.\n"
+            f"as an administrator of the repository, and try again in a clone of it; see {PAGE}.\n"
         )
         return 3
     for name, is_there, step in found:
         sys.stdout.write(f"ok       {name}\n" if is_there else f"missing  {name}: {step}\n")
     on = ENVIRONMENT in _names(answers, "environments")
-    state = (
-        f"environment {ENVIRONMENT} is there" if on else f"off, as long as you like; {PAGE}, step 8"
-    )
+    state = f"environment {ENVIRONMENT} exists" if on else f"off (optional); see {PAGE}, step 8"
     sys.stdout.write(f"{'ok' if on else 'off':<9}Publishing to the package index: {state}\n")
     return 0 if all(is_there for _, is_there, _ in found) else 1
 
 
 def from_gh() -> Answers:
-    """The answers of GitHub about the repository of the current folder."""
+    """Ask GitHub about the repository of the current folder."""
     return {name: json.loads(_asked(words)) for name, words in QUESTIONS.items()}
 
 
@@ -67,7 +65,7 @@ def from_folder(folder: Path) -> Answers:
 
 
 def settings(answers: Answers) -> Iterator[tuple[str, bool, str]]:
-    """What must be on: its name, whether it is, and how to switch it on."""
+    """Yield each required setting: its name, whether it is on, and the command to switch it on."""
     repository, actions = answers["repository"], answers["actions"]
     checks, rules = _branch_rules(answers)
     change = f"gh api -X PATCH {REPOSITORY} -F"
@@ -95,7 +93,7 @@ def settings(answers: Answers) -> Iterator[tuple[str, bool, str]]:
 
 
 def labels(answers: Answers, declared: list[dict[str, str]]) -> Iterator[tuple[str, bool, str]]:
-    """The same for each label that workflows and forms name."""
+    """Yield the same for each label that workflows and forms use."""
     there = _names(answers, "labels")
     for label in declared:
         name, colour, words = label["name"], label["color"], label["description"]
@@ -125,7 +123,7 @@ def _names(answers: Answers, kind: str) -> set[str]:
 
 
 def _branch_rules(answers: Answers) -> tuple[set[str], set[str]]:
-    """The required checks and the kinds of rules of all active rulesets of branches."""
+    """The required checks and the rule types of all active branch rulesets."""
     sets = [
         each
         for each in _of_settings(answers, "rulesets")

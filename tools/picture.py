@@ -1,7 +1,7 @@
-"""Draw the head of the strips as the picture of the README, for light or for dark pages.
+"""Draw the first strips of the home page as the picture of the README, light or dark.
 
-Colour means what it means on the site: blue is faster, orange is slower. The ground behind
-all marks has both.
+Colours are those of the site: blue is faster, orange is slower. The background behind the marks
+has both.
 """
 
 import re
@@ -22,7 +22,7 @@ COLOUR = re.compile(r"--dm-(\w+(?:-\w+)?): (#\w+);")
 
 
 def of_group(group: strips.Group, scheme: Scheme) -> str:
-    """The rows of a group that the home page has in sight, with its heading and the axis."""
+    """Draw the visible rows of a group on the home page, with its heading and axis."""
     ink = _colours(scheme)
     height = TOP + LINE * len(group.strips) + 10
     rows = (_row(each, TOP + LINE * place, ink) for place, each in enumerate(group.strips))
@@ -81,7 +81,7 @@ def _row(each: strips.Strip, top: float, ink: dict[str, str]) -> str:
 
 
 def _name(each: strips.Strip, y: float, ink: dict[str, str]) -> str:
-    """Device and model, as far as there is room before the axis."""
+    """Device and model, cut to the room before the axis."""
     device, model = each.row.device_label, each.row.target_label
     name = escape(device[:NAME])
     more = escape(model[: NAME - len(device)].strip()) if len(device) < NAME - 3 else ""

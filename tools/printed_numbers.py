@@ -1,7 +1,7 @@
 """Store the numbers that methodology, pages and help print: `python -m tools.printed_numbers`.
 
-A test compares the texts with `tests/data/printed_numbers.json`, so that a sentence can be written
-again without a change of a number that it states.
+A test compares the texts with `tests/data/printed_numbers.json`, so that rewriting a sentence
+cannot change its numbers.
 """
 
 import json
@@ -12,17 +12,17 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 STORED = ROOT / "tests" / "data" / "printed_numbers.json"
 TEXTS = ("README.md", "docs/*.md", "site_src/*.md", "pipeline/site/templates/*.jinja")
-_CODE = re.compile(r"\{[%{#].*?[%}#]\}|<(?!\d)[^>]*>|\]\([^)]*\)|https?:\S+", re.DOTALL)
-_NUMBER = re.compile(r"(?<![\w.#&-])\d[\d,]*(?:\.\d+)?(?:\s?[%\u00d7])?(?![\w-])")
+_CODE = re.compile(r"\{[%{#][^{}]*[%}#]\}|<(?!\d)[^<>]*>|\]\([^()]*\)|https?:\S+")
+_NUMBER = re.compile(r"(?<![\w.,#&-])\d[\d,]*(?:\.\d+)?(?:\s?[%\u00d7])?(?![\w-])")
 
 
 def numbers(text: str) -> list[str]:
-    """Return the numbers of a text with % or times, sorted; code and addresses have none."""
+    """Return the sorted numbers of a text with their % or times sign; skip code and addresses."""
     return sorted(each.rstrip(",") for each in _NUMBER.findall(_CODE.sub(" ", text)))
 
 
 def printed() -> Mapping[str, list[str]]:
-    """The numbers by the file or by the command whose help has them."""
+    """The numbers by file, and by command for help texts."""
     return {name: found for name, text in _texts() if (found := numbers(text))}
 
 

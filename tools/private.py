@@ -1,8 +1,8 @@
 """Look for private data in a built site: `python -m tools.private build/site`.
 
-The gate refuses secrets and flags personal data; this reads what visitors get, whatever led there.
-A secret is an error. A text that only looks like one because of the words before it is listed, and
-so are personal data: contributors wrote these texts, and only they can change them.
+The gate refuses secrets and flags personal data; this checks the pages that visitors get. A secret
+is an error. Personal data are only listed, and so is text that looks secret only because of the
+words before it: contributors wrote these texts, and only they can change them.
 """
 
 import re
@@ -13,11 +13,11 @@ from pathlib import Path
 
 from schemas.private import BY_CONTEXT, personal, secret
 
-# What shows the text of contributors; data files hold the same, once more.
+# Files that show contributors' texts; data files repeat the same texts.
 TEXTS = {".html", ".txt", ".xml"}
 NAMES = {"page.json", "submissions.json", "feed.json"}
 MARKUP = {".html", ".xml"}
-# Ids of entries in feeds are UUIDs by their format.
+# The format of feeds requires UUIDs as ids of entries.
 FEEDS = {"feed.json", "feed.xml", "builds.xml"}
 TAG = re.compile(
     r"<(?:script|style)\b.*?</(?:script|style)\s*>|<[^<>]*>", re.DOTALL | re.IGNORECASE

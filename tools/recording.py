@@ -1,8 +1,8 @@
 """Record a command as a picture: `python -m tools.recording OUTPUT.svg PROGRAM [ARGUMENT...]`.
 
-The command is really run, in an empty folder and in 100 columns, and each line appears when it was
-last written, `FASTER` times as fast. Where motion is unwelcome all lines are there at once. Of an
-absolute path the last part is shown; nothing else is changed. `make recording` calls it.
+The command is really run, in an empty folder and in 100 columns. Each line appears at the time of
+its last change, `FASTER` times as fast. All lines appear at once for readers who prefer reduced
+motion. Absolute paths are cut to their last part; nothing else changes. `make recording` calls it.
 """
 
 import os
@@ -25,7 +25,7 @@ from rich.style import Style
 from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
 
-# A code of terminals, an end of a line, or a text without either.
+# A terminal escape code, a line break, or text without either.
 CODES = re.compile(r"\x1b\[\??(?P<count>[0-9;]*)(?P<order>[A-Za-z])|[\r\n]|[^\x1b\r\n]+")
 PATH = re.compile(r"(?<![\w.~:/-])/(?:[\w.+-]+/)+(?=[\w.+-])")
 COLUMNS, FASTER, PAUSE_S = 100, 12, 0.4
@@ -40,7 +40,7 @@ STYLE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A printed line with its colours, and how long after the start it came."""
+    """A printed line with its colours, and its time in seconds after the start."""
 
     at_s: float
     text: Text
@@ -57,7 +57,7 @@ def main() -> int:
 
 
 def printed(command: Sequence[str], folder: str) -> tuple[list[tuple[float, str]], int]:
-    """What a command prints, in pieces with their times, and its exit code."""
+    """Run a command; return its output in pieces with their times, and its exit code."""
     began = time.monotonic()
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
     environment |= {"COLUMNS": str(COLUMNS), "FORCE_COLOR": "1", "TERM": "xterm-256color"}
@@ -75,7 +75,7 @@ def printed(command: Sequence[str], folder: str) -> tuple[list[tuple[float, str]
 
 
 def screen(pieces: Iterable[tuple[float, str]]) -> list[Line]:
-    """The lines that remain in the end, without what a progress bar wrote over."""
+    """Return the lines on the final screen; overwritten text, as of progress bars, is gone."""
     rows: list[tuple[float, str]] = [(0.0, "")]
     row, starts_over = 0, False
     for at_s, code in ((at_s, code) for at_s, text in pieces for code in CODES.finditer(text)):
@@ -97,7 +97,7 @@ def screen(pieces: Iterable[tuple[float, str]]) -> list[Line]:
 
 
 def shortened(line: Line) -> Line:
-    """The line without the folders of absolute paths; one that has some loses its colours."""
+    """Remove the folders of absolute paths; a line that had some loses its colours."""
     plain = PATH.sub("", line.text.plain)
     return line if plain == line.text.plain else replace(line, text=Text(plain))
 
@@ -122,7 +122,7 @@ def svg(command: str, lines: Sequence[Line]) -> str:
 
 
 def _moment(number: int, line: Line) -> float:
-    """When a line appears; those of one moment follow each other, so that they can be read."""
+    """Time at which a line appears; simultaneous lines are staggered, so that they can be read."""
     return max(line.at_s / FASTER, PAUSE_S) + 0.02 * number
 
 
@@ -134,7 +134,7 @@ def _row(number: int, moment: float, text: Text) -> str:
 
 
 def _parts(text: Text) -> Iterator[tuple[int, Text]]:
-    """The pieces of one style with the column where each begins."""
+    """Yield the pieces of one style with their start columns."""
     places = sorted({0, len(text), *(end for span in text.spans for end in (span.start, span.end))})
     for start, end in pairwise(places):
         yield start, text[start:end]

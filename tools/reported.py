@@ -1,7 +1,7 @@
-"""Add one published figure: `python -m tools.reported add`, which asks for what no option gives.
+"""Add one published figure: `python -m tools.reported add`.
 
-It asks what the issue form *Report a published figure* asks, checks the answers as the gate does
-and writes one file to `results/published/`.
+It takes the answers to the issue form *Report a published figure* from its options. Without options
+it asks for them. It checks them as the gate does and writes one file to `results/published/`.
 """
 
 import argparse
@@ -20,7 +20,7 @@ PUBLISHED = Path(__file__).resolve().parents[1] / "results" / "published"
 
 
 def main(arguments: Sequence[str], ask: Callable[[str], str], folder: Path = PUBLISHED) -> int:
-    """0: written; 1: the answers are not a figure; 2: wrong usage."""
+    """Return 0 if written, 1 if the answers are invalid; wrong usage exits with 2."""
     given = _parser().parse_args(arguments)
     answers = {name: getattr(given, name) for name in QUESTIONS}
     if not any(answers.values()):
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str], ask: Callable[[str], str], folder: Path = PUB
         sys.stderr.write(f"{error}\n")
         return 1
     if (folder / name).exists():
-        sys.stderr.write(f"{name} is there already; there is nothing to do\n")
+        sys.stderr.write(f"{name} already exists; there is nothing to do\n")
         return 1
     found = _problems(name, data)
     if found:
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str], ask: Callable[[str], str], folder: Path = PUB
 
 
 def _problems(name: str, data: bytes) -> list[str]:
-    """What the gate would say of the file."""
+    """The gate's findings on the file."""
     with TemporaryDirectory() as place:
         path = Path(place) / name
         path.write_bytes(data)
@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_subparsers(required=True).add_parser("add", help="add one figure")
     for name, question in QUESTIONS.items():
         add.add_argument(f"--{name}", help=question)
-    add.add_argument("--today", help="Day of the transcription, else today.")
+    add.add_argument("--today", help="Day of the transcription (default: today).")
     return parser
 
 

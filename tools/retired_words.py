@@ -1,6 +1,6 @@
 """Find words that `retired_words.toml` retired: `python -m tools.retired_words`.
 
-It prints file, line, the words and what to write instead. Exit code 1: there are some.
+It prints file, line, the words and what to write instead. Exit code 1 if it finds any.
 """
 
 import re
@@ -13,7 +13,7 @@ from pathlib import Path
 
 TABLE = Path(__file__).with_suffix(".toml")
 KINDS = {".css", ".jinja", ".js", ".md", ".py", ".sql", ".toml", ".yml"}
-# What others wrote, prompts that are measured with, and the list with its test.
+# Not checked: other people's texts, prompts of suites, and the list itself with its test.
 FOREIGN = re.compile(
     r"results/|tests/(data|captures)/|harness/campaign/suites/|tools/(sources|retired)|"
     "tests/test_vocabulary|CONTRIBUTING"
@@ -22,7 +22,7 @@ FOREIGN = re.compile(
 
 @cache
 def entries() -> tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]:
-    """The table: what a text must hold, in lower case, the pattern, and what to write instead."""
+    """Read the table: lower-case words to look for first, the pattern, and the replacement."""
     flags = re.IGNORECASE | re.MULTILINE
     return tuple(
         (tuple(each["seek"]), re.compile(each["pattern"], flags), each["instead"])
@@ -31,7 +31,7 @@ def entries() -> tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]:
 
 
 def retired(text: str) -> Iterator[tuple[int, str, str]]:
-    """The retired words in a text: line, words, and what to write instead."""
+    """Yield the retired words in a text: line, words, and what to write instead."""
     lower = text.lower()
     for seek, pattern, instead in entries():
         if any(each in lower for each in seek):

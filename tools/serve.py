@@ -1,7 +1,7 @@
 """Serve a built site on this machine as a static host does: `python -m tools.serve FOLDER`.
 
-What is missing is answered with the site's page for missing addresses, which shows the submissions
-of a large collection. Texts are compressed, as hosts do. Needs nothing but Python.
+A missing address is answered with the site's 404 page, which shows the submissions of a large
+collection. Texts are compressed. Only Python is needed.
 """
 
 import argparse
@@ -16,20 +16,20 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import BinaryIO
 
-# What begins so shrinks; pictures and Parquet are packed already.
+# Types worth compressing; pictures and Parquet are compressed already.
 TEXTS = ("text/", "application/json", "application/javascript", "application/xml", "image/svg")
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """The plain file server without lists of folders and without a line per request."""
+    """The standard file server without folder lists and without a log line per request."""
 
     extensions_map = SimpleHTTPRequestHandler.extensions_map | {".txt": "text/plain; charset=utf-8"}
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def send_head(self) -> io.BytesIO | BinaryIO | None:
-        """Begin an answer: an existing text is compressed where the browser accepts it."""
+        """Send the headers; compress an existing text if the browser accepts gzip."""
         path = Path(self.translate_path(self.path))
         if self.path.partition("?")[0].endswith("/"):
             path /= "index.html"
@@ -47,12 +47,12 @@ class Handler(SimpleHTTPRequestHandler):
         return io.BytesIO(data)
 
     def list_directory(self, path: object) -> None:
-        """A folder without a page is missing, as on a static host."""
+        """Answer 404 for a folder without a page, as a static host does."""
         del path
         self.send_error(HTTPStatus.NOT_FOUND)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answer with the site's own page for what is missing."""
+        """Answer 404 with the site's own page."""
         page = Path(self.directory, "404.html")
         if code != HTTPStatus.NOT_FOUND or not page.is_file():
             super().send_error(code, message, explain)
@@ -73,13 +73,13 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("port", nargs="?", type=int, default=8000)
     chosen = parser.parse_args(words)
     if not Path(chosen.folder, "index.html").is_file():
-        sys.stderr.write(f"{chosen.folder} holds no site. Build one: python -m pipeline build\n")
+        sys.stderr.write(f"{chosen.folder} contains no site. Build one: python -m pipeline build\n")
         return 1
     handler = partial(Handler, directory=chosen.folder)
     try:
         server = ThreadingHTTPServer(("127.0.0.1", chosen.port), handler)
     except (OSError, OverflowError) as error:
-        sys.stderr.write(f"Port {chosen.port} cannot be used ({error}). Name another one.\n")
+        sys.stderr.write(f"Port {chosen.port} cannot be used ({error}). Choose another port.\n")
         return 1
     sys.stderr.write(f"Open http://127.0.0.1:{server.server_port}/ and stop with Ctrl-C.\n")
     with server, suppress(KeyboardInterrupt):

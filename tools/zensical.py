@@ -1,8 +1,8 @@
-"""Compare the site with what Zensical makes: `python -m tools.zensical SITE PROGRAM FOLDER`.
+"""Compare the site with a build by Zensical: `python -m tools.zensical SITE PROGRAM FOLDER`.
 
-The theme's authors end mkdocs-material on 2027-05-05 and write Zensical in its place, which reads
-the same configuration. All words of the title and the article of every page are compared, and
-which files there are; `make zensical` installs the newest version that installs and calls this.
+The theme's authors end mkdocs-material on 2027-05-05 in favour of Zensical, which reads the same
+configuration. All words in the title and the article of every page are compared, and the lists of
+files. `make zensical` installs the newest version that installs, and calls this.
 """
 
 import os
@@ -27,7 +27,7 @@ NEAR = 3  # words on each side of a difference
 
 
 class Words(HTMLParser):
-    """What a page says: the words of its title and of its article, in order."""
+    """The words in the title and the article of a page, in order."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class Words(HTMLParser):
 
 
 def main(site: Path, program: Path, folder: Path) -> int:
-    """Build, compare and print all differences; 1 only where Zensical builds no site."""
+    """Build, compare and print all differences; 1 only if Zensical fails to build."""
     built = build(site, program, folder)
     if built is None:
         return 1
@@ -81,9 +81,9 @@ def main(site: Path, program: Path, folder: Path) -> int:
 
 
 def build(site: Path, program: Path, folder: Path) -> Path | None:
-    """The site as Zensical builds it of what MkDocs read; `None`, with its output, if it fails."""
+    """Build the site with Zensical from MkDocs's input; print its output; `None` on failure."""
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(ROOT / THEME, folder / THEME)  # its cache is to stay out of the checkout
+    shutil.copytree(ROOT / THEME, folder / THEME)  # keeps Zensical's cache out of the checkout
     shutil.copy(ROOT / "mkdocs.yml", folder)
     source = site.resolve().with_name(f"{site.name}-source")
     shutil.copytree(source, folder / "docs")
@@ -104,7 +104,7 @@ def pages(site: Path) -> dict[str, list[str]]:
 
 
 def differences(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
-    """Each run of words that differs, with a few before it."""
+    """Yield each run of words that differs, with a few words before it."""
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     for kind, first, last, start, end in matcher.get_opcodes():
         if kind != "equal":
@@ -118,13 +118,13 @@ def _cut(words: Sequence[str]) -> str:
 
 
 def _files(site: Path) -> set[str]:
-    """Everything but pages, and without the digests in names."""
+    """All files except pages, with digests removed from their names."""
     found = (p.relative_to(site).as_posix() for p in site.rglob("*") if p.is_file())
     return {re.sub(r"\.[0-9a-f]{8,}\b", "", name) for name in found if not name.endswith(PAGE)}
 
 
 def _kind(name: str) -> str:
-    """A file of the theme as its folder and ending, any other by its name."""
+    """Folder and suffix for a file of the theme, the name for any other."""
     path = Path(name)
     of_theme = re.match(r"assets/(?:javascripts|stylesheets|images)/", name)
     return f"{path.parent.as_posix()}/*{path.suffix}" if of_theme else name

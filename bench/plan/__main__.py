@@ -1,9 +1,9 @@
-"""`python -m bench.plan [FILE]` prints how far the planner is from measured memory.
+"""Print the planner's errors against measured memory: `python -m bench.plan [FILE]`.
 
-`memory_points.json` of this folder, or a file like it, lists public logs: each with what a person
-knows before loading and the buffers that the engine logged. Prediction and fact are printed next to
-each other, then the errors. `--write` stores those in `answers/planner_errors.json`, from
-where pages and the terminal take them.
+`memory_points.json` of this folder, or a file like it, lists public logs: each with the facts known
+before loading and the buffers that the engine logged. Prediction and fact are printed next to each
+other, then the errors. `--write` stores the errors in `answers/planner_errors.json`, which pages
+and the terminal read.
 """
 
 import argparse

@@ -13,9 +13,9 @@ from bench.plan.points import Point, facts_behind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedPlan:
-    """A point with its prediction: (fact, plan) in MiB by kind, over all and in layers.
+    """A point with its prediction: (fact, plan) in MiB by kind, in total and in layers.
 
-    `missed` is by how much a device held more than planned, over what "fits" allows for.
+    `missed` is the memory used beyond the plan, as a multiple of the allowance of "fits".
     """
 
     point: Point
@@ -28,7 +28,7 @@ class ComparedPlan:
 
 
 def compared(point: Point) -> ComparedPlan:
-    """A point against its plan."""
+    """Compare a point with its plan."""
     case, found = projected(point)
     facts = case.target
     fact = dict(point.device_mib)
@@ -43,7 +43,7 @@ def compared(point: Point) -> ComparedPlan:
     elif {"model", "compute"} <= fact.keys():
         total = (sum(fact.values()), sum(planned[kind] for kind in fact))
     caches = {}
-    for kind in ("kv", "recurrent"):  # over all places, wherever the layers are
+    for kind in ("kv", "recurrent"):  # device and host together
         everywhere = fact.get(kind, 0.0) + point.host_mib.get(kind, 0.0)
         if everywhere:
             caches[kind] = (everywhere, planned[kind] + getattr(found.host, kind))
@@ -65,7 +65,7 @@ def _missed(
     planned: Mapping[str, float],
     allowance: float,
 ) -> float | None:
-    """Over 1 where a device held more than "fits" allows for; `None` if not all was logged."""
+    """Above 1 if a device used more than "fits" allows for; `None` if buffers are unlogged."""
     if point.total_mib is not None:
         return (point.total_mib - sum(planned[kind] for kind in KINDS)) / allowance
     if "compute" not in {*kinds, *point.older_mib}:
@@ -76,10 +76,9 @@ def _missed(
 
 
 def wrongly_fitting(judged: Sequence[tuple[str, float]]) -> int:
-    """How often "fits" is wrong at its bound, each origin left out in turn.
+    """Count the points at which "fits" is wrong, by leave-one-origin-out cross-validation.
 
-    The bound is as wide as the worst point of the other origins needs it, and never less than
-    the planner's.
+    The bound is set by the worst point of the other origins, and is at least the planner's.
     """
     wrong = 0
     for left_out in {origin for origin, _ in judged}:
@@ -89,7 +88,7 @@ def wrongly_fitting(judged: Sequence[tuple[str, float]]) -> int:
 
 
 def memory_error(points: Sequence[ComparedPlan]) -> LoggedMemoryError:
-    """The errors over held-out points if there are any, and of "fits" over all."""
+    """The errors over held-out points (all points if none is held out), and of "fits" over all."""
     judged = [(each.point.origin, each.missed) for each in points if each.missed is not None]
     layers = [abs(each.layers[1] - each.layers[0]) for each in points if each.layers]
     points = [each for each in points if each.point.held_out] or points
@@ -109,7 +108,7 @@ def memory_error(points: Sequence[ComparedPlan]) -> LoggedMemoryError:
 
 
 def projected(point: Point) -> tuple[LoadPlan, Projection]:
-    """What is loaded, and where the planner puts it. Raises `UnknownShapeError`."""
+    """The load and its planned placement. Raises `UnknownShapeError`."""
     case = LoadPlan(
         target=facts_behind(point),
         setting=point.setting,

@@ -16,7 +16,7 @@ _DEFAULT = "Q4_K_M"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arch:
-    """The counts and widths that an engine logs of a model, by its names for them."""
+    """The counts and widths that an engine logs about a model, under the engine's names."""
 
     kv_layers: int = 0
     swa_layers: int = 0
@@ -41,12 +41,12 @@ class Arch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """What was loaded and what it took.
+    """A loaded model, its setting and the memory it used.
 
-    `gpu_layers` is `None` where the engine chose them within `free_mib`; it chose `chosen_layers`.
-    `device_mib` and `host_mib` are logged buffers by kind, `total_mib` all that a device held.
-    `older_mib` is what builds that reserve more held besides, which "fits" is to allow for.
-    `held_out`: the formulas were written without it.
+    `gpu_layers` is `None` where the engine chose `chosen_layers` to fit in `free_mib`.
+    `device_mib` and `host_mib` are logged buffers by kind, `total_mib` all memory of a device.
+    `older_mib` is additional memory that older builds reserve, which "fits" must allow for.
+    `held_out`: the formulas were written without this point.
     """
 
     id: str
@@ -71,31 +71,31 @@ class Point:
 
     @property
     def origin(self) -> str:
-        """Who published it: points of one origin are left out together."""
+        """The publisher: points of one origin are left out together."""
         return re.split(r"[:#,§]", self.source)[0]
 
 
 class UnknownShapeError(ValueError):
-    """A point that cannot be planned; the message says what it lacks."""
+    """A point that cannot be planned; the message names the missing facts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointList:
-    """A list of points, and where they come from."""
+    """A list of points and a note on their sources."""
 
     note: str
     points: tuple[Point, ...]
 
 
 def listed_points(file: Path = POINTS) -> tuple[Point, ...]:
-    """The points of this folder, or of another file of this form."""
+    """Read the points of this folder, or of another file in this format."""
     return msgspec.json.decode(file.read_bytes(), type=PointList).points
 
 
 def facts_behind(point: Point) -> ModelFacts:
-    """The facts of a model by the table of shapes, or by what the point says of it.
+    """Return the facts of a model from the table of shapes, or else from the point.
 
-    Raises `UnknownShapeError` where neither says what its layers are.
+    Raises `UnknownShapeError` if neither describes its layers.
     """
     shape, bits, arch = shape_of(point.model), quantisation_of(point.quant), point.arch
     if shape is None:
@@ -126,9 +126,9 @@ def facts_behind(point: Point) -> ModelFacts:
 
 
 def _bare_facts(point: Point, arch: Arch) -> ModelFacts:
-    """Facts of a model that the table of shapes does not have."""
+    """Facts of a model that is missing from the table of shapes."""
     known = point.file_bytes is not None
-    weight = 1.0 if known else 0.0  # all layers alike, until they are scaled to the file
+    weight = 1.0 if known else 0.0  # equal layers, later scaled to the file size
     layers = (replace(x, weight_bytes=weight) for x in _layers(arch))
     head = Layer(k_width=arch.k_gqa, v_width=arch.v_gqa, weight_bytes=weight)
     bits = quantisation_of(point.quant) or quantisation_of(_DEFAULT) if known else None
@@ -152,7 +152,7 @@ def _bare_facts(point: Point, arch: Arch) -> ModelFacts:
 
 
 def _layers(arch: Arch) -> tuple[Layer, ...]:
-    """The layers in their order: every so many attend to everything, by their counts."""
+    """The layers in order, with full-attention layers at regular intervals."""
     total = arch.kv_layers + arch.swa_layers + arch.rs_layers
     every = max(1, round(total / arch.kv_layers)) if arch.kv_layers else total + 1
     kinds = {

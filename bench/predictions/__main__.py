@@ -1,7 +1,7 @@
-"""`python -m bench.predictions` fits all results and says how far predictions are from them.
+"""Fit all results and print the errors of predictions: `python -m bench.predictions`.
 
-It writes the fit to `answers/fitted.json`, and to `bench/figures/` the tables of the page Proofs
-and the ledger. All that is printed is about people who had no part in it: 20 folds by person.
+It writes the fit to `answers/fitted.json`, and the ledger and the tables of the page Proofs to
+`bench/figures/`. All printed errors are cross-validated, in 20 folds by person.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ _SHOWN, _WIDTH = 10, 150
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """The rows that can be predicted, of how many; the digest is of all."""
+    """The rows that can be predicted; `listed` counts all rows, `digest` covers all."""
 
     rows: Sequence[Seen]
     listed: int
@@ -44,7 +44,7 @@ class Inputs:
 
 
 def main() -> None:
-    """Write fit, tables and ledger, and print what the contract asks for."""
+    """Write fit, tables and ledger, and print the figures that the contract requires."""
     results = open_database(ROOT / "results")
     inputs = inputs_of(results)
     fit, found = fit_and_folds(inputs)
@@ -70,28 +70,28 @@ def main() -> None:
 
 
 def inputs_of(results: duckdb.DuckDBPyConnection) -> Inputs:
-    """What results say, as numbers."""
+    """Turn the results into rows and a design matrix."""
     found = listed(results)
     rows = tuple(seen(found))
     return Inputs(rows=rows, listed=len(found), digest=digest_of(found), design=design_of(rows))
 
 
 def fit_and_folds(inputs: Inputs) -> tuple[Fitted, Sequence[Predicted]]:
-    """The fit to everything, with intervals from the people left out, and these people's rows."""
+    """Fit all rows, with intervals from cross-validation; also return the held-out predictions."""
     found = with_reach([*left_out(inputs.rows, inputs.design)])
     fit = fit_of(inputs.design, np.ones(len(inputs.rows), dtype=bool))
     return msgspec.structs.replace(fit, digest=inputs.digest, kinds=intervals(found)), found
 
 
 def shipped_file(fit: Fitted) -> bytes:
-    """The fit as it ships: a line for each effect, so that a change can be read."""
+    """The fit as it ships: one line per effect, so that a diff is readable."""
     return msgspec.json.encode(fit).replace(b'],"', b'],\n"') + b"\n"
 
 
 def goals(
     results: duckdb.DuckDBPyConnection, inputs: Inputs, found: Sequence[Predicted]
 ) -> Iterator[tables.Line]:
-    """What the contract asks for and what was reached."""
+    """Yield the goals of the contract and the values reached."""
     yield from (goal.line(found) for goal in tables.GOALS)
     yield {
         "name": "Share of the figures with a prediction",
@@ -104,7 +104,7 @@ def goals(
     off = [row[0] for row in results.sql(ROUND_COSTS.read_text("utf-8")).fetchall()]
     for what, must, share in (("median", 0.01, 0.5), ("95th percentile", 0.04, 0.95)):
         yield {
-            "name": f"Cost of a round on a V100, from five kinds of text to the sixth: {what}",
+            "name": f"Error of a round's cost on a V100, from five other kinds of text: {what}",
             "must": f"at most {must}",
             "reached": round(float(np.quantile(off, share)), 4),
             "constant": None,
@@ -113,7 +113,7 @@ def goals(
         }
     probes = results.sql("select abs(unexplained), voter from prediction").fetchall()
     yield {
-        "name": "A verification curve and a known yield, by the probes of a campaign: median",
+        "name": "Error of speedups from a campaign's probes and tokens per round: median",
         "must": "at most 0.1",
         "reached": round(float(np.median([error for error, _ in probes])), 4),
         "constant": None,

@@ -2,9 +2,9 @@
 
 A Bayesian ridge regression on the logarithm of the speedup. Every effect has a normal prior around
 0 with the standard deviation of its name (`SPREADS`), so a card or pair that few people tried is
-drawn to its relatives. Each person has their own effect, and many rows of one person count
-less each, so that a sweep does not outvote others. Student's t instead of the normal distribution,
-by iterated weights (Lange, Little and Taylor 1989), keeps faults from moving everything.
+drawn to its relatives. Each person has their own effect, and each row counts less if its person
+has many, so that a sweep does not outvote others. Errors follow Student's t instead of the normal
+distribution, by iterated weights (Lange, Little and Taylor 1989), so outliers move the fit little.
 """
 
 from collections import Counter
@@ -22,8 +22,8 @@ from bench.predictions.rows import Seen
 Array: TypeAlias = npt.NDArray[np.float64]
 Chosen: TypeAlias = npt.NDArray[np.bool_]  # which rows
 
-# Prior standard deviations of logarithms, by the name of an effect; one without is left out.
-# Chosen by people left out, as `python -m bench.predictions` reports them.
+# Prior standard deviations of logarithms, by the name of an effect. They were chosen by
+# cross-validation over people, as `python -m bench.predictions` reports it.
 SPREADS: Mapping[str, float] = {
     "all": 1.0, "physics": 0.5, "plain speed": 0.3, "method": 0.3, "method and shape": 0.5,
     "kind": 0.15, "kind and method": 0.1, "kind and shape": 0.1, "kind, shape and method": 0.1,
@@ -31,17 +31,17 @@ SPREADS: Mapping[str, float] = {
     "depth": 0.15, "depth and shape": 0.1, "task": 0.15, "task and depth": 0.15,
     "partly": 0.3, "cards": 0.15, "pair": 0.05, "card": 0.05,
 }  # fmt: skip
-PERSON, ROW = 0.3, 0.12  # of a person, and of a row of one person
+PERSON, ROW = 0.3, 0.12  # deviation between people, and between one person's rows
 _FREEDOM = 4.0  # of Student's t
-_CROWD = 0.7  # a row of n of one person counts as n to the power of minus this
-_HALF_LIFE_YEARS = 1.0  # of what an old build says about today's
+_CROWD = 0.7  # each of a person's n rows has the weight n to the power of minus this
+_HALF_LIFE_YEARS = 1.0  # of the weight of an old row
 _ROUNDS = 6
 _MONTHS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """Rows as numbers: one column an effect or a person, in units of its prior deviation."""
+    """Rows as numbers: one column per effect or person, in units of its prior deviation."""
 
     values: Array
     names: tuple[str, ...]
@@ -50,10 +50,10 @@ class Design:
     weights: Array
 
     def fit(self, chosen: Chosen) -> tuple[Array, Array]:
-        """Each column's coefficient with its standard deviation, from the chosen rows.
+        """Return each column's coefficient and standard deviation, from the chosen rows.
 
-        A deviation is that of one effect when the others are known: what an interval is too narrow
-        by is in its width, which people who were left out decide.
+        A deviation treats the other effects as known. Intervals would be too narrow with it alone,
+        so their width is calibrated by cross-validation over people.
         """
         x, y, base = self.values[chosen], self.truth[chosen], self.weights[chosen]
         used = x.any(axis=0)
@@ -69,7 +69,7 @@ class Design:
         return coefficients * self.scales, deviations * self.scales
 
     def effects(self, chosen: Chosen) -> dict[str, tuple[float, float]]:
-        """The effects that ship: effects that the chosen rows know, without people."""
+        """The effects that ship: those that the chosen rows inform, without people."""
         return {
             name: (round(float(value), 4), round(float(deviation), 4))
             for name, value, deviation, scale in zip(
@@ -80,7 +80,7 @@ class Design:
 
 
 def design_of(rows: Sequence[Seen]) -> Design:
-    """The rows as numbers; the newest of them is what others are old beside."""
+    """Turn rows into numbers; the age of a row is relative to the newest."""
     columns: dict[str, int] = {}
     cells: list[tuple[int, int, float]] = []
     for at, row in enumerate(rows):
@@ -110,7 +110,7 @@ def _weights(rows: Sequence[Seen]) -> Array:
 
 
 def _years(day: str) -> float:
-    """A day as years; not a number where none is stated."""
+    """A day in years; NaN if the row has none."""
     try:
         found = date.fromisoformat((day + "-01-01")[:10])
     except ValueError:

@@ -1,4 +1,4 @@
-"""Predict every row from people who had no part in it, and see how far the truth is."""
+"""Cross-validate over people: predict every row from the rows of other people."""
 
 import hashlib
 import math
@@ -16,16 +16,16 @@ from bench.predictions.rows import Seen
 
 FOLDS = 20
 LEVEL = 0.9
-ENOUGH = 15  # people, for a kind to have its own interval
+ENOUGH = 15  # people that a kind needs for its own interval
 ALL = "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
-    """A row with what was predicted for it; everything is a logarithm.
+    """A row with its prediction; everything is a logarithm.
 
-    `constant` is the best one over the people who were known. `reach` is the half-width of the
-    90 % interval, which the row's own fold had no part in.
+    `constant` is the best constant prediction over the people in the fit. `reach` is the half-width
+    of the 90 % interval, computed without the row's fold.
     """
 
     row: Seen
@@ -40,20 +40,20 @@ class Predicted:
 
     @property
     def chance(self) -> float:
-        """The chance of a gain that the interval states."""
+        """The chance of a gain that follows from the interval."""
         ends = (self.middle, self.middle - self.reach, self.middle + self.reach)
         return chance_of_gain(*map(math.exp, ends))
 
 
 def fold_of(person: str) -> int:
-    """The fold in which a person is left out: by the digest of the name, so that it stays."""
+    """The fold that leaves a person out, from a digest of the name so that it never changes."""
     return int(hashlib.sha256(person.encode()).hexdigest(), 16) % FOLDS
 
 
 def left_out(
     rows: Sequence[Seen], design: Design, folds: Iterable[int] = range(FOLDS)
 ) -> Iterator[Predicted]:
-    """Each row of these folds, predicted from all other folds."""
+    """Predict each row of these folds from all other folds."""
     place = np.array([fold_of(row.person) for row in rows])
     for fold in folds:
         yield from predictions(rows, design, place != fold, place == fold)
@@ -62,7 +62,7 @@ def left_out(
 def predictions(
     rows: Sequence[Seen], design: Design, known: Chosen, asked: Chosen
 ) -> Iterator[Predicted]:
-    """The asked rows, predicted from the known ones."""
+    """Predict the asked rows from the known ones."""
     fit = fit_of(design, known)
     constant = best_constant(rows[at] for at in np.flatnonzero(known))
     for at in np.flatnonzero(asked):
@@ -73,7 +73,7 @@ def predictions(
 
 
 def fit_of(design: Design, known: Chosen) -> Fitted:
-    """The fit to the known rows, without intervals."""
+    """Fit the known rows, without intervals."""
     return Fitted(
         digest="",
         noise=round(math.hypot(PERSON, ROW), 4),
@@ -84,7 +84,7 @@ def fit_of(design: Design, known: Chosen) -> Fitted:
 
 
 def best_constant(rows: Iterable[Seen]) -> float:
-    """The logarithm of the one speedup that is nearest to all: the median over people."""
+    """Logarithm of the best constant speedup: the median over people's medians."""
     each = by_person(((row.person, row.log_speedup) for row in rows), np.median)
     return float(np.median(each))
 
@@ -92,7 +92,7 @@ def best_constant(rows: Iterable[Seen]) -> float:
 def by_person(
     values: Iterable[tuple[str, float]], join: Callable[[list[float]], np.floating]
 ) -> list[float]:
-    """One value of each person."""
+    """Reduce the values of each person to one."""
     each = defaultdict(list)
     for person, value in values:
         each[person].append(value)
@@ -104,7 +104,7 @@ def people(found: Iterable[Predicted]) -> int:
 
 
 def widths(found: Iterable[Predicted]) -> float:
-    """How many deviations hold 90 % of the rows, where all people count the same."""
+    """Number of deviations that contain 90 % of the rows, with equal weight per person."""
     each = sorted((one.off / one.deviation, one.row.person) for one in found)
     rows: dict[str, int] = defaultdict(int)
     for _, person in each:
@@ -118,7 +118,7 @@ def widths(found: Iterable[Predicted]) -> float:
 
 
 def with_reach(found: Sequence[Predicted]) -> tuple[Predicted, ...]:
-    """The rows with the intervals of their kind, or of all rows where too few people tried."""
+    """Add to each row the interval of its kind, or of all rows if too few people tried the kind."""
     kinds = by_kind(found)
     known = {
         (kind, fold): widths(one for one in alike if fold_of(one.row.person) != fold)
@@ -134,7 +134,7 @@ def with_reach(found: Sequence[Predicted]) -> tuple[Predicted, ...]:
 
 
 def by_kind(found: Sequence[Predicted]) -> Mapping[str, Sequence[Predicted]]:
-    """The rows of each kind that enough people tried, and all of them."""
+    """Group the rows by kind: the kinds that enough people tried, and all rows."""
     kinds = {ALL: list(found)}
     for one in found:
         kinds.setdefault(one.row.case.kind, []).append(one)
@@ -142,7 +142,7 @@ def by_kind(found: Sequence[Predicted]) -> Mapping[str, Sequence[Predicted]]:
 
 
 def intervals(found: Sequence[Predicted]) -> dict[str, Coverage]:
-    """The widths of each kind, with the share that they hold of people who had no part in them."""
+    """The interval width of each kind, with its cross-validated coverage."""
     return {
         kind: Coverage(
             widths=round(widths(alike), 3),
@@ -155,6 +155,6 @@ def intervals(found: Sequence[Predicted]) -> dict[str, Coverage]:
 
 
 def share_held(found: Iterable[Predicted]) -> float:
-    """The share within their intervals, where each person counts once."""
+    """Share of rows inside their interval, with equal weight per person."""
     held = ((one.row.person, float(one.off <= one.reach)) for one in found)
     return float(np.mean(by_person(held, np.mean)))

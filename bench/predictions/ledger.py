@@ -1,7 +1,7 @@
-"""The ledger: every figure in the order of its date, predicted from what was known before it.
+"""The ledger: every figure in order of date, predicted from earlier figures alone.
 
-The fit is repeated for each month of the data, from the months before it. An interval is as wide
-as the earlier misses of the ledger ask for.
+The fit is repeated for each month of the data, from the months before it. The width of an interval
+is calibrated on the earlier errors of the ledger.
 """
 
 import csv
@@ -20,7 +20,7 @@ Entry = Mapping[str, object]
 
 
 def entries(rows: Sequence[Seen]) -> Iterator[Entry]:
-    """All figures with what had been predicted for them, oldest first.
+    """Yield all figures with their earlier predictions, oldest first.
 
     Figures of the first month, and figures without a date, have no prediction.
     """

@@ -1,5 +1,5 @@
--- One row is a kind of text of an arm on a V100: by how much the round's cost that the other kinds
--- show misses its own, and so its speedup by its own tokens a round.
+-- One row is a kind of text of an arm on a V100: the error of predicting its cost of a round from
+-- the other kinds. With the text's tokens per round known, the speedup has the same error.
 with kind as (
   select
     submission,

@@ -1,4 +1,4 @@
-"""Every speedup in `results/` as a case that can be predicted, with who found it and when."""
+"""Read every speedup in `results/` as a case to predict, with its person and date."""
 
 import hashlib
 import math
@@ -25,18 +25,18 @@ from answers.predict import Setup, case_of, setup_of
 from answers.presets import preset_named
 
 QUERY = Path(__file__).with_name("rows.sql")
-# Main memory of machines, which few state: what people published fitted, so there is room. For the
-# same reason the least context is taken, no margin, and a draft displaces nothing of a target that
-# fits by itself.
+# Few people state their main memory. A published setting did fit, so memory is assumed to be ample.
+# For the same reason the context is minimal, there is no margin, and a draft displaces no layers of
+# a target that fits without it.
 _ROOM_GIB, _CONTEXT = 512.0, 1024
 _AMPLE_MIB = 1e7
-# A speedup beyond these is a fault of a setting, such as a vocabulary that does not fit.
+# A speedup outside these bounds is due to a faulty setting, such as a mismatched vocabulary.
 _LEAST, _MOST = 0.02, 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """A speedup that a person found on a day: YYYY-MM-DD, or shorter."""
+    """A speedup with its person and its `day`: YYYY-MM-DD, YYYY-MM or YYYY."""
 
     case: Case
     log_speedup: float
@@ -49,18 +49,18 @@ class Seen:
 
 
 def listed(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[Any, ...], ...]:
-    """The rows of the results, in a fixed order."""
+    """Read the rows of the results, in a fixed order."""
     relation = connection.sql(QUERY.read_text("utf-8"))
     return tuple(dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall())
 
 
 def digest_of(rows: tuple[dict[str, Any], ...]) -> str:
-    """What tells one set of rows from another: 16 digits of a SHA-256."""
+    """Digest of a set of rows: 16 digits of a SHA-256."""
     return hashlib.sha256(repr(rows).encode()).hexdigest()[:16]
 
 
 def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
-    """The rows whose machine and model can be planned: others have no prediction."""
+    """Yield the rows that can be predicted, because their machine and model can be planned."""
     for row in rows:
         case = _case(row) if _LEAST < row["speedup"] < _MOST else None
         if case is not None:
@@ -77,7 +77,7 @@ def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
 
 
 def _person(name: str) -> str:
-    """One name for a person who is named in full, with a user name or with an address."""
+    """One key for a person, from a full name, a user name or an address."""
     handle = re.search(r"\(([\w-]+)\)|\bby (\w+) and contributors", name)
     return ((handle[1] or handle[2]) if handle else name.partition(",")[0]).lower()
 
@@ -108,7 +108,7 @@ def _case(row: dict[str, Any]) -> Case | None:
 def _planned(
     model: str, quantisation: str | None, card: str, *, on_cpu: bool
 ) -> tuple[Question, LoadPlan, Setup, Placements] | None:
-    """A model on a machine without anything that results say; `None` where one is unknown."""
+    """Plan a model on a machine without using results; `None` if either is unknown."""
     cards = tuple(re.sub(r"(\d{1,3}) \N{MULTIPLICATION SIGN} ", r"\1x ", card).split(" + "))
     words = (
         MachineWords(gpus=("none",), cpu=card, ram=_ROOM_GIB)
@@ -136,7 +136,7 @@ def _planned(
 
 
 def _way(method: str, draft: str | None, question: Question) -> Way:
-    """How a row drafts, with an assumed drafter where nobody lists the one that it names."""
+    """The way a row drafts; an unlisted drafter is replaced by an assumed one."""
     source, target = source_of(method), question.target
     found = None
     if source != "text" and draft:

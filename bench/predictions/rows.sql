@@ -1,5 +1,5 @@
--- One row is one speedup of one request at a time, with the setting that it is of and the person
--- who counts as one vote: of a measured or imported cell, or of a published pair of rates.
+-- One row is one speedup of a single stream, from a measured or imported cell or from a published
+-- pair of rates, with its setting and its person (one vote each).
 select
   tier,
   device_label,

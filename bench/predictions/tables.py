@@ -1,7 +1,7 @@
-"""What `make predictions` prints and the page Proofs shows: errors, calibration and worst misses.
+"""The tables of `make predictions` and the page Proofs: errors, calibration and worst misses.
 
-A person's error is the median of their rows' |log ratio|, a share is the mean of their rows. A
-figure of a table is the median over people, or the mean of their shares.
+A person's error is the median of |log ratio| over their rows, a person's share is the mean over
+their rows. A figure of a table is the median error or the mean share over people.
 """
 
 import math
@@ -17,42 +17,42 @@ from bench.predictions.folds import Predicted, by_person, fold_of, people, share
 
 Line = Mapping[str, object]
 Rows = Sequence[Predicted]
-_FAR = math.log(1.1)  # the side of 1 is asked where the truth is at least so far from it
-_FEW = 5  # people; a kind of fewer has no line
+_FAR = math.log(1.1)  # the side of 1 is judged only if the truth is at least this far from 1
+_FEW = 5  # people; a kind with fewer has no line
 _WORST = 10
 _CONSUMER = ("nvidia", "nvidia old", "amd", "intel")
-_SHARES = {0.5: 0.6745, 0.8: 1.2816, 0.9: 1.6449, 0.95: 1.96}  # with the normal's half-widths
+_SHARES = {0.5: 0.6745, 0.8: 1.2816, 0.9: 1.6449, 0.95: 1.96}  # normal half-widths
 _CHANCES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
 
 
 def factor(rows: Rows) -> float:
-    """The median factor that predictions are off by."""
+    """Median error of the predictions, as a factor."""
     return _median((one.row.person, one.off) for one in rows)
 
 
 def constant_factor(rows: Rows) -> float:
-    """The same for the best constant of each fold."""
+    """Median error of the best constant of each fold, as a factor."""
     return _median((x.row.person, abs(x.constant - x.row.log_speedup)) for x in rows)
 
 
 def half_width(rows: Rows) -> float:
-    """The geometric mean of the half-widths of 90 % intervals, as a factor."""
+    """Geometric mean half-width of the 90 % intervals, as a factor."""
     return math.exp(_mean((one.row.person, one.reach) for one in rows))
 
 
 def side_right(rows: Rows) -> float:
-    """How often a prediction is on the side of 1 where the truth is, beyond 10 %."""
+    """Share of predictions on the same side of 1 as the truth."""
     return _mean((one.row.person, float(one.middle * one.row.log_speedup > 0)) for one in rows)
 
 
 def constant_side(rows: Rows) -> float:
-    """The same for the best constant of each fold."""
+    """Share of folds' best constants on the same side of 1 as the truth."""
     return _mean((one.row.person, float(one.constant * one.row.log_speedup > 0)) for one in rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """A line of what predictions are to reach, over some of the rows."""
+    """A goal for the predictions, over some of the rows."""
 
     name: str
     must: str
@@ -73,7 +73,7 @@ class Goal:
 
 
 def far(rows: Rows) -> Rows:
-    """Those whose truth is clearly on one side of 1."""
+    """Rows whose truth is clearly on one side of 1."""
     return [one for one in rows if abs(one.row.log_speedup) > _FAR]
 
 
@@ -82,7 +82,7 @@ def _own_heads(rows: Rows) -> Rows:
 
 
 def _seen_elsewhere(rows: Rows) -> Rows:
-    """Those whose model and method people of other folds tried on another card."""
+    """Rows whose model and method were tried on another card by people of other folds."""
     tried = defaultdict(set)
     for one in rows:
         tried[_pair(one)].add((fold_of(one.row.person), one.row.case.rig.card))
@@ -99,16 +99,20 @@ def _seen_elsewhere(rows: Rows) -> Rows:
 GOALS = (
     Goal(name="Median factor off", must="at most 1.26", reached=factor, constant=constant_factor),
     Goal(
-        name="The same, own heads on consumer cards",
+        name="Median factor off, built-in heads on consumer cards",
         must="at most 1.18",
         reached=factor,
         constant=constant_factor,
         of=_own_heads,
     ),
-    Goal(name="90 % interval holds the truth", must="0.85 to 0.95", reached=share_held),
-    Goal(name="Half-width of the interval, a factor", must="at most 1.9", reached=half_width),
     Goal(
-        name="Side of 1 right where the truth is beyond 10 %",
+        name="Share of 90 % intervals that contain the truth",
+        must="0.85 to 0.95",
+        reached=share_held,
+    ),
+    Goal(name="Half-width of the interval, as a factor", must="at most 1.9", reached=half_width),
+    Goal(
+        name="Share on the right side of 1 where the truth is beyond 10 %",
         must="at least 0.82",
         reached=side_right,
         constant=constant_side,
@@ -125,7 +129,7 @@ GOALS = (
 
 
 def kinds(rows: Rows) -> Iterator[Line]:
-    """A line for each kind of target, method and maker of the card that enough people tried."""
+    """Yield a line for each target kind, method and card maker that enough people tried."""
     each = defaultdict(list)
     for one in rows:
         case = one.row.case
@@ -150,7 +154,7 @@ def kinds(rows: Rows) -> Iterator[Line]:
 
 
 def folds(rows: Rows) -> Iterator[Line]:
-    """A line for each fold, so that a few of them can be recomputed."""
+    """Yield a line for each fold, so that readers can recompute a few."""
     each = defaultdict(list)
     for one in rows:
         each[fold_of(one.row.person)].append(one)
@@ -159,7 +163,7 @@ def folds(rows: Rows) -> Iterator[Line]:
 
 
 def calibration(rows: Rows) -> Iterator[Line]:
-    """What intervals and chances state, beside what was seen of people left out."""
+    """Compare the stated coverage and chances with the shares seen in cross-validation."""
     for stated, width in _SHARES.items():
         share = width / _SHARES[0.9]
         held = ((one.row.person, float(one.off <= one.reach * share)) for one in rows)
@@ -173,7 +177,7 @@ def calibration(rows: Rows) -> Iterator[Line]:
 
 
 def worst(rows: Rows) -> Iterator[Line]:
-    """The figures that are furthest from their predictions, one of a person."""
+    """Yield the figures furthest from their predictions, at most one per person."""
     seen: set[str] = set()
     for one in sorted(rows, key=lambda each: (-each.off, each.row.source, each.row.card)):
         if one.row.person in seen or len(seen) == _WORST:
@@ -190,7 +194,7 @@ def worst(rows: Rows) -> Iterator[Line]:
 
 
 def _reasons(one: Predicted, rows: Rows) -> Iterator[str]:
-    """Why a figure may be far from its prediction: what its source says, and what nobody tried."""
+    """Yield possible reasons for an error: doubts of the source, and settings nobody else tried."""
     if one.row.doubts:
         yield f"marked: {', '.join(one.row.doubts)}"
     others = [other.row.case for other in rows if other.row.person != one.row.person]

@@ -1,1 +1,1 @@
-"""Feature: what a target would accept of a draft, counted without running the two together."""
+"""Feature: count the draft tokens that a target would accept, without running both together."""

@@ -99,7 +99,7 @@ def _pair(options: Options, asked: AcceptanceOptions) -> Pair:
 
 
 def _curve(options: Options, asked: AcceptanceOptions, pair: Pair) -> Curve | None:
-    """The curve that was given, else what `probe` kept of the target's file."""
+    """The given curve, else the one that `probe` stored for the target's file."""
     name = str(pair.target) if pair.target else options.target
     if asked.curve is None:
         measured = kept_for(pair.target, computer_of()) if pair.target else None

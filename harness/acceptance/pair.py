@@ -1,4 +1,4 @@
-"""Find a draft, its target and the answers, and refuse what does not belong together."""
+"""Find a draft, its target and the answers; refuse those that do not match."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -22,19 +22,19 @@ from harness.run.kept_answers import KeptAnswer
 from schemas.method import DRAFT_MODEL, Method
 from schemas.submission import Model
 
-# What decides which answers are written; a file has its own.
+# Options that decide which answers are written; a file of answers has its own.
 _OF_ANSWERS = {"suite": "suite", "tasks": "tasks", "prompts": "prompts", "quick": "quick",
                "max_output_tokens": "max-tokens"}  # fmt: skip
-_CHARACTERS_PER_TOKEN, _ROOM, _STEP = 2, 64, 256  # of texts there are more, so that they fit
-TIMED_TOKENS = 24  # that the draft writes to be timed
+_CHARACTERS_PER_TOKEN, _ROOM, _STEP = 2, 64, 256  # an underestimate, so that texts fit
+TIMED_TOKENS = 24  # the draft writes these to be timed
 _READING = ArmPlan(id="baseline", role="baseline", method=Method(type="none", n_max=15))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """A campaign of the draft, which reads, and one of the target, which writes or is elsewhere.
+    """The draft's campaign reads answers; the target's, if it is on this machine, writes them.
 
-    `target` is the target's file where that is on this disk.
+    `target` is the target's file, if it is on this disk.
     """
 
     reads: Campaign
@@ -66,7 +66,7 @@ def pair_to_write(options: Options, say: Callable[[str], None]) -> Pair:
 def pair_to_read(
     options: Options, answers: tuple[KeptAnswer, ...], say: Callable[[str], None]
 ) -> Pair:
-    """A draft and the answers of a file; the target may be elsewhere. Raises `HarnessError`."""
+    """A draft and the answers in a file; the target may be elsewhere. Raises `HarnessError`."""
     for field, flag in _OF_ANSWERS.items():
         if getattr(options, field) != getattr(Options(), field):
             raise BadInputError(f"--answers has the prompts and their answers; leave out --{flag}")
@@ -94,7 +94,7 @@ def pair_to_read(
 
 
 def _reading(campaign: Campaign, draft: ModelFile) -> Campaign:
-    """The draft in the place of the target, with steps of many tokens and one prompt to write."""
+    """The campaign with the draft as its target: wide steps, and one prompt for it to answer."""
     settings = campaign.settings
     settings = replace(
         settings, gpu_layers=settings.draft_gpu_layers, max_output_tokens=TIMED_TOKENS
@@ -109,7 +109,7 @@ def _reading(campaign: Campaign, draft: ModelFile) -> Campaign:
 def _foreign(
     answers: tuple[KeptAnswer, ...], target: ModelFile | None, draft: ModelFile
 ) -> Iterator[str | None]:
-    """Why the answers are not those of this target, or the draft none for it."""
+    """Why the answers are not from this target, or the draft does not fit it."""
     if target is not None:
         yield _itself(target.model, draft.model)
         compared = compare_files(target.on_disk, draft.on_disk)
@@ -144,7 +144,7 @@ def _itself(target: Model, draft: Model) -> str | None:
 
 
 def _differ(one: str | None, other: str | None) -> bool:
-    """Whether two digests are known and not the same."""
+    """Whether both digests are known and they differ."""
     return None not in (one, other) and one != other
 
 
@@ -153,7 +153,7 @@ def _name(model: Model) -> str:
 
 
 def _context(answers: tuple[KeptAnswer, ...]) -> int:
-    """The context that the longest answer and its prompt take."""
+    """The context that holds the longest answer and its prompt."""
     sizes = (
         len(each.prompt_ids or ()) + len(each.tokens or ())
         or (len(each.prompt) + len(each.answer or "")) // _CHARACTERS_PER_TOKEN

@@ -1,4 +1,4 @@
-"""Let the draft read the answers one by one; the target writes those that no file has."""
+"""Let the draft read the answers one by one; without a file, the target writes them first."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -45,7 +45,7 @@ def read_into(found: Found, pair: Pair, open_model: Runner, observe: events.Obse
             except BadInputError as error:
                 raise BadInputError(f"answer {number + 1} of {count}: {error}") from error
             tokens = len(agreed.agrees) + 1
-            # One that did not end was cut off: no round drafts beyond its last token.
+            # An unfinished answer was cut off: no round drafts beyond its last token.
             limit = max(tokens, kept.max_output_tokens) if agreed.ended else tokens
             found.read.append(ReadAnswer(task=kept.task, agrees=agreed.agrees, limit=limit))
             found.kept.append(kept)
@@ -68,7 +68,7 @@ def _request(campaign: Campaign, number: int, limit: int) -> TrialRequest:
 def _written(
     session: Session, campaign: Campaign, observe: events.Observer
 ) -> Iterator[KeptAnswer]:
-    """The target's answers; a prompt without one is left out, and said."""
+    """Yield the target's answers; a prompt that fails is reported and left out."""
     template = session.report().settings.chat_template_sha256
     for number, prompt in enumerate(campaign.suite.prompts):
         trial = PlannedTrial(order=number, block=0, prompt=prompt.id, arm="target")

@@ -23,7 +23,7 @@ class Counted:
 
     @property
     def best_depth(self) -> int | None:
-        """The depth with the highest speedup, where a curve tells it."""
+        """The depth with the highest speedup; `None` without a curve."""
         known = {each.depth: each.speedup.estimate for each in self.depths if each.speedup}
         return max(known, key=known.__getitem__, default=None)
 

@@ -1,9 +1,9 @@
 """Count the rounds in which a draft would have written a target's answers, at any depth.
 
-A round drafts `depth` tokens after the text so far, and no more than are left up to the limit less
-the one that the target adds. It keeps those up to the first that is not the target's choice, and
-the next one begins after the target's own token. Greedy decoding accepts exactly what the target
-would have chosen (Leviathan, Kalman and Matias 2023, section 2), so the text is the target's.
+A round drafts `depth` tokens after the text so far, fewer if the limit is closer, with room for the
+token that the target adds. It accepts the tokens before the first that differs from the target's
+choice, and the next round begins after the target's own token. Greedy decoding accepts exactly what
+the target would have chosen (Leviathan, Kalman and Matias 2023, section 2): the text is unchanged.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from estimates.intervals import time_ratio
 class ReadAnswer:
     """Whether the draft would have proposed each token of an answer after the first.
 
-    `limit` is how many tokens the answer could have had.
+    `limit` is the maximum length of the answer in tokens.
     """
 
     task: str
@@ -27,9 +27,9 @@ class ReadAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rounds:
-    """Rounds at one depth: `reached[j - 1]` accepted at least j tokens.
+    """Rounds at one depth: `reached[j - 1]` of them accepted at least j tokens.
 
-    `tried[j - 1]` are those that drafted at least j and accepted the j - 1 before.
+    `tried[j - 1]` rounds drafted at least j tokens and accepted the first j - 1.
     """
 
     rounds: int
@@ -41,7 +41,7 @@ class Rounds:
 class AtDepth:
     """The yield of rounds of one depth with 90 % bounds, and the acceptance of each position.
 
-    A chance is `None` where no round tried the position.
+    The acceptance of a position that no round tried is `None`.
     """
 
     depth: int
@@ -54,7 +54,7 @@ class AtDepth:
 
 
 def rounds_of(answer: ReadAnswer, depth: int) -> Rounds:
-    """The rounds of one answer. Its first token comes from reading the prompt."""
+    """The rounds of one answer, whose first token comes from reading the prompt."""
     tried, reached = [0] * depth, [0] * depth
     written, rounds = 1, 0
     while written <= len(answer.agrees):
@@ -76,7 +76,7 @@ def at_depth(
     curve: Curve | None = None,
     drafting: Ranged | None = None,
 ) -> AtDepth:
-    """The figures of one depth, with its speedup where curve and cost of drafting are known.
+    """The figures of one depth, with its speedup if both curve and drafting cost are known.
 
     Raises `ValueError` where no answer took a round.
     """
@@ -100,7 +100,7 @@ def at_depth(
 
 
 def _tokens(tasks: Sequence[Sequence[Rounds]]) -> Ranged:
-    """One over the mean over tasks and answers of rounds for a token, as a run states it."""
+    """Tokens per round as in a run: one over the mean rounds per token of tasks and answers."""
     shares = [[(1.0, r.rounds / (r.rounds + sum(r.reached))) for r in group] for group in tasks]
     counts = [AcceptedRounds(rounds=r.rounds, reached=r.reached) for group in tasks for r in group]
     pooled, estimate = tokens_by_depth(counts)[-1], time_ratio(shares)

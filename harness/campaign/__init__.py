@@ -1,1 +1,1 @@
-"""What is measured: suites, methods, arms, and the plan of a campaign."""
+"""Describe a measurement: suites, methods, arms, and the plan of a campaign."""

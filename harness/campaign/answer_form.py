@@ -1,8 +1,8 @@
-"""Check whether an answer is what its prompt asks for; texts are checked and not kept.
+"""Check whether an answer has the form that its prompt asks for; the text is not stored.
 
 JSON must parse and match the JSON Schema of its prompt, calls must match the prompt's tools, and no
-text may end in a loop. An answer that was cut off at its limit is checked as far as it goes: in
-what is still open, something missing is not a fault.
+text may end in a loop. An answer that was cut off at its limit is checked as far as it goes: parts
+missing from a value that is still open are not faults.
 """
 
 import json
@@ -26,20 +26,20 @@ _START = re.compile(
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[\[\]{},]', re.DOTALL)
 _CLOSING = {"[": "]", "{": "}"}
 _DEEPEST = 64
-# What may only be missing because the value was cut off.
+# Schema keywords that may fail only because the value was cut off.
 _OF_AN_END = frozenset({"required", "minItems", "minProperties", "contains", "anyOf", "oneOf"})
-# So many repeats at the end, and so many characters of them, are a loop: shorter ones are lists.
+# A loop has at least this many repeats, and characters, at its end; lists have fewer.
 _REPEATS, _REPEATED_CHARACTERS = 4, 60
 
 
 def form_of(prompt: SuitePrompt, text: str, *, cut: bool) -> AnswerForm | None:
-    """What an answer is; `cut` says that it ended at its limit. `None` where that is not known."""
+    """The form of an answer, `None` if unknown; `cut` means that it ended at its limit."""
     written = _THOUGHTS.sub("", text).strip()
     if not written:
         return None
     formal = prompt.schema is not None or prompt.task == _JSON
     form = _formal(prompt, written, cut=cut) if formal else "valid"
-    # Calls and records may repeat: where they are read and match, that is not a loop.
+    # Calls and records may repeat: if they parse and match, that is not a loop.
     if _loops(written) and not (formal and form):
         return "loop"
     return form
@@ -73,13 +73,13 @@ class _Value:
 
     @property
     def is_definition(self) -> bool:
-        """Whether it describes functions, as some prompts ask for, and calls none."""
+        """Whether it defines functions, as some prompts ask for, instead of calling one."""
         first = self.value[0] if isinstance(self.value, list) and self.value else self.value
         return isinstance(first, dict) and "parameters" in first and "arguments" not in first
 
 
 def require_schema(prompt: SuitePrompt) -> None:
-    """Raise `ValueError` where a prompt's schema is no JSON Schema, or no list of tools."""
+    """Raise `ValueError` unless a prompt's schema is a JSON Schema, or a list of tools."""
     if prompt.schema is not None:
         try:
             _validator(prompt.schema, prompt.task == _TOOLS)
@@ -97,7 +97,7 @@ def _validator(schema: str, tools: bool) -> Draft202012Validator:  # noqa: FBT00
 
 
 def _unread(place: str) -> Any:  # noqa: ANN401 - what the library expects
-    """No suite makes the harness ask an address or open a file."""
+    """Refuse a reference: a suite must not make the harness fetch a URL or open a file."""
     raise ValueError(f"{place} is not read; copy its content into the schema")
 
 
@@ -120,7 +120,7 @@ def _of_calls(tools: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _values(text: str, *, cut: bool) -> Iterator[_Value | None]:
-    """The JSON values in a text, one after the other; `None` for one that does not parse."""
+    """The JSON values in a text, in order; `None` for one that does not parse."""
     at = 0
     while start := _START.search(text, at):
         begin = start.end() - 1 if start["function"] or start[0].strip() in _CLOSING else None
@@ -133,9 +133,9 @@ def _values(text: str, *, cut: bool) -> Iterator[_Value | None]:
 
 
 def _read(text: str, start: int, *, cut: bool) -> tuple[_Value | None, int]:
-    """The value that begins here, and where it ends; a value that was cut off is closed."""
+    """The value that begins here, and its end; a value that was cut off is closed."""
     closing: list[str] = []
-    whole = ("", start)  # what would close the value, and the place up to which it then counts
+    whole = ("", start)  # closing brackets for a cut value, and its end
     for token in _TOKEN.finditer(text, start):
         mark = token[0]
         if mark in _CLOSING:
@@ -169,7 +169,7 @@ def _parsed(text: str, levels: int) -> _Value | None:
 
 
 def _loops(text: str) -> bool:
-    """Whether a text ends with the same words again and again."""
+    """Whether a text ends in a repetition of the same words."""
     for unit in range(1, len(text) // _REPEATS + 1):
         repeats = max(_REPEATS, -(-_REPEATED_CHARACTERS // unit))
         if repeats * unit <= len(text) and text.endswith(text[-unit:] * repeats):

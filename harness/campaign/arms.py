@@ -21,7 +21,7 @@ _ID_LENGTH = 64
 _HEADS = sorted(
     {word for entry in METHODS.values() for word in entry.architectures}, key=len, reverse=True
 )
-# The letters of sizes in an arm's id. Most are named only where they are not the usual ones.
+# The letters of sizes in an arm's id. Most sizes appear there only if not the default.
 _ALWAYS = ("length", "acceptance", "n_max")
 _LETTERS = {
     "length": "l",
@@ -48,7 +48,7 @@ def drafts_of(
 ) -> list[ModelFile]:
     """The drafts that a method of the campaign is run with.
 
-    Raises `BadInputError` for one of another kind, where the method is the only one.
+    Raises `BadInputError` for a draft of another kind if no other method could use it.
     """
     if not takes_draft(method):
         return []
@@ -64,7 +64,7 @@ def drafts_of(
         return list(drafts)
     if not words:
         return [draft for draft in drafts if _head(draft) is None]
-    # An architecture that is another method's own name is that method's, if it is asked for too.
+    # An architecture named like another requested method belongs to that method.
     names = [word for word in words if word == method.type or word not in types]
     return [draft for draft in drafts if _head(draft) in names]
 
@@ -108,7 +108,7 @@ def arms(
     once = [ArmPlan(id=BASELINE, role="baseline", method=NO_SPECULATION)]
     for method in methods:
         once += _arms(method, drafts, methods)
-    if baseline_gpu_layers is not None:  # last, so that what the others share is loaded once
+    if baseline_gpu_layers is not None:  # last: the others share loaded models
         once.append(_alternative(baseline_gpu_layers))
     levels = tuple(sorted(set(concurrency))) or (1,)
     return tuple(_at_level(arm, level) for level in levels for arm in once)
@@ -145,7 +145,7 @@ def _arms(
 def _draft_ids(
     method: Method, drafts: tuple[ModelFile, ...], among: Sequence[Method]
 ) -> Sequence[str | None]:
-    """The draft of each of the method's arms; a chain and a built-in head name none."""
+    """The draft of each of the method's arms; `None` for a chain or a built-in head."""
     if method.chain:
         if len(drafts) > 1 or (needs_draft(method) and not drafts):
             raise BadInputError(f"the chain {method.name} takes one draft; name it with --draft")
@@ -157,7 +157,7 @@ def _draft_ids(
 
 
 def _alternative(layers: int) -> ArmPlan:
-    """The baseline with all memory for the target, as it would run without speculation."""
+    """The baseline with all memory for the target, as if no draft had to fit."""
     name = "all" if layers == ALL_LAYERS else str(layers)
     return ArmPlan(
         id=f"{BASELINE}-gpu-layers-{name}",

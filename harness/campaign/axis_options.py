@@ -14,9 +14,9 @@ from schemas.server_arguments import is_public
 from schemas.submission import Settings
 from schemas.vocabulary.axes import ALL_LAYERS, AXES, Axis, choices
 
-# As the format has it: an option that cannot hold a path, an address or a key.
+# The format's pattern: an option that cannot hold a path, an address or a key.
 _ARGUMENT = re.compile(r"--?[A-Za-z0-9][A-Za-z0-9-]*(?: [A-Za-z0-9.,:=_-]+)?")
-# What may be repeated in a message: no flag is written so together with a key.
+# Flags that may be repeated in a message: none of this form contains a key.
 _FLAG = re.compile(r"--?[a-z]{1,12}(?:-[a-z]{1,12}){0,4}")
 
 
@@ -27,7 +27,7 @@ def _depths(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 def _argument(text: str) -> str:
-    """An argument for a server as one text: an option, and its value if it has one."""
+    """A server argument as one text: an option, with its value if it has one."""
     try:
         words = shlex.split(text)
     except ValueError:
@@ -55,7 +55,7 @@ def _number_or_all(text: str, *, axis: Axis) -> int:
     return int(text)
 
 
-# Axes of which a command takes several values.
+# Axes for which a command takes several values.
 _PARSERS: Mapping[str, Callable[[Sequence[str]], tuple[Any, ...]]] = {
     "context_depth_tokens": _depths,
     "server_arguments": lambda texts: tuple(map(_argument, texts)),
@@ -80,9 +80,9 @@ OPTIONS: Mapping[str, Option] = {name: _option(axis) for name, axis in AXES.item
 
 
 def given(options: Axes) -> list[str]:
-    """The options of axes that were given, by name.
+    """The names of the axes whose options were given.
 
-    Raises `BadInputError` for one that needs another that was not given.
+    Raises `BadInputError` for an option without the other one that it needs.
     """
     found = {name: axis.value(options) for name, axis in AXES.items()}
     found = {name: value for name, value in found.items() if value not in (None, ())}
@@ -97,13 +97,13 @@ def given(options: Axes) -> list[str]:
 
 
 def with_defaults(options: Axes) -> dict[str, Any]:
-    """The axes that a run has for these options: where none was given, the usual value."""
+    """The axes of a run with these options: the default where an option was not given."""
     found = {name: AXES[name].value(options) for name in Axes.__dataclass_fields__}
     return {name: AXES[name].default if value is None else value for name, value in found.items()}
 
 
 def recorded(settings: RunSettings, runner: str) -> Settings:
-    """What a result states of the settings by itself: the axes that the runner carries out."""
+    """The settings that a result records without asking the engine: the runner's axes."""
     stated = {
         name: axis.value(settings)
         for name, axis in AXES.items()

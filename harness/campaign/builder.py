@@ -22,8 +22,8 @@ from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, Ru
 
 DEFAULT_RUNNER_ENTRY = RUNNERS[DEFAULT_RUNNER]
 _CONTROLS = tuple(Method(type=entry.id) for entry in METHODS.values() if entry.control)
-# Prompts differ more than repeats do, so that a campaign spends its time on prompts: two blocks,
-# and a third time where the two disagree, as a single disturbed answer makes them.
+# Prompts differ more than repeats do, so a campaign spends its time on prompts: two blocks, and a
+# third answer where the two disagree, as after a single disturbed answer.
 DEFAULT_BLOCKS = 2
 REPEAT_BEYOND = 0.15
 # Three blocks are the fewest that show how blocks differ. After six, a seventh narrows the interval
@@ -35,10 +35,10 @@ DEFAULT_SUITE, SHORT_SUITE = "core", "short"
 _FIRST_METHODS, _FIRST_TOKENS = (parse(DRAFT_MODEL),), 64
 _TASKS = len(FIXED_TASKS)
 _MOST_ARMS = 32  # the format's bound of $.arms
-_FEWER_PROMPTS = 4  # of each task, where a result file does not hold all
-# Drafted tokens take up context before they are verified; engines reserve it in such steps.
+_FEWER_PROMPTS = 4  # of each task, if all do not fit into a result file
+# Drafted tokens need context before they are verified; engines reserve context in steps.
 _ROOM_FOR_DRAFTS, _WHOLE_TOKENS = 64, 256
-# The options with which a campaign keeps its profile.
+# Options that do not change the profile of a campaign.
 _OF_ANY_PROFILE = (
     *("target", "drafts", "threads", "gpu_layers", "draft_gpu_layers", "quick", "seed"),
     *("precision", "budget_min", "control"),
@@ -54,7 +54,7 @@ def build(
     suite: model.PromptSuite,
     runner: RunnerEntry = DEFAULT_RUNNER_ENTRY,
 ) -> model.Campaign:
-    """The campaign as a runner measures it, with its controls where --control asks for them.
+    """The campaign as a runner measures it, with controls if --control asks for them.
 
     Raises `BadInputError` when it cannot be run or does not fit the format.
     """
@@ -92,11 +92,11 @@ def build(
 
 
 def profile(options: Options) -> model.Profile:
-    """`default` or `quick` as long as prompts, lengths, methods and repetitions are theirs.
+    """`default` or `quick` if prompts, lengths, methods and repetitions have their defaults.
 
-    Another model, placement or number of threads is another rig under the same campaign: the
-    result file records it, and it stays comparable. So does one that is measured for longer or
-    shorter, or together with controls.
+    Another model, placement or number of threads keeps the profile: the result file records
+    them, and results stay comparable. The same is true of a longer or shorter measurement and
+    of controls.
     """
     usual = Options(**{name: getattr(options, name) for name in _OF_ANY_PROFILE})
     if options != usual:
@@ -105,9 +105,9 @@ def profile(options: Options) -> model.Profile:
 
 
 def first_look(options: Options) -> Options:
-    """What --quick means where arms take turns by passes and not by prompts, as servers do.
+    """The options of --quick for a runner whose arms alternate by passes, as with servers.
 
-    One pass of each arm supports no verdict, however many prompts it has, so that it is one prompt
+    One pass of each arm supports no verdict, however many prompts it has, so the run is one prompt
     of each task in three blocks. A server reads every prompt again for each arm and block, which
     took 85 % of the time on a processor: the embedded model gets prompts of a line or two, a single
     method and answers that are long enough for a verdict.
@@ -132,9 +132,9 @@ def at_depth(campaign: model.Campaign, depth: int | None) -> model.Campaign:
 
 
 def _blocks(options: Options, runner: RunnerEntry) -> int:
-    """How many blocks are planned, the fewest where precision decides.
+    """The number of planned blocks, the minimum if precision decides.
 
-    Where arms take turns by passes, only the passes of an arm show how passes differ.
+    Where arms alternate by passes, only several passes of an arm show how passes differ.
     """
     if options.blocks is not None:
         return options.blocks
@@ -145,7 +145,7 @@ def _blocks(options: Options, runner: RunnerEntry) -> int:
 
 
 def _stopping(options: Options, *, repeats: bool) -> model.Stopping:
-    """A number of blocks is run, or precision decides. The budget always holds."""
+    """The stop conditions: a number of blocks or a precision, and always the budget."""
     if (options.blocks is not None or options.quick) and options.precision is not None:
         option = "--quick" if options.blocks is None else "--blocks"
         raise BadInputError(
@@ -166,7 +166,7 @@ def _settings(options: Options, suite: model.PromptSuite) -> model.RunSettings:
     length = options.max_output_tokens or usual
     return model.RunSettings(
         max_output_tokens=length,
-        # Engines round up, and would answer what the format then calls impossible.
+        # Engines round up; without this, the format would call their longer answers impossible.
         context_tokens=-(-(options.context_tokens or 0) // _WHOLE_TOKENS) * _WHOLE_TOKENS
         or context_for(options.context_depth_tokens, length),
         threads=options.threads,
@@ -181,7 +181,7 @@ def _settings(options: Options, suite: model.PromptSuite) -> model.RunSettings:
 
 
 def context_for(depths: Sequence[int], output_tokens: int) -> int:
-    """The context that all depths get: the default, or what the deepest and its answer take."""
+    """The context for all depths: the default, or enough for the deepest and its answer."""
     needed = max(depths, default=0) + output_tokens + _ROOM_FOR_DRAFTS if depths else 0
     return max(model.DEFAULT_CONTEXT_TOKENS, -(-needed // _WHOLE_TOKENS) * _WHOLE_TOKENS)
 
@@ -220,7 +220,7 @@ def _check(campaign: model.Campaign, *, has_context: bool) -> None:
 
 
 def _check_names(campaign: model.Campaign) -> None:
-    """Raise `BadInputError` for a model whose name does not belong into a public file."""
+    """Raise `BadInputError` for a model whose name must not be published."""
     for each in (campaign.target, *campaign.drafts):
         for path, text in private.texts(each.model):
             if found := private.found(text):
@@ -231,7 +231,7 @@ def _check_names(campaign: model.Campaign) -> None:
 
 
 def _misfit(campaign: model.Campaign, *, has_context: bool) -> str | None:
-    """Why the settings do not fit each other, and the context where a run sets it."""
+    """Why the settings contradict each other or do not fit into the context; `None` if fine."""
     settings = campaign.settings
     depth, length = settings.context_depth_tokens, settings.max_output_tokens
     oracle = any(arm.method.acceptance is not None for arm in campaign.arms)

@@ -1,4 +1,4 @@
-"""Fill a prompt up to a depth of context with text of the project, in front of its question.
+"""Fill a prompt up to a context depth with text of the project before the question.
 
 The text is `suites/filler.txt.bz2`, documentation of the project: 32k tokens without a repetition.
 Each prompt starts at a different paragraph, so that no two share a beginning that an engine could
@@ -24,7 +24,7 @@ _WORD = re.compile(r"\S+\s*")
 _PARAGRAPH = re.compile(r"\n{2,}")
 _INTRODUCTION = "Here are some notes. The task follows after the line.\n\n"
 _LINE = "\n\n----------\n\n"
-# Text is added in whole words: a prompt may miss its depth by this many tokens.
+# Text is added in whole words: a prompt may be short of its depth by this many tokens.
 _NEAR_ENOUGH = 8
 _MOST_TRIES = 24
 # The template and our introduction around a prompt. JSON has the shortest tokens.
@@ -32,9 +32,9 @@ _AROUND_TOKENS, _FEWEST_CHARACTERS = 48, 2.5
 
 
 def fitting(suite: PromptSuite, depths: Sequence[int], say: Callable[[str], None]) -> PromptSuite:
-    """The suite without prompts that may be longer than the least depth, whatever the model.
+    """The suite without prompts that some model may find longer than the smallest depth.
 
-    All depths of a run thus have the same prompts. Raises `BadInputError` when none is left.
+    So all depths of a run have the same prompts. Raises `BadInputError` when none is left.
     """
     room = (min(depths) - _AROUND_TOKENS) * _FEWEST_CHARACTERS
     left = tuple(prompt for prompt in suite.prompts if len(prompt.text) <= room)
@@ -49,10 +49,10 @@ def fitting(suite: PromptSuite, depths: Sequence[int], say: Callable[[str], None
 
 
 def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:
-    """The prompt with as much text before it as makes `depth` tokens, or up to eight fewer.
+    """The prompt with text before it, `depth` tokens in all or up to eight fewer.
 
     `size_of` counts the tokens of a user's text as the model gets it. Raises `BadInputError` for a
-    prompt that is longer by itself, and for a depth beyond all text.
+    prompt that is longer without the text, and for a depth that the text cannot fill.
     """
     paragraphs = _paragraphs()
     start = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) % len(paragraphs)
@@ -75,7 +75,7 @@ def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:
     for _ in range(_MOST_TRIES):
         if depth - smallest <= _NEAR_ENOUGH or most - least <= 1:
             break
-        # The same share of the words as of the tokens, a little less; never an end again.
+        # The same share of the words as of the tokens, a little less; never an end of the range.
         share = (depth - smallest - _NEAR_ENOUGH / 2) / (largest - smallest)
         middle = min(max(least + int(share * (most - least)), least + 1), most - 1)
         size = size_of(made(middle))
@@ -87,7 +87,7 @@ def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:
 
 
 def rendered(text: str, render: Callable[[str], Tokens], *, depth: int | None) -> Tokens:
-    """The token ids of a prompt as a model gets it, filled up to a depth if one is asked for."""
+    """The token ids of a prompt as a model gets it, filled up to a depth if one is given."""
     if depth is None:
         return render(text)
     return render(filled(text, depth=depth, size_of=lambda each: len(render(each))))

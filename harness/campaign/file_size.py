@@ -1,4 +1,4 @@
-"""Bounds the blocks of a campaign by what fits into a result file."""
+"""Limits the blocks of a campaign to those that fit into a result file."""
 
 from collections.abc import Sequence
 
@@ -23,5 +23,5 @@ def most_blocks(arms: Sequence[ArmPlan], suite: PromptSuite, output_tokens: int)
 
 
 def trial_bytes(arm: str, depth: int, prompt: str, output_tokens: int) -> int:
-    """Bytes that one trial takes at most, nearly always."""
+    """The most bytes that one trial takes, nearly always."""
     return _TRIAL_BYTES + len(arm) + len(prompt) + _BYTES_PER_DEPTH * min(depth, output_tokens)

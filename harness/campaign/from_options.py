@@ -1,4 +1,4 @@
-"""Makes a campaign of the options: loads the suite, fetches and describes the models."""
+"""Makes a campaign from the options: loads the suite, fetches and describes the models."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -83,7 +83,7 @@ def _chosen_prompts(options: Options, say: Callable[[str], None]) -> PromptSuite
 
 
 def with_layers(options: Options, target: ModelFile, drafts: tuple[ModelFile, ...]) -> Options:
-    """The options with the planner's layers where they say `auto`; all without a device."""
+    """Replace `auto` in the options by the planner's layers; by all layers without a device."""
     if AUTOMATIC_LAYERS not in (options.gpu_layers, options.draft_gpu_layers):
         return options
     found = None
@@ -108,7 +108,7 @@ def _context(options: Options) -> int:
 def draft_names(
     options: Options, runner: RunnerEntry = campaigns.DEFAULT_RUNNER_ENTRY
 ) -> tuple[str, ...]:
-    """The drafts in the options; else the one of a preset target; else none."""
+    """The drafts in the options, else the default draft of a preset target, else none."""
     methods = options.methods or defaults(runner)
     if options.drafts and not any(takes_draft(method) for method in methods):
         raise BadInputError("--draft is given, but no --method uses it; add --method draft-model")
@@ -125,7 +125,7 @@ def usable_methods(
     drafts: Sequence[str],
     runner: RunnerEntry = campaigns.DEFAULT_RUNNER_ENTRY,
 ) -> tuple[Method, ...]:
-    """The methods to run: without a draft, the target's own head, and what needs no model."""
+    """The methods to run: without a draft, the target's own head and methods without a model."""
     if options.methods:
         lacking = [method for method in options.methods if needs_draft(method)]
         if lacking and not drafts:
@@ -139,7 +139,7 @@ def usable_methods(
 
 
 def methods_named(options: Options) -> tuple[str, ...]:
-    """The methods that decide the runner: the named ones, else the method of the target's head."""
+    """The methods that the runner must support: the named ones, else that of the target's head."""
     if options.methods or options.drafts or default_draft(options.target or DEFAULT_TARGET):
         return tuple(name for method in options.methods for name in method.types)
     head = own_head(options.target or DEFAULT_TARGET)
@@ -149,7 +149,7 @@ def methods_named(options: Options) -> tuple[str, ...]:
 def _check_vocabularies(campaign: Campaign, *, say: Callable[[str], None]) -> None:
     """Compare the vocabularies of the files on this disk before anything is loaded.
 
-    Only those of drafts that are models of their own; a head reads the target's state and tokens.
+    Draft heads are skipped: they read the target's state and tokens.
     """
     methods = [arm.method for arm in campaign.arms]
     models = {each.draft for each in methods if not METHODS[each.type].architectures}

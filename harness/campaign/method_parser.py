@@ -1,7 +1,7 @@
 """Parse `--method`: `name`, `name:key=value,key=value`, or a chain of them joined by `+`.
 
-Every size is explicit, none is left to an engine, whose defaults differ from build to build. A
-method gets its draft when it becomes an arm.
+Every size is explicit, because an engine's defaults differ from build to build. A method gets its
+draft when it becomes an arm.
 """
 
 import re
@@ -14,7 +14,7 @@ from schemas.method import Method, method_with
 
 Value = str | int | float | bool | tuple[str, ...]
 
-# The methods that can be asked for.
+# The methods that a user can choose.
 METHODS = {name: entry for name, entry in vocabulary.METHODS.items() if entry.runners}
 
 
@@ -33,7 +33,7 @@ def parse(text: str) -> Method:
 
 
 def as_text(method: Method) -> str:
-    """The text that `parse` makes this method of, without its draft."""
+    """The text from which `parse` makes this method, without its draft."""
     if method.chain:
         depth = "" if method.n_max is None else f":n_max={method.n_max}"
         return "+".join(method.chain) + depth
@@ -44,7 +44,7 @@ def as_text(method: Method) -> str:
 
 
 def defaults(runner: vocabulary.RunnerEntry) -> tuple[Method, ...]:
-    """The methods that a runner measures where none is named."""
+    """The methods that a runner measures if none is named."""
     return tuple(map(parse, runner.default_methods))
 
 
@@ -88,7 +88,7 @@ def _require_order(method: Method) -> None:
 
 
 def _chain(parts: Sequence[Method]) -> Method:
-    """Raises `BadInputError` for what is not a chain, or has sizes that a result cannot hold."""
+    """Parse a chain. Raises `BadInputError` if it is invalid, or a result cannot hold its sizes."""
     kinds = tuple(part.type for part in parts)
     if any(METHODS[kind].fixed for kind in kinds) or len(set(kinds)) < len(kinds):
         raise BadInputError(
@@ -127,7 +127,7 @@ def _kinds(value: str) -> tuple[str, ...] | None:
     return kinds if vocabulary.METHODS.keys() >= set(kinds) else None
 
 
-# How the value of a parameter is read, `None` where it has another form, and what that form is.
+# How to parse a parameter's value (`None` if it is malformed), and the expected form in words.
 _Form = tuple[Callable[[str], Value | None], str]
 _SIZE: _Form = (partial(_whole, least=1), f"a whole number from 1 to {_DEEPEST}")
 _PROBABILITY: _Form = (partial(_number, form=_SHARE, most=1), "a number from 0 to 1 like 0.7")

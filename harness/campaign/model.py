@@ -14,10 +14,10 @@ from schemas.vocabulary import METHODS
 Profile = Literal["default", "quick", "custom"]
 Interleaved = Literal["prompt", "block"]
 Pause = Literal["answer", "pass"]  # when the next engine takes over
-# The format's forms of ids and versions; a suite is checked before measuring, not after.
+# The format's patterns of ids and versions, so that a suite is checked before measuring.
 Id = Annotated[str, Meta(pattern=r"\A[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?\Z")]
 _Version = Annotated[str, Meta(pattern=r"\A[0-9]+\.[0-9]+\.[0-9]+\Z")]
-# The first token comes out of the prompt; only the ones after it are timed.
+# The first token comes from prompt processing; only later ones are timed.
 _Tokens = Annotated[int, Meta(ge=2)]
 ALL_LAYERS = -1
 DEFAULT_CONTEXT_TOKENS = 2048
@@ -39,9 +39,9 @@ class SuitePrompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSuite:
-    """A suite, or a selection; `sha256` covers all of it. Tasks `on_request` have to be named.
+    """A suite, or a selection; `sha256` covers the whole suite. Tasks `on_request` must be named.
 
-    A suite's file has these keys but the digest; others describe it for people.
+    A suite's file has these keys except the digest; its other keys are for people.
     """
 
     id: Id
@@ -57,9 +57,9 @@ class PromptSuite:
 class ArmPlan:
     """One configuration to compare. `baseline` is the id of the arm that it is compared with.
 
-    `gpu_layers` is where the target's layers go if not where the campaign's settings put them; such
-    an arm has the memory to itself: no draft is loaded with it. `concurrency` is how many
-    requests are in flight at once; the baseline has as many.
+    `gpu_layers` overrides the target's layers of the campaign's settings; such an arm has the
+    memory to itself: no draft is loaded with it. `concurrency` is the number of requests in
+    flight at once, the same for the baseline.
     """
 
     id: str
@@ -71,18 +71,18 @@ class ArmPlan:
 
     @property
     def drafts(self) -> bool:
-        """Whether anything may be drafted: by what speculates, and by some controls."""
+        """Whether the arm may draft: arms that speculate do, and some controls."""
         return METHODS[self.method.type].drafts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings(Axes):
-    """How every arm runs. `None` lets the engine decide; the file records what it decided.
+    """Settings of all arms. `None` lets the engine decide; the file records what it decided.
 
-    `context_depth_tokens` is how many tokens come before the answer, `None` where the prompts are
+    `context_depth_tokens` is the number of tokens before the answer, `None` where the prompts are
     as the suite has them. Without a `temperature` the likeliest token is taken. Layers in
-    `cpu_expert_layers` are the first ones; -1 means all. What is never `None` here repeats the
-    usual value in `axes.toml`.
+    `cpu_expert_layers` are the first ones; -1 means all. Fields that are never `None` repeat the
+    default in `axes.toml`.
     """
 
     max_output_tokens: int
@@ -101,11 +101,11 @@ class RunSettings(Axes):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stopping:
-    """When a campaign ends before all planned blocks ran, or later. `None` switches a reason off.
+    """When a campaign ends, if not after the planned blocks. `None` switches a condition off.
 
-    `precision` is the half-width of the interval over blocks that is narrow enough, as a share of
-    the ratio; it is looked at from `least_blocks` on. A prompt on which two times of an arm differ
-    by more than `repeat_beyond`, a share, is written once more by all arms after the last block.
+    `precision` is the target half-width of the interval over blocks, as a share of the ratio;
+    it counts from `least_blocks` on. A prompt on which two times of an arm differ by more than
+    the share `repeat_beyond` is answered once more by all arms after the last block.
     """
 
     least_blocks: int = 3
@@ -118,9 +118,9 @@ class Stopping:
 class Campaign:
     """Everything that decides what is run. Two equal campaigns have the same plan.
 
-    `blocks` are planned; `stopping` may end the campaign after fewer. Within a block the arms take
-    turns prompt by prompt, or each arm answers all prompts in one pass where switching arms is
-    expensive. `engine` identifies the engine: a journal is resumed with the same one only.
+    `blocks` are planned; `stopping` may end the campaign after fewer. Within a block the arms
+    alternate prompt by prompt, or each arm answers all prompts in one pass where switching arms
+    is expensive. `engine` identifies the engine: only the same one can resume a journal.
     """
 
     profile: Profile
@@ -137,11 +137,11 @@ class Campaign:
 
     @property
     def least_blocks(self) -> int:
-        """How many blocks run even if they agree perfectly."""
+        """The number of blocks that run even if they agree perfectly."""
         return self.blocks if self.stopping.precision is None else self.stopping.least_blocks
 
     def files(self) -> dict[str, Path]:
-        """The files of the models by id; none for a folder, and what only a server has."""
+        """The models' files by id, without models in folders and those that only a server has."""
         models = (self.target, *self.drafts)
         return {each.model.id: each.path for each in models if each.path and each.path.is_file()}
 

@@ -1,4 +1,4 @@
-"""What a person may choose about a campaign, each choice with its option and help text."""
+"""The user's choices for a campaign, each with its option and help text."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from schemas.vocabulary import FIXED_TASKS, say
 _model = partial(option, panel="Models")
 _measured = partial(option, panel="What is measured")
 _setting = partial(option, panel="How it runs")
-# Stands for a number that the planner finds; no campaign is built with it.
+# A placeholder for the planner's number; no campaign is built with it.
 AUTOMATIC_LAYERS = -2
 # The bounds in the format.
 _MAX_CONCURRENCY = 4096
@@ -45,7 +45,7 @@ def layers(text: str, *, option: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(Axes):
-    """What a person may choose about a campaign. Empty and `None` mean the default.
+    """The user's choices for a campaign. Empty and `None` mean the default.
 
     The axes come from `Axes`; a run at several depths of context is one result for each.
     """

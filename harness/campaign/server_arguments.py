@@ -1,4 +1,4 @@
-"""Hide what a server's command line has of this machine: folders, and keys in what it logs."""
+"""Hide the folders and keys of this machine in a server's command line and log."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _SHORTEST_KEY = 4
 
 
 def recorded(command: Sequence[str]) -> tuple[str, ...]:
-    """The words after the program, fit to be published; a folder is not a model of the hub."""
+    """The words after the program, fit for publication: a local folder is not a hub model."""
     return tuple(map(_without_folders, server_arguments.recorded(command)))
 
 
@@ -30,14 +30,14 @@ def _without_folders(word: str) -> str:
 
 
 def without_keys(text: str, command: Sequence[str]) -> str:
-    """A text without the keys in a command line, since servers repeat their arguments in logs."""
+    """Remove a command line's keys from a text, since servers repeat their arguments in logs."""
     for key in sorted(_keys(command), key=len, reverse=True):
         text = text.replace(key, "(a key)")
     return text
 
 
 def _with_values(command: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Each word with its flag, and with the value after an equals sign or the next word."""
+    """Each word with its flag and its value: after an equals sign, or the next word."""
     for word, following in zip(command, (*command[1:], ""), strict=True):
         flag, equals, value = word.partition("=")
         yield word, flag, value if equals else following
@@ -52,7 +52,7 @@ def _keys(command: Sequence[str]) -> Iterator[str]:
 
 
 def settings(command: Sequence[str]) -> dict[str, Json]:
-    """What the configurations of a command line set, by their keys.
+    """The settings in a command line's JSON configurations, by key.
 
     Raises `BadInputError` for JSON that lost its quotes to the shell.
     """

@@ -85,7 +85,7 @@ def select(
 
 
 def first_of_each_task(prompts: Sequence[SuitePrompt], count: int) -> tuple[SuitePrompt, ...]:
-    """So many prompts of each task, in their order."""
+    """The first `count` prompts of each task, in their order."""
     return tuple(
         prompt
         for place, prompt in enumerate(prompts)
@@ -110,7 +110,7 @@ def _find(id_or_path: str) -> Traversable:
 
 
 def _read(prompt: SuitePrompt) -> SuitePrompt:
-    """The prompt as it is asked. Raises `ValueError` for a conversation that is out of turn."""
+    """The prompt as it is asked. Raises `ValueError` unless a conversation's turns alternate."""
     # TOML's closing quotes are on their own line; that line break is not part of the text.
     parts = (prompt.text, prompt.schema)
     text = "\n\n".join(part.removesuffix("\n") for part in parts if part is not None)

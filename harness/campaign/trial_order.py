@@ -13,7 +13,7 @@ _ALTERNATING = 2
 def plan(campaign: Campaign, repeated: Collection[str] = ()) -> tuple[PlannedTrial, ...]:
     """The trials of a campaign in running order: blocks, shuffled prompts, balanced arms.
 
-    The prompts that are `repeated` come once more after all others.
+    The `repeated` prompts come once more after all others.
     """
     trials = running_order(
         [arm.id for arm in campaign.arms if not _alone(arm)],
@@ -33,7 +33,7 @@ def plan(campaign: Campaign, repeated: Collection[str] = ()) -> tuple[PlannedTri
 def passes(
     trials: Iterable[PlannedTrial], interleaved: Interleaved
 ) -> tuple[tuple[PlannedTrial, ...], ...]:
-    """The trials between which another engine may have its turn: an arm's pass, or a block."""
+    """The trials in groups between which engines may alternate: an arm's pass, or a block."""
 
     def key(trial: PlannedTrial) -> tuple[int, str]:
         return trial.block, trial.arm if interleaved == "block" else ""
@@ -46,9 +46,9 @@ def engine_orders(
 ) -> dict[int, tuple[str, ...]]:
     """The order of the engines in each pass, by the `order` of the pass's first trial.
 
-    Every arm has each order equally often, in a sequence drawn from the seed, so that nothing that
-    comes and goes on the machine favours an engine. With `after` "answer" the engines alternate
-    prompt by prompt, and their order is reversed from one prompt to the next.
+    Every arm has each order equally often, in a sequence drawn from the seed, so that passing
+    disturbances favour no engine. With `after` "answer" the engines alternate prompt by prompt,
+    and their order is reversed from one prompt to the next.
     """
     drawn = {
         arm.id: [
@@ -69,7 +69,7 @@ def engine_orders(
 
 
 def _alone(arm: ArmPlan) -> bool:
-    """Whether the target must be loaded again for the arm: then it does not take turns by prompt.
+    """Whether the target must be loaded again for the arm, which then does not alternate by prompt.
 
     Such an arm runs at the end of one block and the start of the next, so that the target moves
     once per block and no arm always goes last.

@@ -41,7 +41,7 @@ def explain(
 
 
 def explained() -> Mapping[str, str]:
-    """The text of each word; where two tables have one, the flag or the verdict comes first."""
+    """The text of each word; if two tables have it, flags and verdicts come first."""
     found: dict[str, str] = {}
     for name, text in _entries():
         found.setdefault(name, text)
@@ -62,7 +62,7 @@ def _entries() -> Iterator[tuple[str, str]]:
 
 
 def _code(word: str) -> str:
-    """The word as the tables have it; all findings of the schema are explained by its document."""
+    """The word as the tables spell it; the schema's document explains all of its findings."""
     plain = word.strip("[]` ").lower().replace(" ", "-")
     if plain.startswith("schema-"):
         return "schema"

@@ -1,4 +1,4 @@
-"""`draftmap fix`: repair what is wrong with result files where no measurement is touched."""
+"""`draftmap fix`: repair mistakes in result files without touching any measurement."""
 
 import sys
 from collections.abc import Iterable
@@ -57,7 +57,7 @@ def fix(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fix:
-    """A file with its repairs, the bytes they lead to and the name that these have."""
+    """A file with its repairs, the repaired bytes and their file name."""
 
     path: Path
     name: str
@@ -67,7 +67,7 @@ class _Fix:
 
 
 def _make(fixes: Iterable[_Fix]) -> None:
-    """Write repaired files; an old name goes once the new one is on the disk."""
+    """Write repaired files; a file with an old name is deleted once the new one is on disk."""
     for each in fixes:
         if not each.repairs:
             continue

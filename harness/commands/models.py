@@ -1,4 +1,4 @@
-"""`draftmap models`: list, compare and fetch models; what is on disk, fits, and goes together."""
+"""`draftmap models`: list, compare and fetch models, with those on disk and pairs that fit."""
 
 from pathlib import Path
 from typing import Annotated, cast
@@ -106,7 +106,7 @@ def get(
 
 
 def _known(name: str, path: Path | None) -> ModelFacts:
-    """What is known of a model. Raises `MachineError` with the command that fetches it."""
+    """The known facts about a model. Raises `MachineError` with the command that fetches it."""
     facts = named_facts(name) if path is None else facts_of_file(path)
     if facts is None:
         raise MachineError(

@@ -52,10 +52,10 @@ def validate(
 
 
 def _read(path: Path) -> Submission | tuple[Finding, ...]:
-    """A valid file, or what is wrong with it; an unreadable one does not end the command."""
+    """A valid file, or its findings; an unreadable file does not end the command."""
     try:
         with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)  # one more than allowed: the loader reports it
+            data = stream.read(MAX_BYTES + 1)  # one byte too many: the loader reports it
     except OSError as error:
         next_step = "name the files in it" if path.is_dir() else "check the path"
         message = f"cannot be read ({error.strerror}); {next_step}"

@@ -1,4 +1,4 @@
-"""What `draftmap` prints without arguments: what it found here, and what to do next."""
+"""Print the welcome of `draftmap` without arguments: this machine, and the next steps."""
 
 from collections.abc import Iterator
 
@@ -61,7 +61,7 @@ def lines(
 
 
 def _suggested(found: ModelsOverview) -> ModelEntry | None:
-    """A model of the hub that fits together with its draft: on this disk, else by its size."""
+    """A hub model that fits into memory with its draft: one on this disk first, else by size."""
     fits = {(pair.pair.target, pair.pair.draft) for pair in found.pairs if pair.fits == "yes"}
     able = [
         each

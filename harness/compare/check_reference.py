@@ -67,7 +67,7 @@ def check_reference(
 
 
 def read(path: Path) -> Reference | None:
-    """The reference; `None` where there is none yet. Raises `BadInputError` for another file."""
+    """The reference; `None` if there is no file yet. Raises `BadInputError` for another file."""
     if not path.exists():
         return None
     try:

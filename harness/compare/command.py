@@ -14,10 +14,10 @@ from harness.run.chosen_engine import at_depths
 from harness.run.request import ResultOptions, RunRequest
 from harness.runners.options import ConnectionOptions
 
-_SAME_BLOCKS = 2  # for a reference: they show whether an engine repeats itself
+_SAME_BLOCKS = 2  # for a reference: two blocks show whether an engine repeats its texts
 _MAX_TOKENS = 48
 _MINUTES, _QUICK_MINUTES = 15.0, 5.0
-# The shortest of each task, so that answers take the time, but for one that is long to read.
+# The shortest prompt of each task, so that answers take most of the time, and a long one to read.
 _QUICK_PROMPTS = (
     *("code-log-script", "json-quiz"),
     *("summarization-incident-queue", "creative-snail-post"),

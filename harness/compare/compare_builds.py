@@ -1,4 +1,4 @@
-"""Carry out a comparison: both builds alternating, the verdict, and the exit code that CI reads."""
+"""Carry out a comparison: alternate both builds, print the verdict, exit with a code for CI."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -35,7 +35,7 @@ def compare_builds(request: RunRequest, builds: Builds, *, budget_s: float) -> N
     if interrupted:
         console.say(f"Next, at most {budget_s / 60:g} min: {resume_command(RESUME)}")
     elif verdict == "unclear":
-        # Twice the time, on top of what is measured where the budget ended it.
+        # Twice the time, in addition to the time measured before the budget ended the run.
         longer, blocks = f"{budget_s / 30:g}", 2 * (request.options.blocks or BLOCKS)
         more = RESUME if "budget-spent" in ended else f"--blocks={blocks}"
         console.say(f"Next, at most {longer} min: {resume_command('--budget', longer, more)}")

@@ -1,13 +1,13 @@
 """Compare two builds of an engine that answered the same prompts in the same blocks.
 
-Each block is one measurement of the change of every arm, here of the time to write a token:
+Each block measures the change of every arm once. For the time to write a token:
 
     m_b = log(ratio) + mean over tasks of the mean over prompts of t_p / T * clip(x_pb - x_p)
 
 where ratio is the time ratio of all prompts (`estimates.intervals`), t_p the time of prompt p under
 base, T the mean of these, x_pb the log ratio of head over base in block b, and x_p its median over
 the blocks. A deviation is clipped at three robust standard deviations of all of them, so that a
-stall of one trial is not taken for a property of a build. Reading the prompt and the whole request,
+stall of one trial does not count as a property of a build. Prompt reading and the whole request,
 both by the client's clock, are compared in the same way. The interval is Student's t over blocks.
 Its level is shared by all tests of a comparison (Bonferroni): a build compared with itself then
 shows a difference anywhere in less than one comparison of fifty (`python -m bench.builds`).
@@ -38,17 +38,17 @@ from harness.compare.paired_blocks import (
 )
 from schemas.submission import Arm, Submission
 
-# `higher` and `lower` are about head.
+# `higher` and `lower` refer to head.
 Direction = Literal["higher", "lower", "no-difference", "unclear"]
 Deciding = Literal["writing", "reading", "whole request"]
 
 ERROR_RATE, FAIL_BELOW = 0.02, 0.99
 _WITHIN = 0.9  # two one-sided tests of 95 % each
 WIDE = 0.05
-FEWEST_BLOCKS = 6  # that as many point one way happens by chance in 2 of 64 comparisons
-# A client on a busy machine sees no smaller difference: sockets and scheduling take as long.
+FEWEST_BLOCKS = 6  # all of them agree in direction by chance in 2 of 64 comparisons
+# A client on a busy machine cannot see smaller differences: sockets and scheduling take as long.
 CLIENT_GRAIN_MS = 3.0
-PRECISE = 0.02  # a comparison may end once every interval is so narrow, as a share of the ratio
+PRECISE = 0.02  # a comparison may end once every interval is this narrow, as a share of the ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class FigureChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Prompts by whether both builds always wrote the same; `unstable`: one did not repeat it."""
+    """Prompts by whether the builds' texts agree; `unstable`: a build did not repeat its own."""
 
     identical: int
     different: int
@@ -77,7 +77,7 @@ class ArmChange:
     """One arm under both builds; `failed` says which cannot run it, and why.
 
     `speed` is in tokens/s of the answer, `prompt_speed` in tokens/s of the prompt, `whole_request`
-    in ms. `invalid` is there if more answers of head are not what their prompts ask for.
+    in ms. `invalid` is set if head has more answers that are not what their prompts ask for.
     """
 
     arm: str
@@ -95,7 +95,7 @@ class ArmChange:
 
     @property
     def deciding(self) -> dict[Deciding, FigureChange]:
-        """The figures that the verdict listens to."""
+        """The figures that decide the verdict."""
         found: dict[Deciding, FigureChange | None] = {
             "writing": self.speed,
             "reading": self.prompt_speed,
@@ -104,7 +104,7 @@ class ArmChange:
         return {name: each for name, each in found.items() if each is not None}
 
     def whose(self, direction: Literal["faster", "slower"]) -> dict[Deciding, FigureChange]:
-        """The deciding figures that show that head is faster, or slower; a request takes time."""
+        """The deciding figures that show head faster, or slower; a lower request time is faster."""
         better, worse = ("higher", "lower") if direction == "faster" else ("lower", "higher")
         return {
             name: each
@@ -115,7 +115,7 @@ class ArmChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two builds, arm by arm; `level` is that of each interval, `confidence` that of all."""
+    """Two builds, arm by arm; `level` is each interval's level, `confidence` the overall one."""
 
     base: str
     head: str
@@ -128,7 +128,7 @@ class Comparison:
     def verdict(
         self,
     ) -> Literal["invalid-answers", "slower", "failed", "unclear", "faster", "no-difference"]:
-        """What matters most: wrong answers, a slowdown, what could not be measured, a gain."""
+        """The most important finding: invalid answers, a slowdown, a failure, a doubt, a gain."""
         if any(each.invalid for each in self.arms):
             return "invalid-answers"
         if any(each.whose("slower") for each in self.arms):
@@ -157,11 +157,11 @@ def half_width(means: Logs, level: float) -> Logs:
 
 
 def judge(means: Logs, level: float, fail_below: float) -> tuple[float, Interval | None, Direction]:
-    """The ratio of block means, its interval, and what they say.
+    """The ratio of block means, its interval, and their direction.
 
-    A change is one whose interval lies below the bound, or above its inverse. Without one, a change
-    of `WIDE`, or one below the bound if that is farther from 1, must be excluded either way (two
-    one-sided tests at 95 %), else it is unclear.
+    A change has an interval entirely below the bound, or above its inverse. Otherwise two one-sided
+    tests at 95 % must exclude a change of `WIDE` in either direction, or of the bound if that is
+    farther from 1; else the result is unclear.
     """
     ratio = math.exp(float(np.mean(means)))
     if len(means) < FEWEST_BLOCKS:
@@ -180,17 +180,17 @@ def judge(means: Logs, level: float, fail_below: float) -> tuple[float, Interval
 
 
 def level_of(tests: int) -> float:
-    """The level of each of so many intervals."""
+    """The level of each interval if there are this many."""
     return 1 - ERROR_RATE / tests
 
 
 def tests_of(arms: int, speculating: int) -> int:
-    """How many intervals are right together: writing, reading and request of an arm, and each R."""
+    """The number of intervals that share the error rate: three for each arm, and each R."""
     return 3 * arms + speculating
 
 
 def compare(base: Submission, head: Submission, *, fail_below: float = FAIL_BELOW) -> Comparison:
-    """Every arm of `base` with the arm of the same id of `head`."""
+    """Compare every arm of `base` with the arm of the same id of `head`."""
     speculating = sum(arm.role == "speculation" for arm in base.arms)
     level = level_of(tests_of(len(base.arms), speculating))
     judged = _Judge(base=base, head=head, level=level, fail_below=fail_below)
@@ -250,7 +250,7 @@ class _Judge:
     def _timed(
         self, found: PairedBlocks, clock: ByClock, *, per_token: float | None
     ) -> FigureChange | None:
-        """The change of tokens/s, or of ms where no tokens are counted."""
+        """The change of tokens/s; of ms for a whole request."""
         changed = found.changed(clock)
         if changed is None or per_token == 0:
             return None
@@ -261,7 +261,7 @@ class _Judge:
         return self._change(1000 * per_token / changed.base_ms, changed.faster, bound)
 
     def _change(self, base: float, means: Logs, bound: float | None = None) -> FigureChange:
-        """The change of a figure; `head` is `base * ratio`, so that the printed figures divide."""
+        """The change of a figure; `head` is `base * ratio`, so that the figures are consistent."""
         ratio, interval, direction = judge(means, self.level, bound or self.fail_below)
         return FigureChange(
             base=base, head=base * ratio, ratio=ratio, interval=interval, direction=direction

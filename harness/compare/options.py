@@ -1,4 +1,4 @@
-"""The options of `draftmap compare`: which builds, and what is too slow."""
+"""The options of `draftmap compare`: the builds, and the limit for too slow."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +12,8 @@ from harness.runners.llama_server.binary import find
 from harness.runners.options import ConnectionOptions
 from harness.runners.server_command import command_words
 
-# Many short blocks: on a shared machine eight leave one comparison of four unclear, sixteen one of
-# a hundred (`python -m bench.builds`).
+# Many short blocks: on a shared machine eight blocks leave one comparison of four unclear, sixteen
+# blocks one of a hundred (`python -m bench.builds`).
 BLOCKS = 16
 
 
@@ -56,7 +56,7 @@ class Builds:
     )
 
     def engines(self, options: Options, connection: ConnectionOptions) -> tuple[ChosenEngine, ...]:
-        """The builds by name. Raises `HarnessError` where one cannot be used."""
+        """The builds by name. Raises `HarnessError` if one cannot be used."""
         binaries, commands = self.base or self.head, self.base_commands or self.head_commands
         message = None
         if binaries and commands:
@@ -75,7 +75,7 @@ class Builds:
         )
 
     def check(self) -> None:
-        """Raise `BadInputError` where the table cannot be written."""
+        """Raise `BadInputError` if the table cannot be written."""
         if self.markdown is None:
             return
         if self.markdown.is_dir():

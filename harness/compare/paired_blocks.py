@@ -1,7 +1,7 @@
 """Times and counters of two builds on the prompts and in the blocks that both finished.
 
-A time is compared by `PairedBlocks.changed`: of writing an answer, of reading its prompt, or of the
-whole request. `harness.compare.comparison` says how.
+`PairedBlocks.changed` compares times: of writing an answer, of reading its prompt, or of the whole
+request. `harness.compare.comparison` has the formula.
 """
 
 import math
@@ -27,7 +27,7 @@ _CLIPPED_AT = 3 * 1.4826  # robust standard deviations in median absolute deviat
 
 @dataclass(frozen=True, slots=True)
 class _Clocked:
-    """One prompt by some clock: the times under base and head of each block, and their medians."""
+    """One prompt by one clock: times of base and head in each block, and their medians."""
 
     base_ms: Sequence[float]
     head_ms: Sequence[float]
@@ -36,7 +36,7 @@ class _Clocked:
 
 @dataclass(frozen=True, slots=True)
 class _ChangedTime:
-    """A time under base, and the log by which head is faster in each block."""
+    """A time under base, and the log ratio of base over head in each block."""
 
     base_ms: float
     faster: Logs
@@ -47,14 +47,14 @@ ByClock = Callable[[PromptPairs, Sequence[int]], _Clocked | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedBlocks:
-    """The prompts that both builds answered in every one of the blocks that count."""
+    """The blocks that count, and the prompts that both builds answered in all of them."""
 
     pairs: tuple[PromptPairs, ...]
     blocks: tuple[int, ...]
 
     @classmethod
     def of(cls, pairs: Sequence[PromptPairs]) -> "PairedBlocks | None":
-        """Blocks with nine tenths of the prompts, and the prompts that all these blocks share."""
+        """Select blocks with nine tenths of the prompts, and the prompts in all these blocks."""
         at = [{trial.block for trial in each.trials} for each in pairs]
         blocks = tuple(
             block
@@ -65,7 +65,7 @@ class PairedBlocks:
         return cls(pairs=kept, blocks=blocks) if kept and blocks else None
 
     def changed(self, by_clock: ByClock) -> _ChangedTime | None:
-        """How a time changed, by the mean over tasks and prompts; `None` where one is unknown."""
+        """The change of a time, by its mean over tasks and prompts; `None` if any is unknown."""
         rows, times, weights = [], [], []
         groups = by_task(self.pairs)
         for group in groups:
@@ -84,7 +84,7 @@ class PairedBlocks:
 
     @property
     def prompt_tokens(self) -> float:
-        """The mean over tasks and prompts; 0 where one is unknown."""
+        """The mean over tasks and prompts; 0 if any is unknown."""
         groups = [[each.prompt.tokens or 0 for each in group] for group in by_task(self.pairs)]
         return mean_over_tasks(groups) if all(map(all, groups)) else 0.0
 
@@ -105,7 +105,7 @@ class PairedBlocks:
 
 
 def by_writing(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked:
-    """Ms per token, with which speedups are computed."""
+    """Ms per token, the time behind speedups."""
     both = zip(pair.baseline_ms_per_token, pair.ms_per_token, strict=True)
     at = dict(zip((trial.block for trial in pair.trials), both, strict=True))
     base_ms, head_ms = zip(*(at[block] for block in blocks), strict=True)
@@ -117,7 +117,7 @@ def by_reading(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked | None:
 
 
 def by_request(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked | None:
-    """The request with an answer as long as the baseline's."""
+    """The time of a request, scaled to an answer as long as the baseline's."""
     steps = median((trial.output_tokens or 0) - 1 for trial in pair.baseline_trials)
 
     def request_ms(trial: Trial) -> float | None:
@@ -128,7 +128,7 @@ def by_request(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked | None:
 
 
 def _reading_ms(trial: Trial) -> float | None:
-    """From the request to the first token by the client's clock, whatever the server states."""
+    """From the request to the first token, always by the client's clock."""
     if trial.wall_ms is None or trial.decode_ms is None or trial.wall_ms <= trial.decode_ms:
         return None
     return trial.wall_ms - trial.decode_ms

@@ -1,9 +1,9 @@
 """Check tokens per round by task against a reference that an earlier build wrote.
 
-Greedy answers and their drafts are the same whatever the machine does meanwhile, so this needs no
-quiet machine. Where a text differs from the reference, as a near-tie on another processor makes it,
-its prompt is left out. Tokens per round of a task are one over the mean over its prompts of rounds
-per token. The interval is Student's t over blocks; it has no width where all blocks agree.
+Greedy answers and their drafts do not depend on the machine's load, so this needs no quiet machine.
+A prompt whose text differs from the reference, as after a near-tie on another processor, is left
+out. Tokens per round of a task are one over the mean over its prompts of rounds per token. The
+interval is Student's t over blocks; its width is zero if all blocks agree.
 """
 
 import math
@@ -25,7 +25,7 @@ Standing = Literal["lower", "higher", "no-difference", "not-compared"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PromptReference:
-    """Rounds for a token, and the digest of the answer that they wrote."""
+    """Rounds per token, and the digest of the answer."""
 
     rounds_per_token: float
     text: str
@@ -41,7 +41,7 @@ class _TaskReference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """The facts that two runs must share to be compared, and the figures by arm and task."""
+    """The facts that comparable runs must share, and the figures by arm and task."""
 
     format: Literal["draftmap-reference"] = "draftmap-reference"
     version: Literal[1] = 1
@@ -54,9 +54,9 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCheck:
-    """The ratio of a task to its reference; `left_out` prompts have changed their text.
+    """The ratio of a task to its reference; the text of `left_out` prompts has changed.
 
-    `prompt` is the prompt that lost most, or gained least.
+    `prompt` is the prompt with the largest loss, or the smallest gain.
     """
 
     arm: str
@@ -70,7 +70,7 @@ class TaskCheck:
 
 
 def reference_of(submission: Submission) -> Reference:
-    """The reference that a run makes. Raises `ValueError` where rounds or texts are unknown."""
+    """Make a reference of a run. Raises `ValueError` if rounds or texts are unknown."""
     return Reference(
         engine=identify(submission).engine_build,
         target=f"{submission.target.name} {submission.target.quantisation}",

@@ -59,7 +59,7 @@ def headline(comparison: Comparison) -> str:
 
 
 def legend(found: Comparison) -> str:
-    """What the columns mean, and how sure the verdict is."""
+    """Explain the columns and the confidence of the verdict."""
     return _LEGEND.format(
         confidence=say.percent(found.confidence), bound=say.percent(found.fail_below - 1, 1)
     )
@@ -109,7 +109,7 @@ def markdown(comparison: Comparison) -> str:
 
 
 def _list(found: Comparison, direction: Literal["faster", "slower"]) -> str:
-    """The arms that changed so, each with what of them did and by how much."""
+    """The arms that changed in this direction, each with the figures that did and by how much."""
     listed = []
     for arm in found.arms:
         changed = arm.whose(direction)
@@ -130,7 +130,7 @@ def _faults(found: Comparison) -> str:
 
 
 def _rows(arm: ArmChange) -> list[tuple[str, str, str, str]]:
-    """What was measured of an arm: its name, both values, the change, and what to make of it."""
+    """The rows of an arm, one a figure: its name, both values, the change, and the conclusion."""
     rows, number = [], partial(say.number, digits=2)
     for what, change, printed, words in (
         ("tokens per second", arm.speed, say.rate, _FASTER),

@@ -1,1 +1,1 @@
-"""Curves of step times: read from files of other tools and of this one, and kept for `plan`."""
+"""Curves of step times: read from files of this and other tools, and stored for `plan`."""

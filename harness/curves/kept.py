@@ -1,4 +1,4 @@
-"""Curves that `probe` measured here, kept in the cache for `plan` and for going on later."""
+"""Curves that `probe` measured here, stored in the cache for `plan` and to continue a probe."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -20,9 +20,9 @@ from schemas.submission import Engine, Model, Settings, VerificationProbe
 
 
 class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
-    """Times of single steps of a model on this machine, with all that they depend on.
+    """Times of single steps of a model on this machine, with everything that they depend on.
 
-    `step_ms[i]` are those of `widths[i]`, one a pass; `complete` once no pass is missing.
+    `step_ms[i]` has one time per pass for `widths[i]`; `complete` once no pass is missing.
     """
 
     format: Literal["draftmap-curve"] = "draftmap-curve"
@@ -44,21 +44,21 @@ class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether there is a time above 0 of each width, in order."""
+        """Whether every width has a time above 0 and the widths are in order."""
         widths, times = self.widths, self.step_ms
         ordered = len(times) == len(widths) and list(widths) == sorted({*widths})
         return ordered and self.passes > 0 and min(map(min, (widths, *times))) > 0
 
     @property
     def path(self) -> Path:
-        """Where it is kept: one file for each model, machine, engine and setting."""
+        """Its file: one for each model, machine, engine and setting."""
         loaded = (self.engine, self.settings, self.gpu_layers, self.widths)
         parts = (self.model.sha256, self.device, loaded)
         digest = hashlib.sha256(msgspec.json.encode(parts)).hexdigest()[:16]
         return _folder() / f"{digest}.json"
 
     def with_pass(self, step_ms: Sequence[float]) -> "KeptCurve":
-        """With one more step of each width."""
+        """The curve with one more step of each width."""
         longer = zip(self.step_ms, step_ms, strict=True)
         return msgspec.structs.replace(self, step_ms=tuple((*had, ms) for had, ms in longer))
 
@@ -77,19 +77,19 @@ class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def keep(curve: KeptCurve) -> None:
-    """Write it; a pass that was measured is never lost."""
+    """Write the curve, so that a measured pass is never lost."""
     with files.usable(), files.written(curve.path) as part:
         part.write_bytes(msgspec.json.encode(curve))
 
 
 def begun(curve: KeptCurve) -> KeptCurve:
-    """What is kept of the same measurement if it is not complete, else the curve as it is."""
+    """The stored part of the same measurement if that is incomplete, else the given curve."""
     known = _read(curve.path)
     return curve if known is None or known.complete else known
 
 
 def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
-    """The newest complete curve of a file on this machine, with all layers where the engine is."""
+    """The newest complete curve of a file on this machine, with all layers on the device."""
     size, device = path.stat().st_size, device_of(computer)
     newest = _newest(
         lambda curve: (
@@ -119,7 +119,7 @@ def known_curve(campaign: Campaign, report: EngineReport) -> VerificationProbe |
 
 
 def _of_steps(settings: Settings) -> Settings:
-    """The settings without those of the text that is written."""
+    """The settings that affect a step's time, without those of the written text."""
     no_text = dict.fromkeys(("temperature", "sampling_seed", "draft_sampling", "thinking"))
     return replace(settings, sampling="greedy", max_output_tokens=1, **no_text)
 
@@ -131,7 +131,7 @@ def _newest(fits: Callable[[KeptCurve], bool]) -> KeptCurve | None:
 
 
 def device_of(computer: Computer) -> str:
-    """The cards of a computer in words, or its processor."""
+    """The names of a computer's cards, or of its processor."""
     return " + ".join(memory.name for memory in computer.devices) or computer.processor or ""
 
 

@@ -1,4 +1,4 @@
-"""A measured curve with what it is of: whether it applies to a model on a machine."""
+"""A measured curve with its model and device: check whether it applies to a planned model."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from schemas.submission import VerificationProbe
 
 _GIB = 1024**3
 _LEAST_WIDTHS = 2
-# A file on this disk has the bytes that it has; a name stands for quantisations of about a size.
+# Tolerances of size: a file's size is exact, but one name covers quantisations of similar sizes.
 _SAME_FILE, _SAME_NAME = 0.02, 0.15
 
 
@@ -21,8 +21,8 @@ _SAME_FILE, _SAME_NAME = 0.02, 0.15
 class MeasuredCurve:
     """Step times of a model.
 
-    `device` is the card, empty for a processor, `None` where nobody says. `file` is where it is
-    from, for errors, and `source` who measured it on what, for answers.
+    `device` is the card, empty for a processor, `None` if unknown. Errors name the `file`, and
+    answers the `source`: the tool and the machine.
     """
 
     probe: VerificationProbe
@@ -33,12 +33,12 @@ class MeasuredCurve:
     file: str
 
     def curve_for(self, name: str, target: PlannedModel, computer: Computer) -> Curve:
-        """The curve for a question. Raises `BadInputError` if it is of something else."""
+        """The curve for a planned model. Raises `BadInputError` for another model or machine."""
         self._require_card(computer)
         return self.curve_of(name, target)
 
     def curve_of(self, name: str, target: PlannedModel) -> Curve:
-        """The curve of a model on whatever device. Raises `BadInputError` if it is of another."""
+        """The curve of a model on any device. Raises `BadInputError` for another model."""
         self._require_steps()
         self._require_model(name, target)
         return Curve(probe=self.probe, source=self.source)

@@ -1,4 +1,4 @@
-"""Read a curve of step times from a file: llama-bench's, a result's, or one of `probe`."""
+"""Read a curve of step times from a file of llama-bench, a result, or a file of `probe`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ from schemas.submission import Submission
 
 _WIDEST = 64  # more tokens are a prompt
 _NS_PER_MS = 1e6
-# What tests of one setting differ in.
+# The fields that differ between tests of one setting.
 _OF_A_TEST = {
     *("n_prompt", "n_gen", "n_depth", "test_time", "samples_ns", "samples_ts"),
     *("avg_ns", "stddev_ns", "avg_ts", "stddev_ts"),
@@ -29,13 +29,13 @@ _HOW = (
 
 
 class _Sign(msgspec.Struct, frozen=True):
-    """What tells the documents of this project apart."""
+    """The key that distinguishes the documents of this project."""
 
     format: str = ""
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A test of llama-bench, as far as it speaks of steps."""
+    """The fields of a llama-bench test that describe steps."""
 
     n_prompt: int
     n_gen: int
@@ -132,7 +132,7 @@ def _of_bench(path: Path, data: bytes) -> MeasuredCurve:
 
 
 def _device(row: _Row) -> str | None:
-    """The card of a test, empty for a processor; `None` where it is not stated."""
+    """The card of a test, empty for a processor; `None` if not stated."""
     names = (row.backends or "").upper().replace("BLAS", "CPU").split(",")
     if row.n_gpu_layers == 0 or {name.strip() for name in names} <= {"CPU"}:
         return ""
@@ -140,7 +140,7 @@ def _device(row: _Row) -> str | None:
 
 
 def _setting(test: Mapping[str, object]) -> dict[str, object]:
-    """All that has to be the same for the steps of a curve."""
+    """The fields that all steps of a curve must share."""
     return {key: value for key, value in test.items() if key not in _OF_A_TEST}
 
 

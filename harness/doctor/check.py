@@ -8,7 +8,7 @@ Status = Literal["ok", "warn", "fail"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One line of the doctor's report. `remedy` is there unless all is well."""
+    """One line of the doctor's report. `remedy` is set unless all is well."""
 
     name: str
     status: Status

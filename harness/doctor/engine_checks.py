@@ -40,7 +40,7 @@ def compiler(found: str | None = None) -> Check:
 
 
 def binding(version: str | None, server: str | None = None) -> Check:
-    """Whether the binding is installed, and which engine it contains; else there is a server."""
+    """Check the binding and report the engine that it contains; a server can replace it."""
     if version is None and server is not None:
         return ok("Binding", f"{PACKAGE} is not installed; runs use {server}")
     if version is None:
@@ -52,7 +52,7 @@ def binding(version: str | None, server: str | None = None) -> Check:
 
 
 def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
-    """Whether the binding can use the GPUs of this machine. `None`: it did not even load."""
+    """Whether the binding can use this machine's GPUs. `None`: its libraries did not load."""
     if devices is None:
         return fail("Backend", "the engine's libraries do not load", f"Run: {PORTABLE_REINSTALL}")
     listed = ", ".join(f"{d.name} ({d.description})" if d.description else d.name for d in devices)
@@ -72,7 +72,7 @@ def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
 def decode(runner: Runner, campaign: Campaign, replacement: str) -> Check:
     """Let the engine write a few tokens: a build for another processor crashes only then.
 
-    `replacement` is another build to take.
+    `replacement` tells how to install another build.
     """
     remedy = (
         "Name another model with --model. If none works, this build does not fit this machine: "

@@ -80,7 +80,7 @@ def _decode(runner: str, model: str | None, say: Callable[[str], None]) -> Check
 
 def _devices() -> tuple[Device, ...] | None:
     try:
-        # The engine is loaded by this call: without a working one the doctor must still run.
+        # This call loads the engine: the doctor must run even without a working one.
         return devices()
     except (ImportError, OSError, RuntimeError):
         return None
@@ -92,7 +92,7 @@ def _disk() -> Check:
 
 
 def _checked(name: str, check: Callable[[], Check], remedy: str) -> Check:
-    """What a check finds; an error that it meets is what it finds."""
+    """The result of a check; an error becomes a failed one."""
     try:
         return check()
     except HarnessError as error:

@@ -87,7 +87,7 @@ def run(
 
 
 def _print_expected(expected: Mapping[str, float | str | None], *, json: bool) -> None:
-    """Print how long each cell takes; exit with a code that says so if one cannot run."""
+    """Print the duration of each cell; exit with an error code if one cannot run."""
     failed = {run_id: why for run_id, why in expected.items() if isinstance(why, str)}
     if json:
         takes = {run_id: None if run_id in failed else s for run_id, s in expected.items()}

@@ -1,4 +1,4 @@
-"""The key of a fleet: both ends show it, since a scheduler can run commands on its workers."""
+"""The key of a fleet: both ends present it, since a scheduler can run commands on its workers."""
 
 import os
 from pathlib import Path
@@ -29,7 +29,7 @@ def make_key(folder: Path) -> None:
 
 
 def security(folder: Path) -> Security:
-    """The key of the fleet. Raises `BadInputError` where it is missing, or others can read it."""
+    """The key of the fleet. Raises `BadInputError` if it is missing, or other users can read it."""
     key, certificate = folder / _KEY, folder / _CERTIFICATE
     if not (key.is_file() and certificate.is_file()):
         raise BadInputError(

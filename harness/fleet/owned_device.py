@@ -1,4 +1,4 @@
-"""The device that a worker owns: how all others are hidden, and which resources it offers."""
+"""Make the device that a worker owns: the variables that hide all others, and its resources."""
 
 import os
 import platform
@@ -13,13 +13,13 @@ from harness.machine.detect import machine
 from harness.machine.engines import OWN_DEVICE
 
 _NAME = re.compile(r"cpu|(?:(cuda|vulkan|rocm):)?(\d{1,2})")
-# Which variable hides all devices of a backend but one.
+# The variable that hides all devices of a backend but one.
 _VISIBLE = {
     "cuda": "CUDA_VISIBLE_DEVICES",
     "vulkan": "GGML_VK_VISIBLE_DEVICES",
     "rocm": "HIP_VISIBLE_DEVICES",
 }
-# What a device of a maker computes with, unless --backend says something else.
+# The backends of a vendor's devices, unless --backend names others.
 _BACKENDS: Mapping[str | None, tuple[str, ...]] = {
     "nvidia": ("cuda", "vulkan"),
     "amd": ("rocm", "vulkan"),
@@ -52,8 +52,8 @@ def owned_device(
         if match is None:
             raise BadInputError(f"--device {name}: give cpu, a number, or cuda:0, vulkan:0, rocm:0")
         backend, number = match.groups()
-        # CUDA counts as the driver does, so that 0 means what nvidia-smi calls 0. One card has a
-        # number for each backend; runs take turns on the number, whatever the backend.
+        # CUDA counts in the driver's order here, so 0 is nvidia-smi's 0. A card may have another
+        # number under each backend; runs with one number never overlap, whatever the backend.
         seen = {_VISIBLE[each]: number or "" for each in _VISIBLE if backend in (None, each)}
         hidden = dict.fromkeys(_VISIBLE.values(), "")
         own = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", OWN_DEVICE: number or "cpu"}
@@ -74,7 +74,7 @@ def owned_devices(names: Sequence[str], *, alone: bool) -> list[OwnedDevice]:
 
 
 def require_able(devices: Sequence[OwnedDevice], runs: Sequence[MatrixRun]) -> None:
-    """Raise `BadInputError` for a run that would never get a device to measure it."""
+    """Raise `BadInputError` for a run that no device can measure."""
     for run in runs:
         lacking = [
             [name for name, need in run.needs.items() if device.resources.get(name, 0) < need]

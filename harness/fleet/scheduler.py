@@ -27,9 +27,9 @@ class Fleet:
     async def measure(
         self, runs: Sequence[MatrixRun], devices: Sequence[OwnedDevice]
     ) -> dict[str, str]:
-        """Measure runs on these devices and on workers that connect; why some of them failed.
+        """Measure runs on these devices and on workers that connect; return the failures by run.
 
-        Raises `MachineError` where nothing can listen at the address.
+        Raises `MachineError` if the address cannot be used.
         """
         dask.config.set(worker.CONFIG)
         cluster = self._cluster(devices)
@@ -78,7 +78,7 @@ class Fleet:
         )
 
     async def _report_waiting(self, scheduler: Scheduler) -> None:
-        """Name from time to time what runs need and no worker offers."""
+        """Report regularly which resources runs need and no worker offers."""
         while True:
             await asyncio.sleep(30)
             for task in scheduler.unrunnable:

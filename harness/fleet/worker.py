@@ -20,12 +20,12 @@ from harness.runners.http.guard import NEW_GROUP, Guard
 
 PROGRESS = "draftmap-progress"
 CONFIG = {
-    # A worker that dies is blamed for every run that waits on it. One that fails is an error
-    # instead, of which `attempts` are allowed.
+    # dask blames a worker's death on every run assigned to it. A failed run is an error instead, of
+    # which `attempts` are allowed.
     "distributed.scheduler.allowed-failures": 100,
-    # Runs take long enough for a new worker to take some over from the others.
+    # Runs take long enough to be worth moving to a new worker.
     "distributed.scheduler.unknown-task-duration": "10 minutes",
-    "distributed.nanny.pre-spawn-environ": {},  # it would limit the threads of what is measured
+    "distributed.nanny.pre-spawn-environ": {},  # it would limit the threads of the measured engine
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
@@ -62,8 +62,8 @@ def nanny(scheduler: str, name: str, device: OwnedDevice, security: Security) ->
 def measure(run: MatrixRun) -> str | BadInputError:
     """The result file of a run; the scheduler calls it on a worker.
 
-    An error of its words is returned, since another attempt would fail as well. Raises
-    `MachineError` for any other.
+    Bad input is returned, since another attempt would fail as well. Raises `MachineError` for
+    any other error.
     """
     text, code, last_line = None, 0, ""
     if any(files.directory().glob("work/*.jsonl")):  # an interrupted run, maybe this one
@@ -107,7 +107,7 @@ def _result_of(run: MatrixRun, *more: str) -> tuple[str | None, int, str]:
 
 
 def expected_s(run: MatrixRun) -> float | str | None:
-    """How long a run would take on this machine, or why it cannot run; `None` if not known."""
+    """The duration of a run on this machine, or why it cannot run; `None` if unknown."""
     command = [*_RUN, *run.arguments, "--dry-run", "--json"]
     done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - see above
     why = done.stderr.decode("utf-8", "replace").rpartition("Error: ")[2].strip()

@@ -1,4 +1,4 @@
-"""Find answers in JSON by the forms of `schemas/vocabulary/server_log.toml`, and their figures."""
+"""Find answers and their figures in JSON by the forms of `schemas/vocabulary/server_log.toml`."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ _COUNTS = ("tokens", "prompt_tokens", "cached", "drafted", "accepted", "rounds",
 
 
 def answers(row: JsonObject, depth: int = 0) -> Iterator[Found]:
-    """The answers in a value: itself, or those in it; a script may have saved prompts with them."""
+    """The answers in a value: itself, or nested ones; a script may have saved prompts with them."""
     form = next((form for form in ANSWERS if _is_of(row, form)), None)
     if form is not None:
         figures: dict[str, str | float] = {
@@ -45,7 +45,7 @@ def _is_of(row: JsonObject, form: Form) -> bool:
 
 
 def _holder(row: JsonObject, path: str) -> tuple[JsonObject, str] | None:
-    """The object in which a path ends, and its last key; `None` where it has no value."""
+    """The innermost object of a path, and its last key; `None` if the path has no value."""
     *outer, key = path.split(".")
     for name in outer:
         if not isinstance(row.fields.get(name), dict):
@@ -55,7 +55,7 @@ def _holder(row: JsonObject, path: str) -> tuple[JsonObject, str] | None:
 
 
 def _value(row: JsonObject, name: str, path: str) -> float | None:
-    """A figure of the answer: a whole number where it counts. Raises `BadInputError` for others."""
+    """A figure of the answer; counts must be whole numbers. Raises `BadInputError` otherwise."""
     found = _holder(row, path)
     if found is None:
         return None

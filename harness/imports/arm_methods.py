@@ -1,4 +1,4 @@
-"""Build the method of an imported arm, and its draft model, from what the file and `--map` say."""
+"""Build the method of an imported arm, and its draft model, from the file and `--map`."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -15,14 +15,14 @@ from schemas.submission import Model
 from schemas.validator import SUBMISSION_SCHEMA, schema
 from schemas.weights import parameters_of, size_in
 
-# What a server can do, or what has its own name; the others are controls of our own loop.
+# Methods of servers, and named ones; the others are controls of our own loop.
 METHODS = [
     entry.id
     for entry in vocabulary.METHODS.values()
     if "openai" in entry.runners or not entry.runners
 ]
 
-# The method by each type that llama-server names in logs and tables.
+# Maps each type that llama-server names in logs and tables to a method.
 _BY_TYPE = {
     word: entry.id
     for entry in vocabulary.METHODS.values()

@@ -1,4 +1,4 @@
-"""Make results of parsed files and stated facts. Pure: values in, submissions out."""
+"""Make results from parsed files and stated facts. Pure: values in, submissions out."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from schemas.submission import Arm, Design, Method, Origin, Submission, Tool, Tr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """The results, and what they could not hold, a line each."""
+    """The results, and the data that they could not hold, a line each."""
 
     submissions: tuple[Submission, ...]
     left_out: tuple[str, ...]
@@ -32,7 +32,7 @@ class Imported:
 def assemble(
     parsed: ParsedFiles, stated: Mapping[str, str], origin: Origin, contributor: str | None = None
 ) -> Imported:
-    """One valid submission for every part. Raises `BadInputError` naming all that is missing."""
+    """Make a valid submission for every part. Raises `BadInputError` naming every missing fact."""
     left_out = LeftOut(list, {line: [] for line in parsed.left_out})
     names = [part.name for part in parsed.parts]
     made: list[Submission] = []
@@ -67,7 +67,7 @@ def _submission(
     if part.needs_concurrency and facts.concurrency is None:
         missing.append("concurrency")
     methods = {
-        # The method stated for this arm, else that of the file, else the one stated for all.
+        # The method stated for this arm, else the file's, else the one stated for all.
         arm.name: method(
             stated.get(f"arm.{arm.name}") or arm.method or facts.method, facts, missing
         )
@@ -105,7 +105,7 @@ def _submission(
             ended="completed",
         ),
         suite=suite(
-            # A benchmark tool's suite is the data set that it sent.
+            # A benchmark tool's suite is named by the data set that it sent.
             replace(part, suite=id_of(f"{part.suite}-{facts.dataset}")) if facts.dataset else part,
             stated,
             prompt_ids,
@@ -118,7 +118,7 @@ def _submission(
 
 
 def _require_baseline(part: Part, done: Sequence[Trial], left_out: LeftOut) -> None:
-    """Without one record of the baseline, even a failed one, nothing can be compared."""
+    """Raise `BadInputError` if the baseline has no record, not even a failed one."""
     if done and all(trial.arm != BASELINE for trial in done):
         message = f"{part.name}: no record of the baseline has tokens and time: nothing to compare"
         raise BadInputError("; ".join((message, *_lines(left_out))))
@@ -139,7 +139,7 @@ def _arm(arm: ArmRead, arm_id: str, how: Method, facts: ImportedFacts) -> Arm:
 
 
 def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str, str]:
-    """Start and end; if only the day is known, from midnight for the duration of the trials."""
+    """Start and end; if only the day is known, from midnight plus the duration of the trials."""
     if facts.measured_from is not None and facts.measured_until is not None:
         return facts.measured_from, facts.measured_until
     day = facts.measured_from or facts.date or ""
@@ -161,7 +161,7 @@ def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str
 
 
 def _lines(left_out: LeftOut) -> tuple[str, ...]:
-    """One line for each kind of what is left out, with its first place."""
+    """One line for each kind of left-out data, with its first place."""
     return tuple(
         f"{what} ({len(places)} times, first at {places[0]})"
         if len(places) > 1

@@ -40,7 +40,7 @@ HELP += "".join(f"- `{key}`: {description}\n" for key, description in KEYS.items
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """What the files are, what they lack, and where the results go."""
+    """The format of the files, the facts they lack, and the place of the results."""
 
     source_format: str = option(
         f"One of {', '.join(IMPORTERS)}.", name="from", metavar="FORMAT", default=REQUIRED
@@ -65,7 +65,7 @@ class ImportOptions:
     json: bool = offered(JSON, default=False)
 
     def check(self) -> None:
-        """Raise `BadInputError` when the format of results would not accept a value."""
+        """Raise `BadInputError` if the format of results would not accept a value."""
         if self.source_format not in IMPORTERS:
             hint = suggestion(self.source_format, IMPORTERS)
             raise BadInputError(f"--from {self.source_format}: no such format.{hint}")

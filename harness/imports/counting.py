@@ -8,12 +8,12 @@ from harness.imports.json_object import MS_PER_S
 from harness.imports.needed_facts import RateCounts
 from harness.imports.records import Record
 
-_LONGEST_DRAFT = 256  # as results hold it
-_CLOSE = 0.25  # tokens; the two ways of counting differ by one
+_LONGEST_DRAFT = 256  # the format's limit
+_CLOSE = 0.25  # in tokens; the two ways of counting differ by one
 
 
 def decode_ms(record: Record, counts: RateCounts) -> float | None:
-    """Milliseconds from the first token to the last; from the rate where the tool has no time.
+    """Milliseconds from the first token to the last; from the rate if the tool has no time.
 
     Builds up to mid-2026 divided all tokens by the time, later ones all but the first.
     """
@@ -26,7 +26,7 @@ def decode_ms(record: Record, counts: RateCounts) -> float | None:
 
 
 def rate_counts(records: Iterable[Record]) -> RateCounts | None:
-    """What rates count, by the first record whose time and rate fit one way of counting."""
+    """Whether rates count tokens or steps, by the first record whose time and rate fit either."""
     for record in records:
         tokens, ms, per_second = record.output_tokens, record.decode_ms, record.per_second
         if tokens and ms and per_second:
@@ -46,7 +46,7 @@ def rounds(tokens: int | None, accepted: int | None) -> int | None:
 
 
 def histogram(lengths: Sequence[int]) -> tuple[int, ...] | None:
-    """How many rounds had 0, 1, 2 ... tokens; `None` without rounds or beyond any draft."""
+    """The number of rounds with 0, 1, 2 ... tokens; `None` without rounds or with too long ones."""
     if not lengths or max(lengths) > _LONGEST_DRAFT:
         return None
     counted = Counter(lengths)

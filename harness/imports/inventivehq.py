@@ -1,7 +1,7 @@
 """Import InventiveHQ's community results (JSON).
 
 `{name, notes, hardware{platform, cpu, gpus[]}, runs{key: {meta, runs[{backend, method, label,
-status, records[]}]}}}`, or one such `{meta, runs[]}` by itself. Every key and backend is a rig.
+status, records[]}]}}}`, or a single `{meta, runs[]}`. Every key and backend is a rig.
 """
 
 import re
@@ -17,7 +17,7 @@ from harness.imports.source_files import BASELINE, Given, text
 from schemas.rig import BACKENDS, Architecture, System
 from schemas.vocabulary import METHODS
 
-# The experiment's script always drafts up to 5 tokens, and asks for all layers on the GPU.
+# The experiment's script always drafts up to 5 tokens, with all layers on the GPU.
 _METHODS = {
     name: entry.id for entry in METHODS.values() for name in entry.names.get("inventivehq", ())
 }
@@ -33,7 +33,7 @@ _VERSION = re.compile(r"(?<![0-9])[0-9]+(?:\.[0-9]+)+")
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """One part for every run and backend of every file."""
+    """Read one part for every run and backend of every file."""
     left_out: list[str] = []
     parts = [part for file in files for part in _parts(file, left_out)]
     return ParsedFiles(parts=tuple(parts), left_out=tuple(dict.fromkeys(left_out)))
@@ -81,7 +81,7 @@ def _by_backend(key: str, run: JsonObject, top: JsonObject, left_out: list[str])
 
 
 def _arm(name: str, entry: JsonObject) -> ArmRead:
-    """`draft_0_5b` and the like; an arm whose server did not start has failed."""
+    """An arm such as `draft_0_5b`; it has failed if its server did not start."""
     known = _METHODS.get(name) or ("draft-model" if name.startswith("draft") else None)
     if known not in (None, "none"):
         known = f"{known}:n_max={_DEPTH}"
@@ -97,8 +97,8 @@ def _records(arm: str, entry: JsonObject) -> Iterator[Record]:
         prompt = record.needed("id", record.text("id"), "the name of a prompt")
         error, tokens = record.text("error"), record.count("predicted_n")
         drafted, accepted = record.count("draft_n"), record.count("draft_n_accepted")
-        # llama-server answers without counters when it drafted nothing, for which the script writes
-        # null; a record without these keys says nothing.
+        # llama-server omits the counters if it drafted nothing, which the script writes as null; a
+        # record without these keys is unknown.
         answered = "draft_n" in record.fields and record.number("predicted_ms") is not None
         if arm != BASELINE and answered and drafted is None:
             drafted = accepted = 0
@@ -163,7 +163,7 @@ def _hardware(
     if used is not None:
         return facts | _card(used)
     if backend == "metal" and cpu is not None and cpu.startswith("Apple"):
-        return facts | ImportedFacts(gpu=cpu)  # one chip
+        return facts | ImportedFacts(gpu=cpu)  # CPU and GPU are one chip
     return facts if cards or backend == "cpu" else facts | _labelled(label)
 
 
@@ -188,7 +188,7 @@ def _card(card: JsonObject) -> ImportedFacts:
 
 
 def _labelled(label: str | None) -> ImportedFacts:
-    """The GPU by the label of a run, which is all that a file without hardware says."""
+    """The GPU by the label of a run, the only source in a file without hardware."""
     if label is None or label.lower().startswith("cpu"):
         return ImportedFacts()
     return ImportedFacts(gpu=label.partition("(")[0].rstrip())

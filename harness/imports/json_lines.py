@@ -14,12 +14,12 @@ _ENDS = re.compile(r'"finish_reason":\s*"|"stop":\s*true|"choices":\s*\[\s*\]')
 
 
 def lines(file: Given) -> Iterator[JsonObject]:
-    """The objects of JSON Lines, of one list, or one object or several, over any lines."""
+    """The objects of JSON Lines, of one list, or of one or several objects over any lines."""
     whole = text(file)
     try:
         value = parse(whole, file.name)
     except BadInputError:
-        # Each object begins a line, at the depth of the first; what is in it is further in.
+        # Each object begins a line, indented like the first one; its contents are indented further.
         before, brace, _ = whole.partition("{")
         indent = before.rpartition("\n")[2]
         is_first = brace and not before.strip()
@@ -45,12 +45,12 @@ def is_stream(file: Given) -> bool:
 
 
 def last_chunks(file: Given) -> Given:
-    """The chunk that ends each streamed answer, one a line: it has the times of llama-server."""
+    """The final chunk of each streamed answer, one a line: it has the times of llama-server."""
     ends, repeats = [], False
     for line in filter(None, map(str.strip, text(file).splitlines())):
         chunk = line.removeprefix(_CHUNK).strip()
         is_end = '"timings"' in chunk and _ENDS.search(chunk) is not None
         if is_end and not repeats:
             ends.append(chunk)
-        repeats = is_end  # a chunk after one with times repeats them
+        repeats = is_end  # the chunk after one with times repeats them
     return replace(file, data="\n".join(ends).encode() or b"{}")

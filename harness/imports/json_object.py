@@ -14,7 +14,7 @@ from schemas.finding import ROOT, child_path, shown
 
 _Value = TypeVar("_Value")
 MS_PER_S = 1000.0
-# Beyond these a figure is wrong, and a calendar or a result cannot hold what follows from it.
+# Larger figures are wrong, and overflow a calendar or a result.
 _LARGEST = 10**15
 _LAST_MOMENT_S = 253_402_300_799  # of the year 9999
 # Python's `json` writes these where a figure is missing, though JSON has no such values.
@@ -48,7 +48,7 @@ class JsonObject:
 
     @classmethod
     def of(cls, source: str, value: Json) -> Self:
-        """The outermost object of a file, or of one of its lines."""
+        """The outermost object of a file or of one of its lines."""
         return cls(source=source, path=ROOT, fields={"": value}).required("")
 
     @property
@@ -103,7 +103,7 @@ class JsonObject:
         return [inner.number(position) for position in inner.fields]
 
     def elements(self, key: str) -> Self:
-        """A list as an object with its positions for keys; it must be there."""
+        """A list as an object with its positions for keys; raises if it is missing."""
         found = self.fields.get(key)
         if not isinstance(found, list):
             self.refuse(key, "a list")
@@ -114,7 +114,7 @@ class JsonObject:
         return None if self.fields.get(key) is None else self.required(key)
 
     def children(self, key: str) -> list[Self]:
-        """A list of objects; it must be there."""
+        """A list of objects; raises if it is missing."""
         inner = self.elements(key)
         return [inner.required(position) for position in inner.fields]
 
@@ -126,13 +126,13 @@ class JsonObject:
         return replace(self, path=self.path_of(key), fields=value, is_list=False)
 
     def needed(self, key: str, value: _Value | None, expected: str) -> _Value:
-        """A value that was read, which must be there."""
+        """The value as read; raises if it is missing."""
         if value is None:
             self.refuse(key, expected)
         return value
 
     def refuse(self, key: str, expected: str) -> NoReturn:
-        """Raise the error that a value is not what the format has there."""
+        """Raise the error for a value that does not match the format."""
         found = f"is {shown(self.fields[key])}" if key in self.fields else "is missing"
         raise BadInputError(f"{self.source}: {self.path_of(key)} {found}, expected {expected}")
 

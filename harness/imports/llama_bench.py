@@ -24,7 +24,7 @@ from schemas.rig import Backend
 from schemas.submission import Probes
 
 _NS_PER_MS, _NS_PER_S = 1e6, 1e9
-_WIDEST = 64  # tokens of a step that a draft may make; more are a prompt
+_WIDEST = 64  # the widest step of a draft's verification; more tokens are a prompt
 _BACKENDS: dict[str, Backend] = {
     "cuda": "cuda", "vulkan": "vulkan", "metal": "metal", "mtl": "metal", "rocm": "rocm",
     "hip": "rocm", "sycl": "sycl", "opencl": "opencl", "cann": "cann", "musa": "musa",
@@ -34,19 +34,19 @@ _FLASH: dict[str, FlashAttention] = {
     "0": "off", "1": "on", "-1": "auto", "False": "off", "True": "on",
 }  # fmt: skip
 _SPLITS: dict[str, SplitMode] = {"row": "row", "tensor": "tensor"}  # layer is usual
-# What builds that speculate in it add to a test.
+# The fields that builds with speculation add to a test.
 _DRAFTS = ("draft_model", "model_draft", "spec_type", "speculative", "n_draft")
 _PLAIN = (None, "", "none", "off", False, 0)
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """One part for every model, build, device and setting."""
+    """Read one part for every model, build, device and setting."""
     left_out: list[str] = []
     groups, curves = _sorted((row for file in files for row in lines(file)), left_out)
     parts, seen = [], Counter[str]()
     for facts in dict.fromkeys((*groups, *curves)):
         steps = curves.get(facts, [])
-        # Alone, a step of one token is the baseline.
+        # Without a test of generation, a step of one token is the baseline.
         rows = groups.get(facts) or [row for row in steps if row.count("n_prompt") == 1]
         if not rows:
             left_out.append(f"{steps[0].place}: steps of several tokens and none of one")
@@ -69,7 +69,7 @@ _Groups = dict[ImportedFacts, list[JsonObject]]
 
 
 def _sorted(rows: Iterable[JsonObject], left_out: list[str]) -> tuple[_Groups, _Groups]:
-    """Tests of generation, and of narrow steps, by model, build, device and setting."""
+    """Tests of generation and of narrow steps, by model, build, device and setting."""
     groups: _Groups = {}
     curves: _Groups = {}
     for row in rows:
@@ -124,7 +124,7 @@ def _facts(row: JsonObject) -> ImportedFacts:
         engine="llama.cpp",
         engine_commit=row.text("build_commit"),
         build=row.count("build_number"),
-        sampling="other",  # random tokens are fed
+        sampling="other",  # the tokens are random
         parameters=None if parameters is None else str(parameters),
         batch=row.count("n_batch"),
         micro_batch=row.count("n_ubatch"),
@@ -139,7 +139,7 @@ def _facts(row: JsonObject) -> ImportedFacts:
 
 
 def _devices(row: JsonObject) -> ImportedFacts:
-    """Backend, processor and GPUs; BLAS next to a GPU's backend is the host's."""
+    """Backend, processor and GPUs; BLAS beside a GPU's backend belongs to the host."""
     # Tools around llama-bench add a word: "Vulkan RADV".
     words = [name.lower().split(" ")[0] for name in (row.text("backends") or "").split(",")]
     backends = [_BACKENDS[word] for word in words if word in _BACKENDS]
@@ -153,7 +153,7 @@ def _devices(row: JsonObject) -> ImportedFacts:
 
 
 def _cards(row: JsonObject, *, backends: int) -> list[str]:
-    """The GPUs that a test used: those listed, or the main one where the model was not split."""
+    """The GPUs that a test used: the listed ones, or the main one if the model was not split."""
     cards = [name.strip() for name in (row.text("gpu_info") or "").split(",") if name.strip()]
     if backends > 1:
         return list(dict.fromkeys(cards))  # each backend lists the same cards
@@ -164,7 +164,7 @@ def _cards(row: JsonObject, *, backends: int) -> list[str]:
 
 
 def _window(rows: Sequence[JsonObject]) -> ImportedFacts:
-    """From the start of the first test to the end of the last one's repetitions."""
+    """The time from the start of the first test to the end of the last one's repetitions."""
     starts = [
         (row.text("test_time"), sum(filter(None, row.numbers("samples_ns") or ()))) for row in rows
     ]

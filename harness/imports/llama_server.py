@@ -1,4 +1,4 @@
-"""Import requests that a server or a tool printed, or answered: every form of `server_log.toml`.
+"""Import requests from a server's or tool's log or answers: every form of `server_log.toml`.
 
 llama-server's log, answers with `timings`, llama-cli, mtp-bench.py, Ollama, LM Studio and others.
 Requests are paired by their position.
@@ -36,7 +36,7 @@ _MODEL = re.compile(r"loading model\s{0,9}[:']?\s{0,9}'?(?P<path>[^'\n]{1,999}\.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """What one file states, the requests among it, and what is left out of them, a line each."""
+    """Everything that a file states, its requests, and the data left out of them, a line each."""
 
     found: tuple[Found, ...]
     records: tuple[Record, ...]
@@ -44,7 +44,7 @@ class _Source:
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """One part; every file is an arm, the first one the baseline."""
+    """Read all files as one part: every file is an arm, the first one the baseline."""
     pairs = by_arm(files)
     sources = [(file, _source(file, arm)) for arm, file in pairs]
     first, expected = sources[0]
@@ -114,13 +114,13 @@ def _source(file: Given, arm: str) -> _Source:
 
 
 def has_requests(file: Given) -> bool:
-    """Whether the lines of a text are of requests that can be imported."""
+    """Whether a text has lines about requests that can be imported."""
     found = () if is_stream(file) or is_json(file) else printed(text(file), file.name).found
     return any(each.form.gives == "request" and each.number("tokens") for each in found)
 
 
 def described(file: Given) -> str | None:
-    """What the lines of a text are that the table knows; `None`: nothing, or JSON."""
+    """A description of the lines that the table knows; `None` for JSON or without any."""
     found = () if is_stream(file) or is_json(file) else printed(text(file), file.name).found
     return _lacks(found) if found else None
 
@@ -138,13 +138,13 @@ def _lacks(found: Sequence[Found]) -> str:
 def _completed(arm: str, request: Record, form: Form) -> Record:
     drafted, accepted = request.drafted, request.accepted
     if drafted is None and arm != BASELINE and form.silent:
-        drafted = accepted = 0  # the server says nothing of drafts where it drafted nothing
+        drafted = accepted = 0  # the server does not mention drafts if it drafted nothing
     counted = rounds(request.output_tokens, accepted)
     return replace(request, arm=arm, drafted=drafted, accepted=accepted, rounds=counted)
 
 
 def is_json(file: Given) -> bool:
-    """Whether a file holds answers in JSON, and not the lines of a log, each wrapped in JSON."""
+    """Whether a file holds answers in JSON, rather than log lines wrapped in JSON."""
     found = text(file)
     if is_stream(file) or _JSON.match(found) is None:
         return is_stream(file)
@@ -181,7 +181,7 @@ def _record(found: Found) -> Record:
 
 
 def _methods(pairs: Sequence[tuple[str, Given]], sources: Sequence[_Source]) -> dict[str, str]:
-    """The method of each arm whose log names the kinds of its drafts."""
+    """The method of each arm whose log names its draft types."""
     known: dict[str, str] = {}
     for (arm, _), source in zip(pairs, sources, strict=True):
         # A log has a line of statistics for each type of a chain.
@@ -192,7 +192,7 @@ def _methods(pairs: Sequence[tuple[str, Given]], sources: Sequence[_Source]) -> 
 
 
 def _facts(files: Sequence[Given]) -> ImportedFacts:
-    """Build and model, where all logs that name one agree."""
+    """Build and model, if all logs that name one agree."""
     texts = [text(file) for file in files]
     builds = [match for each in texts if (match := _BUILD.search(each))]
     build = agreed(match["build"] for match in builds)

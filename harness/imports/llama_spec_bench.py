@@ -1,6 +1,6 @@
 """Import the table that ik_llama.cpp's `llama-spec-bench` prints.
 
-Stages of a chain share one generation: their drafts are summed. The time covers one step a token.
+Stages of a chain share one generation: their drafts are summed. The time covers a step per token.
 """
 
 import itertools
@@ -29,7 +29,7 @@ _TASKS = {"code": "code", "extract": "json", "story": "creative"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """One stage of one generation; of a plain one the only stage."""
+    """One stage of one generation; a generation without a chain has only one."""
 
     run: str
     stage: str
@@ -37,7 +37,7 @@ class _Row:
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """One part; every file is an arm, the first one the baseline."""
+    """Read all files as one part: every file is an arm, the first one the baseline."""
     given = [(arm, file, _rows(arm, file)) for arm, file in by_arm(files)]
     found = [each for arm, file, rows in given for each in _split_arms(arm, file, rows)]
     pairs = [(arm, file) for arm, file, _ in found]
@@ -57,7 +57,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 def _split_arms(
     arm: str, file: Given, rows: Sequence[_Row]
 ) -> Iterator[tuple[str, Given, Sequence[_Row]]]:
-    """The rows of one file; in a first file with both arms, the stage `base` is the baseline."""
+    """The rows of one file; if the first file has both arms, the stage `base` is the baseline."""
     plain = [row for row in rows if row.stage == _BASE]
     rest = [
         replace(row, record=replace(row.record, arm=_SECOND)) for row in rows if row.stage != _BASE
@@ -139,7 +139,7 @@ def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
 
 
 def _methods(found: Mapping[str, Sequence[_Row]]) -> dict[str, str]:
-    """The method of each arm by its stages, without depth; a chain is its own method."""
+    """The method of each arm by its stages, without depth; a chain counts as one method."""
     known: dict[str, str] = {}
     for arm, rows in found.items():
         names = dict.fromkeys(row.stage.replace("_", "-") for row in rows)

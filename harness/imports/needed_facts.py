@@ -1,4 +1,4 @@
-"""The facts that an import needs: those in the files, and those that `--map` states."""
+"""The facts that an import needs, from the files and from `--map`."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ def _fact(description: str) -> Any:  # noqa: ANN401 - the default of a field of 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedFacts(Axes):
-    """What is known of a measurement; `None` is unknown.
+    """The known facts about a measurement; `None` is unknown.
 
     Each field is a key of `--map`, and its description the help of that key. The axes are described
     in `schemas/vocabulary/axes.toml`.
@@ -83,13 +83,13 @@ class ImportedFacts(Axes):
     context_depth_tokens: int | None = None
 
     def __or__(self, other: Self) -> Self:
-        """Both; where both state a fact, the other's."""
+        """The facts of both; where both state one, the other's."""
         stated = {key: value for key, value in asdict(other).items() if value is not None}
         return replace(self, **stated)
 
 
 def agreed(values: Iterable[_Value | None]) -> _Value | None:
-    """The value that all parts with one share."""
+    """The only value other than `None`; `None` if there are several."""
     found = {value for value in values if value is not None}
     return found.pop() if len(found) == 1 else None
 
@@ -117,7 +117,7 @@ def parse_map(options: Sequence[str]) -> dict[str, str]:
 
 
 def stated_for(part: str, stated: Mapping[str, str], parts: Iterable[str]) -> dict[str, str]:
-    """What is stated for one part of the files: for all, and as `PART/key` for this one."""
+    """The stated facts for one part of the files: those for all, and its own from `PART/key`."""
     known = set(parts)
     for key in stated:
         scope, slash, _ = key.partition("/")
@@ -133,7 +133,7 @@ def stated_for(part: str, stated: Mapping[str, str], parts: Iterable[str]) -> di
 
 
 def typed(stated: Mapping[str, str]) -> ImportedFacts:
-    """The facts among what is stated, each of its type."""
+    """The stated facts, converted to their types."""
     return ImportedFacts(**{key: _typed(key, text) for key, text in stated.items() if key in KEYS})
 
 

@@ -1,4 +1,4 @@
-"""The prompts of an imported result: their tasks and lengths, and how many fit into one result."""
+"""The prompts of an imported result: their tasks and lengths, split if a result cannot hold all."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from schemas.submission import Prompt, Suite, Task, Trial
 from schemas.vocabulary import TASKS
 
 MAX_PROMPTS = 512
-# A suite of another tool has no version that we could know.
+# The version of another tool's suite is unknown.
 NO_VERSION = "0.0.0"
 _TASKS: dict[str, Task] = {entry.id: entry.id for entry in TASKS.values()}
 
@@ -18,7 +18,7 @@ _TASKS: dict[str, Task] = {entry.id: entry.id for entry in TASKS.values()}
 def suite(
     part: Part, stated: Mapping[str, str], ids: Mapping[str, str], done: Sequence[Trial]
 ) -> Suite:
-    """The prompts that were answered, in the order of the files, as the suite that they are of."""
+    """The suite with the prompts that were answered, in the order of the files."""
     answered = {trial.prompt for trial in done}
     categories = {record.prompt: record.category for record in reversed(part.records)}
     lengths: dict[str, list[int | None]] = {}
@@ -42,7 +42,7 @@ def suite(
 def _task(
     prompt: str, category: str | None, table: Mapping[str, str], stated: Mapping[str, str]
 ) -> Task:
-    """The task stated for the prompt or its category, else the tool's by `table`, else `other`."""
+    """The task stated for the prompt or its category, else the one in `table`, else `other`."""
     names = [name for name in (prompt, category) if name is not None]
     words = [
         *(stated.get(f"{TASK}{name}") for name in names),
@@ -53,7 +53,7 @@ def _task(
 
 
 def check_tasks(stated: Mapping[str, str], parts: Iterable[Part]) -> None:
-    """Raise `BadInputError` for an unknown task, or one stated for a name that no file has."""
+    """Raise `BadInputError` for an unknown task, or a task for a name that no file has."""
     records = [record for part in parts for record in part.records]
     there = {name for each in records for name in (each.prompt, each.category) if name}
     for key, task in stated.items():

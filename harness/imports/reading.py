@@ -1,4 +1,4 @@
-"""Read files as one format; if they seem to be of another, the error names that one."""
+"""Read files as one format; the error names another format that they seem to have."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ _SIGNS: dict[str, dict[str, str]] = document("foreign_files", "harness.imports")
 
 
 def read(form: str, files: Sequence[Given]) -> ParsedFiles:
-    """What the files say. Raises `BadInputError`, with the format they seem to have instead."""
+    """Read the files. Raises `BadInputError`, with the format that they seem to have instead."""
     seen: dict[bytes, str] = {}
     for file in files:
         if file.data in seen:  # a run compared with itself, or counted as two
@@ -36,12 +36,12 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
 
 
 def _looks_like(file: Given) -> str | None:
-    """The name of a format, a description of what cannot be read, or `None`."""
+    """The name of a format, a description of an unsupported file, or `None`."""
     try:
         start = text(file).lstrip()
         if has_requests(file):
             return "llama-server"
-        # Messages of an engine may come before a table.
+        # An engine's messages may precede a table.
         begins = (
             meaning for sign, meaning in _SIGNS["starts"].items() if f"\n{sign}" in f"\n{start}"
         )

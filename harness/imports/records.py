@@ -1,4 +1,4 @@
-"""What importers make of another tool's files: records of generations, arms, facts."""
+"""The values that importers read from another tool's files: generations, arms, facts."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Record:
 
     `output_tokens` counts as the format does: the first token, and those that `decode_ms` covers.
     `per_second` is the tool's rate, for records without a time; `rate_counts` says what it counts.
-    `output_hash` is the tool's own: equal hashes of two records are equal outputs, no more.
+    `output_hash` is the tool's own: it only shows whether the outputs of two records are equal.
     """
 
     arm: str
@@ -52,7 +52,7 @@ class ArmRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What belongs into one result: one rig, one target, one baseline."""
+    """The contents of one result: one rig, one target, one baseline."""
 
     name: str
     suite: str
@@ -66,7 +66,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedFiles:
-    """All that was read, and what these results cannot hold, a line each."""
+    """The parts, and the data that results cannot hold, a line each."""
 
     parts: tuple[Part, ...]
     left_out: tuple[str, ...] = ()
@@ -74,9 +74,9 @@ class ParsedFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """How the files of a tool are read and recognised, and what its help says.
+    """How to read and recognise the files of a tool, and its help text.
 
-    The first row of a file that has all keys of a sign is of that format.
+    A file is of this format if its first row has all keys of a sign.
     """
 
     read: Callable[[Sequence[Given]], ParsedFiles]
@@ -109,7 +109,7 @@ def arms(
 
 
 def require_same_prompts(records: Sequence[Record], step: str) -> None:
-    """Raise `BadInputError` with the next step where prompts of one name have other lengths."""
+    """Raise `BadInputError` with the next step if prompts of one name differ in length."""
     lengths = {r.prompt: r for r in records if r.arm == BASELINE and r.prompt_tokens}
     for record in records:
         base = lengths.get(record.prompt, record)

@@ -11,7 +11,7 @@ from schemas.weights import active_size_in, parameters_of, size_in
 
 
 def missing(facts: ImportedFacts) -> list[str]:
-    """The facts that a result needs; a GPU backend needs the GPU, a CPU the processor."""
+    """The missing facts that a result needs; a GPU backend needs the GPU, a CPU the processor."""
     needed = {
         "date": facts.measured_from or facts.date,
         "cpu" if facts.backend == "cpu" else "gpu": (
@@ -50,7 +50,7 @@ def machine(facts: ImportedFacts) -> submission.Machine:
 
 
 def engine(facts: ImportedFacts) -> submission.Engine:
-    """The engine; another tool measured it."""
+    """The engine that another tool measured."""
     return submission.Engine(
         runner="imported",
         name=facts.engine or "",
@@ -75,7 +75,7 @@ def target(facts: ImportedFacts) -> submission.Model:
 
 
 def settings(facts: ImportedFacts) -> submission.Settings:
-    """The settings; the axes of a temperature only where tokens were drawn at random."""
+    """The settings; those that go with a temperature only if tokens were sampled."""
     axes: dict[str, Any] = {
         name: axis.value(facts)
         for name, axis in AXES.items()
@@ -94,6 +94,6 @@ def settings(facts: ImportedFacts) -> submission.Settings:
 
 
 def placement(facts: ImportedFacts) -> submission.Placement | None:
-    """The number of target layers requested on the GPU, if it is known."""
+    """The target's layers that were requested on the GPU, if known."""
     layers = facts.gpu_layers
     return None if layers is None else submission.Placement(target_gpu_layers_requested=layers)

@@ -1,4 +1,4 @@
-"""Open the given files: unpack them, decode them, and find out the arm of each."""
+"""Open the given files: unpack them, decode them, and find the arm of each."""
 
 import codecs
 import gzip
@@ -16,7 +16,7 @@ BASELINE = "baseline"
 MAX_BYTES = 64 * 1024 * 1024
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _GZIP = b"\x1f\x8b"
-# What a shell of Windows writes with `>`, and editors of the same system.
+# Written by Windows shells with `>`, and by Windows editors.
 _MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF16_LE: "utf-16-le",
@@ -27,7 +27,7 @@ _ARM = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,39})=(.+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """One file as it was given: its name, its unpacked bytes, and the arm of `ARM=FILE`."""
+    """A given file: its name, its unpacked bytes, and the arm of `ARM=FILE`."""
 
     name: str
     data: bytes
@@ -39,7 +39,7 @@ class Given:
 
 
 def given(path: Path, arm: str | None = None) -> Given:
-    """Read one file, packed with gzip or not. Raises `BadInputError` when that is not possible."""
+    """Read one file, unpacking gzip. Raises `BadInputError` if that is not possible."""
     try:
         with path.open("rb") as stream:
             is_packed = stream.peek(len(_GZIP)).startswith(_GZIP)
@@ -64,7 +64,7 @@ def arm_and_path(argument: str) -> tuple[str | None, Path]:
 
 
 def digest(files: Sequence[Given]) -> str:
-    """SHA-256 of the file; of several, over their digests in hex, a line each, as given."""
+    """SHA-256 of one file; for several, of their hex digests in the given order, one a line."""
     digests = [hashlib.sha256(file.data).hexdigest() for file in files]
     if len(digests) == 1:
         return digests[0]
@@ -72,7 +72,7 @@ def digest(files: Sequence[Given]) -> str:
 
 
 def text(file: Given) -> str:
-    """The text of a file, without a byte-order mark and the colours of a terminal."""
+    """The text of a file without a byte-order mark and terminal colours."""
     data = file.data
     mark = next((mark for mark in _MARKS if data.startswith(mark)), b"")
     encoding = _MARKS.get(mark, "utf-8")
@@ -86,9 +86,9 @@ def text(file: Given) -> str:
 
 
 def by_arm(files: Sequence[Given]) -> list[tuple[str, Given]]:
-    """The arm of every file: as `ARM=FILE` says, else the first is the baseline.
+    """Each file with its arm, from `ARM=FILE`; without that, the first is the baseline.
 
-    Further files are named after their file; files that name the same arm repeat it.
+    Other arms are named after their file; files that name the same arm repeat it.
     """
     has_baseline = any(file.arm == BASELINE for file in files)
     if files[0].arm and not has_baseline:

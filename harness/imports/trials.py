@@ -1,4 +1,4 @@
-"""Turn records into trials, with counters that add up only; what does not is reported."""
+"""Turn records into trials; counters that do not add up are reported and left out."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from harness.run.record import ms
 from schemas.codec import text_digest
 from schemas.submission import Method, Trial
 
-# What results cannot hold, with the places where it is in the files.
+# Kinds of data that results cannot hold, with their places in the files.
 LeftOut = defaultdict[str, list[str]]
 
 
@@ -29,7 +29,7 @@ def trials(
     for read in records:
         record = replace(read, decode_ms=decode_ms(read, counts))
         spent_ms, tokens = ms(record.decode_ms), record.output_tokens
-        # A first token needs no time after it; more in no time at all are wrong.
+        # A single token takes no time after the first; several tokens in no time are an error.
         is_timed = tokens and spent_ms is not None and (spent_ms or tokens == 1)
         if record.reason is None and not is_timed:
             left_out["a record without both tokens and time"].append(record.place)
@@ -60,7 +60,7 @@ def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -
 
 
 def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftOut) -> Trial:
-    """Counters that contradict one another are left out, each group by itself."""
+    """Add the record's counters, without any group that contradicts itself."""
     if method.type == "none":
         return trial
     drafted, accepted = record.drafted, record.accepted
@@ -87,7 +87,7 @@ def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftO
 
 
 def _too_many(accepted: int | None, depth: int, record: Record) -> bool:
-    """Whether the rounds that are left over cannot have yielded this many tokens.
+    """Whether the remaining rounds cannot have yielded this many tokens.
 
     The counter may include tokens of the last draft that the output's end cut off.
     """
@@ -97,7 +97,7 @@ def _too_many(accepted: int | None, depth: int, record: Record) -> bool:
 
 
 def _too_few(rounds: int | None, depth: int, record: Record) -> bool:
-    """Whether so many rounds cannot have drafted, or yielded, what was counted."""
+    """Whether the counts of drafted or output tokens are too high for this many rounds."""
     if rounds is None:
         return _too_many(record.accepted, depth, record)
     tokens = (record.output_tokens or 1) - 1

@@ -20,7 +20,7 @@ _OK = 200
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Every file is an arm, the first one the baseline; a part for each number of requests."""
+    """Read every file as an arm, the first as the baseline; a part for each number of requests."""
     pairs = by_arm(files)
     rows = [(arm, list(lines(file))) for arm, file in pairs]
     results = [row for _, found in rows for row in found if is_result(row)]
@@ -72,7 +72,7 @@ def _records(arm: str, rows: Sequence[JsonObject]) -> Iterator[Record]:
 
 
 def _answer(row: JsonObject) -> tuple[JsonObject | None, Reason]:
-    """The completion in a row, or the reason why it lacks one."""
+    """The completion in a row, or the reason why there is none."""
     response = row.child("response") if "response" in row.fields else row
     error = row.fields.get("error")
     if error is not None or response is None:
@@ -104,7 +104,7 @@ def _finished(arm: str, prompt: str, category: str | None, body: JsonObject) -> 
 
 
 def _counted(record: Record, spec: JsonObject) -> Record:
-    """With the counters in the format's way of counting, exactly as a measured answer has them."""
+    """Add the counters in the format's way of counting, exactly as for a measured answer."""
     drafted, accepted = spec.count("num_draft_tokens"), spec.count("num_accepted_draft_tokens")
     record = replace(record, drafted=drafted, accepted=accepted)
     if drafted is None or accepted is None or record.output_tokens is None or accepted > drafted:

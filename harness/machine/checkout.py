@@ -10,7 +10,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def commit(root: Path = _ROOT) -> str | None:
-    """The commit that is checked out, or `None` outside a checkout and for an installed package."""
+    """The checked-out commit; `None` outside a checkout and for an installed package."""
     if not (root / ".git").exists():
         return None
     found = (output("git", "-C", str(root), "rev-parse", "HEAD") or "").strip()

@@ -18,17 +18,17 @@ _KILLED_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """Run programs of the system; one that hung is not asked again, for every snapshot asks."""
+    """Run programs of the system; one that hung is not run again: every snapshot would wait."""
 
     hung: set[str] = field(default_factory=set)
 
     def output(self, *command: str, variables: Mapping[str, str] | None = None) -> str | None:
-        """Standard output of a command; `None` when it is missing, fails, hangs or hung before."""
+        """Standard output of a command; `None` if it is missing, fails, hangs or hung before."""
         program = shutil.which(command[0])
         if program is None or program in self.hung:
             return None
         try:
-            # Commands are constants of this package; the program is the one the person installed.
+            # Commands are constants of this package; the program is the one the user installed.
             process = subprocess.Popen(  # noqa: S603
                 [program, *command[1:]],
                 stdin=subprocess.DEVNULL,
@@ -49,22 +49,22 @@ class Programs:
         return text if process.returncode == 0 else None
 
 
-# All of this process shares what is known of hung programs.
+# The whole process shares the list of hung programs.
 output = Programs().output
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
     process.kill()
-    with suppress(subprocess.TimeoutExpired):  # inside the driver, even a kill has to wait
+    with suppress(subprocess.TimeoutExpired):  # a kill has to wait for the driver
         process.wait(_KILLED_S)
     if process.stdout is not None:
         process.stdout.close()
 
 
 def failure(command: Sequence[str], *, limit_s: float) -> str | None:
-    """Run a command. Why it failed: a signal, its last words, or the time that it took."""
+    """Run a command and return why it failed: a signal, its last line, or a timeout."""
     try:
-        # The commands are made of our own modules, constants and paths in our cache.
+        # The commands consist of our own modules, constants and paths in our cache.
         done = subprocess.run(  # noqa: S603
             command,
             capture_output=True,
@@ -82,12 +82,12 @@ def failure(command: Sequence[str], *, limit_s: float) -> str | None:
 
 
 def own_module(name: str) -> list[str]:
-    """The command that starts one of our own modules, by its name in a wheel or in a checkout."""
+    """The command that starts one of our own modules, in a wheel or in a checkout."""
     return [sys.executable, "-m", f"draftmap.{name}" if INSTALLED else name]
 
 
 def death(returncode: int) -> str | None:
-    """`killed by SIGSEGV` for the code of a child that a signal ended, else `None`.
+    """`killed by SIGSEGV` for the exit code of a child that a signal ended, else `None`.
 
     Windows has no signals: there a crash ends with a status from 0xC0000000 up.
     """

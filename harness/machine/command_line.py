@@ -14,10 +14,10 @@ _SINGLE = re.compile(r"(?<!\S)'([^']*)'(?!\S)")
 
 
 def split_command(text: str, *, windows: bool = WINDOWS) -> list[str]:
-    """The words of a command line. Raises `ValueError` for a quotation that does not end.
+    """The words of a command line. Raises `ValueError` for an unclosed quotation.
 
-    On Windows a backslash belongs to a path and only escapes a quotation mark; a word in single
-    quotes, as the help of servers writes JSON, is one word there, too.
+    On Windows a backslash is part of a path, except before a quotation mark. A text in single
+    quotes, such as JSON in the help of servers, is one word on Windows, too.
     """
     if not windows:
         return shlex.split(text)
@@ -45,18 +45,18 @@ def _windows_words(text: str) -> list[str]:
 
 
 def join_command(words: Sequence[str], *, windows: bool = WINDOWS) -> str:
-    """The words as `split_command` reads them."""
+    """A command line that `split_command` splits into these words."""
     return " ".join(quoted(word, windows=windows) for word in words)
 
 
 def quoted(word: str, *, windows: bool = WINDOWS) -> str:
-    """A word as the shell of this system reads it: one of POSIX, or PowerShell."""
+    """A word quoted for the shell of this system: a POSIX shell, or PowerShell."""
     if not windows:
         return shlex.quote(word)
     if _PLAIN.fullmatch(word):
         return word
     escaped = word.replace('"', '\\"')
-    # PowerShell takes typographic marks for single quotes, too.
+    # PowerShell reads typographic marks as single quotes, too.
     return f'"{escaped}"' if re.search("['\u2018-\u201b]", word) else f"'{word}'"
 
 

@@ -1,4 +1,4 @@
-"""Put this computer's memories together as the planner sees them."""
+"""Describe this computer's memories for the planner."""
 
 import re
 
@@ -20,7 +20,7 @@ from harness.errors import BadInputError
 from schemas.submission import Gpu
 from schemas.submission import Machine as Rig
 
-# These are slower than the processor that they are part of.
+# Integrated graphics that are slower than their processor.
 _NEVER_USED = re.compile(r"(u?hd\b|.*\bintegrated\b).*")
 _NOTHING_SAID = MachineWords()
 
@@ -36,7 +36,7 @@ def computer_of(words: MachineWords = _NOTHING_SAID) -> Computer:
 
 
 def own_cards(rig: Rig) -> tuple[Gpu, ...]:
-    """The cards of one vendor with memory of their own, which an engine uses together."""
+    """One vendor's cards with dedicated memory, which an engine uses together."""
     by_vendor: dict[str, list[Gpu]] = {}
     for gpu in rig.gpus:
         if gpu.vram_mib is not None and gpu.vram_mib >= OWN_MEMORY_MIB:
@@ -46,15 +46,15 @@ def own_cards(rig: Rig) -> tuple[Gpu, ...]:
 
 
 def _this_computer(words: MachineWords) -> Computer:
-    # Slow to import, and a machine that is described needs neither.
+    # Both are slow to import, and a described machine needs neither.
     import psutil  # noqa: PLC0415
 
     from harness.machine.detect import machine  # noqa: PLC0415
 
     rig = machine()
     _, processor = cpu_label(rig.cpu.name, rig.cpu.logical_cores)
-    # Else the first graphics unit that shares main memory, or whose memory is not known: a GB10
-    # lists none, but an NVIDIA card that lists none is out of order.
+    # Without such cards, the first unit that shares main memory, or has unknown memory: a GB10
+    # lists none, but another NVIDIA card that lists none is faulty.
     units = (x for x in rig.gpus if x.vendor != "nvidia" or shares_memory(x.name))
     used = (each for each in units if not _NEVER_USED.fullmatch(normalised(each.name)))
     own = own_cards(rig) or tuple(used)[:1]

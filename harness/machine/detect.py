@@ -36,7 +36,7 @@ _NAME_LENGTH = 120
 
 
 def machine(environment: Mapping[str, str] = os.environ) -> Machine:
-    """The machine that this runs on, with the GPUs that an environment shows to a program."""
+    """Describe this machine, with the GPUs that a program with this environment can see."""
     cpuinfo = linux.text_of(Path("/proc/cpuinfo"))
     parts = windows_parts() if platform.system() == "Windows" else Parts()
     cards = nvidia.cards(environment)
@@ -73,7 +73,7 @@ def clean_name(name: str) -> str:
 
 
 def public(gpu: Gpu) -> Gpu:
-    """A GPU whose name and driver have the form of such: a driver may state anything."""
+    """A GPU with its name and driver checked for a plausible form: a driver may state anything."""
     name = public_text.card(clean_name(gpu.name)) or "unknown"
     return replace(gpu, name=name, driver=public_text.driver(gpu.driver))
 
@@ -92,7 +92,7 @@ def _cpu(cpuinfo: str, parts: Parts) -> Cpu:
 
 
 def usable_cores() -> int:
-    """Logical cores that this process may use, which in a container are often not all."""
+    """Logical cores that this process may use; in a container often only some."""
     if platform.system() == "Linux":
         return len(os.sched_getaffinity(0))
     return psutil.cpu_count() or os.cpu_count() or 1

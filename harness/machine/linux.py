@@ -3,12 +3,12 @@
 import re
 from pathlib import Path
 
-# Boards of ARM machines name no processor in /proc/cpuinfo, only its parts.
+# On ARM machines, /proc/cpuinfo has no processor name, only its parts.
 _NAME_KEYS = ("model name", "Hardware", "cpu model", "uarch")
 
 
 def text_of(path: Path) -> str:
-    """A file of the kernel, without the space around it; empty where it cannot be read."""
+    """The text of a kernel file, stripped; empty if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

@@ -31,7 +31,7 @@ def gpus(
 def state(drm: Path, environment: Mapping[str, str] = os.environ) -> GpuState:
     """The state of the AMD and Intel GPUs that this program may use, from the kernel's monitors.
 
-    The graphics of a processor, next to a card with far more memory, are not what computes.
+    Integrated graphics next to a card with far more memory are ignored: they do not compute.
     """
     devices = [device for device in _usable(drm, environment) if _vendor(device)]
     most = max((_vram(device) for device in devices), default=0)
@@ -53,8 +53,8 @@ def state(drm: Path, environment: Mapping[str, str] = os.environ) -> GpuState:
 def _usable(drm: Path, environment: Mapping[str, str]) -> list[Path]:
     """The devices of all cards, without those that HIP, ROCr and oneAPI hide.
 
-    The first two count in the order of the slots, HIP among those that ROCr shows; oneAPI counts
-    the graphics of the processor, which are on the first bus, last.
+    HIP and ROCr number cards in the order of the slots, HIP only those that ROCr shows. oneAPI
+    puts the integrated graphics, which are on the first bus, last.
     """
     cards = (entry for entry in sorted(drm.glob("card*")) if re.fullmatch(r"card\d+", entry.name))
     devices = [card / "device" for card in cards]
@@ -71,7 +71,7 @@ def _usable(drm: Path, environment: Mapping[str, str]) -> list[Path]:
 
 
 def _chosen(text: str, devices: Sequence[Path]) -> list[Path]:
-    """The devices that are listed, each by its number or by `GPU-` and the serial of its chip."""
+    """The listed devices, each named by its number or by `GPU-` and the serial of its chip."""
     found: list[Path] = []
     for word in text.split(","):
         serials = [f"gpu-{text_of(each / 'unique_id') or None}" for each in devices]
@@ -100,7 +100,7 @@ def _monitored(device: Path, pattern: str) -> int | None:
 
 
 def parse_lspci(text: str) -> dict[str, str]:
-    """Device names by full PCI address, from `lspci -D -mm`; the brackets hold the usual name."""
+    """Device names by full PCI address, from `lspci -D -mm`, whose brackets hold the usual name."""
     names: dict[str, str] = {}
     for line in text.splitlines():
         address, _, rest = line.partition(" ")
@@ -125,7 +125,7 @@ def _gpu(device: Path, names: dict[str, str]) -> Gpu | None:
         vendor=vendor,
         vram_mib=_vram(device) // _MIB or None,
         pcie_generation=_GENERATIONS.get(speed.partition(" ")[0]),
-        # 255 is the kernel's word for unknown; 0 is that of a device without a link.
+        # 255 means unknown to the kernel, 0 a device without a link.
         pcie_width=int(width) if width.isdecimal() and 0 < int(width) <= _WIDEST else None,
         power_limit_w=_watts(device, "power1_cap"),
         default_power_limit_w=_watts(device, "power1_cap_default"),

@@ -26,12 +26,12 @@ def virtual_machine() -> bool | None:
 
 
 def speed_limit() -> float | None:
-    """The share of its speed that a hot processor may use."""
+    """The share of its full speed that a hot processor is limited to."""
     return parse_speed_limit(output("pmset", "-g", "therm") or "")
 
 
 def parse_speed_limit(text: str) -> float | None:
-    """The share in the output of `pmset -g therm`; `None` where none was recorded."""
+    """The share in the output of `pmset -g therm`; `None` if none was recorded."""
     match = _SPEED_LIMIT.search(text)
     return min(int(match[1]) / 100, 1.0) if match else None
 

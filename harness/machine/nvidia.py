@@ -1,7 +1,7 @@
 """Read the NVIDIA GPUs that this program may use, and their state, from nvidia-smi.
 
-CUDA counts the cards in another order than the driver does (the fastest first), so its numbers are
-turned into PCI addresses by CUDA itself.
+CUDA numbers the cards in another order than the driver (the fastest first), so CUDA itself maps its
+numbers to PCI addresses.
 """
 
 import ctypes
@@ -29,12 +29,12 @@ _REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
 _FORMAT = "--format=csv,noheader,nounits"
 _IDLE = 0x1
 _CUDA_VERSION = re.compile(r"CUDA (?:UMD )?Version\s*:\s*([\d.]+)")
-# In the plain answer, if a card is shared out in slices. No engine computes on the whole of it.
+# In the plain answer, if a card is partitioned (MIG). No engine computes on the whole card.
 _SHARED_OUT = "MIG devices:"
 _LOST = "[GPU is lost]"
 # `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `ERR!` or `N/A`.
 _UNSTATED = re.compile(r"\[|ERR!|N/A|$")
-# The most that the format takes.
+# The maximum of the format.
 _MIB, _GENERATION, _LANES, _MHZ, _CELSIUS, _WATTS = 16_777_216, 8, 32, 20_000, 200, 5000
 
 
@@ -48,7 +48,7 @@ class Cards:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuState:
-    """Lowest clock, highest temperature, power together and throttling of any of the GPUs."""
+    """Lowest clock, highest temperature, total power, and whether any of the GPUs is throttled."""
 
     clock_mhz: float | None = None
     temperature_c: float | None = None
@@ -89,7 +89,7 @@ class Visible:
 
 
 def _named(word: str, cards: Sequence[CardId]) -> int | None:
-    """The card with a number, or with a UUID that begins so."""
+    """The position of the card with this number, or of the only one whose UUID begins with it."""
     if word.isdecimal():
         return int(word) if int(word) < len(cards) else None
     fitting = [at for at, card in enumerate(cards) if word and card.uuid.startswith(word)]
@@ -108,7 +108,7 @@ def visible(environment: Mapping[str, str] = os.environ) -> Visible:
 
 @cache
 def _visible(variable: str | None) -> Visible:
-    """CUDA is asked in a child process, because it cannot be unloaded again."""
+    """Ask CUDA in a child process, because it cannot be unloaded again."""
     if variable is None:
         return Visible()
     answer = output(*own_module("harness.machine.nvidia"), variables={_VISIBLE: variable})
@@ -116,7 +116,7 @@ def _visible(variable: str | None) -> Visible:
 
 
 def cards(environment: Mapping[str, str] = os.environ) -> Cards:
-    """The NVIDIA GPUs that a program may use; none without a working driver."""
+    """The NVIDIA GPUs that a program may use; empty without a working driver."""
     text = output("nvidia-smi", f"--query-gpu={_IDENTITY},{_CARD}", _FORMAT)
     if not text:
         return parse_cards("", "")
@@ -133,7 +133,7 @@ def state() -> GpuState:
 
 
 def chosen_rows(text: str, usable: Visible) -> str:
-    """The rows of the cards that may be used, without the columns that identify them."""
+    """The rows of the usable cards, without the columns that identify the cards."""
     lines = [line for line in text.splitlines() if line.count(",") >= _IDENTITY.count(",") + 1]
     split = [[part.strip() for part in line.split(",", 2)] for line in lines]
     rows = usable.of([CardId(uuid=uuid, address=address) for uuid, address, _ in split])
@@ -141,9 +141,9 @@ def chosen_rows(text: str, usable: Visible) -> str:
 
 
 def parse_cards(text: str, banner: str) -> Cards:
-    """The cards in the answer to the card query; the CUDA version from the plain answer.
+    """The cards in the answer to the card query; the CUDA version comes from the `banner`.
 
-    Cards that the driver has lost, or that are shared out in slices, are left out.
+    Cards that the driver has lost, or that are partitioned (MIG), are left out.
     """
     cuda = _CUDA_VERSION.search(banner)
     api = f"CUDA {cuda[1]}" if cuda else None
@@ -200,7 +200,7 @@ def _number(text: str, most: int) -> float | None:
 
 
 def _limit(text: str) -> float | None:
-    """A limit in watts; 0 is that of a card without one."""
+    """A limit in watts; `None` for 0, which means no limit."""
     number = _number(text, _WATTS)
     return number if number is not None and number >= 1 else None
 

@@ -1,4 +1,4 @@
-"""Measures how fast this machine reads memory, for estimates of how long a campaign takes."""
+"""Measures how fast this machine reads memory, to estimate the duration of a campaign."""
 
 import time
 from collections.abc import Callable
@@ -12,7 +12,7 @@ BYTES, _REPEATS = 64 * 1024 * 1024, 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineRate:
-    """The bytes per second that one thread copies, and how many threads compute."""
+    """The bytes per second that one thread copies, and the number of computing threads."""
 
     bytes_per_s: float
     threads: int
@@ -21,7 +21,7 @@ class MachineRate:
 def this_machine(
     threads: int | None, clock: Callable[[], float] = time.perf_counter
 ) -> MachineRate:
-    """The rate of the best of eight copies; by default all cores but one compute."""
+    """The rate of the fastest of eight copies; by default all cores but one compute."""
     source = np.zeros(BYTES, dtype=np.uint8)
     destination, took_s = np.ones_like(source), []
     for _ in range(_REPEATS):

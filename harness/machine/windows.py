@@ -23,7 +23,7 @@ _NOT_A_GPU = ("microsoft basic", "remote display", "virtual display")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What CIM knows: processor, GPUs (their memory is unreliable there) and memory."""
+    """The parts that CIM lists: processor, GPUs (their memory size is unreliable) and memory."""
 
     cpu_name: str | None = None
     gpus: tuple[Gpu, ...] = ()
@@ -37,7 +37,7 @@ def windows_parts() -> Parts:
 
 
 def parse_parts(text: str) -> Parts:
-    """The parts in the answer to the query above; what has another form is left out."""
+    """The parts in the answer to the query above; entries of another form are left out."""
     document = parsed_object(text)
     memory = next(iter(objects(document.get("ram"))), {})
     cpu = next(iter(objects(document.get("cpu"))), {})

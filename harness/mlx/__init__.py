@@ -19,7 +19,7 @@ _MODEL = "a folder with config.json and safetensors, or mlx-community/Qwen3-4B-4
 
 
 def connect(options: ConnectionOptions) -> Adapter:
-    """The engine in a child process. Raises `MachineError` where it is not installed."""
+    """The engine in a child process. Raises `MachineError` if it is not installed."""
     if find_spec("mlx_lm") is None:
         raise MachineError(f"mlx-lm is not installed; {_INSTALL}")
     limit_s = options.answer_limit_s
@@ -29,7 +29,7 @@ def connect(options: ConnectionOptions) -> Adapter:
 
 
 def open_mlx(campaign: Campaign) -> Session:
-    """Load the target in the process that calls this. Raises `HarnessError`."""
+    """Load the target in the calling process. Raises `HarnessError`."""
     try:
         # The import loads the engine; only the process that runs it should.
         from harness.mlx.session import MlxSession  # noqa: PLC0415
@@ -50,7 +50,7 @@ class MlxModels:
         return self.draft(name)
 
     def draft(self, name: str) -> ModelFile:
-        """A model by its name, fetched if need be. Raises `HarnessError` if there is none."""
+        """A model by name, fetched if necessary. Raises `HarnessError` if there is none."""
         path = files.expanded(name)
         if not is_model_folder(path):
             if path.exists() or name.count("/") != 1 or name.startswith("/"):

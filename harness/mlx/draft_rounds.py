@@ -1,8 +1,8 @@
-"""Count the rounds of an answer from `from_draft`, which `mlx_lm` states of every token.
+"""Count the rounds of an answer from `from_draft`, which `mlx_lm` states for every token.
 
 A round yields the accepted drafts and then one token of the target. Only the last round may lack
-it, where the limit or the end of the text came first: its last draft then counts as the target's
-token, because the target chose it too.
+that token, if the limit or the end of the text came first: its last draft token then counts as the
+target's, because the target chose it too.
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from harness.runners.base import Totals
 
 
 def totals(from_draft: Sequence[bool], *, limit: int, depth: int, decode_ms: float) -> Totals:
-    """The sums of the tokens after the first one.
+    """The totals of the rounds after the first token.
 
-    `mlx_lm` drafts `depth` tokens a round, and no more than are left up to the `limit`.
+    `mlx_lm` drafts `depth` tokens a round, fewer if the `limit` is closer.
     """
     ends = [at for at, drafted in enumerate(from_draft, 1) if not drafted or at == len(from_draft)]
     rounds = list(pairwise((0, *ends)))

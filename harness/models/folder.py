@@ -1,4 +1,4 @@
-"""Describe a model by a folder of safetensors, as vLLM, SGLang and MLX load it, or fetch one.
+"""Describe a model in a folder of safetensors, as vLLM, SGLang and MLX load it, or fetch one.
 
 Only the table at the start of each file is read: eight bytes with its length, then JSON.
 """
@@ -17,11 +17,11 @@ from schemas.codec import Json, slug
 from schemas.submission import Model
 
 CONFIG = "config.json"
-# What an engine reads of a repository: weights, settings, tokenizer and chat template.
+# The files of a repository that an engine reads: weights, settings, tokenizer and chat template.
 _LOADED = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.tiktoken", "*.txt"]
 _LENGTH_BYTES = 8
 _LONGEST_TABLE = 100 * 1024 * 1024
-# Types whose tensors hold one parameter for each element; others pack several into one.
+# Types whose tensors have one parameter per element; others pack several into one.
 _PLAIN = {"F64": "F64", "F32": "F32", "F16": "F16", "BF16": "BF16", "F8_E4M3": "FP8",
           "F8_E5M2": "FP8"}  # fmt: skip
 _CACHED = re.compile(r"models--(?P<owner>[\w.-]{1,96}?)--(?P<name>[\w.-]+)")
@@ -35,7 +35,7 @@ def is_model_folder(path: Path) -> bool:
 
 
 def cached_folder(repository: str) -> Path | None:
-    """The folder with a repository's newest files in the hub's cache, if there is one."""
+    """The folder with a repository's newest files in the hub's cache; `None` without one."""
     from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415 - slow to import
 
     found = try_to_load_from_cache(repository, CONFIG)
@@ -43,9 +43,9 @@ def cached_folder(repository: str) -> Path | None:
 
 
 def fetched_folder(repository: str, *, say: Callable[[str], None]) -> Path:
-    """The folder with a repository's files, fetched as far as they are not in the hub's cache.
+    """The folder with a repository's files; those missing from the hub's cache are fetched.
 
-    Raises `BadInputError` for what is not a repository, `MachineError` without a network.
+    Raises `BadInputError` for an unknown repository, `MachineError` without a network.
     """
     from huggingface_hub import snapshot_download  # noqa: PLC0415 - slow to import
 
@@ -59,7 +59,7 @@ def fetched_folder(repository: str, *, say: Callable[[str], None]) -> Path:
 def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
     """The model in a folder; `quantisation` overrides what its files state."""
     config = _json((path / CONFIG).read_bytes())
-    config = {**config, **part(config, "text_config")}  # the part of a vision model that writes
+    config = {**config, **part(config, "text_config")}  # the language part of a vision model
     files = sorted(path.glob("*.safetensors"))
     elements = _elements(_table(file) for file in files)
     plain = bool(elements) and set(elements) <= set(_PLAIN)
@@ -96,7 +96,7 @@ def _table(file: Path) -> Mapping[str, Json]:
 
 
 def _elements(tables: Iterable[Mapping[str, Json]]) -> Counter[str]:
-    """Elements of all tensors by type."""
+    """The number of elements of all tensors, by type."""
     found: Counter[str] = Counter()
     for table in tables:
         for dtype, shape in _tensors(table):
@@ -112,7 +112,7 @@ def _tensors(table: Mapping[str, Json]) -> Iterator[tuple[str, list[int]]]:
 
 
 def _method(config: Mapping[str, Json]) -> str | None:
-    """How the weights were quantised, by the config: `AWQ`, `GPTQ`, `FP8`."""
+    """The quantisation method in the config: `AWQ`, `GPTQ`, `FP8`."""
     method = part(config, "quantization_config").get("quant_method")
     if not isinstance(method, str):
         return None
@@ -120,7 +120,7 @@ def _method(config: Mapping[str, Json]) -> str | None:
 
 
 def _mlx_bits(config: Mapping[str, Json]) -> int | None:
-    """Bits of a weight as `mlx_lm` quantised them, if it gave all layers the same."""
+    """Bits per weight of `mlx_lm`'s quantisation, if all layers have the same."""
     entry = part(config, "quantization")
     by_layer = any(isinstance(each, dict) for each in entry.values())
     return None if by_layer else _whole(entry, "bits")

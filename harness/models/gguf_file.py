@@ -10,7 +10,7 @@ from harness.models.gguf_parse import ALIGNMENT, MAGIC, GgufHeader, parse_header
 
 # A model in several files: the parts' common name, the part's number and the number of parts.
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf")
-# Other files that are often found under the name of a model, by their first bytes.
+# Other kinds of files that often bear a model's name, by their first bytes.
 _OTHERS = {
     b"version https://git-lfs": "a pointer of Git LFS; `git lfs pull` fetches the file itself",
     b"PK\x03\x04": "a zip archive; unpack it",
@@ -48,7 +48,7 @@ def architecture_of(name: str, headers: Sequence[GgufHeader]) -> str:
 
 
 def part_paths(path: Path) -> tuple[Path, ...]:
-    """The files that make up the model, first part first, when `path` is one of several."""
+    """All files of the model in order, if `path` is one of several, else only `path`."""
     match = _PART.fullmatch(path.name)
     if match is None:
         return (path,)
@@ -64,7 +64,7 @@ def part_paths(path: Path) -> tuple[Path, ...]:
 
 
 def refuse_renamed_part(first: GgufHeader, path: Path) -> None:
-    """Raise `BadInputError` for a part of a split model whose name does not lead to the others."""
+    """Raise `BadInputError` for a renamed part of a split model: the others cannot be found."""
     count = first.number("split.count") or 1
     if count > 1 and _PART.fullmatch(path.name) is None:
         part = (first.number("split.no") or 0) + 1
@@ -92,7 +92,7 @@ def check_start(path: Path) -> None:
 
 
 def sparse_copy(header: bytes, total_bytes: int, path: Path) -> None:
-    """Write a sparse file of the whole length that contains the header only."""
+    """Write a sparse file of the full length that contains only the header."""
     with path.open("wb") as file:
         file.write(header)
         file.truncate(total_bytes)

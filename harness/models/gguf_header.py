@@ -20,7 +20,7 @@ _PRE = {name: frozenset(listed) for name, listed in _RULES["pre"].items()}
 
 
 class _Tokenizer(Struct, frozen=True):
-    """What llama.cpp assumes of a kind of vocabulary; `type` is its word for the kind."""
+    """llama.cpp's defaults for a kind of vocabulary; `type` is its word for the kind."""
 
     type: str = ""
     bos: int | None = None
@@ -39,7 +39,7 @@ def chat_template(path: Path) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """The vocabulary of a model, as far as compatibility with a draft depends on it."""
+    """The facts about a model's vocabulary that decide its compatibility with a draft."""
 
     kind: str
     size: int
@@ -86,7 +86,7 @@ def read(path: Path) -> Header:
 
 
 def vocabulary_and_tokens(path: Path) -> tuple[Vocabulary, tuple[bytes, ...]]:
-    """The vocabulary of a GGUF file and its texts by id. Raises `BadInputError`."""
+    """The vocabulary of a GGUF file and its token texts by id. Raises `BadInputError`."""
     first = opened(part_paths(path)[0])
     refuse_renamed_part(first, path)
     return _vocabulary(first, path), _tokens(first, path)
@@ -106,7 +106,7 @@ def tokenizer_sha256(texts: Sequence[bytes]) -> str:
 
 
 def _quantisation(parts: list[GgufHeader]) -> str:
-    """The name of the file type (`Q4_K_M`), or the type that most weights have."""
+    """The name of the file type (`Q4_K_M`), or the most common type of the weights."""
     file_type = parts[0].number("general.file_type")
     from gguf import LlamaFileType  # noqa: PLC0415 - imports numpy
 
@@ -122,7 +122,7 @@ def _quantisation(parts: list[GgufHeader]) -> str:
 
 
 def _active_parameters(parts: list[GgufHeader], architecture: str) -> int:
-    """Parameters used per token: of a mixture of experts only the experts that are chosen."""
+    """Parameters used per token: in a mixture of experts, only those of the chosen experts."""
     experts = parts[0].number(f"{architecture}.expert_count") or 1
     used = parts[0].number(f"{architecture}.expert_used_count") or experts
     return sum(
@@ -163,7 +163,7 @@ def _vocabulary(first: GgufHeader, path: Path) -> Vocabulary:
 
 
 def _id(first: GgufHeader, name: str, assumed: int | None, size: int) -> int | None:
-    """The id of a special token: the stated one, else the assumed one, if the vocabulary has it."""
+    """The id of a special token: the stated one, else the default, if the vocabulary has it."""
     for token in (first.number(f"{_PREFIX}{name}_token_id"), assumed):
         if token is not None and token < size:
             return token

@@ -1,7 +1,7 @@
 """Parse the header of a GGUF file: fields, the vocabulary, and tensors with their bytes.
 
 The gguf package reads a vocabulary token by token into arrays, which takes seconds. Here a list of
-texts is skipped, and decoded only when it is needed.
+texts is skipped and decoded only on demand.
 """
 
 import struct
@@ -15,7 +15,7 @@ ReadRange = Callable[[int, int], bytes]
 Value = int | float | bool | str | list[int]
 
 MAGIC = b"GGUF"
-ALIGNMENT = 32  # of the weights, where the file names no other
+ALIGNMENT = 32  # of the weights, unless the file states another
 
 _FIRST_BYTES = 4 * 1024 * 1024
 _MOST_BYTES = 256 * 1024 * 1024
@@ -46,7 +46,7 @@ class _CutOffError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tensor:
-    """A tensor's name, shape and type, its size and where it starts after the header."""
+    """A tensor's name, shape, type and size, and its offset from the end of the header."""
 
     name: str
     dimensions: tuple[int, ...]
@@ -67,7 +67,7 @@ class GgufHeader:
     tensors: tuple[Tensor, ...]
     end: int
     data: bytes = field(repr=False)
-    # For each list of texts: where its first text starts, and how many there are.
+    # For each list of texts: the position of its first text, and their number.
     lists: Mapping[str, tuple[int, int]] = field(repr=False)
 
     @property
@@ -86,14 +86,14 @@ class GgufHeader:
         return value.strip() or None if isinstance(value, str) else None
 
     def number(self, key: str) -> int | None:
-        """A field that is a whole number; of one number per layer the largest."""
+        """A field that is a whole number; for a list with one per layer, the largest."""
         value = self.fields.get(key)
         if isinstance(value, list):
             return max(value, default=None)
         return int(value) if isinstance(value, int) else None
 
     def own(self, key: str) -> Value | None:
-        """A field of the architecture, by the part of its name after it."""
+        """A field of the architecture, by its name without the architecture's prefix."""
         return self.fields.get(f"{self.architecture}.{key}")
 
     def flag(self, key: str, *, default: bool) -> bool:
@@ -111,7 +111,7 @@ class GgufHeader:
 
 
 def parse_header(name: str, read: ReadRange) -> GgufHeader:
-    """The header behind `read(start, length)`, which is called until the header is complete."""
+    """Parse the header, calling `read(start, length)` until it is complete."""
     data = b""
     while len(data) < _MOST_BYTES:
         more = read(len(data), max(_FIRST_BYTES, len(data) * (_GROWTH - 1)))
@@ -156,14 +156,14 @@ class _Cursor:
         return self.text()
 
     def passed(self, size: int) -> int:
-        """Move on by this many bytes. Returns where they start."""
+        """Move on by this many bytes. Returns their start."""
         start, self.position = self.position, self.position + size
         if self.position > len(self.data):
             raise _CutOffError
         return start
 
     def pass_texts(self, count: int) -> int:
-        """Move on by so many texts: hundreds of thousands in a vocabulary, hence the bare loop."""
+        """Move on by `count` texts: hundreds of thousands in a vocabulary, hence the bare loop."""
         data, position, start = self.data, self.position, self.position
         try:
             for _ in range(count):

@@ -39,7 +39,7 @@ def fetch(reference: str, *, client: "Hub", say: Callable[[str], None]) -> Weigh
 
 
 def readers(reference: str, *, client: "Hub") -> dict[str, Callable[[int, int], bytes]]:
-    """For each file behind `owner/repo:quant`: its name and a function that reads a range of it."""
+    """A function for each file of `owner/repo:quant`, by name, that reads a range of its bytes."""
     repository, quantisation = _parts(reference)
     commit, files = client.list(repository)
     names = choose(list(files), repository, quantisation)
@@ -54,7 +54,7 @@ def _parts(reference: str) -> tuple[str, str]:
 
 
 def cached(repository: str, quantisation: str, *, client: "Hub | None" = None) -> Path | None:
-    """The file with this quantisation, or its first part, when all of it is on this disk."""
+    """The file with this quantisation, or its first part, if all parts are on this disk."""
     files = client.cached(repository) if client else cached_files(repository)
     names = complete(list(files), quantisation)
     return files[names[0]] if names else None

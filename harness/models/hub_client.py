@@ -35,7 +35,7 @@ from harness.models.hub_cache import cached_files, repository_folder
 _PARTIAL_CONTENT, _RANGE_BEYOND_END = 206, 416
 _UNFINISHED = ".draftmap-part"
 _DAMAGED = ".damaged"
-# The hub serves larger files to its own command only; `http_get` refuses them.
+# The hub serves larger files only to its own client; `http_get` refuses them.
 _LARGEST_BYTES = 50 * 1000**3
 
 
@@ -43,8 +43,8 @@ _LARGEST_BYTES = 50 * 1000**3
 class Hub:
     """The hub. `None` means the values of HF_ENDPOINT and HF_HUB_CACHE.
 
-    Its methods raise `BadInputError` for a repository that is not there, and `MachineError` when
-    the network fails.
+    Its methods raise `BadInputError` for a missing repository, and `MachineError` when the
+    network fails.
     """
 
     endpoint: str | None = None
@@ -68,7 +68,7 @@ class Hub:
         step = "run the same command again: the download continues where it stopped"
         with explained(repository, f"{file.rfilename} could not be fetched", step):
             if file.lfs is not None:
-                # Not `files.only_one`: what fails in here is the network, not the cache.
+                # Not `files.only_one`: errors in here are the network's, not the cache's.
                 with files.usable():
                     lock = FileLock(files.directory() / f"hub-{file.lfs.sha256[:16]}.lock")
                 with lock:
@@ -83,12 +83,12 @@ class Hub:
                 )
             )
         if file.lfs is not None and not path.is_symlink():
-            # Where links cannot be made it was copied, and the blob would take the space twice.
+            # Without symbolic links the client copied it, and the blob would take the space twice.
             self._blob(repository, file.lfs.sha256).unlink(missing_ok=True)
         return path
 
     def read(self, repository: str, commit: str, name: str, start: int, length: int) -> bytes:
-        """Bytes of a file without the rest of it. Raises `MachineError` if that fails."""
+        """Read a range of a file's bytes. Raises `MachineError` if that fails."""
         url = hf_hub_url(repository, name, revision=commit, endpoint=self.endpoint)
         ranged = {"Range": f"bytes={start}-{start + length - 1}"}
         with (
@@ -108,7 +108,7 @@ class Hub:
             return data[:length]
 
     def cached(self, repository: str) -> Mapping[str, Path]:
-        """The files in the hub's cache; of a file in several versions the latest."""
+        """The files in the hub's cache, each in its latest version."""
         return cached_files(repository, self.cache_dir)
 
     def _fetch_blob(self, repository: str, commit: str, name: str, lfs: BlobLfsInfo) -> None:
@@ -157,7 +157,7 @@ def _check(part: Path, name: str, expected: str) -> None:
 
 @contextmanager
 def explained(repository: str, failed: str, step: str) -> Iterator[None]:
-    """Turn an error of the hub's client into one line: what `failed`, why, and the next step."""
+    """Turn an error of the hub's client into one line: the failure, the reason, the next step."""
     try:
         yield
     except GatedRepoError as error:

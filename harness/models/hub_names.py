@@ -18,7 +18,7 @@ OTHER_KINDS = ("mmproj", "imatrix")
 
 
 def reference(text: str) -> tuple[str, str] | None:
-    """Repository and quantisation of `owner/repo:quant`; Q4_K_M, as llama.cpp's, without one."""
+    """Repository and quantisation of `owner/repo:quant`; the default is Q4_K_M, as in llama.cpp."""
     match = _REFERENCE.fullmatch(text)
     return None if match is None else (match[1], match[2] or _DEFAULT_QUANTISATION)
 
@@ -27,7 +27,7 @@ def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[st
     """The file with this quantisation, or all parts of it, first part first."""
     weights = [name for name in names if name.lower().endswith(".gguf")]
     weights = [n for n in weights if not any(kind in n.lower() for kind in OTHER_KINDS)]
-    # A file may also be named as it is: one repository may hold a model and the head for it.
+    # A file may also be requested by its name: a repository may contain a model and its head.
     asked = quantisation.lower()
     fitting = sorted(n for n in weights if asked in {*_quantisations(n), PurePath(n).stem.lower()})
     whole = [name for name in fitting if not _PART.search(name)]
@@ -48,7 +48,7 @@ def _quantisations(name: str) -> set[str]:
 
 
 def complete(names: Sequence[str], quantisation: str) -> tuple[str, ...]:
-    """The files with this quantisation if none of their parts is missing, else nothing."""
+    """The files with this quantisation if all parts are there, else an empty tuple."""
     try:
         chosen = choose(names, "the cache", quantisation)
     except BadInputError:

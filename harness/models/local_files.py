@@ -18,7 +18,7 @@ _LEAST_BYTES = 10_000_000  # smaller ones are vocabularies and tests
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalFile:
-    """A file of a model: whose it is, its name there, its path and its size."""
+    """A file of a model: the program that keeps it, its name there, its path and its size."""
 
     of: str
     name: str
@@ -51,7 +51,7 @@ def local_files(home: Path, environment: Mapping[str, str] = os.environ) -> tupl
 
 
 def _add(found: dict[Path, LocalFile], of: str, name: str, path: Path) -> None:
-    """Add a file that exists and is large enough; of several links to it, only the first."""
+    """Add a file that exists and is large enough, once even if there are several links to it."""
     size = path.stat().st_size if path.is_file() else 0
     if size >= _LEAST_BYTES:
         entry = LocalFile(of=of, name=name, path=str(path), bytes=size)
@@ -59,7 +59,7 @@ def _add(found: dict[Path, LocalFile], of: str, name: str, path: Path) -> None:
 
 
 def _of_ollama(models: Path) -> Iterator[tuple[str, Path]]:
-    """Names and files of Ollama, whose manifests name a blob by its digest."""
+    """Names and files of Ollama, whose manifests refer to blobs by digest."""
     for manifest in sorted((models / "manifests").rglob("*")):
         if not manifest.is_file():
             continue

@@ -1,4 +1,4 @@
-"""Find the facts about a named model; of a file on the hub only the header is read."""
+"""Find the facts about a named model, reading only the header of a file on the hub."""
 
 import atexit
 from collections.abc import Callable
@@ -63,8 +63,8 @@ def _from_hub(reference: str, say: Callable[[str], None], client: "Hub | None") 
         for name, read in hub.readers(reference, client=client).items()
     }
     facts = gguf_shape.facts_of(reference, list(headers.values()))
-    # Files with these headers and holes after them, which an engine can be asked about; they are
-    # deleted when the program ends.
+    # Sparse files with these headers, which an engine can be asked about; deleted when the program
+    # ends.
     folder = TemporaryDirectory(prefix="draftmap-headers-")
     atexit.register(folder.cleanup)
     paths = [Path(folder.name) / Path(name).name for name in headers]

@@ -1,4 +1,4 @@
-"""A model as the rest of the harness passes it around: its file and its description."""
+"""A model as the harness passes it around: its file and its description."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ class ModelFile:
 
     @property
     def is_here(self) -> bool:
-        """Whether the weights are one file on this disk."""
+        """Whether the weights are a file on this disk."""
         return self.path is not None and self.path.is_file()
 
 

@@ -1,4 +1,4 @@
-"""Which presets and pairs fit this machine's memory, as the planner places them."""
+"""Find the presets and pairs that fit this machine's memory, as the planner places them."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,15 +20,15 @@ _ORDER: tuple[Extent | None, ...] = ("yes", "partly", "no", None)  # `None` is u
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineMemory:
-    """The memory that models are loaded into: its name and what is free of it."""
+    """The memory that models are loaded into: its name, its kind and its free size."""
 
     name: str
-    kind: Literal["gpu", "ram"]  # of its own, or a part of main memory
+    kind: Literal["gpu", "ram"]  # dedicated, or a part of main memory
     free_mib: float
 
 
 def memory_of(computer: Computer) -> MachineMemory:
-    """The memory of the cards, which an engine uses together; else the main memory."""
+    """The combined memory of the cards; without any, the main memory."""
     cards = computer.devices
     if not cards:
         return MachineMemory(name="main memory", kind="ram", free_mib=computer.host.free_mib)
@@ -41,7 +41,7 @@ def memory_of(computer: Computer) -> MachineMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """The bytes of all buffers of a model as a whole in this memory, and how much of it fits."""
+    """The bytes of all buffers of a model if it is entirely in this memory, and how much fits."""
 
     needed_bytes: int | None = None
     fits: Extent | None = None
@@ -53,7 +53,7 @@ def need_of(
     facts: ModelFacts | None,
     draft: ModelFacts | None = None,
 ) -> Need:
-    """What a target, and its draft, need of a computer; nothing is known without facts."""
+    """The memory that a target and its draft need on a computer; empty without facts."""
     if facts is None:
         return Need()
     second = Draft(facts=draft) if draft else None
@@ -95,12 +95,12 @@ class ModelsOverview:
 
 
 def overview(context_tokens: int) -> ModelsOverview:
-    """The presets and pairs against this machine; nothing is fetched, and no model is opened."""
+    """Assess the presets and pairs for this machine, without fetching or opening a model."""
     return replace(assess(computer_of(), context_tokens), files=local_files(Path.home()))
 
 
 def assess(computer: Computer, context_tokens: int) -> ModelsOverview:
-    """The presets and pairs against a computer, with a context of this size."""
+    """Assess the presets and pairs for a computer, with a context of this size."""
     sizes = {preset.name: _file_bytes(preset) for preset in presets().values()}
     facts = {name: facts_about(presets()[name], size) for name, size in sizes.items()}
     needs = {name: need_of(computer, context_tokens, facts[name]) for name in facts}
@@ -128,13 +128,13 @@ def assess(computer: Computer, context_tokens: int) -> ModelsOverview:
 
 
 def facts_about(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
-    """The facts about a preset whose size is known; only approximate for a head in a file."""
+    """The facts about a preset, `None` if its size is unknown; approximate for a head in a file."""
     facts = (head_facts if preset.head else preset_facts)(preset, file_bytes)
     return facts if facts is not None and facts.weights_error is not None else None
 
 
 def fitting(found: ModelsOverview) -> str:
-    """A line about the models that the machine has room for."""
+    """A line that counts the models that fit this machine."""
     models = [each for each in found.models if each.preset.head is None]
     whole, split = ([each for each in models if each.fits == word] for word in ("yes", "partly"))
     room = f"the {found.memory.free_mib / 1024:.1f} GiB free of {found.memory.name}"
@@ -144,6 +144,6 @@ def fitting(found: ModelsOverview) -> str:
 
 
 def _file_bytes(preset: Preset) -> int | None:
-    """The size of its file, if that is on this disk."""
+    """The size of the preset's file, if it is on this disk."""
     path = preset_path(preset)
     return sum(part.stat().st_size for part in part_paths(path)) if path else None

@@ -30,24 +30,24 @@ if TYPE_CHECKING:
 
 _MB = 1_000_000
 _OTHER_NAMES = "name a preset or owner/repo:quant"
-# Of a page of the hub, as a browser shows it.
+# The address of a file or of a page of the hub, as in a browser.
 _ADDRESS = re.compile(r"file://(.+)|(?:https?://)?[\w-]+(?:\.[\w-]+)+/([\w.-]+/[\w.-]+)")
 
 
 def is_model(word: str) -> bool:
-    """Whether a word names a model: a file that exists, a known name or `owner/repo:quant`."""
+    """Whether a word names a model: an existing file, a known name or `owner/repo:quant`."""
     file = os.path.isfile(files.expanded(word))  # noqa: PTH113 - is_file raises for a long name
     known = file or preset_named(word) is not None
     return known or (":" in word and hub_names.reference(word) is not None)
 
 
 def names() -> tuple[str, ...]:
-    """The names that every command understands: of presets, and of models whose shape is known."""
+    """The names that every command accepts: presets, and models of known shape."""
     return tuple(dict.fromkeys((*presets(), *(shape.name for shape in shapes()))))
 
 
 def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
-    """The weights that `value` names; they are fetched or made if need be.
+    """The weights that `value` names, fetched or made if necessary.
 
     Raises `BadInputError` for an unknown name, `MachineError` if fetching or making them fails.
     """
@@ -63,7 +63,7 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
 
 
 def refuse_unknown(value: str) -> BadInputError:
-    """The error for a value that names no model, or a known one in an unknown quantisation."""
+    """The error for an unknown model, or for a known one in an unknown quantisation."""
     try:
         require_quantisation(value)
     except QuestionError as error:
@@ -86,14 +86,14 @@ def refuse_unknown(value: str) -> BadInputError:
 
 
 def _preset_of(stem: str) -> Preset | None:
-    """The preset that a file of this name would hold, as the site's commands name models."""
+    """The preset whose file would have this name in the site's commands."""
     named = (each for each in presets().values() if not each.pruned_layers)
     wanted = slug(stem)
     return next((p for p in named if wanted in {p.name, slug(f"{p.model} {p.quantisation}")}), None)
 
 
 def _from_preset(preset: Preset, say: Callable[[str], None]) -> WeightsFile:
-    """The weights of a preset, with the name and family that the table gives them."""
+    """The weights of a preset, with name and family from the table."""
     _require_source(preset)
     if preset.repository is not None:
         path = hub.fetch(preset.reference, client=hub.default_client(), say=say).path
@@ -127,7 +127,7 @@ def _require_source(preset: Preset) -> None:
 
 
 def made_path(preset: Preset) -> Path:
-    """The path of a derived preset, once it has been made."""
+    """The path that a derived preset has once it is made."""
     if preset.name == DEFAULT_DRAFT:
         return files.directory() / embedded.FILE_NAME
     pruned = f"-pruned-{len(preset.pruned_layers)}" if preset.pruned_layers else ""
@@ -135,7 +135,7 @@ def made_path(preset: Preset) -> Path:
 
 
 def on_disk(name: str) -> Path | None:
-    """The file of a path, a preset or `owner/repo:quant` on this disk, or `BadInputError`."""
+    """The file on this disk for a path, preset or `owner/repo:quant`. Raises `BadInputError`."""
     path = files.expanded(name)
     if path.is_file():
         return path
@@ -149,7 +149,7 @@ def on_disk(name: str) -> Path | None:
 
 
 def own_head(name: str) -> str | None:
-    """The method of a target's built-in prediction head; `None` without one, or where unknown."""
+    """The method of a target's built-in prediction head; `None` if it has none or is unknown."""
     preset = preset_named(name)
     method = METHODS.get(preset.method or "") if preset else None
     if method is not None or preset is not None:
@@ -160,7 +160,7 @@ def own_head(name: str) -> str | None:
 
 
 def preset_path(preset: Preset, *, client: "Hub | None" = None) -> Path | None:
-    """The path of a preset that can be used without fetching or making anything."""
+    """The path of a preset that is ready to use; `None` if it must be fetched or made."""
     if preset.repository is not None:
         return hub.cached(preset.repository, preset.file or preset.quantisation, client=client)
     path = made_path(preset)

@@ -1,4 +1,4 @@
-"""Whether the models of a run fit this machine at all, and how many layers go on the devices."""
+"""Check whether the models of a run fit this machine, and how many layers fit on its devices."""
 
 import re
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ from harness.models import hub_names
 from harness.models.compatibility import SIZE_DIFFERENCE, refusal
 from harness.models.gguf_shape import facts_of_file
 
-# What follows the maker in a model's name; TinyLlama has the vocabulary of Llama 2.
+# All but the maker in a model's name; TinyLlama has the vocabulary of Llama 2.
 _MAKER = re.compile(r"^tiny|[^a-z].*")
 
 
 def load_plan(
     computer: Computer, target: ModelFacts, setting: Setting, draft: Draft | None = None
 ) -> LoadPlan:
-    """A target and its draft in what is free of this computer's memories."""
+    """The load of a target and its draft into this computer's free memory."""
     return LoadPlan(
         target=target,
         setting=setting,
@@ -39,10 +39,10 @@ def load_plan(
 
 
 def require_room(names: Sequence[str], context: int) -> None:
-    """Raise `HarnessError` when a target and a draft, named but not fetched, cannot run here.
+    """Raise `HarnessError` if a named target and draft that are not fetched yet cannot run here.
 
-    Models without an entry in the tables pass. The rest must fit the free memory, if need be with
-    all of it in main memory.
+    Models without an entry in the tables pass. Others must fit into the free memory, if necessary
+    entirely into main memory.
     """
     known = [named_facts(name) for name in names]
     target = known[0] if known else None
@@ -68,9 +68,9 @@ def require_room(names: Sequence[str], context: int) -> None:
 
 
 def other_vocabulary(target: ModelFacts, draft: ModelFacts) -> str | None:
-    """How the vocabularies of two models differ, by size and maker; `None` where they do not.
+    """Why the vocabularies of two models differ, by size and maker; `None` if they do not.
 
-    A shape that was estimated from a size has a guessed vocabulary, which says nothing.
+    Shapes that were estimated from a model's size are skipped: their vocabulary is a guess.
     """
     if ESTIMATED in (target.architecture, draft.architecture):
         return None
@@ -82,7 +82,7 @@ def other_vocabulary(target: ModelFacts, draft: ModelFacts) -> str | None:
 
 
 def named_facts(name: str) -> ModelFacts | None:
-    """What the tables say about a model that would have to be fetched; `None` for others."""
+    """The tables' facts about a model that would have to be fetched; `None` for others."""
     if files.expanded(name).is_file():
         return None
     preset = preset_named(name)
@@ -95,7 +95,7 @@ def named_facts(name: str) -> ModelFacts | None:
 
 
 def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[int, int] | None:
-    """The layers of target and draft that fit together; `None` where there is no device.
+    """The layers of target and draft that fit together; `None` without a device.
 
     They are counted as llama.cpp does.
 
@@ -117,7 +117,7 @@ def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[in
 def failed_allocation(
     target: Path, draft: Path | None, setting: Setting, *, layers: int, draft_layers: int
 ) -> tuple[str, ...]:
-    """The plan of a load that found no memory, and what fits; nothing for a header of no use."""
+    """Explain a load that ran out of memory, and what fits; empty for an unusable header."""
     computer = computer_of()
     try:
         facts = facts_of_file(target)

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Mapping
 
-# The variables that templates call their switch: Qwen, GLM and others; DeepSeek and Granite.
+# Names of the switch in templates: Qwen, GLM and others; DeepSeek and Granite.
 SWITCHES = ("enable_thinking", "thinking")
-# Thoughts and the answer after them need more than an answer.
+# Thoughts need more tokens than an answer alone.
 OUTPUT_TOKENS = 1024
-# A template is foreign: no pattern looks for an end that may not come.
+# Templates are untrusted: no pattern searches for an end that may be missing.
 _OPENS, _CLOSES = re.compile(r"\{[%{]"), re.compile(r"[%}]\}")
 _TEXTS = re.compile(r"'(?:[^'\\]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)", re.DOTALL)
 _OPENED = re.compile(r"<think(?:ing)?>\s*$")
@@ -21,14 +21,14 @@ def has_switch(template: str | None) -> bool:
 
 
 def arguments(*, thinking: bool) -> Mapping[str, bool]:
-    """The variables that a template is given: every known name of the switch."""
+    """The variables for a template: every known name of the switch."""
     return dict.fromkeys(SWITCHES, thinking)
 
 
 def state(template: str | None, rendered: str, *, asked: bool) -> bool | None:
     """Whether the model thinks; `None` for a template without a switch.
 
-    A prompt that ends with an opened thought makes the model think, with or without a switch.
+    A prompt that ends with an open thinking tag makes the model think even without a switch.
     """
     if _OPENED.search(rendered):
         return True

@@ -1,4 +1,4 @@
-"""The runner that asks servers which speak OpenAI's protocol."""
+"""The runner for servers with OpenAI's API."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from harness.runners.options import ConnectionOptions
 
 
 def connect(options: ConnectionOptions) -> Adapter:
-    """The servers that the options name. Raises `BadInputError` when they name no usable set."""
+    """The servers that the options name. Raises `BadInputError` if they are not a usable set."""
     check_options(options)
     found = endpoints.endpoints(options)
     endpoints.api_key()

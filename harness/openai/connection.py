@@ -26,7 +26,7 @@ from harness.runners.http.session import Server, failure_of
 from harness.runners.options import ConnectionOptions
 from harness.runners.server_command import with_port
 
-# A server that a supervisor restarts has so long to be ready again.
+# A supervisor that restarts a server has this long to make it ready again.
 _RETURNS_S = 60.0
 _POLL_S = 0.25
 
@@ -35,8 +35,8 @@ _POLL_S = 0.25
 class Connection(Server):
     """A server that has named its engine and the model that is measured.
 
-    `drafts_nothing` says that its metrics page has no counters of speculation though its engine
-    always shows them: it was started without.
+    `drafts_nothing` means that it was started without speculation: its metrics page lacks the
+    counters that its engine otherwise always shows.
     """
 
     identity: ServerIdentity
@@ -45,14 +45,14 @@ class Connection(Server):
     drafts_nothing: bool = False
 
     def counters(self) -> Counters | None:
-        """What its metrics page has counted so far; `None` where there is no such page."""
+        """The counters of its metrics page; `None` without such a page."""
         return read_counters(_page(self.client)) if self.has_counters else None
 
 
 def connect(
     endpoint: Endpoint, options: ConnectionOptions, *, key: str | None
 ) -> Connection | Failure:
-    """Connect to a server and identify it; one that was started for it is ended on failure."""
+    """Connect to a server and identify it; on failure, a server started here is ended."""
     limit_s = options.answer_limit_s
     if isinstance(endpoint, ServerAddress):
         return _identified(Client(address=endpoint, limit_s=limit_s, key=key), options.model)
@@ -68,7 +68,7 @@ def connect(
         if isinstance(server, Failure):
             return server
         death = started.death()
-        if death is not None:  # then it was another program that answered at the port
+        if death is not None:  # another program answered at the port
             return death
         undo.pop_all()
     return replace(server, process=started, load_s=load_s, argv=recorded(endpoint))
@@ -77,7 +77,7 @@ def connect(
 def reconnect(
     lost: Connection, options: ConnectionOptions, *, key: str | None
 ) -> Connection | Failure:
-    """Connect to a server that fell silent, once it is ready again and if it is still the same."""
+    """Connect to a server that fell silent, once it is ready again; it must be the same one."""
     address = lost.client.address
     asked = Client(address=address, limit_s=process.ASK_LIMIT_S, key=key)
     until_s = time.monotonic() + min(_RETURNS_S, options.answer_limit_s)
@@ -108,7 +108,7 @@ def _started(command: Command, limit_s: float, key: str | None) -> ServerProcess
 
 
 def _ask(client: Client) -> None:
-    """Raise until the server is ready. Not every one has a page for its health."""
+    """Raise until the server is ready. Some servers have no `/health` page."""
     try:
         client.text("/health")
     except ServerRefusedError as error:
@@ -121,8 +121,8 @@ def _identified(client: Client, model: str | None) -> Connection | Failure:
     try:
         identity = identify(client, model)
         if identity.name == "mlx-lm" and model is None:
-            # It lists what is on the disk under other names than it was started with, and loads the
-            # weights again if one of them is asked for.
+            # It lists the models on disk under other names than its own, and reloads the weights if
+            # a request names one of them.
             only = identity.models[0] if len(identity.models) == 1 else None
             served = Served(id="", root=only.id if only else None)
         else:
@@ -140,7 +140,7 @@ def _identified(client: Client, model: str | None) -> Connection | Failure:
         identity=identity,
         served=served,
         has_counters=has_counters,
-        # vLLM shows its counters from its start on, if it was started with speculation.
+        # vLLM started with speculation shows its counters from the start.
         drafts_nothing="\nvllm:" in page and not has_counters,
     )
 

@@ -1,7 +1,7 @@
-"""Servers that take the depth of a draft with each request, and whether one does as asked.
+"""Servers that take the draft depth with each request, and a check that they obey it.
 
-`mlx_lm.server` counts no drafts, but it sends the tokens of a round together: the times at which
-the tokens of an answer come show whether rounds were drafted.
+`mlx_lm.server` counts no drafts, but it sends the tokens of a round together: the arrival times of
+an answer's tokens show whether rounds were drafted.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,17 +12,17 @@ from harness.openai.streamed_answer import Answer
 from harness.runners.http.session import ServerRequest
 from harness.runners.http.values import BadAnswerError
 
-# The field with the most tokens to draft in a round; 0 drafts none.
+# The field with the maximum number of tokens to draft in a round; 0 turns drafting off.
 FIELDS: Mapping[EngineName, str] = {"mlx-lm": "num_draft_tokens"}
-# A token that came with the last one was written with it, or was held back by a busy machine: in
-# plain answers that are few tokens, and where most drafts are accepted many.
+# A token that came with the previous one was written with it, or held back by a busy machine. Plain
+# answers have few of these, answers with mostly accepted drafts have many.
 _FEW, _MANY = 0.1, 0.25
-# That so many answers are all slower than as many others is chance in one of 6,435 cases.
+# That this many answers are all slower than as many others is chance in one of 6,435 cases.
 _ANSWERS = 8
 
 
 def check_cache(engine: EngineName, prompt: ServerRequest, answer: Answer) -> None:
-    """Raise `BadAnswerError` where a draft began with a cached prompt, after which texts differ."""
+    """Raise `BadAnswerError` if drafting began after a cached prompt, which changes the text."""
     if engine in FIELDS and prompt.arm.drafts and answer.cached_tokens:
         raise BadAnswerError(
             f"the server took {answer.cached_tokens} tokens of the prompt from its cache, which "
@@ -33,8 +33,8 @@ def check_cache(engine: EngineName, prompt: ServerRequest, answer: Answer) -> No
 def obeys(plain: Answer, drafting: Answer, again: Callable[[], Iterable[Answer]]) -> bool:
     """Whether answers to one text show that the first was not drafted and the second was.
 
-    If these two do not, more such pairs are asked: then all answers of one kind must be slower, or
-    come in more pieces, than all of the other.
+    If these two do not, more such pairs are requested: then all answers of one kind must be slower,
+    or arrive in more pieces, than all of the other.
     """
     if at_once(plain) <= _FEW and at_once(drafting) >= _MANY:
         return True

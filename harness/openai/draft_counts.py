@@ -1,9 +1,8 @@
 """Read how much was drafted and accepted from an answer.
 
-Each engine counts under other names. Response metrics (vLLM) come first, then timings
-(llama.cpp and its forks), stats (LM Studio) and meta information (SGLang); the difference of the
-metrics page before and after is the last resort. What is not counted is unknown, never zero, but
-for llama.cpp.
+Each engine uses its own names. Response metrics (vLLM) come first, then timings (llama.cpp and its
+forks), stats (LM Studio) and meta information (SGLang). The last resort is the difference of the
+metrics page before and after. A missing count is unknown, never zero, except for llama.cpp.
 """
 
 from collections.abc import Mapping
@@ -20,7 +19,7 @@ from schemas.vocabulary.documents import document
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """Where an engine states its drafts, and the names of its counters; empty for one it lacks."""
+    """The path to an engine's draft counters, and their names; empty for those it lacks."""
 
     path: str
     drafted: str
@@ -35,14 +34,14 @@ _SOURCES = [_Source(**each) for each in document("draft_counts", "harness.openai
 
 
 def in_answer(answer: Answer) -> Counted | None:
-    """What the answer itself states of its drafts, from the first source that has it, or `None`."""
+    """The draft counts in the answer itself, from the first source that has them, or `None`."""
     stated: dict[str, Json] = {**answer.extras, "usage": dict(answer.usage)}
     found = (_read(part(stated, *each.path.split(".")), each) for each in _SOURCES)
     return next(filter(None, found), None) or _predicted(stated)
 
 
 def without_drafts(engine: EngineName, answer: Answer) -> Counted | None:
-    """Of an engine that states its drafts only where there are any: that it drafted nothing."""
+    """Counts of zero, for an engine that omits its counters if nothing was drafted; else `None`."""
     timings = part(answer.extras, "timings")
     if engine not in ("llama.cpp", "mlx-vlm") or not timings:
         return None
@@ -52,7 +51,7 @@ def without_drafts(engine: EngineName, answer: Answer) -> Counted | None:
 def _read(values: Mapping[str, Json], names: _Source) -> Counted | None:
     drafted, accepted = count(values, names.drafted), count(values, names.accepted)
     if drafted is None or accepted is None or accepted > drafted:
-        return None  # more accepted than drafted: they count something else
+        return None  # more accepted than drafted: the names mean something else
     counts = whole_numbers(values.get(names.histogram))
     return Counted(
         drafted=drafted,
@@ -65,7 +64,7 @@ def _read(values: Mapping[str, Json], names: _Source) -> Counted | None:
 
 
 def _predicted(stated: Mapping[str, Json]) -> Counted | None:
-    """OpenAI's own fields for predicted tokens. Zeros say nothing: some always send them."""
+    """OpenAI's own fields for predicted tokens; zeros, which some always send, are ignored."""
     values = part(stated.get("usage"), "completion_tokens_details")
     accepted = count(values, "accepted_prediction_tokens")
     rejected = count(values, "rejected_prediction_tokens")

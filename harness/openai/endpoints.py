@@ -1,7 +1,7 @@
-"""Read which servers the options name: URLs of this machine, or commands that start them.
+"""Read the servers that the options name: URLs of this machine, or commands that start them.
 
-A result file describes the machine that the harness runs on. Figures of a server elsewhere would
-be attributed to the wrong hardware, so its address is refused.
+A result file describes the machine that the harness runs on. Figures from a server on another
+machine would be attributed to the wrong hardware, so its address is refused.
 """
 
 import ipaddress
@@ -27,7 +27,7 @@ from schemas.vocabulary import METHODS
 _HOST = re.compile(r"(localhost|\d+\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(/.*)?$")
 _USABLE = re.compile(r"[\x21-\x7e]+")
 _PORTS = {"http": 80, "https": 443}
-# What makes vLLM draft another number of tokens from step to step.
+# Settings that make vLLM vary the number of drafted tokens from step to step.
 _VARY_DEPTH = (
     "num_speculative_tokens_per_batch_size",
     "enable_adaptive_verification",
@@ -37,16 +37,16 @@ _VARY_DEPTH = (
 _VERSIONS = ("/v1", "/v0")
 _BEYOND = re.compile(r"(/v\d)((?:/chat)?/completions|/models)/?$")
 
-# A command is the words that start a server, with a place for its port.
+# A command is a list of words that starts a server, with a placeholder for its port.
 Command = tuple[str, ...]
 Endpoint = ServerAddress | Command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
-    """The endpoint of the baseline's server and that of each method, in their order.
+    """The endpoint of the baseline's server, and those of the methods in their order.
 
-    Where there is `one_server` for all arms, `spec` is empty.
+    `spec` is empty if `one_server` answers for all arms.
     """
 
     base: Endpoint
@@ -60,7 +60,7 @@ class Endpoints:
 
 
 def endpoints(options: ConnectionOptions) -> Endpoints:
-    """The endpoints that the options name. Raises `BadInputError` when they are not one set."""
+    """The endpoints that the options name. Raises `BadInputError` for a contradictory set."""
     urls = [text for text in (options.base_url, *options.spec_base_urls) if text]
     commands = [text for text in (options.server_command, *options.spec_server_commands) if text]
     if urls and commands:
@@ -92,7 +92,7 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
 
 
 def check(found: Endpoints, campaign: Campaign) -> None:
-    """Raise `BadInputError` when the servers are not those that the arms of a campaign need."""
+    """Raise `BadInputError` unless the servers match the arms of a campaign."""
     methods = speculation(campaign)
     if not methods and not found.plain_alone:
         raise BadInputError(
@@ -126,9 +126,9 @@ def _check_one_server(found: Endpoints, campaign: Campaign) -> None:
 
 
 def check_told(endpoint: Endpoint, method: Method) -> None:
-    """Raise `BadInputError` where a command makes vLLM draft otherwise than `--method` says.
+    """Raise `BadInputError` if a command configures vLLM's drafting differently from `--method`.
 
-    A drafter that may be of several kinds is what the configuration makes of it.
+    For a drafter that may be of several kinds, the configuration decides.
     """
     told = {} if isinstance(endpoint, ServerAddress) else settings(endpoint)
     configs = {name: method.vllm.config for name, method in METHODS.items() if method.vllm}
@@ -153,9 +153,9 @@ def _written(config: Mapping[str, object]) -> str:
 
 
 def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
-    """The commands that start a campaign's servers, one line for each arm; none where they run.
+    """The commands that start a campaign's servers, a line per arm; empty if they run already.
 
-    Raises `MachineError` for a program that is not here.
+    Raises `MachineError` for a program that is not installed.
     """
     check(found, campaign)
     all_of_them = (endpoint_of(arm, found, campaign) for arm in campaign.arms)
@@ -176,16 +176,16 @@ def endpoint_of(arm: ArmPlan, found: Endpoints, campaign: Campaign) -> Endpoint:
 
 
 def speculation(campaign: Campaign) -> list[Method]:
-    """The methods of a campaign in order, each once: concurrency makes several arms of one."""
+    """The methods of a campaign in order, each once even if it has an arm per concurrency."""
     methods = (arm.method for arm in campaign.arms if arm.drafts)
     return list(dict.fromkeys(methods))
 
 
 def api_key(environment: Mapping[str, str] | None = None) -> str | None:
-    """The key, if one is set. Raises `BadInputError` when it cannot be sent in a header.
+    """The key, if one is set. Raises `BadInputError` if it cannot be sent in a header.
 
-    Only our own variable counts: the key that people have in `OPENAI_API_KEY` belongs to a service
-    and must not go to whatever listens on this machine.
+    Only our own variable counts: a key in `OPENAI_API_KEY` belongs to a service and must not be
+    sent to whatever listens on this machine.
     """
     found = os.environ if environment is None else environment
     key = found.get(KEY_VARIABLE, "").strip()
@@ -199,7 +199,7 @@ def api_key(environment: Mapping[str, str] | None = None) -> str | None:
 
 
 def parse(text: str, *, option: str) -> ServerAddress:
-    """The address in a URL. Raises `BadInputError` saying what is wrong with it."""
+    """The address in a URL. Raises `BadInputError` with the reason if it is invalid."""
     text = text.strip()
     try:
         parts = urlsplit(text)
@@ -225,7 +225,7 @@ def parse(text: str, *, option: str) -> ServerAddress:
 
 
 def _unusable(parts: SplitResult) -> str | None:
-    """Why a URL cannot be used. The part before an @ is never repeated: it may be a password."""
+    """Why a URL cannot be used. The part before an @ is never printed: it may be a password."""
     if parts.scheme not in _PORTS or not parts.hostname:
         return "no http or https URL; write it as http://127.0.0.1:8000"
     if parts.username is not None or parts.password is not None:

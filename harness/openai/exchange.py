@@ -1,4 +1,4 @@
-"""Ask a server that speaks OpenAI's protocol for one generation, and count and time it."""
+"""Ask a server with OpenAI's API for one generation, and count and time it."""
 
 import time
 import uuid
@@ -21,19 +21,19 @@ from harness.runners.http.values import BadAnswerError, count, require_plain
 from schemas.codec import Json, token_digest
 from schemas.method import limit
 
-# LM Studio drafts when a request names a draft model; the others as they were started.
+# LM Studio drafts if a request names a draft model; for the others, their start decides.
 DRAFTS_BY_REQUEST: frozenset[EngineName] = frozenset({"LM Studio"})
-# vLLM and SGLang put the salt into the keys of their prefix caches: no request finds another's.
+# vLLM and SGLang put the salt into the keys of their prefix caches, so that requests share nothing.
 SALTED: frozenset[EngineName] = frozenset({"vLLM", "SGLang"})
 # These pass arguments on to the model's chat template, and so can switch thinking.
 SWITCHES_THINKING: frozenset[EngineName] = frozenset({"vLLM", "SGLang", "llama.cpp", "mlx-lm"})
-# SGLang refuses token ids and meta information in a stream, so it is asked for neither there.
+# SGLang refuses requests for token ids and meta information in a stream.
 _OPTIONS: dict[EngineName, dict[str, Json]] = {
     "vLLM": {"return_token_ids": True},
     "SGLang": {"return_spec_tokens_details": True},
     "llama.cpp": {"cache_prompt": False},
 }
-# A page of metrics may be a moment behind the answer; a real difference stays.
+# A metrics page may lag briefly behind the answer; a real difference persists.
 _PAGE_LAG_S = 0.1
 # Two clocks never agree to the last digit.
 _TOLERANCE = 1.001
@@ -42,9 +42,9 @@ _SLACK_MS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedAnswer:
-    """A generation and the answer that it was made of.
+    """A generation and the answer that it was made from.
 
-    `states_times`: its server states its own times; `proven`: they count, and the wall agrees.
+    `states_times`: its server states its own times; `proven`: the client's clock confirms them.
     """
 
     generation: Generation
@@ -56,10 +56,10 @@ class TimedAnswer:
 def exchange(
     connection: Connection, prompt: ServerRequest, *, server_clock: bool, baseline: Answer | None
 ) -> TimedAnswer:
-    """A generation. Raises as `Client` does, and `BadAnswerError`.
+    """Ask for one generation. Raises as `Client` does, and `BadAnswerError`.
 
-    With `server_clock` the server's own times count: every arm's server states them. `baseline` is
-    the baseline's answer to the same prompt, if it is known.
+    With `server_clock` the server's own times are used: every arm's server states them. `baseline`
+    is the baseline's answer to the same prompt, if known.
     """
     before = connection.counters() if prompt.alone else None
     answer = _ask(connection, prompt)
@@ -108,7 +108,7 @@ def exchange(
 def _counted(
     connection: Connection, answer: Answer, before: Counters | None, deepest: int | None
 ) -> tuple[int | None, Totals]:
-    """The depth that a server states, and the sums of an answer, without its time."""
+    """The depth that a server states, and the totals of an answer, without its time."""
     stated = draft_counts.in_answer(answer)
     page = None if before is None else _page_since(connection, before, stated)
     if connection.drafts_nothing:
@@ -126,9 +126,9 @@ def _counted(
 
 
 def _read_whole(connection: Connection, answer: Answer) -> bool:
-    """Whether the server read the whole prompt, and took nothing of it from a cache.
+    """Whether the server read the whole prompt and took no part of it from a cache.
 
-    A server that has just been started has seen no prompt, unless it answers for all arms.
+    A server that has just started has no prompt cached, unless it answers for all arms.
     """
     cached = count(part(answer.extras, "timings"), "cache_n")
     cached = answer.cached_tokens if cached is None else cached
@@ -151,7 +151,7 @@ def margins(
 
 def _ask(connection: Connection, prompt: ServerRequest) -> Answer:
     engine, client = connection.identity.name, connection.client
-    # The answer comes token by token, its counts at the end.
+    # The answer arrives token by token, with its counts at the end.
     streamed: dict[str, Json] = {"stream": True, "stream_options": {"include_usage": True}}
     body = {**_question(connection, prompt), **streamed}
     began = time.perf_counter()
@@ -160,10 +160,10 @@ def _ask(connection: Connection, prompt: ServerRequest) -> Answer:
     wants_more = engine == "SGLang" and prompt.arm.drafts and prompt.alone
     if not wants_more or draft_counts.in_answer(answer) is not None:
         return answer
-    # Older builds of SGLang count in whole answers only: the same question, in one piece.
+    # Older builds of SGLang count only in unstreamed answers: ask again without streaming.
     whole = _post(connection, {**_question(connection, prompt), "return_meta_info": True})
     if part(whole, "usage").get("completion_tokens") != answer.output_tokens:
-        return answer  # another text than the one that was timed
+        return answer  # not the text that was timed
     meta_info = answers.choice_of(whole).get("meta_info")
     return replace(answer, extras={**answer.extras, "meta_info": meta_info})
 
@@ -191,7 +191,7 @@ def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
 
 
 def check_model(connection: Connection, prompt: ServerRequest, answer: Answer) -> None:
-    """Raise `BadAnswerError` if another model answered, or this one thought unseen or unasked."""
+    """Raise `BadAnswerError` if another model answered, or this one thought hidden or unasked."""
     hidden = answer.reasoning_tokens
     if other := other_model(answer.models, connection.served):
         message = f"the answer is by {other}, but {connection.served.id} was asked"
@@ -224,7 +224,7 @@ def _page_since(connection: Connection, before: Counters, stated: Counted | None
 
 
 def check_answer(answer: Answer, times: ServerTimes | None, *, limit: int) -> None:
-    """Raise `BadAnswerError` when there are more tokens than were asked for, or more time."""
+    """Raise `BadAnswerError` if the server states more tokens than the limit, or too much time."""
     if answer.output_tokens > limit:
         raise BadAnswerError(
             f"the server counted {answer.output_tokens} tokens, but {limit} were requested"

@@ -11,7 +11,7 @@ from harness.runners.http.values import count
 from schemas.codec import Json
 from schemas.public_text import is_word
 
-# What servers answer that have no page of that name.
+# Status codes of servers without such a page.
 NO_PAGE = (404, 405, 501)
 
 _MOST_SHOWN = 5
@@ -23,10 +23,10 @@ _QUANTISATION = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """One model in a server's list. All but the id is `None` where the server does not state it.
+    """One model in a server's list. Facts that the server does not state are `None`.
 
     The id is empty for the model of a server that lists none: requests then name no model.
-    `root` is where vLLM and SGLang have the weights from: a repository of the hub or a folder.
+    `root` is the source of the weights in vLLM and SGLang: a repository of the hub or a folder.
     """
 
     id: str
@@ -41,9 +41,9 @@ class Served:
 
 
 def listed(client: Client) -> tuple[Served, ...]:
-    """The models that a server lists; none where its list is empty or it has no such page.
+    """The models that a server lists; empty if it has none or no such page.
 
-    Raises as `Client` does. `mlx_lm.server` answers with an empty body where no hub cache exists.
+    Raises as `Client` does. `mlx_lm.server` answers with an empty body if no hub cache exists.
     """
     path = f"{client.address.api}/models"
     try:
@@ -65,7 +65,7 @@ def read_models(answer: Json) -> tuple[Served, ...]:
 
 
 def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
-    """The model with a name, or the only one. Raises `BadInputError` listing what there is."""
+    """The model with a name, or the only one. Raises `BadInputError` with a list of the models."""
     if not models:
         return Served(id=name or "")
     if name is None:
@@ -80,7 +80,7 @@ def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
     return model
 
 
-# What a server states of the weights, the surest first. A name, a date or a limit is not of them.
+# Facts about the weights, the most reliable first. Names, dates and limits are not among them.
 _OF_WEIGHTS = ("digest", "file_bytes", "parameters", "quantisation", "vocabulary_size", "root")
 ANOTHER_NAME = "another name"
 _SHOW_SAMENESS = ("digest", "file_bytes", "root")
@@ -89,8 +89,8 @@ _SHOW_SAMENESS = ("digest", "file_bytes", "root")
 def difference(one: Served, other: Served) -> str | None:
     """How the models behind two servers differ; `None` if they are the same.
 
-    Whatever both state of the weights must be equal. Two names are one model if the source, the
-    digest or the size to the byte shows it.
+    Every fact about the weights that both state must be equal. Two names mean one model if source,
+    digest or exact size in bytes shows it.
     """
     both = {
         name: pair
@@ -104,9 +104,9 @@ def difference(one: Served, other: Served) -> str | None:
 
 
 def other_model(names: Collection[str], served: Served) -> str | None:
-    """The model that an answer names, if it is not the one that was asked.
+    """The model that an answer names, if it is not the requested one.
 
-    Servers shorten names: only the part after the last slash counts, in small letters.
+    Servers shorten names: only the part after the last slash is compared, in lower case.
     """
     if not served.id:
         return None
@@ -150,7 +150,7 @@ def _served(entry: Mapping[str, Json]) -> Served:
 
 
 def quantisation(text: str) -> str | None:
-    """A quantisation under its short name: `Q4_K_M` for llama.cpp's `Q4_K - Medium`."""
+    """The short name of a quantisation: `Q4_K_M` for llama.cpp's `Q4_K - Medium`."""
     match = _QUANTISATION.match(text)
     if match is None:
         return None
@@ -159,7 +159,7 @@ def quantisation(text: str) -> str | None:
 
 
 def _large_count(values: Mapping[str, Json], name: str) -> int | None:
-    """A count that is large enough to be one of a model."""
+    """A count that is large enough to be a model's, else `None`."""
     found = count(values, name)
     return found if found is not None and found >= _FEWEST else None
 

@@ -19,9 +19,9 @@ _HEADS = ".nextn_predict_layers"
 
 
 def rejection(client: Client, model: str, method: Method) -> str | None:
-    """Why a model cannot be that of a method by its parameters; `None` if it can, or is not known.
+    """Why a model's parameters do not fit a method; `None` if they do, or are unknown.
 
-    One with heads or a draft may use them where no parameter says otherwise.
+    A model with heads or a draft may use them unless a parameter says otherwise.
     """
     shown: Json = None
     with suppress(ServerError):

@@ -1,4 +1,4 @@
-"""Find out what a server computes on: from its own words, the machine and the person, or ask."""
+"""Find a server's device from its answers, its log, the machine and the options, or ask."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from schemas import private, public_text
 from schemas.rig import BACKENDS, Backend
 from schemas.submission import Device, Gpu, Machine
 
-# How builds for one backend mark their version: `0.32.0+cpu`, `0.11.0+cu129`, `0.9.1+rocm631`.
+# Version suffixes of builds for one backend: `0.32.0+cpu`, `0.11.0+cu129`, `0.9.1+rocm631`.
 _MARKS: tuple[tuple[str, Backend], ...] = (("cpu", "cpu"), ("cu", "cuda"), ("rocm", "rocm"))
 # The line of llama.cpp: `using device CUDA0 (NVIDIA GeForce RTX 4090) - 23000 MiB free`.
 _USED = re.compile(r"using device (\w+) \((.+?)\)(?: \([0-9a-f:.]+\))? - \d+ MiB free")
@@ -35,10 +35,10 @@ def computed_on(
     log: str = "",
     describe: Callable[[Mapping[str, str]], Machine] = machine,
 ) -> tuple[Backend, tuple[Device, ...] | None]:
-    """The backend of a server, and its devices where the machine has others besides.
+    """The backend of a server, and its devices if the machine has others as well.
 
-    `log` is that of a server that the harness started; `describe` gives the machine as a program
-    with an environment sees it. Raises `BadInputError` with a question if it cannot be detected.
+    `log` is the log of a server that the harness started; `describe` returns the machine as seen
+    with an environment. Raises `BadInputError` with a question if the device cannot be detected.
     """
     backend = BACKENDS[options.backend] if options.backend else backend_of(identity)
     if backend == "cpu":
@@ -57,7 +57,7 @@ def computed_on(
 
 
 def backend_of(identity: ServerIdentity) -> Backend | None:
-    """The backend that a server's answers tell, or the mark of its version."""
+    """The backend in a server's answers, or from the suffix of its version."""
     if identity.backend is not None:
         return identity.backend
     mark = (identity.version or "").partition("+")[2]
@@ -73,7 +73,7 @@ def own_variables(command: Sequence[str]) -> dict[str, str]:
 
 
 def check_options(options: ConnectionOptions) -> None:
-    """Raise `BadInputError` for a backend or a card name that the format does not take."""
+    """Raise `BadInputError` for a backend or a card name that the format does not allow."""
     name = options.backend
     if name is not None and name not in BACKENDS:
         raise BadInputError(f"unknown --backend {name!r}.{suggestion(name, BACKENDS)}")
@@ -83,7 +83,7 @@ def check_options(options: ConnectionOptions) -> None:
 
 
 def _named(names: Sequence[str], cards: Sequence[Gpu]) -> tuple[Device, ...]:
-    """The cards that a person named: cards of this machine, or others with the size in the name."""
+    """The cards that the user named: this machine's, or others with their size in the name."""
     left, found = list(cards), []
     for name in names:
         size, bare = _SIZE.search(name), clean_name(_SIZE.sub("", name))
@@ -105,8 +105,8 @@ def _devices(cards: Sequence[Gpu]) -> tuple[Device, ...]:
 def _require_one(
     fitting: Sequence[Gpu], seen: Sequence[Gpu], engine: str, backend: Backend | None
 ) -> None:
-    """Raise the question, unless only one card can have run; of two, a server may use one."""
-    # Many engines leave the graphics of a processor alone, but for Apple's.
+    """Raise the question unless only one card is possible; of two, a server may use just one."""
+    # Many engines do not use integrated graphics, except Apple's.
     sure = backend is not None or any(
         card.vendor == "apple" or not shares_memory(card) for card in fitting
     )

@@ -1,4 +1,4 @@
-"""Describe a model behind a server by its name and by what the server states of it."""
+"""Describe a model behind a server by its name and the server's statements."""
 
 import re
 from collections.abc import Callable
@@ -36,7 +36,7 @@ _TAIL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class NamedModels:
-    """Models that servers offer by name; a name that is a file on this disk is not one of them."""
+    """Models that servers offer by name, excluding names of files on this disk."""
 
     options: ConnectionOptions
     say: Callable[[str], None]
@@ -44,8 +44,8 @@ class NamedModels:
     def target(self, name: str | None) -> ModelFile | None:
         """The target by its name, or the one that the baseline's server offers.
 
-        Raises `BadInputError` when it is named nowhere, `MachineError` when the server that
-        could name it does not answer.
+        Raises `BadInputError` if nothing names it, `MachineError` if the server that could
+        name it does not answer.
         """
         if self.options.device_names and not machine().gpus:
             self.say(
@@ -71,24 +71,24 @@ class NamedModels:
         return ModelFile(path=None, model=self.named(name, served))
 
     def named(self, name: str | None, served: Served | None) -> Model:
-        """The model that is measured, by the name that was given and by what the server states.
+        """The measured model, by the given name and the server's statements.
 
-        Raises `BadInputError` where they contradict each other.
+        Raises `BadInputError` if they contradict each other.
         """
         if name is not None and served is not None:
             name = self._checked(name, served)
         return model_of(_named(name, served), served)
 
     def draft(self, name: str) -> ModelFile | None:
-        """A draft by its name; the server does not list what it drafts with."""
+        """A draft by its name; servers do not list their drafts."""
         if files.expanded(name).is_file():
             return None
         return ModelFile(path=None, model=model_of(name, None))
 
     def _checked(self, name: str, served: Served) -> str | None:
-        """The name, unless it is an alias that says nothing where the server says more: `None`.
+        """The name; `None` for a meaningless alias if the server states a real name.
 
-        Raises `BadInputError` where the server says that it serves another model.
+        Raises `BadInputError` if the server states that it serves another model.
         """
         stated = [each for each in (served.root, served.id) if each and size_in(each)]
         if name in (served.id, served.root) or name.startswith(f"{served.id}:"):
@@ -110,9 +110,9 @@ class NamedModels:
         return name
 
     def _require_comparable(self, base: Connection) -> None:
-        """Ask the other servers that run already, before anything is measured.
+        """Check the other running servers before anything is measured.
 
-        Raises `HarnessError` for one that is not there, or cannot be compared with the baseline's.
+        Raises `HarnessError` if one does not answer, or is not comparable with the baseline's.
         """
         limit_s = min(_ASK_LIMIT_S, self.options.answer_limit_s)
         alone = no_depth(base) if self.options.one_server else None
@@ -145,7 +145,7 @@ class NamedModels:
 
 
 def _other_model(name: str, stated: str) -> bool:
-    """Whether two names have different families or sizes; one may be a part of the other."""
+    """Whether two names have different families or sizes; one family may contain the other."""
     ours, theirs = (model_of(each, None) for each in (name, stated))
     families = [
         re.sub(r"[^a-z0-9]", "", (each.family or each.name).lower()) for each in (ours, theirs)
@@ -156,9 +156,9 @@ def _other_model(name: str, stated: str) -> bool:
 
 
 def model_of(name: str, served: Served | None) -> Model:
-    """A model by name: any, one of the hub or a folder, with or without `:quantisation`.
+    """Describe a model by any name, hub name or folder, with or without `:quantisation`.
 
-    Files of it on this disk, in that folder or in the hub's cache, say the most.
+    Its files on this disk, in that folder or in the hub's cache, are the best source.
     """
     match = _TAIL.fullmatch(name)
     bare, quantisation = (match["name"], match["quantisation"]) if match else (name, None)
@@ -186,7 +186,7 @@ def model_of(name: str, served: Served | None) -> Model:
 
 
 def _named(name: str | None, served: Served | None) -> str:
-    """The given name; if it is only the server's alias, the source that the server states."""
+    """The given name; for a mere alias of the server, the source that the server states."""
     if served is None:
         return name or ""
     source = served.root or served.id

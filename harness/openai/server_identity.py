@@ -1,4 +1,4 @@
-"""Identify the engine behind a server by its list of models and by pages that only it has."""
+"""Identify the engine behind a server by its list of models and by pages unique to it."""
 
 import re
 import sys
@@ -28,7 +28,7 @@ _OWNERS: dict[str, EngineName] = {
     "organization_owner": "LM Studio",
     "library": "Ollama",
 }
-# The page that states the version, and the field that has it.
+# The page with the version, and its field.
 _VERSIONS: dict[EngineName, tuple[tuple[str, str], ...]] = {
     "vLLM": (("/version", "version"),),
     "SGLang": (("/server_info", "version"), ("/get_server_info", "version")),
@@ -51,9 +51,9 @@ _BUILD = re.compile(r"b(?P<number>\d+)-(?P<commit>[0-9a-f]{7,40})")
 class ServerIdentity:
     """An engine behind an address, and the models that it offers.
 
-    `version` is as the server states it, which is shown if it has the form of one. `software` is
-    there for an unknown engine that signs its answers with a known name, `backend` where the
-    answers tell it.
+    `version` is the server's statement, shown only if it looks like a version. `software` is set
+    for an unknown engine that signs its answers with a known name, `backend` if the answers
+    state it.
     """
 
     name: EngineName
@@ -64,12 +64,12 @@ class ServerIdentity:
 
     @property
     def shown_name(self) -> str:
-        """The engine's name; of an unknown one, what its answers are signed with."""
+        """The engine's name; for an unknown one, the signature of its answers."""
         return self.software if self.name == UNKNOWN and self.software else self.name
 
     @property
     def shown_version(self) -> str:
-        """The version, `unknown` if it has another form: it may hold a key or name a host."""
+        """The version; `unknown` if it does not look like one: it may contain a key or a host."""
         return public_text.version(self.version or "") or "unknown"
 
     @property
@@ -80,15 +80,15 @@ class ServerIdentity:
 
     @property
     def build_number(self) -> int | None:
-        """The number in a llama.cpp build's name; a build from no checkout has number 1 or 0."""
+        """The number in a llama.cpp build's name; `None` for 0 or 1, built outside a checkout."""
         match = _BUILD.fullmatch(self.version or "")
         return int(match["number"]) if match and int(match["number"]) > 1 else None
 
 
 def identify(client: Client, model: str | None = None) -> ServerIdentity:
-    """The engine that answers; `model` is the one to ask, if it was named.
+    """Identify the engine that answers; requests name `model`, if it is given.
 
-    Raises `ServerSilentError` or `ServerRefusedError` where nothing answers, or not as it should.
+    Raises `ServerSilentError` or `ServerRefusedError` if the server gives no usable answer.
     """
     models = listed(client)
     owners = (model.owner for model in models)
@@ -104,7 +104,7 @@ def identify(client: Client, model: str | None = None) -> ServerIdentity:
 
 
 def _by_signature(client: Client, models: tuple[Served, ...], model: str | None) -> ServerIdentity:
-    """An engine by the header `Server` of its answers, or by their fingerprint."""
+    """Identify an engine by the header `Server` of its answers, or by their fingerprint."""
     stated = ""
     with suppress(ServerRefusedError):
         stated = client.software(f"{client.address.api}/models") or ""
@@ -128,7 +128,7 @@ def _by_signature(client: Client, models: tuple[Served, ...], model: str | None)
 
 
 def _answers(client: Client, model: str | None) -> bool:
-    """Whether there is a page for chats, whatever it answers."""
+    """Whether a page for chats exists, whatever it answers."""
     try:
         client.post(
             f"{client.address.api}/chat/completions", {"model": model or "", "messages": []}
@@ -141,7 +141,7 @@ def _answers(client: Client, model: str | None) -> bool:
 
 
 def _fingerprint(client: Client, model: str | None) -> str:
-    """What a server signs an answer of one token with; empty where it does not answer so."""
+    """The fingerprint in a server's answer of one token."""
     body: dict[str, Json] = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
     asked = {**body, "model": model} if model else body
     answer: Json = None

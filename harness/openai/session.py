@@ -1,8 +1,8 @@
-"""Measure through servers that speak OpenAI's protocol: one plain, one for each method.
+"""Measure through servers with OpenAI's API: one without speculation, one for each method.
 
-A server that runs already is used as it is: what it has cached from earlier blocks cannot be
-cleared. One that the harness starts is new for every arm in every block, unless it drafts as each
-request says: then it is started once, and all arms take turns on it.
+A server that runs already is used as it is: its cache from earlier blocks cannot be cleared. A
+server that the harness starts is new for every arm in every block, unless requests set the draft
+depth: then it is started once, and all arms alternate on it.
 """
 
 from dataclasses import replace
@@ -24,7 +24,7 @@ from harness.runners.http.session import ServerRequest, ServerSession
 from harness.runners.options import ConnectionOptions
 from schemas.submission import Engine
 
-# A text of more characters a token than any has is not sent: it may not fit the server's context.
+# A longer text per token is not sent to be counted: it may not fit the server's context.
 _MOST_CHARACTERS, _USUAL_CHARACTERS = 6, 4
 _SAME_SERVER = "this is the baseline's server; one that was started with speculation is needed"
 _OLLAMA = f"this is the baseline's server, and Ollama drafts as a model says. {ollama.TWO_MODELS}"
@@ -34,7 +34,7 @@ class OpenAiSession(ServerSession[Connection]):
     """Connections to the servers of a campaign's arms."""
 
     def __init__(self, options: ConnectionOptions, campaign: Campaign) -> None:
-        """Raises `BadInputError` when the servers are not those that the arms need."""
+        """Raises `BadInputError` unless the servers match the arms."""
         super().__init__(campaign)
         self._endpoints = reading.endpoints(options)
         reading.check(self._endpoints, campaign)
@@ -50,9 +50,9 @@ class OpenAiSession(ServerSession[Connection]):
         self._filled: dict[str, str] = {}
 
     def report(self) -> EngineReport:
-        """What the baseline's server states of itself. Raises `MachineError` if it is not there.
+        """Describe the baseline's server. Raises `MachineError` if it does not answer.
 
-        A server that the harness starts stays for the baseline's preparation.
+        A server that the harness starts is reused to prepare the baseline.
         """
         baseline = next(arm for arm in self._campaign.arms if arm.role == "baseline")
         server = self._server_of(baseline, 0)
@@ -68,7 +68,7 @@ class OpenAiSession(ServerSession[Connection]):
             engine=Engine(
                 runner="openai",
                 name=identity.shown_name,
-                version=identity.shown_version,  # a measured campaign must name one
+                version=identity.shown_version,  # a measured result must have one
                 commit=identity.commit,
                 build_number=identity.build_number,
                 backend=backend,
@@ -82,7 +82,7 @@ class OpenAiSession(ServerSession[Connection]):
         )
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Connect and warm up; the first arm's server says how much text makes the depth asked."""
+        """Connect and warm up; the first arm's server counts the tokens of the padded prompts."""
         prepared = super().prepare(arm)
         if self._shared and isinstance(prepared, PreparedArm):
             prepared = self._contradiction(self._arms[arm]) or prepared
@@ -100,11 +100,11 @@ class OpenAiSession(ServerSession[Connection]):
             }
         except ServerError as error:
             return self._failure(server, error)
-        self._turn = None  # this server has cached the prompts: one that we start is started again
+        self._turn = None  # this server has cached the prompts; one of ours is started again
         return prepared
 
     def _contradiction(self, arm: ArmPlan) -> Failure | None:
-        """Why the one server cannot be that of an arm: it does not draft as its requests say."""
+        """Why the one server cannot measure an arm: it ignores the depth in its requests."""
         server = self._server_of(arm, 0)
         if isinstance(server, Failure):
             return server
@@ -125,7 +125,7 @@ class OpenAiSession(ServerSession[Connection]):
         )
 
     def _size(self, server: Connection, arm: ArmPlan, depth: int, text: str) -> int:
-        """Tokens of a prompt as the server counts them; of a far too long one an estimate."""
+        """Tokens of a prompt as the server counts them; an estimate if it is far too long."""
         if len(text) > _MOST_CHARACTERS * depth:
             return len(text) // _USUAL_CHARACTERS
         asked = self._request(arm, text, 1)
@@ -161,7 +161,7 @@ class OpenAiSession(ServerSession[Connection]):
         return connect(self._endpoint(arm), self._options_of(arm), key=self._key)
 
     def _options_of(self, arm: ArmPlan) -> ConnectionOptions:
-        """The options with the model's name for an arm, where one server offers several."""
+        """The options with the model's name for an arm, if one server offers several models."""
         if not arm.drafts or not self._options.spec_models:
             return self._options
         index = reading.speculation(self._campaign).index(arm.method)
@@ -185,7 +185,7 @@ class OpenAiSession(ServerSession[Connection]):
         return found.generation
 
     def compares_requests(self) -> bool:
-        """Whether whole requests should show that the times are right."""
+        """Whether whole requests must confirm the times."""
         return not self._proven
 
     def _margins(
@@ -194,7 +194,7 @@ class OpenAiSession(ServerSession[Connection]):
         return exchange.margins(server, self._whole(prompt), known)
 
     def _rejection(self, server: Connection, arm: ArmPlan) -> Failure | None:
-        """Why a server cannot measure an arm, compared with the baseline's server."""
+        """Why a server cannot measure an arm, given the baseline's server."""
         if server.identity.name == "Ollama":
             detail = ollama.rejection(server.client, server.served.id, arm.method)
             if detail is not None:
@@ -213,7 +213,7 @@ class OpenAiSession(ServerSession[Connection]):
 
 
 def no_depth(server: Connection) -> Failure | None:
-    """Why a server cannot answer for all arms: its requests do not say how deep to draft."""
+    """Why a server cannot answer for all arms: requests cannot set its draft depth."""
     if server.identity.name in depth_by_request.FIELDS:
         return None
     return _not_comparable(
@@ -225,10 +225,10 @@ def no_depth(server: Connection) -> Failure | None:
 def rejection(
     server: Connection, base: Connection, *, draft: str | None, named: bool = False
 ) -> Failure | None:
-    """Why a server cannot be compared with the baseline's: another engine or model, or the same.
+    """Why a server is not comparable with the baseline's: another engine or model, or the same one.
 
-    LM Studio may be one server for both, as it drafts when a request names a draft model, and any
-    server whose models the user `named` for each arm.
+    One server may serve both if it is LM Studio, which drafts when a request names a draft model,
+    or if the user `named` a model for each arm.
     """
     ours, theirs = server.identity, base.identity
     if (ours.shown_name, ours.version) != (theirs.shown_name, theirs.version):

@@ -1,7 +1,7 @@
 """Read a streamed answer: counts as the server states them, times by our clock.
 
-Tokens are counted by the server's usage and never by chunks: one chunk may hold several. The time
-after the first chunk with content ends with the one that says why the answer ended.
+Token counts come from the server's usage, never from chunks: a chunk may hold several tokens. The
+decode time runs from the first chunk with content to the one with the finish reason.
 """
 
 import json
@@ -15,10 +15,10 @@ from harness.runners.http.client import one_line, parsed
 from harness.runners.http.values import BadAnswerError, count, margins, milliseconds, whole_numbers
 from schemas.codec import Json
 
-# Where a chunk or its delta may hold what the model wrote; reasoning has had two names.
+# Fields of a chunk or its delta with the model's text; reasoning has had two names.
 _THOUGHTS = ("reasoning_content", "reasoning")
 _CONTENT = ("content", "reasoning_content", "reasoning", "tool_calls", "text")
-# What servers add to an answer about its times and its drafts.
+# Fields that servers add to an answer for times and drafts.
 _EXTRAS = ("metrics", "timings", "stats", "meta_info", "sglext")
 _TEXTS = ("content", *_THOUGHTS, "text")
 _END = b"[DONE]"
@@ -28,13 +28,13 @@ _SHOWN = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One answer. Seconds are of the client's clock, from any beginning.
+    """One answer. Seconds are by the client's clock, from an arbitrary start.
 
-    `tokens` and `prompt` are ids, `None` where the server gives none. `chunk_tokens` holds the
-    number of ids of each chunk that had any, `chunk_characters` the length of each with content,
-    which came at `chunk_s`.
-    `text` has the `thoughts` that the stream showed, too; `models` are the names that its chunks
-    give. `extras` is what the server added, by name; `usage` is as it came.
+    `tokens` and `prompt` are ids, `None` if the server gives none. `chunk_tokens` holds the number
+    of ids of each chunk that had any, `chunk_characters` the length of each chunk with content, and
+    `chunk_s` its arrival.
+    `text` includes the `thoughts` in the stream; `models` are the names in its chunks. `extras` has
+    the server's additional fields, by name; `usage` is unchanged.
     """
 
     began_s: float
@@ -69,12 +69,12 @@ class Answer:
 
     @property
     def cached_tokens(self) -> int | None:
-        """Prompt tokens that the server did not process again; `None` if it does not say."""
+        """Prompt tokens that the server took from its cache; `None` if not stated."""
         return count(part(self.usage, "prompt_tokens_details"), "cached_tokens")
 
 
 def events(lines: Iterable[bytes]) -> Iterator[dict[str, Json]]:
-    """The JSON objects of a stream, each as soon as its last line is there.
+    """The JSON objects of a stream, each as soon as its last line arrives.
 
     Raises `BadAnswerError` for an event that is not a JSON object, for an error that the server
     reports midway, and for a stream without its end mark.
@@ -113,12 +113,12 @@ def _event(value: Json) -> dict[str, Json]:
 def read(
     chunks: Iterable[Mapping[str, Json]], *, began_s: float, clock: Callable[[], float]
 ) -> Answer:
-    """The answer that the chunks of a stream make. Raises `BadAnswerError` for what is missing."""
+    """Assemble the answer from a stream's chunks. Raises `BadAnswerError` if a part is missing."""
     timed = [(chunk, choice_of(chunk), clock()) for chunk in chunks]
     written = [(choice, at_s) for _, choice, at_s in timed if _says_something(choice)]
     usages = [usage for chunk, _, _ in timed if isinstance(usage := chunk.get("usage"), dict)]
     prompt_tokens, output_tokens = _counted(usages[-1] if usages else {})
-    if not written and output_tokens > 1:  # a single token may be a part of a character
+    if not written and output_tokens > 1:  # a single token may be part of a character
         raise BadAnswerError("the server wrote nothing")
     ends = [(choice.get("finish_reason"), at_s) for _, choice, at_s in timed]
     finish, ended_s = next((end for end in reversed(ends) if isinstance(end[0], str)), (None, 0.0))
@@ -136,7 +136,7 @@ def read(
         prompt_tokens=prompt_tokens,
         output_tokens=output_tokens,
         finish="length" if finish == "length" else "stop",
-        # Ids that are not as many as the server counted are not the output.
+        # Ids are the output only if there are as many as the server counted.
         tokens=tokens if len(tokens) == output_tokens else None,
         prompt=next(filter(None, prompts), None),
         chunk_tokens=tuple(map(len, ids)),
@@ -151,7 +151,7 @@ def read(
 
 
 def _text(choice: Mapping[str, Json], names: Sequence[str] = _TEXTS) -> str:
-    """What a chunk adds to the text, thoughts included."""
+    """The text in a chunk, thoughts included."""
     found = (each.get(name) for each in (choice, part(choice, "delta")) for name in names)
     return "".join(each for each in found if isinstance(each, str))
 
@@ -177,7 +177,7 @@ def _says_something(choice: Mapping[str, Json]) -> bool:
 
 
 def margins_in(answer: Json, *, tokens: tuple[int, ...]) -> tuple[float, ...] | None:
-    """How sure the model was of each token."""
+    """The margin of each token: its log probability minus the runner-up's."""
     choice = choice_of(answer)
     if choice.get("token_ids") != list(tokens):
         return None
@@ -188,8 +188,8 @@ def margins_in(answer: Json, *, tokens: tuple[int, ...]) -> tuple[float, ...] | 
 class ServerTimes:
     """A server's own times of one answer, in milliseconds.
 
-    `prompt_ms` is `None` where a part of the prompt came from a cache, or may have; `worked_ms` is
-    all that it states, what was left of the prompt included.
+    `prompt_ms` is `None` if a part of the prompt came, or may have come, from a cache; `worked_ms`
+    is the total stated time, including the uncached part of the prompt.
     """
 
     decode_ms: float
@@ -200,14 +200,14 @@ class ServerTimes:
 def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
     """The server's times in an answer, else `None`.
 
-    `timings` of llama.cpp and its kin, `metrics` of vLLM, and TabbyAPI's seconds in `usage`.
+    Reads `timings` of llama.cpp and its forks, `metrics` of vLLM, and TabbyAPI's `usage` (seconds).
 
-    `salted` says that this request could not use the prompt cache.
+    `salted` means that this request could not use the prompt cache.
     """
     timings, metrics = part(answer.extras, "timings"), part(answer.extras, "metrics")
     if timings:
         whole = timings.get("cache_n") == 0
-        # mlx-vlm adds the mean time of the other tokens for the first one.
+        # mlx-vlm's time includes the first token, at the mean time of the others.
         share = 1 - 1 / answer.output_tokens if "draft_kind" in timings else 1.0
         return _times(timings, "predicted_ms", "prompt_ms", whole=whole, share=share)
     if metrics:

@@ -1,4 +1,4 @@
-"""Make a question of the options of `plan`: the model, the machine, and what could draft."""
+"""Make a question from the options of `plan`: the model, the machine, and the possible drafts."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -42,7 +42,7 @@ def question_of(
     speed: options.SpeedOptions,
     say: Callable[[str], None],
 ) -> Question:
-    """The question behind the options; of models only headers are read.
+    """The question behind the options; only the models' headers are read.
 
     Raises `BadInputError` for a model that cannot be planned and for contradictory options,
     `MachineError` for a hub that gives no header.
@@ -69,7 +69,7 @@ def question_of(
         cpu_experts=load.cpu_experts,
         curve=curve,
     )
-    if curve is not None and fit(asked.load).extent == "yes":  # its step read one memory only
+    if curve is not None and fit(asked.load).extent == "yes":  # its step read only one memory
         asked = replace(asked, computer=with_step(machine, target.facts, curve.step_ms))
     named = _named(models, load, target, speed.acceptance, say)
     ways = () if asked.alone else tuple(_ways(asked, named, load.depth, speed.acceptance, say))
@@ -80,7 +80,7 @@ def question_of(
 def _curve(
     given: str | None, name: str, target: PlannedModel, computer: Computer, *, described: bool
 ) -> Curve | None:
-    """The curve that was given, else one that `probe` kept of this file on this machine."""
+    """The given curve, else one that `probe` stored for this file on this machine."""
     if given == _NO_CURVE:
         return None
     found = None
@@ -98,7 +98,7 @@ def _ways(
     acceptance: float | None,
     say: Callable[[str], None],
 ) -> Iterator[Way]:
-    """All ways, the named one last; depth and acceptance describe that one where there is one."""
+    """All ways to draft, the named one last; depth and acceptance apply to it, else to all."""
     listed = catalog.ways_of(
         asked.name,
         asked.target,
@@ -112,9 +112,9 @@ def _ways(
 
 
 def server_of(computer: options.ComputerOptions) -> Path | None:
-    """The llama-server to ask: the named or the installed one, only about this machine.
+    """The llama-server to ask, named or installed; `None` for a described machine.
 
-    Raises `BadInputError` for one that is not there.
+    Raises `BadInputError` if the named one is missing.
     """
     named = computer.server_binary
     if computer.words.described:
@@ -132,7 +132,7 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
 
 
 def _possible_draft(name: str, say: Callable[[str], None]) -> PlannedModel | None:
-    """A draft that nobody asked for: its file where that is here, else by the tables alone."""
+    """A draft that the user did not name: from its file if that is here, else from the tables."""
     return find(name, say=say) if on_disk(name) else catalog.model_named(name)
 
 
@@ -143,7 +143,7 @@ def _named(
     acceptance: float | None,
     say: Callable[[str], None],
 ) -> Way | None:
-    """The way that was named, if any. Raises `BadInputError` where it cannot draft."""
+    """The way to draft that was named, if any. Raises `BadInputError` if it cannot draft."""
     draft, target_name = models.draft or "none", models.target or ""
     if draft.lower() == "none":
         return None
@@ -166,7 +166,7 @@ def _named(
 def _listed_drafter(
     method: str, target_name: str, target: PlannedModel, say: Callable[[str], None]
 ) -> tuple[PlannedModel, str]:
-    """What drafts with a method that was named without a file: a listed one, else an assumed one.
+    """The drafter for a method that was named without a file: a listed one, else an assumed one.
 
     Raises `BadInputError` for a built-in head that the model does not have.
     """
@@ -182,14 +182,14 @@ def _listed_drafter(
 
 
 def _require_vocabulary(target: PlannedModel, draft: PlannedModel, source: DraftSource) -> None:
-    """Raise `BadInputError` for a draft model that writes other tokens than its target."""
+    """Raise `BadInputError` for a draft model whose vocabulary differs from its target's."""
     if source != "model":
         return
     if draft.facts == target.facts:
         raise BadInputError(
             f"{draft.facts.name} is the target itself; name a smaller model as its draft"
         )
-    # By the files where both are here, else by size and maker.
+    # By the files if both are here, else by size and maker.
     if target.path is not None and draft.path is not None:
         reason = compare_files(target.path, draft.path).reason
     else:

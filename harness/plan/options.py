@@ -99,7 +99,7 @@ class LoadOptions:
     )
 
     def setting(self, rollback_states: int) -> Setting:
-        """The same for the arithmetic of memory. Raises `BadInputError` for what no engine runs."""
+        """The setting for memory estimates. Raises `BadInputError` if no engine can run it."""
         if self.flash_attention == "off" and "_" in self.kv_type:
             raise BadInputError(
                 f"--kv-type {self.kv_type} needs flash attention; leave out --flash-attention"
@@ -116,7 +116,7 @@ class LoadOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputerOptions:
-    """A machine that is described instead of the one at hand."""
+    """A described machine, in place of this one."""
 
     gpus: tuple[str, ...] = _machine(
         "A graphics card of another machine, such as `RTX 4060 8 GB`; `none` for none. "
@@ -145,7 +145,7 @@ class ComputerOptions:
 
     @property
     def words(self) -> MachineWords:
-        """The same for `answers`, which knows nothing of options."""
+        """The description as a value of `answers`, which does not import options."""
         given = ((each.name, getattr(self, each.name)) for each in fields(MachineWords))
         return MachineWords(**dict(given))
 

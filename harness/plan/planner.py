@@ -1,4 +1,4 @@
-"""Answer a question; the engine's own sizes of buffers replace closed forms where it gives them."""
+"""Answer a question, with the engine's own buffer sizes instead of closed forms if possible."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from harness.plan.server_fit import AllocatedSizes, allocated_sizes
 
 
 def plan(question: Question, server: Path | None = None) -> Answer:
-    """The answer, with the sizes that a llama-server would allocate on this machine."""
+    """Answer a question, with the sizes that a llama-server would allocate on this machine."""
     found = answer(question, details=False)
     sizes = _allocated(found, server)
     if isinstance(sizes, str):
@@ -37,7 +37,7 @@ def _exact(found: Answer, sizes: tuple[AllocatedSizes, ...]) -> Answer:
 
 
 def _allocated(found: Answer, server: Path | None) -> tuple[AllocatedSizes, ...] | str | None:
-    """What the server would allocate; `None` without a server, or without the models' headers."""
+    """The sizes that the server would allocate; `None` without a server or the models' headers."""
     asked = found.asked
     sources = [asked.target, *([asked.draft] if asked.draft else [])]
     paths = [source.path for source in sources if source.path is not None]

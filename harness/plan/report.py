@@ -1,4 +1,4 @@
-"""Print an answer: its sentences and commands, and the details that were asked for."""
+"""Print an answer: its sentences and commands, and the details if requested."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +30,7 @@ _NO_LIMIT_MIB = 1e8
 
 
 def show(found: Answer, screen: Console, server: Path | None = None, *, details: bool) -> None:
-    """Print an answer; `server` is the llama-server that this machine has for it."""
+    """Print an answer; `server` is this machine's llama-server."""
     said = sentences(found)
     for number, line in enumerate(said.lines()):
         screen.print(Text(line, style="" if number else "bold"), soft_wrap=True)
@@ -47,7 +47,7 @@ def show(found: Answer, screen: Console, server: Path | None = None, *, details:
 
 
 def _commands(found: Answer, server: Path | None) -> Iterator[str]:
-    """What loads the best way and what measures it, as far as its files can be had."""
+    """The commands that use the best way and measure it, if its files are known."""
     best = found.best
     if not best.fits:
         return

@@ -1,7 +1,7 @@
-"""Ask a llama-server what it would allocate: it fits a model before it loads it (`-fit on`).
+"""Ask a llama-server what it would allocate: it fits a model before loading it (`-fit on`).
 
-That needs no weights, so a sparse file with only the header will do; the server is ended before it
-loads.
+That needs no weights: a sparse file with only the header is enough. The server is ended before
+it loads.
 """
 
 import re
@@ -35,9 +35,9 @@ _STAMP = re.compile(r"^[\d.]+ [EW] ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllocatedSizes:
-    """What a server would allocate for one model, in MiB; the devices are in its order.
+    """The sizes that a server would allocate for one model, in MiB, with devices in its order.
 
-    `places` has whole MiB of weights, and of caches with states, by device.
+    `places` has, by device, whole MiB of weights and of caches with states.
     """
 
     kv: float
@@ -48,7 +48,7 @@ class AllocatedSizes:
     places: Mapping[str, tuple[int, int]]
 
     def replace_in(self, devices: Sequence[Buffers], host: Buffers) -> None:
-        """Put these sizes in place of those that were planned for the same model."""
+        """Replace the planned sizes for the same model by these."""
         host.output, host.compute = self.output, self.host_compute
         if not self.device_compute:
             host.kv, host.recurrent = self.kv, self.recurrent
@@ -62,7 +62,7 @@ class AllocatedSizes:
 
 
 def _take(buffers: Buffers, weights: int, context: int) -> None:
-    """Take whole MiB from the server, unless they are our own figure without its decimals."""
+    """Take the server's whole MiB, unless they only round our own figure down."""
     if int(buffers.model) != weights:
         buffers.model = float(weights)
     state = buffers.recurrent + buffers.output
@@ -73,7 +73,7 @@ def _take(buffers: Buffers, weights: int, context: int) -> None:
 def allocated_sizes(
     program: Path, loads: Sequence[tuple[Path, Sequence[str]]]
 ) -> tuple[AllocatedSizes, ...] | str:
-    """What the server would allocate for each model with these words, or why it does not say."""
+    """The server's sizes for each model with these arguments, or why it does not state them."""
     found = []
     with TemporaryDirectory(prefix="draftmap-plan-") as folder:
         for number, (model, words) in enumerate(loads):
@@ -87,7 +87,7 @@ def allocated_sizes(
 
 
 def _header_only(path: Path, folder: Path) -> Path:
-    """Sparse copies of the parts of a model, so that a server that goes on reads nothing."""
+    """Make sparse copies of a model's parts, so that a server that continues reads no weights."""
     folder.mkdir()
     for part in part_paths(path):
         header = opened(part)
@@ -96,7 +96,7 @@ def _header_only(path: Path, folder: Path) -> Path:
 
 
 def _log_until_fitted(program: Path, arguments: Sequence[str]) -> str:
-    """What a server logs until it knows what it would allocate; it is ended before it loads."""
+    """The log of a server until it knows its sizes; it is ended before it loads."""
     process = subprocess.Popen(  # noqa: S603 - the program that the user named or installed
         [str(program), *arguments],
         stdin=subprocess.DEVNULL,
@@ -120,7 +120,7 @@ def _log_until_fitted(program: Path, arguments: Sequence[str]) -> str:
 
 
 def _refusal(log: str) -> str:
-    """The line in which a server says why it simulates nothing."""
+    """The line in which a server states why it cannot simulate the load."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     wrong = [line for line in lines if "error" in line.lower() or "invalid" in line.lower()]
     reason = _STAMP.sub("", (wrong or lines or ["it logged nothing"])[0])
@@ -131,7 +131,7 @@ def parsed(log: str) -> AllocatedSizes:
     """The sizes in the engine's log of one model."""
     before = log.rpartition("memory breakdown [MiB]")[0] or log
     compute = {name: float(mib) for name, mib in _COMPUTE.findall(before)}
-    # In host memory are the CPU's buffers and those that a GPU reads there.
+    # Host memory has the CPU's buffers and those that a GPU reads there.
     in_host = [n for n in compute if n.startswith(("CPU", "BLAS")) or n.endswith("_Host")]
     return AllocatedSizes(
         kv=sum(map(float, _CACHE.findall(before))),

@@ -1,4 +1,4 @@
-"""`draftmap probe`: measure the cost of wider steps, and keep it for `plan`."""
+"""`draftmap probe`: measure the cost of wider steps, and store it for `plan`."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ from schemas.codec import Json, encode
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Probes
 
-# What speaks of drafts, answers or their prompts: nothing is written.
+# Options about drafts, answers or prompts, which a probe does not use.
 _OF_ANSWERS = Without(
     frozenset(
         {
@@ -83,10 +83,10 @@ def probe(
 
 
 def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> KeptCurve:
-    """Load the model and measure. Ctrl-C ends the program; what was measured is kept."""
+    """Load the model and measure. Ctrl-C ends the program and keeps the finished passes."""
     campaign = chosen.campaign(options, fetch=True)
     with console.interruptible():
-        # Room for the widest step is reserved for an arm that would take it.
+        # The engine reserves room for the widest step of an arm, so this arm has it.
         wide = Method(type=NO_SPECULATION.type, n_max=probing.widest - 1)
         arm = replace(campaign.arms[0], method=wide)
         session = chosen.adapter().open(replace(campaign, arms=(arm,)))
@@ -119,7 +119,7 @@ def _nothing_yet(campaign: Campaign, session: Stepped, widest: int) -> KeptCurve
 
 @contextmanager
 def _shown(begun: KeptCurve, budget_s: float) -> Iterator[Callable[[KeptCurve, float], None]]:
-    """A progress bar; on a log only how long it takes. When interrupted, it says what is kept."""
+    """A progress bar, or one line with the duration on a log. Ctrl-C reports the passes kept."""
     screen = console.progress_console()
     columns = (
         progress.TextColumn("Timing steps of 1 to {task.fields[widest]} tokens"),

@@ -1,4 +1,4 @@
-"""Time steps of all widths pass by pass, and keep every pass as soon as it is measured."""
+"""Time steps of all widths pass by pass, and store every pass as soon as it is measured."""
 
 import time
 from collections.abc import Callable
@@ -19,10 +19,10 @@ def measure(
     passed: Callable[[KeptCurve, float], None],
     clock: Callable[[], float] = time.monotonic,
 ) -> KeptCurve:
-    """The complete curve; `curve` may have passes already.
+    """Complete a curve, which may already have passes.
 
-    `passed` receives each pass with its seconds. Raises `HarnessError` where steps
-    cannot be timed.
+    `passed` receives the curve after each pass, and its seconds. Raises `HarnessError` if
+    steps cannot be timed.
     """
     timed = passes(session, curve.widths, had=curve.passes, budget_s=budget_s, clock=clock)
     for times, pass_s in timed:

@@ -1,4 +1,4 @@
-"""The options of `draftmap probe` beside the model and the engine."""
+"""The options of `draftmap probe`, apart from the model and the engine."""
 
 from dataclasses import dataclass
 

@@ -1,1 +1,1 @@
-"""The terminal report: what one submission says, for the person who measured it."""
+"""The terminal report of one submission, for the person who measured it."""

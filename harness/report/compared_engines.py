@@ -14,7 +14,7 @@ from schemas.vocabulary import VERDICTS, say
 def compared(
     measured: Mapping[str, tuple[Submission, Summary]], failed: Mapping[str, str]
 ) -> Iterator[str]:
-    """Each engine's baseline over the first one's, the speedup of its arms, and why some failed."""
+    """Each engine's baseline over the first one's, its arms' speedups, and any failures."""
     first_name, (first, _) = next(iter(measured.items()))
     yield "Engines compared:"
     for name, (submission, summary) in measured.items():
@@ -44,7 +44,7 @@ def _baselines(first_name: str, first: Submission, other: Submission) -> str:
 
 
 def _headline(estimates: Sequence[Estimate]) -> Sequence[Estimate]:
-    """The estimate over all tasks, or those of the tasks where not all of them were measured."""
+    """The estimate over all tasks; without a speedup there, those of the single tasks."""
     if not estimates:
         return ()
     whole = words.overall(estimates)

@@ -12,7 +12,7 @@ from harness.runners.base import Failure
 class TrialsPlanned:
     """The plan is fixed: at least `total` trials; `done` of them are in the work file already.
 
-    Where an engine `restarts`, it does so for every arm and block.
+    `restarts` means that the engine starts again for every arm and block.
     """
 
     total: int
@@ -25,8 +25,8 @@ class TrialsPlanned:
 class Extended:
     """Another block follows, or a repeat of some prompts; `total` is the new number of trials.
 
-    `half_width` is that of the interval so far, as a share of the ratio, if it is still too wide;
-    `None` if it is unknown, or if times of the same prompt disagree.
+    `half_width` is the interval's so far, as a share of the ratio, if it is still too wide; `None`
+    if it is unknown, or if times of the same prompt disagree.
     """
 
     total: int
@@ -35,10 +35,10 @@ class Extended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """What happens from now on, of the model or the arm of a name where it is about one.
+    """The activity that begins now, with the `name` of its model or arm.
 
-    A discarded generation warms an arm up. The verification curve and the drafting costs are
-    probed. When it is finished, everything that could be measured has been.
+    `warming-up` is an arm's discarded generation, `probing` measures the verification curve and
+    the drafting costs, and `finished` means that nothing is left to measure.
     """
 
     kind: Literal["loading", "warming-up", "probing", "finished"]
@@ -54,14 +54,14 @@ class WarmedUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """Warming up ended: the device's clock, power and temperature settled, or the time was up."""
+    """Warming up ended: the device's clock, power and temperature settled, or time ran out."""
 
     steady: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmFailed:
-    """An arm cannot run, so none of its trials will; the rest goes on."""
+    """An arm cannot run, so its trials are skipped; the others continue."""
 
     arm: str
     failure: Failure
@@ -76,7 +76,7 @@ class TrialStarted:
 class TrialEnded:
     """A trial of the plan ended: with its decode rate in tokens/s, or with a failure.
 
-    `again_s` is the part of its time that every further block takes, too.
+    `again_s` is the part of its time that recurs in every further block.
     """
 
     trial: PlannedTrial

@@ -1,4 +1,4 @@
-"""Shows which models have a name, are here and fit, and whether one can draft for another."""
+"""Shows the named models, whether they are here and fit, and whether one can draft for another."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -60,7 +60,7 @@ def show_comparison(
     reason: str | None,
     console: Console,
 ) -> None:
-    """The answer with its reason if it is no, then each condition of the rule."""
+    """Print yes, or no with the reason, then each condition of the rule."""
     answer = f"Yes: {draft} can draft for {target}"
     if reason is not None:
         answer = f"No: {draft} cannot draft for {target}: {reason}"
@@ -95,7 +95,7 @@ def _models(found: ModelsOverview) -> Table:
 
 
 def _below(entry: ModelEntry) -> str:
-    """Where a model comes from, and how it drafts without a smaller model."""
+    """The source of a model, and its method to draft without a smaller model."""
     method = entry.preset.method
     return ", ".join(filter(None, (entry.preset.repository, method and f"--method {method}")))
 
@@ -119,7 +119,7 @@ def _table(*headings: str) -> Table:
 
 
 def _print(table: Table, console: Console, below: Sequence[str] = ()) -> None:
-    """The table without the blanks that fill its last column, with more below its lines."""
+    """Print the table without trailing blanks, with the texts `below` under its lines."""
     with console.capture() as captured:
         console.print(table)
     for line, more in zip_longest(captured.get().splitlines(), below, fillvalue=""):

@@ -22,14 +22,14 @@ from schemas.vocabulary import say
 
 
 def answer_lines(target: Model) -> Iterator[str]:
-    """What is expected of speculation here, as `plan` answers it."""
+    """The expected gain of speculation here, as in the answer of `plan`."""
     sentence = answer_here(target)
     if sentence is not None:
         yield f"answer    {sentence}"
 
 
 def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
-    """Models, arms, prompts, trials, when it ends, and the expected duration."""
+    """Models, arms, prompts, trials, stop conditions, and the expected duration."""
     tasks = Counter(prompt.task for prompt in campaign.suite.prompts)
     yield f"target    {words.model(campaign.target.model)}"
     for draft in campaign.drafts:
@@ -93,7 +93,7 @@ def as_json(campaign: Campaign, estimate: Expected | None) -> dict[str, Json]:
     }
 
 
-# What a warm-up has to change to be worth a line.
+# The factor between estimate and measurement that is worth a line.
 _FAR = 1.5
 _LINE_S = 60.0  # between two lines of a log
 _STAGES = {
@@ -105,7 +105,7 @@ _STAGES = {
 
 
 class ProgressDisplay:
-    """An observer that draws on a console; on anything but a terminal it writes a few lines."""
+    """An observer that draws on a terminal; on any other output it writes a few lines."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class ProgressDisplay:
             progress.TextColumn("{task.fields[left]}"),
             console=console,
             transient=True,
-            refresh_per_second=2,  # each is work next to what is measured
+            refresh_per_second=2,  # each refresh is work beside the measurement
             disable=not console.is_terminal,
         )
         self._tasks: dict[str, progress.TaskID] = {}
@@ -150,7 +150,7 @@ class ProgressDisplay:
         return timer
 
     def _write_line(self) -> None:
-        """On a log: how far it is, and the time left; again after a minute."""
+        """On a log, write the progress and the time left; repeat after `line_s`."""
         passed = f"{seconds(time.monotonic() - self._began_s)} so far"
         if self._progress.disable:
             self._say(self._line if self._counts else f"{self._line}, {passed}")
@@ -158,7 +158,7 @@ class ProgressDisplay:
         self._timer.start()
 
     def _correct(self, left_s: float) -> None:
-        """Print how long all takes by the first answers, where much else was expected."""
+        """Print the duration by the first answers if it is far from the estimate."""
         whole_s = time.monotonic() - self._began_s + left_s
         if self._expected and not 1 / _FAR < whole_s / self._expected.seconds < _FAR:
             word = "slower" if whole_s > self._expected.seconds else "faster"
@@ -167,7 +167,7 @@ class ProgressDisplay:
     def __call__(self, event: events.Event, *, name: str = "", left_s: float | None = None) -> None:
         """Show what happened to the campaign `name`; each has its own bar.
 
-        `left_s` is the time left for all campaigns, also those that have not started.
+        `left_s` is the time left for all campaigns, including those that have not started.
         """
         if name not in self._tasks:
             self._tasks[name] = self._progress.add_task(
@@ -180,7 +180,7 @@ class ProgressDisplay:
             case events.TrialsPlanned():
                 update(task, total=event.total, completed=event.done)
             case events.WarmedUp():
-                pass  # what it took says little: a short text, read for the first time
+                pass  # its time is not typical: a short text, read for the first time
             case events.Extended():
                 off = event.half_width
                 wide = "Disagreeing" if off is None else f"Still ±{say.percent(off, 1)}"
@@ -197,7 +197,7 @@ class ProgressDisplay:
     def _count(
         self, event: events.TrialEnded, task: progress.TaskID, prefix: str, left_s: float | None
     ) -> None:
-        """Show a trial and what is left: of a stage, or of all engines."""
+        """Show a trial and the rest: of a stage, or of all engines."""
         known_s = self._remaining.seconds() if left_s is None else left_s
         left = f"about {seconds(known_s)} left" if known_s else ""
         rate = "" if event.tps is None else f"{event.tps:.1f} tokens/s"

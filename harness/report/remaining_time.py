@@ -1,4 +1,4 @@
-"""Estimate how long the rest of a run takes, from what its trials took so far."""
+"""Estimate how long the rest of a run takes, from the times of its trials so far."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -10,10 +10,10 @@ from harness.report import events
 
 @dataclass(slots=True)
 class _Campaign:
-    """What is planned and done, the seconds of each arm's answers, and those that come apart.
+    """The planned and finished trials, the seconds of each arm's answers, and separate costs.
 
-    These are by arm and block, for starting a server, and by prompt, for processing it once. An
-    arm that failed is `None`.
+    Separate costs are the start of a server, by arm and block, and the first processing of a
+    prompt. An arm that failed is `None`.
     """
 
     total: int = 0
@@ -30,7 +30,7 @@ class _Campaign:
 
     @property
     def begins(self) -> bool:
-        """Whether arms that take turns have not all had one."""
+        """Whether some of the alternating arms have no answer yet."""
         return not self.restarts and sum(map(len, self.answers_s)) < len(self.answers_s)
 
     def count(self, event: events.TrialEnded, passed_s: float) -> None:
@@ -46,7 +46,7 @@ class _Campaign:
             self.prompts_s[trial.prompt] = once_s + passed_s - again_s
 
     def parts_s(self, usual_s: float) -> Iterator[float]:
-        """The seconds that are left for each arm, for starts and for prompts."""
+        """The remaining seconds for each arm, for starts and for prompts."""
         trials, arms = self.total - self.done, max(1, len(self.arms))
         if trials <= 0:
             return
@@ -61,10 +61,10 @@ class _Campaign:
 
 
 class RemainingTime:
-    """The answers of an arm that are left take as long as those that it had.
+    """Assumes that the remaining answers of an arm take as long as its earlier ones.
 
-    An arm without any takes as long as the others: a warm-up, one short text, would tell less.
-    Starting a server and processing a prompt for the first time are counted apart.
+    An arm without any takes as long as the others: its warm-up, one short text, is not typical.
+    Starting a server and processing a prompt for the first time are counted separately.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class RemainingTime:
         campaign = self._campaigns.setdefault(name, _Campaign())
         match event:
             case events.TrialStarted() if campaign.prompts_s:
-                return  # the time since the last trial is a part of this one
+                return  # the time since the last trial is part of this one
             case events.TrialsPlanned():
                 campaign.total, campaign.done = event.total, event.done
                 campaign.prompts, campaign.restarts = event.prompts, event.restarts
@@ -98,15 +98,15 @@ class RemainingTime:
 
     @property
     def trials(self) -> tuple[int, int]:
-        """How many trials are done, and how many are planned."""
+        """The numbers of finished and of planned trials."""
         campaigns = self._campaigns.values()
         return sum(each.done for each in campaigns), sum(each.total for each in campaigns)
 
     def seconds(self) -> float | None:
         """Seconds until all is done; `None` before the first trial ended.
 
-        Where the arms take turns, that is the first trial of the last arm: each does something
-        that it does once for a prompt.
+        Where the arms alternate, every arm needs a trial first: each does some work only once
+        for a prompt.
         """
         campaigns = self._campaigns.values()
         timed = [fmean(each) for campaign in campaigns for each in campaign.answers_s if each]
@@ -114,7 +114,7 @@ class RemainingTime:
             return None
         usual_s = fmean(timed)
         rest_s = sum(part_s for each in campaigns for part_s in each.parts_s(usual_s))
-        # At the limit no block is started; the one that runs is finished.
+        # After the limit no block is started, but the running one is finished.
         block = sum(-each.done % (each.prompts * len(each.arms) or 1) for each in campaigns)
         done, total = self.trials
         block_s = rest_s * min(1.0, block / max(1, total - done))

@@ -1,4 +1,4 @@
-"""What a result says of each setting that drafts, if that setting is picked.
+"""The figures and verdict of each setting that drafts, if that setting is picked.
 
 The best of several is partly luck, so bounds and verdicts allow for the choice among the settings,
 or among settings and tasks (`estimates.best_of_several`).
@@ -26,7 +26,7 @@ _RANKS = {answer: rank for rank, answer in enumerate(_BEST_FIRST)} | {"long-answ
 class SettingFigures:
     """An arm that drafts, with its figures over all tasks and on each.
 
-    `choices` is among how many settings it is found, `task_choices` among how many figures of
+    `choices` is the number of settings to pick from, `task_choices` the number of figures of
     single tasks. `at_most_request` is the ratio of whole answers without the draft's reading.
     """
 
@@ -39,12 +39,12 @@ class SettingFigures:
 
     @property
     def alone(self) -> bool:
-        """Whether one request at a time was answered."""
+        """Whether requests were answered one at a time."""
         return (self.arm.concurrency or 1) == 1
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict over all tasks, if this is the setting that is picked."""
+        """The verdict over all tasks if this setting is picked."""
         return _picked(self.whole, self.choices)
 
     @cached_property
@@ -75,17 +75,17 @@ class SettingFigures:
         return "no" if _loses(whole) or all_lost or no_gain else "unknown"
 
     def verdict_on(self, task: Estimate) -> Verdict:
-        """The verdict on one task, if that is what is picked."""
+        """The verdict on one task if that figure is picked."""
         return _picked(task, self.task_choices)
 
     @property
     def position(self) -> tuple[int, int, float]:
-        """Where it comes in a list: one request at a time first, then the best."""
+        """The sort key in a list: one request at a time first, then the best."""
         return self.arm.concurrency or 1, _RANKS[self.answer], -(self.whole.speedup or 0.0)
 
 
 def settings(submission: Submission, summary: Summary) -> list[SettingFigures]:
-    """The arms that draft, the best first. What never drafted is not a choice."""
+    """The arms that draft, the best first. Arms that never drafted do not count as choices."""
     found = []
     drafted = [e for e in summary.estimates if e.speedup and e.verdict != "never-drafted"]
     drafting = [arm for arm in submission.arms if arm.role == "speculation"]
@@ -110,14 +110,14 @@ def settings(submission: Submission, summary: Summary) -> list[SettingFigures]:
 
 
 def _picked(estimate: Estimate, choices: int) -> Verdict:
-    """The verdict on a figure that is the best of so many."""
+    """The verdict on a figure that is the best of `choices`."""
     if estimate.verdict not in ("helps", "slower-in-all") or estimate.speedup is None:
         return estimate.verdict
     return judge(corrected_estimate(estimate, choices), estimate.whole_request_interval)
 
 
 def _loses(estimate: Estimate) -> bool:
-    """Whether it takes longer, writing or in all."""
+    """Whether writing or the whole request takes longer."""
     request = estimate.whole_request_interval
     slower = judge(request) == "hurts" and estimate.verdict == "no-clear-difference"
     return estimate.verdict in ("hurts", "slower-in-all") or slower

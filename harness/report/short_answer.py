@@ -1,4 +1,4 @@
-"""The answer of a result in a few sentences: what a person would tell a friend."""
+"""The answer of a result in a few plain sentences."""
 
 from collections.abc import Iterator, Sequence
 
@@ -67,7 +67,7 @@ def _rates(best: SettingFigures) -> str:
 
 
 def _unclear(best: SettingFigures) -> str:
-    """What an interval says that supports no verdict."""
+    """The meaning of an interval that supports no verdict."""
     interval = corrected_estimate(best.whole, best.choices)
     if interval is not None and interval.high < 1:
         return ", slower; by how much is uncertain"
@@ -97,7 +97,7 @@ def _request(best: SettingFigures) -> str:
 
 
 def _range(tasks: Sequence[Estimate]) -> str:
-    """Between which tasks the speedup ranges; this is not a doubt about it."""
+    """The tasks with the highest and lowest speedup; the range is not an uncertainty."""
     if len(tasks) <= 1:
         return ""
     ranked = sorted(tasks, key=lambda each: each.speedup or 0.0)
@@ -141,14 +141,14 @@ def _long_answers(best: SettingFigures) -> Iterator[str]:
 
 
 def _doubted(best: SettingFigures) -> bool:
-    """Whether there is a figure with its interval, and something else keeps it from a verdict."""
+    """Whether a figure has an interval, but something else prevents a verdict."""
     whole = best.whole
     undecided = best.answer == "unknown" and whole.verdict == "uncertain"
     return undecided and whole.interval is not None
 
 
 def _undecided(best: SettingFigures, summary: Summary) -> Iterator[str]:
-    """What was found, and why it is not a verdict."""
+    """The finding, and why it is not a verdict."""
     whole, doubt = best.whole, _doubt(best.whole, summary)
     beyond = f", {sentence('beyond-drift')}" if beyond_drift(whole) else ""
     if _doubted(best) and beyond:
@@ -174,7 +174,7 @@ def _doubt(whole: Estimate, summary: Summary) -> str:
 
 
 def _excluded(best: SettingFigures) -> str:
-    """Which gains and losses the interval excludes."""
+    """The gains and losses that the interval excludes."""
     interval = corrected_estimate(best.whole, best.choices)
     if interval is not None and interval.low >= 1:
         return "probably a gain, not yet certain"

@@ -1,4 +1,4 @@
-"""Format what shows how far to trust the figures of a summary: precision, controls, costs."""
+"""Format the evidence for the figures of a summary: precision, controls, costs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,7 @@ from harness.report import words
 from schemas.submission import Probes, Submission
 from schemas.vocabulary import say
 
-# A program that computes all the time adds 1 to the load.
+# A busy thread adds 1 to the load.
 _RESTED = 1.0
 _POWER = {True: "on battery", False: "on mains power", None: None}
 _STEADY = {
@@ -19,7 +19,7 @@ _STEADY = {
 
 
 def began(submission: Submission) -> str:
-    """`rested (load 0.2 in 15 minutes), on mains power, …`: idle, cooled down, warmed up or not."""
+    """`rested (load 0.2 in 15 minutes), on mains power, …`: the state before the run."""
     shots = {shot.moment: shot for shot in submission.environment or ()}
     before, warm = shots.get("before"), shots.get("warm")
     if before is None or before.load_15min is None:
@@ -36,7 +36,7 @@ def began(submission: Submission) -> str:
 
 
 def ended(submission: Submission) -> str:
-    """`after 4 of at most 6 blocks, within ±2.1 % (target ±3.0 %)`: why no more was measured."""
+    """`after 4 of at most 6 blocks, within ±2.1 % (target ±3.0 %)`: why the run ended."""
     design, done = submission.design, blocks_run(submission)
     half_width = deciding(submission)
     found = "unknown precision" if half_width is None else _within(half_width)
@@ -66,7 +66,7 @@ def _within(half_width: float) -> str:
 
 
 def repeatability(found: Repeatability | None) -> str:
-    """How far the speedup on these prompts is repeatable, and what more time would gain."""
+    """How repeatable the speedup on these prompts is, and the benefit of more time."""
     if found is None or found.half_width is None:
         return ""
     text = (
@@ -79,7 +79,7 @@ def repeatability(found: Repeatability | None) -> str:
 
 
 def starts(found: Repeatability | None) -> str:
-    """How far the speedup moves from start to start, or that there was one start."""
+    """How much the speedup varies between starts, or a note that there was only one."""
     if found is None:
         return ""
     each = found.starts
@@ -87,14 +87,14 @@ def starts(found: Repeatability | None) -> str:
 
 
 def unknown_repeatability(summary: Summary) -> str:
-    """Why no arm has its repeatability; empty where one does."""
+    """Why the repeatability of all arms is unknown; empty if one is known."""
     if any(each.half_width is not None for each in summary.repeatability):
         return ""
     return f"Repeatability needs at least {LEAST_BLOCKS} full blocks."
 
 
 def predicted(estimates: Sequence[Estimate]) -> str:
-    """Each task's predicted speedup, and what the prediction leaves unexplained."""
+    """Each task's predicted speedup, and the unexplained rest of the measured one."""
     parts = [
         f"{each.scope} {say.times(each.predicted_speedup)} "
         f"({say.percent(each.unexplained, signed=True)})"
@@ -113,7 +113,7 @@ def by_processor(estimate: Estimate) -> str:
 
 
 def controls(summary: Summary) -> Iterator[str]:
-    """One line per control arm: what it gave, and whether that is right."""
+    """One line per control arm: its result, and whether that is right."""
     for each in summary.controls:
         bounds = say.interval(each.interval.low, each.interval.high) if each.interval else ""
         yield f"{each.arm} {each.ratio:.3f} {bounds}: {_judged(each)}{_same(each, summary)}"

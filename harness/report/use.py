@@ -1,4 +1,4 @@
-"""Print what to start after a measurement: a server's line, or the setting of one unknown."""
+"""Print the command to use after a measurement, or the setting for an unknown server."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,19 +14,19 @@ from schemas.vocabulary import METHODS
 
 COLUMNS = 80
 INDENT = "  "
-ENGINES = (LLAMA_CPP, IK_LLAMA_CPP, VLLM, SGLANG)  # those whose command lines are known
+ENGINES = (LLAMA_CPP, IK_LLAMA_CPP, VLLM, SGLANG)  # engines whose command lines are known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalFiles:
-    """What this machine has: the files of the models by id, and the llama-server to start."""
+    """The model files on this machine by id, and the llama-server to start."""
 
     files: Mapping[str, Path] = field(default_factory=dict)
     server: str | None = None
 
 
 def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) -> list[str]:
-    """The line that serves the target with an arm's way of drafting, or alone without one."""
+    """The command that serves the target with an arm's method, or alone without an arm."""
     engine = submission.engine.name if submission.engine.name in ENGINES else LLAMA_CPP
     served = serve_nearest(
         engine,
@@ -40,7 +40,7 @@ def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) ->
     program = served.words[0]
     if program == SERVER_PROGRAM and local_files.server:
         program = local_files.server
-    # On a processor the figures are those of this many threads; an engine's own choice is another.
+    # On a processor the figures hold for this many threads; an engine's own default differs.
     threads = submission.settings.threads if submission.engine.backend == "cpu" else None
     known = threads is not None and engine in (LLAMA_CPP, IK_LLAMA_CPP)
     words = (program, *served.words[1:], *(("-t", str(threads)) if known else ()))
@@ -48,7 +48,7 @@ def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) ->
 
 
 def _options(words: Sequence[str]) -> Iterator[str]:
-    """The words for a shell; a flag and its value stay on one line, as do program and model."""
+    """The words for a shell, grouped by line: a flag with its value, the program with the model."""
     shown: list[str] = []
     for word in map(quoted, words):
         if word.startswith("-") and len(shown) > 1:
@@ -59,7 +59,7 @@ def _options(words: Sequence[str]) -> Iterator[str]:
 
 
 def elsewhere(arm: Arm | None, server: str) -> list[str]:
-    """What to do with another server, whose command line is its own."""
+    """Advice for another server, whose command line is unknown."""
     if arm is None:
         return [f"{INDENT}{server}, started plain"]
     how = " ".join(arm.argv) if arm.argv else f"the setting that was measured as {arm.id}"
@@ -72,7 +72,7 @@ def folded(text: str, columns: int = COLUMNS) -> list[str]:
 
 
 def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> str:
-    """The model's file where it is known, else a stand-in with its name.
+    """The model's file if known, else a placeholder with its name.
 
     vLLM and SGLang take a name on the hub.
     """
@@ -83,7 +83,7 @@ def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> s
 
 
 def _draft_file(submission: Submission, arm: Arm, files: Mapping[str, Path]) -> str | None:
-    """The file of the arm's draft; a chain names none and has the only one of the campaign."""
+    """The file of the arm's draft; a chain names none and uses the campaign's only draft."""
     chained = any(METHODS[kind].draft != "none" for kind in arm.method.chain or ())
     for draft in submission.drafts:
         if chained or draft.id == arm.method.draft:

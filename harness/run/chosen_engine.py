@@ -1,4 +1,4 @@
-"""Choose the engines of a run: a runner by its name, on one or several binaries."""
+"""Choose the engines of a run: a runner by name, on one or several binaries."""
 
 import os
 import re
@@ -23,7 +23,7 @@ from harness.runners.options import ConnectionOptions
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, RunnerEntry
 
 _SETTINGS = "How it runs"
-# The runner that needs a program only, and nothing compiled for Python.
+# The runner that needs only a program, nothing compiled for Python.
 _SERVER = "llama-server"
 _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
 
@@ -48,7 +48,7 @@ class EngineOptions(ConnectionOptions):
     )
 
     def engines(self, options: Options) -> "tuple[ChosenEngine, ...]":
-        """The engines that were named, else one that is here. Raises `HarnessError`."""
+        """The named engines, else an installed one. Raises `HarnessError`."""
         runner = self.runner or (_SERVER if self.server_binaries else None)
         if runner is None and self.names_servers:
             runner = "openai"
@@ -69,7 +69,7 @@ class EngineOptions(ConnectionOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenEngine:
-    """A runner by its name, how to connect to its engine, and a depth of context."""
+    """A runner by name, the connection to its engine, and a context depth."""
 
     runner: str
     connection: ConnectionOptions
@@ -78,7 +78,7 @@ class ChosenEngine:
 
     @property
     def kind(self) -> RunnerEntry:
-        """What the runner can do. Raises `BadInputError` for an unknown name."""
+        """The runner's abilities. Raises `BadInputError` for an unknown name."""
         if self.runner not in RUNNERS:
             word = self.runner.lower()
             able = [name for name, kind in RUNNERS.items() if word in kind.summary.lower()]
@@ -87,7 +87,7 @@ class ChosenEngine:
         return RUNNERS[self.runner]
 
     def require_suited(self, options: Options) -> None:
-        """Raise `BadInputError` when this runner cannot run what the options ask for."""
+        """Raise `BadInputError` if this runner cannot carry out the options."""
         require_suited(options, self.runner, self.kind)
         if self.kind.behind_servers:
             if self.connection.base_url:
@@ -108,7 +108,7 @@ class ChosenEngine:
         return CONNECT[self.kind.id](self.connection)
 
     def campaign(self, options: Options, *, fetch: bool) -> Campaign:
-        """The campaign as this runner can run it, at no depth yet."""
+        """The campaign as this runner can run it, without a context depth."""
         served = self.adapter().served(console.say)
         campaign = campaign_from(
             options, say=console.say, fetch=fetch, runner=self.kind, served=served
@@ -133,9 +133,9 @@ class ChosenEngine:
         return replace(campaign, arms=left)
 
     def on(self, campaign: Campaign) -> Campaign:
-        """The campaign on this engine, at its depth, with one work file for each name.
+        """The campaign on this engine, at its depth, with a work file of its own.
 
-        Raises `HarnessError`, with the name in front, if the engine cannot run it.
+        Raises `HarnessError`, with the engine's name first, if the engine cannot run it.
         """
         campaign = at_depth(campaign, self.depth)
         try:
@@ -145,14 +145,14 @@ class ChosenEngine:
             if not self.name:
                 raise
             raise type(error)(f"{self.name}: {error}") from error
-        # A journal is resumed with the same runner, engine and devices only.
+        # Only the same runner, engine and devices can resume a journal.
         identity = " ".join(
             filter(None, (self.name, program, installed.chosen_devices(os.environ)))
         )
         return replace(campaign, engine=identity)
 
     def in_turns(self, campaign: Campaign) -> Campaign:
-        """The campaign; its arms alternate prompt by prompt where one server answers for all."""
+        """The campaign, with arms that alternate prompt by prompt if one server answers for all."""
         one_server = self.adapter().one_server(campaign)
         return replace(campaign, interleaved="prompt") if one_server else campaign
 
@@ -161,7 +161,7 @@ class ChosenEngine:
         return self.adapter().commands(campaign)
 
     def server(self) -> str | None:
-        """The llama-server that is measured, else the one on this machine."""
+        """The measured llama-server, else the installed one."""
         if self.runner == _SERVER:
             return str(find(self.connection.binary).path)
         return installed.server_program()
@@ -177,7 +177,7 @@ class ChosenEngine:
 
 
 def at_depths(engines: Iterable[ChosenEngine], depths: Sequence[int]) -> tuple[ChosenEngine, ...]:
-    """Every engine at every depth of context, interleaved block by block as engines are."""
+    """Every engine at every context depth, to be interleaved block by block like engines."""
     if not depths:
         return tuple(engines)
     return tuple(
@@ -192,7 +192,7 @@ def at_depths(engines: Iterable[ChosenEngine], depths: Sequence[int]) -> tuple[C
 
 
 def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[ChosenEngine, ...]:
-    """One engine per binary, or the engine as it is without any. Raises `BadInputError`."""
+    """One engine per binary, or the given engine without any. Raises `BadInputError`."""
     if binaries and engine.runner != _SERVER:
         raise BadInputError(
             f"--server-binary is for --runner llama-server, not for {engine.runner}"
@@ -213,7 +213,7 @@ def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[Chosen
 
 
 def _name_and_path(text: str) -> tuple[str, str]:
-    """The parts of `name=PATH`; the name is empty for a path, which may hold an equals sign."""
+    """The parts of `name=PATH`; the name is empty for a path, which may contain an equals sign."""
     match = _NAMED.fullmatch(text)
     if match is None or Path(text).exists():
         return "", text

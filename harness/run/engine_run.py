@@ -1,4 +1,4 @@
-"""The campaign of a command on one engine: measures it by blocks, and writes its result file."""
+"""Measure a command's campaign on one engine by blocks, and write its result file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ from schemas.submission import Submission
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredEngine:
-    """What one engine measured, its file, and the plan of arms that found no memory."""
+    """One engine's measurements and file, and the memory plans of arms that ran out of memory."""
 
     submission: Submission
     summary: Summary
@@ -68,7 +68,7 @@ class RunOnEngine:
         )
 
     def so_far(self) -> Submission:
-        """What its work file holds while it waits."""
+        """The result of its work file so far, while it waits."""
         facts = journal.read(self.work_file)
         return assemble(self.campaign, facts, machine=machine(), part_s=0, ended="completed")
 
@@ -96,7 +96,7 @@ class RunOnEngine:
         )
 
     def planned(self, arm: ArmPlan) -> tuple[str, ...]:
-        """What the plan says about an arm that found no memory."""
+        """The memory plan of an arm that ran out of memory."""
         settings, files = self.campaign.settings, self.campaign.files()
         target = files.get(self.campaign.target.model.id)
         if target is None:

@@ -1,7 +1,7 @@
 """Run a campaign: prepare the arms, probe costs, and run the trials in the planned order.
 
-Every fact is on disk before the next one is measured. Failures are recorded and the rest goes on;
-Ctrl-C ends the campaign with what has been measured.
+Every fact is on disk before the next one is measured. Failures are recorded and the rest continues;
+Ctrl-C ends the campaign with the results so far.
 """
 
 import time
@@ -27,12 +27,12 @@ from schemas.submission import Probes, Submission, VerificationProbe
 
 TakeSnapshot = Callable[[Moment], Snapshot]
 
-# An arm that fails so often in a row will not recover; the time is better spent on the others.
+# An arm that fails this often in a row will not recover; the others make better use of the time.
 _FAILURES_TO_GIVE_UP = 3
 
 
 class EndEarlyError(Exception):
-    """Thrown into a run that waits: it ends as if its own rule had said so."""
+    """Thrown into a waiting run to end it as its own stop rule would."""
 
     def __init__(self, reason: Early) -> None:
         super().__init__(reason)
@@ -46,13 +46,13 @@ def utc_now() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
-    """What a run gets from outside: machine, commit of this tool, clocks, and an observer.
+    """The environment of a run: machine, commit of this tool, clocks, and an observer.
 
-    `clock` counts seconds from any start; the time budget and the end are measured with it.
-    `prune` is asked after every block which arms are not worth another. With a `pause` after every
-    answer another engine can answer the same prompt next, while the server of this one stays as
-    it is. One that `compares` engines measures a baseline for its own sake. `known_curve` is what
-    `probe` kept of this very setting, which is then not measured again.
+    `clock` counts seconds from an arbitrary start; it measures the time budget and the end.
+    `prune` decides after every block which arms to drop. With a `pause` after every answer,
+    another engine can answer the same prompt next, while this one's server keeps running. A run
+    that `compares` engines needs the baseline even if all other arms fail. `known_curve` returns
+    the curve that `probe` stored for this setting, which is then not measured again.
     """
 
     machine: Machine
@@ -70,9 +70,9 @@ class RunContext:
 def measure(
     campaign: Campaign, *, runner: base.Runner, context: RunContext, work_file: Path, resume: bool
 ) -> Submission:
-    """Run a campaign and return what was measured. Progress is written to `work_file`.
+    """Run a campaign and return the result. Progress is written to `work_file`.
 
-    Raises `HarnessError` when target or baseline cannot run, or nothing was measured.
+    Raises `HarnessError` if target or baseline cannot run, or nothing was measured.
     """
     running = by_blocks(
         campaign, runner=runner, context=context, work_file=work_file, resume=resume
@@ -88,10 +88,10 @@ def measure(
 def by_blocks(
     campaign: Campaign, *, runner: base.Runner, context: RunContext, work_file: Path, resume: bool
 ) -> Generator[int, None, Submission]:
-    """Run a campaign, with a pause between two passes in which others can use the machine.
+    """Run a campaign, pausing between passes so that others can use the machine.
 
-    It yields the `order` of the trial that comes next. A caller that gets Ctrl-C during a pause
-    throws it into the generator.
+    Yields the `order` of the next trial. A caller that gets Ctrl-C during a pause throws it into
+    the generator.
     """
     opened = journal.Journal.reopen if resume else journal.Journal.create
     with opened(work_file, campaign, measured_from=context.now()) as written:
@@ -105,7 +105,7 @@ def by_blocks(
 
 
 class _Run:
-    """One run of a campaign: the plan, and the journal that it is written to."""
+    """One run of a campaign: its plan, and the journal of its facts."""
 
     def __init__(self, campaign: Campaign, written: journal.Journal, context: RunContext) -> None:
         self._campaign = campaign
@@ -127,7 +127,7 @@ class _Run:
         self._failures_in_a_row: Counter[str] = Counter()
 
     def everything(self, runner: base.Runner) -> Generator[int, None, Early | None]:
-        """Run what the journal lacks; returns why it ended before all blocks, if it did."""
+        """Run the trials missing from the journal; return why it ended early, if it did."""
         left = self._stopping.left()
         self._stopping.announce(left)
         early = self._stopping.early(min(left, default=self._campaign.blocks), left)
@@ -187,7 +187,7 @@ class _Run:
     def _between(
         self, session: base.Session, following: PlannedTrial, left: Blocks, before: int
     ) -> Generator[int, None, Early | None]:
-        """Wait for other engines; before another block, ask whether to go on."""
+        """Wait for other engines; before a new block, decide whether to continue."""
         if isinstance(session, base.Resting):
             session.rest()
         try:
@@ -202,12 +202,12 @@ class _Run:
         return early
 
     def _pauses_after(self, arm: str) -> bool:
-        """Whether each answer of the arm is followed by a pause: not while others are in flight."""
+        """Whether to pause after each answer of the arm: never while others are in flight."""
         concurrent = any(each.id == arm and each.concurrency > 1 for each in self._campaign.arms)
         return self._context.pause == "answer" and not concurrent
 
     def submission(self, ended: Ended = "completed") -> Submission:
-        """What was measured so far, but for what breaks a rule. Raises `NothingMeasuredError`."""
+        """The result so far, without facts that break a rule. Raises `NothingMeasuredError`."""
         return salvage.without_invalid(self._journal.facts, partial(self._assembled, ended=ended))
 
     def _assembled(self, facts: Sequence[journal.Fact], ended: Ended = "completed") -> Submission:
@@ -226,7 +226,7 @@ class _Run:
         return not all(self._in_vain(item.arm) for item in left)
 
     def _in_vain(self, arm: str) -> bool:
-        """Whether an arm failed, or is compared only with arms that draft and failed."""
+        """Whether an arm failed, or is the baseline of failed arms only."""
         if arm in self._failed_arms or not self._drafting:
             return arm in self._failed_arms
         alive = [each for each in self._drafting if each.id not in self._failed_arms]
@@ -256,7 +256,7 @@ class _Run:
                 reasons.append(f"{arm.id}: {prepared.detail}")
         if self._drafting and {arm.id for arm in self._drafting} <= self._failed_arms:
             raise MachineError(f"nothing to compare: {'; '.join(dict.fromkeys(reasons))}")
-        # Otherwise every pass has its own engine, or a clock that is a mean over idle cores.
+        # Otherwise every pass has its own engine, or the clock is a mean over idle cores.
         if self._campaign.interleaved == "prompt" and report.engine.backend != "cpu":
             self._wait_until_settled(session, *last)
         if not self._probed:
@@ -269,7 +269,7 @@ class _Run:
         return any(isinstance(fact, journal.ProbesFact) for fact in self._journal.facts)
 
     def _curve(self, session: base.Session, report: base.EngineReport) -> VerificationProbe | None:
-        """What wider steps of the target cost, where the engine shows it."""
+        """The cost of wider steps of the target, if the engine can time them."""
         if self._context.compares or self._probed:
             return None
         known = self._context.known_curve(report)

@@ -13,12 +13,12 @@ from schemas.submission import Machine, Submission
 
 EngineRun = Generator[int, None, Submission]
 Orders = Mapping[int, Sequence[str]]
-# Why all runs end now, at a position that all of them have reached; `None` if they go on.
+# The reason to stop every run at the position all have reached, or `None`.
 JointStop = Callable[[int], Early | None]
 
 
 class NotStartedError(NothingMeasuredError):
-    """A run was interrupted before anything of it was measured."""
+    """A run was interrupted before it measured anything."""
 
 
 def interleave(
@@ -28,11 +28,11 @@ def interleave(
     needs_all: bool = False,
     stop: JointStop = lambda _position: None,
 ) -> dict[str, Submission | HarnessError]:
-    """What every run measured, or the error that ended it; the others go on unless all are needed.
+    """The result of every run, or its error; after an error the others continue unless `needs_all`.
 
-    `orders` holds the order of the runs at a position; a run that is behind goes on alone until it
-    has caught up. Ctrl-C ends all of them: the active run ends by itself, the others in their
-    pause. `stop` is asked whenever all are at one position.
+    `orders` holds the order of the runs at a position; a run that is behind continues alone until
+    it has caught up. Ctrl-C ends all runs: the active one directly, the others in their pause.
+    `stop` is called whenever all are at one position.
     """
     positions = dict.fromkeys(runs, 0)
     ended: dict[str, Submission | HarnessError] = {}
@@ -65,7 +65,7 @@ def all_fit(campaigns: Iterable[Campaign], machine: Machine) -> bool:
 def _step(
     run: EngineRun, *, interrupted: bool, early: Early | None
 ) -> Submission | HarnessError | int:
-    """Measure up to the next pause; what the run ended with, or the position of its next trial."""
+    """Measure up to the next pause; return the run's outcome, or the position of its next trial."""
     try:
         if interrupted:
             return run.throw(KeyboardInterrupt)

@@ -1,7 +1,7 @@
 """Write every measured fact to disk, one line each, before the next measurement starts.
 
-A killed run loses at most the trial that was running, and so does a power cut. A line has a
-checksum: a damaged one is left out, and a trial that it held is measured again.
+A killed run or a power cut loses at most the running trial. A line has a checksum: a damaged line
+is skipped, and its trial is measured again.
 """
 
 import hashlib
@@ -60,9 +60,9 @@ class SnapshotFact(_Fact, frozen=True, kw_only=True, tag="snapshot"):
 
 
 class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
-    """A trial, with its output for the comparison: text, tokens, and for a baseline margins.
+    """A trial, with its output for comparisons: text, tokens, and a baseline's margins.
 
-    `prompt_ids` are the tokens that were answered; those of the first block suffice.
+    `prompt_ids` are the tokens of the prompt, stored in the first block only.
     """
 
     trial: Trial
@@ -74,7 +74,7 @@ class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
 
 
 class OneTokenFact(_Fact, frozen=True, kw_only=True, tag="one-token"):
-    """A request for one token, asked after a pass; `read_whole`: no cache had its prompt."""
+    """A request for one token after a pass; `read_whole`: no part of its prompt was cached."""
 
     arm: str
     prompt: str
@@ -107,12 +107,12 @@ class _Line(Struct, frozen=True):
     fact: Fact
 
 
-# The first sign of a line's text: a fact that is not measured again is written twice.
+# The first character of a line's text: facts that are not measured again are written twice.
 _ONCE, _COPY = b" ", b"="
 
 
 class Journal:
-    """An append-only file of facts. `facts` holds what was there and what was added."""
+    """An append-only file of facts. `facts` holds earlier and added ones."""
 
     def __init__(self, path: Path, facts: list[Fact], lock: FileLock | None = None) -> None:
         self.facts = facts
@@ -123,7 +123,7 @@ class Journal:
 
     @classmethod
     def create(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
-        """Start a new journal, replacing an existing one. Raises `MachineError` as `reopen`."""
+        """Start a new journal, replacing an existing one. Raises `MachineError` like `reopen`."""
         lock = _locked(path)
         path.unlink(missing_ok=True)
         return cls(path, [], lock).started(campaign, measured_from)
@@ -150,7 +150,7 @@ class Journal:
         return journal
 
     def started(self, campaign: Campaign, measured_from: str) -> Self:
-        """The journal with its first line; line and file name are on the disk when this returns."""
+        """Write the first line; line and file name are on the disk when this returns."""
         self.add(Started(fingerprint=fingerprint(campaign), measured_from=measured_from))
         sync_directory(self._path.parent)
         return self
@@ -158,11 +158,11 @@ class Journal:
     def add(self, fact: Fact) -> None:
         """Append a fact; it is on the disk when this returns. Raises `MachineError`."""
         line = _line(fact)
-        # First in memory: Ctrl-C may come when the line is on the disk, and the result that is then
-        # written from memory must contain it.
+        # First in memory: Ctrl-C may come after the line is on the disk, and the result, written
+        # from memory, must contain it.
         self.facts.append(fact)
         try:
-            while line:  # a disk that is nearly full takes a part of it
+            while line:  # a disk that is nearly full may take only part of it
                 line = line[self._file.write(line) :]
             os.fsync(self._file.fileno())
         except OSError as error:
@@ -181,7 +181,7 @@ class Journal:
 
 
 def _locked(path: Path) -> FileLock:
-    """The lock of a journal, which ends with its process."""
+    """Acquire the lock of a journal, which ends with its process."""
     lock = FileLock(path.with_suffix(".lock"), thread_local=False)
     with usable():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -195,14 +195,14 @@ def _locked(path: Path) -> FileLock:
 
 
 def _line(fact: Fact) -> bytes:
-    """A fact as it is written. A line has two ends, so that none is lost with another's."""
+    """The bytes of a fact. A line begins and ends with a line break, so that damage stays in it."""
     text = orjson.dumps(encode(_Line(fact=fact)))
     signs = (_ONCE,) if isinstance(fact, TrialFact) else (_ONCE, _COPY)
     return b"".join(b"\n%08x%b%b\n" % (zlib.crc32(sign + text), sign, text) for sign in signs)
 
 
 def _texts(data: bytes) -> Iterator[bytes]:
-    """The undamaged lines as JSON; a copy counts where what was written before it is damaged."""
+    """The undamaged lines as JSON; a copy counts only if the original before it is damaged."""
     damaged = False
     for line in filter(None, data.split(b"\n")):
         is_copy, before = line[8:9] == _COPY, damaged
@@ -212,7 +212,7 @@ def _texts(data: bytes) -> Iterator[bytes]:
 
 
 def read(path: Path) -> list[Fact]:
-    """The facts of a journal without damaged lines. Trials are numbered as they follow in it."""
+    """The facts of a journal without damaged lines. Trials are numbered in their order."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -242,18 +242,18 @@ def _facts(data: bytes) -> Iterator[Fact]:
 
 
 def path_of(campaign: Campaign) -> Path:
-    """Where the journal of a campaign is, in the cache."""
+    """The path of a campaign's journal in the cache."""
     return directory() / "work" / f"{fingerprint(campaign)[:16]}.jsonl"
 
 
 def remove(path: Path) -> None:
-    """Delete a journal that nobody resumes, and its lock."""
+    """Delete a journal that needs no resuming, and its lock."""
     for each in (path, path.with_suffix(".lock")):
         each.unlink(missing_ok=True)
 
 
 def began(path: Path) -> str | None:
-    """When a journal was started; `None` if it cannot be resumed."""
+    """The start of a journal; `None` if it cannot be resumed."""
     try:
         facts = read(path)
     except BadInputError:
@@ -264,7 +264,7 @@ def began(path: Path) -> str | None:
 def make_way(path: Path, *, say: Callable[[str], None]) -> None:
     """Rename an earlier journal that holds trials, and say so.
 
-    A new run would replace it, and a forgotten --resume would cost hours.
+    Otherwise a new run would replace it, and a forgotten --resume would cost hours.
     """
     try:
         with usable():
@@ -274,7 +274,7 @@ def make_way(path: Path, *, say: Callable[[str], None]) -> None:
             _locked(path).release()  # another run may be writing it
             aside = path.replace(path.with_suffix(".replaced.jsonl"))
             sync_directory(path.parent)
-    except BadInputError:  # there is none, or one of another version, which cannot be resumed
+    except BadInputError:  # there is none, or its version cannot be resumed
         return
     say(
         f"An earlier run with these options stopped after {count(trials, 'trial')}; "
@@ -283,9 +283,9 @@ def make_way(path: Path, *, say: Callable[[str], None]) -> None:
 
 
 def fingerprint(campaign: Campaign) -> str:
-    """SHA-256 over everything that decides what is run, except paths.
+    """SHA-256 over everything that decides the trials, except paths.
 
-    When to stop is left out: a campaign may be resumed with more time or a finer precision.
+    Stop conditions are left out: a campaign may be resumed with more time or a finer precision.
     """
     parts = {
         "target": encode(campaign.target.model),

@@ -1,6 +1,6 @@
-"""Keep the answers that a target wrote, one line of JSON each, to count what a draft gets of them.
+"""Store a target's answers, one line of JSON each, to count the tokens that a draft gets right.
 
-A result has digests of answers only. These lines have texts and token ids, stay on this machine,
+A result has only digests of answers. These lines have texts and token ids, stay on this machine,
 and are in a file that no command sends.
 """
 
@@ -20,16 +20,16 @@ from harness.runners.base import Generation
 from schemas.codec import encode
 from schemas.submission import Model
 
-_SUFFIX = ".jsonl"  # a result is JSON, and neither file is mistaken for the other
+_SUFFIX = ".jsonl"  # a result is JSON: neither file is mistaken for the other
 _FORM = 'a line is an object such as {"prompt": "…", "answer": "…"}'
 _Ids = Annotated[tuple[Annotated[int, Meta(ge=0, lt=2**31)], ...], Meta(min_length=1)]
 
 
 class KeptAnswer(Struct, frozen=True, kw_only=True):
-    """A prompt as the user typed it, and its answer: as token ids, or only as a text.
+    """A prompt as the user typed it, and its answer as token ids or only as a text.
 
-    `prompt_ids` are those of the whole conversation, `target` wrote the answer under a chat
-    template with this digest, and `max_output_tokens` is how long it could have been.
+    `prompt_ids` are the ids of the whole conversation, `target` wrote the answer under a chat
+    template with this digest, and `max_output_tokens` was the answer's limit.
     """
 
     prompt: Annotated[str, Meta(pattern=r"\S")]
@@ -44,7 +44,7 @@ class KeptAnswer(Struct, frozen=True, kw_only=True):
 
 
 def require_free(path: Path | None, *, replaced: bool = False) -> None:
-    """Raise `BadInputError` where answers cannot be kept; call it before measuring."""
+    """Raise `BadInputError` if answers cannot be stored there; call it before measuring."""
     if path is None:
         return
     problem = None
@@ -87,7 +87,7 @@ def of_campaign(campaign: Campaign, facts: Sequence[Fact]) -> Iterator[KeptAnswe
 
 
 def write(path: Path, answers: Iterable[KeptAnswer]) -> None:
-    """Write answers to a file. Raises `MachineError` where the disk does not take them."""
+    """Write answers to a file. Raises `MachineError` if the disk refuses them."""
     try:
         with files.written(path) as part:
             part.write_bytes(b"".join(orjson.dumps(encode(each)) + b"\n" for each in answers))
@@ -98,7 +98,7 @@ def write(path: Path, answers: Iterable[KeptAnswer]) -> None:
 
 
 def read(path: Path) -> tuple[KeptAnswer, ...]:
-    """The answers in a file. Raises `BadInputError` naming the line that is wrong."""
+    """The answers in a file. Raises `BadInputError` naming the invalid line."""
     try:
         lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
     except OSError as error:

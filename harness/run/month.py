@@ -16,12 +16,12 @@ from harness.report.setting_results import settings
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS, say
 
-# With a slower one the few prompts take most of an hour.
+# With slower steps the few prompts take most of an hour.
 _SLOWEST_STEP_S, _BYTES_PER_MB = 0.3, 1e6
 
 
 def of_the_month(options: Options) -> Options:
-    """The options of the run: those given, and a target that fits if none was named."""
+    """The options of the run: the given ones, and a target that fits if none was named."""
     run = month()
     short = replace(
         options,
@@ -49,7 +49,7 @@ def of_the_month(options: Options) -> Options:
 
 
 def line(submission: Submission, summary: Summary) -> str:
-    """What people paste: machine, model, method and the speedup on each task."""
+    """The line to paste: machine, model, method and the speedup on each task."""
     found = settings(submission, summary)
     tasks = [each for each in found[0].tasks if each.speedup] if found else []
     if not tasks:

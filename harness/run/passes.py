@@ -27,10 +27,10 @@ def answers(
     skip: Callable[[str], bool],
     observe: events.Observer,
 ) -> Iterator[TrialOutcome]:
-    """Every trial with its result, as soon as it is there; `skip(arm)` is asked before each.
+    """Yield every trial with its result as soon as it ends; `skip(arm)` is called before each.
 
-    Raises `BadInputError` when several requests at once are planned and the session answers one
-    at a time.
+    Raises `BadInputError` if concurrent requests are planned but the session answers one at a
+    time.
     """
     levels = {arm.id: arm.concurrency for arm in campaign.arms}
     limit = campaign.settings.max_output_tokens

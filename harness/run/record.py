@@ -33,7 +33,7 @@ _MOST_ENTRIES = 64
 def failed_trial(
     planned: PlannedTrial | submission.Trial, failure: Failure, *, order: int
 ) -> submission.Trial:
-    """The trial of a request that got no answer, or one that cannot be used."""
+    """The trial of a request without an answer, or with an unusable one."""
     return submission.Trial(
         arm=planned.arm,
         prompt=planned.prompt,
@@ -110,11 +110,11 @@ def assemble(
     part_s: float,
     ended: Ended,
 ) -> submission.Submission:
-    """The submission that the facts of a journal make up.
+    """Assemble the submission from the facts of a journal.
 
     `part_s` are the seconds since the campaign was started or last resumed.
 
-    Raises `NothingMeasuredError` when not a single trial was recorded.
+    Raises `NothingMeasuredError` if no trial was recorded.
     """
     trials = _of(facts, journal.TrialFact)
     if not trials:
@@ -122,7 +122,7 @@ def assemble(
             "no answer was finished before the run ended; add --resume to go on"
         )
     engine = _of(facts, journal.EngineFact)[-1]
-    # A model that thinks although it was not asked to shows it in its answers.
+    # Answers show that a model thinks even if it was not asked to.
     thinks = any(fact.trial.reasoning_tokens for fact in trials)
     probes = [fact.probes for fact in _of(facts, journal.ProbesFact)]
     parts = [each for each in facts if isinstance(each, journal.Started | journal.Resumed)]
@@ -190,7 +190,7 @@ def _compare(fact: journal.TrialFact, reference: journal.TrialFact | None) -> su
 
 
 def _equal_words(one: str | None, other: str | None) -> int | None:
-    """Equal words before two texts part; `None` if one is the beginning of the other."""
+    """Equal words before two texts diverge; `None` if one is a prefix of the other."""
     if not one or not other or one.startswith(other) or other.startswith(one):
         return None
     pairs = zip(one.split(), other.split(), strict=False)
@@ -212,7 +212,7 @@ def _design(
         ended=ended,
         seed=campaign.seed,
         resumed=len(_of(facts, journal.Resumed)),
-        # What runs in this process always takes turns by prompt, and does not say so.
+        # In-process arms always alternate by prompt and do not record it.
         interleaved=campaign.interleaved if "block" in (usual, campaign.interleaved) else None,
         precision=rule.precision,
         budget_s=rule.budget_s,
@@ -224,7 +224,7 @@ def _design(
 
 
 def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> submission.Suite:
-    """The suite with the prompts that were answered, as most answers state them, in its order."""
+    """The suite with the answered prompts, in its order, each with its most common facts."""
     stated: dict[str, Counter[submission.Prompt]] = {}
     for fact in trials:  # a failed trial does not record how its prompt was rendered
         known = fact.prompt.tokens is not None
@@ -239,7 +239,7 @@ def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> submissio
 
 
 def _thinned(items: Sequence[T]) -> tuple[T, ...]:
-    """At most as many as the format holds: the first, the last, and evenly spaced ones between."""
+    """At most as many as the format allows: the first, the last, and evenly spaced ones between."""
     last = len(items) - 1
     if last < _MOST_ENTRIES:
         return tuple(items)
@@ -260,5 +260,5 @@ def _histogram(lengths: Iterable[int]) -> tuple[int, ...]:
 
 
 def ms(value: float | None) -> float | None:
-    """To thousandths, where it was measured."""
+    """Round to thousandths; `None` stays `None`."""
     return None if value is None else round(value, _MS_DECIMALS)

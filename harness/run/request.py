@@ -1,4 +1,4 @@
-"""What one `draftmap run` was asked to do, checked before anything is measured."""
+"""The request of one `draftmap run`, checked before anything is measured."""
 
 import json
 import re
@@ -36,7 +36,7 @@ def check_contributor(name: str | None) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultOptions:
-    """Whether to measure, where the result goes, and what contributors state about themselves."""
+    """Whether to measure, where the result goes, and the contributor's own statements."""
 
     month: bool = option(
         "The run of the month: a current model that fits, a few prompts, and a line to paste.",
@@ -73,7 +73,7 @@ class ResultOptions:
     )
 
     def check(self) -> None:
-        """Raise `BadInputError` when the format would not accept what is stated."""
+        """Raise `BadInputError` if the format would not accept these statements."""
         check_contributor(self.contributor)
         if self.notes is not None and not _NOTES.fullmatch(self.notes):
             raise BadInputError("--notes takes one line of at most 280 characters, in UTF-8")
@@ -94,7 +94,7 @@ class RunRequest:
     result: ResultOptions = ResultOptions()
 
     def check(self) -> None:
-        """Raise `HarnessError` for options that are wrong whatever the models are."""
+        """Raise `HarnessError` for options that are wrong for any model."""
         self.result.check()
         self.engines[0].require_suited(self.options)
         kept_answers.require_free(self.result.keep_answers, replaced=self.result.resume)
@@ -118,7 +118,7 @@ class RunRequest:
     def campaigns(self, *, fetch: bool) -> dict[str, Campaign]:
         """The campaign on each of the engines. Raises `HarnessError` when one cannot run it."""
         first = self.engines[0].campaign(self.options, fetch=fetch)
-        # All engines measure the same arms: of those that nobody named, what each of them knows.
+        # All engines measure the same arms: of the default ones, those that every engine knows.
         for each in self.engines[1:] if not self.options.methods else ():
             first = each.known(first, console.say)
         found = {each.name: each.on(first) for each in self.engines}

@@ -11,14 +11,14 @@ from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.submission import Submission
 
-# Files that a name may mean; any other is a folder.
+# Suffixes of other files; any other name is a folder.
 _OTHER_FILES = {".csv", ".gz", ".html", ".jsonl", ".log", ".md", ".toml", ".txt", ".yaml", ".zip"}
 
 
 def write(submission: Submission, output: Path | None) -> Path:
-    """Write a submission and return where: `output`, or its canonical name in that directory.
+    """Write a submission and return its path: `output`, or its canonical name in that directory.
 
-    Raises `HarnessError` when the contract finds anything wrong, `MachineError` when the disk does.
+    Raises `HarnessError` if it violates the format, `MachineError` if the disk refuses it.
     """
     data = canonical_bytes(encode(submission))
     problems = findings(data, file="result")
@@ -42,19 +42,19 @@ def write(submission: Submission, output: Path | None) -> Path:
 
 
 def require_directory(output: Path | None) -> None:
-    """Raise `BadInputError` when several results would go to one file."""
+    """Raise `BadInputError` if several results would go to one file."""
     if output is not None and _is_file_name(output):
         raise BadInputError(f"several engines give several results; name a directory, not {output}")
 
 
 def require_free(output: Path | None) -> None:
-    """Raise `BadInputError` when the file exists: it may be the result of an hour's work."""
+    """Raise `BadInputError` if the file exists: it may be the result of an hour's work."""
     if output is not None and output.is_file():
         raise BadInputError(f"{output} already exists; name another --output, or delete it first")
 
 
 def require_writable(output: Path | None) -> None:
-    """Raise `HarnessError` when nothing can be written there; call it before measuring."""
+    """Raise `HarnessError` if nothing can be written there; call it before measuring."""
     path = output or Path()
     if path.suffix in _OTHER_FILES and not path.exists():
         raise BadInputError(
@@ -76,5 +76,5 @@ def require_writable(output: Path | None) -> None:
 
 
 def _is_file_name(path: Path) -> bool:
-    """Whether a path means a file; any other is a directory: `results`, `my.results`."""
+    """Whether a path means a JSON file; any other is a directory: `results`, `my.results`."""
     return path.suffix.lower() == ".json" and not path.is_dir()

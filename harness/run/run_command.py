@@ -1,4 +1,4 @@
-"""Carries out a run: every engine in turn, a result file for each, the reports."""
+"""Carry out a run: alternate the engines, write a result file for each, print the reports."""
 
 import os
 import re
@@ -26,7 +26,7 @@ from schemas.submission import Submission
 
 
 def measure(request: RunRequest) -> None:
-    """Measure, write a result for each engine, print the reports; exit with what failed."""
+    """Measure, write a result for each engine, print the reports; exit with a failure's code."""
     measured, errors = measured_interleaved(request)
     run_reports.print_results(measured, errors, request.result)
     for step in dict.fromkeys(next_step.after(request, each) for each in measured.values()):
@@ -49,11 +49,10 @@ def measure(request: RunRequest) -> None:
 def measured_interleaved(
     request: RunRequest, end: JointEnd | None = None
 ) -> tuple[dict[str, MeasuredEngine], dict[str, HarnessError]]:
-    """What every engine measured, with a result file each, and why the others did not.
+    """The results of the engines, with a file each, and the errors of those that failed.
 
-    Engines that `end` compares take turns after every answer where the memory has room for all of
-    them, and the first that fails ends the others. Raises the error of an engine that is the only
-    one.
+    Engines that `end` compares alternate after every answer if all fit into memory, and the first
+    failure ends the others. Raises the error of an engine that is the only one.
     """
     request.check()
     campaigns = request.campaigns(fetch=True)
@@ -85,7 +84,7 @@ def measured_interleaved(
 def _together(
     runs: Mapping[str, RunOnEngine], end: JointEnd, *, resumed: bool
 ) -> dict[str, Submission | HarnessError]:
-    """What every run ended with; earlier work is moved out of the way unless it is resumed."""
+    """The outcome of every run; earlier work files are renamed unless they are resumed."""
     campaigns = [run.campaign for run in runs.values()]
     expected = in_turns(campaigns, end.budget_s)
     if expected is not None:
@@ -93,7 +92,7 @@ def _together(
     for run in () if resumed else runs.values():
         journal.make_way(run.work_file, say=console.say)
     shown = ProgressDisplay(console.progress_console(), expected=expected, most_s=end.budget_s)
-    # An earlier run must have left the device that a fleet's worker owns.
+    # An earlier run must have freed the device of this fleet worker.
     device = re.sub("[^A-Za-z0-9-]", "-", os.environ.get(OWN_DEVICE, ""))
     left = only_one(f"device-{device}") if device else nullcontext()
     with console.interruptible(), left, shown as display:
@@ -105,7 +104,7 @@ def _together(
 
 
 def _require_figures(end: JointEnd, ended: Collection[Submission | HarnessError]) -> None:
-    """Raise `BadInputError` where the time limit came before there was anything to compare."""
+    """Raise `BadInputError` if the time limit left nothing to compare."""
     found = [each for each in ended if isinstance(each, Submission)]
     if end.budget_s is None or end.block_s is None or len(found) < len(ended):
         return
@@ -116,7 +115,7 @@ def _require_figures(end: JointEnd, ended: Collection[Submission | HarnessError]
 
 
 def nothing_drafted(submission: Submission) -> bool:
-    """Whether there were arms that draft, and none of them finished a trial."""
+    """Whether there were arms that draft, but none of them finished a trial."""
     drafting = {arm.id for arm in submission.arms if arm.role == "speculation"}
     finished = {trial.arm for trial in submission.trials if trial.outcome == "ok"}
     return bool(drafting) and not drafting & finished

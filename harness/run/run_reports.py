@@ -1,4 +1,4 @@
-"""Prints what a run measured or would measure, for people or as JSON."""
+"""Print what a run measured or would measure, for people or as JSON."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -18,7 +18,7 @@ from schemas.codec import Json, encode
 def print_results(
     measured: Mapping[str, MeasuredEngine], errors: Mapping[str, HarnessError], asked: ResultOptions
 ) -> None:
-    """The results for people, or as JSON: one summary, or one for each engine."""
+    """Print the results for people, or as JSON: one summary, or one for each engine."""
     if asked.json:
         summaries: dict[str, dict[str, Json]] = {
             name: {"result": str(run.path), **cast("dict[str, Json]", encode(run.summary))}
@@ -52,7 +52,7 @@ def print_memory(failed: Mapping[str, tuple[str, ...]], screen: Console) -> None
 
 
 def print_plan(request: RunRequest, most_s: float | None = None) -> None:
-    """Print what would run, and for how long. It fetches nothing, and refuses what a run would."""
+    """Print the plan and its duration. Fetches nothing, and refuses what a run would refuse."""
     request.check()
     campaigns = request.campaigns(fetch=False)
     campaign = next(iter(campaigns.values()))

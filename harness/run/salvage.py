@@ -1,7 +1,7 @@
-"""Leave out of a result what breaks a rule of the format, so that all that is good can be written.
+"""Leave out facts that break a rule of the format, so that the rest of a result can be written.
 
-A server may answer with impossible counts once, such as after a restart. A rule that is broken by
-one answer must not make an hour of measuring unwritable.
+A server may answer with impossible counts once, for example after a restart. One such answer must
+not make an hour of measurements unwritable.
 """
 
 import re
@@ -19,14 +19,14 @@ from schemas.finding import Finding
 from schemas.rules.design import least_window_ms, trials_within_window
 from schemas.submission import Prompt, Submission, Trial
 
-# From the facts of a journal to the submission that they make up.
+# Assembles a submission from the facts of a journal.
 Assemble = Callable[[Sequence[Fact]], Submission]
 
 _PLACE = re.compile(r"\$\.(trials|suite\.prompts|warmups|environment|probes)\b(?:\[(\d+)\])?")
 
 
 def breach(fact: TrialFact, others: Sequence[Fact], assembled: Assemble) -> str | None:
-    """Which rule a trial breaks, whatever the other trials are; `None` if it breaks none."""
+    """The rule that a trial breaks, regardless of other trials; `None` if it breaks none."""
     alone = TrialFact(trial=replace(fact.trial, order=0), prompt=fact.prompt)
     submission = assembled([*_without_trials(others), alone])
     for found in contract.value_findings(submission):
@@ -36,7 +36,7 @@ def breach(fact: TrialFact, others: Sequence[Fact], assembled: Assemble) -> str 
 
 
 def without_invalid(facts: Sequence[Fact], assembled: Assemble) -> Submission:
-    """The submission without facts that break a rule; a trial that breaks one counts as failed."""
+    """The submission without facts that break a rule; such a trial counts as failed."""
     while True:
         submission = assembled(facts)
         broken = [_entry(submission, each) for each in contract.value_findings(submission)]
@@ -47,9 +47,9 @@ def without_invalid(facts: Sequence[Fact], assembled: Assemble) -> Submission:
 
 
 def require_writable(failed: TrialFact, others: Sequence[Fact], assembled: Assemble) -> None:
-    """Raise `BadInputError` for what would make the result invalid, whatever is measured.
+    """Raise `BadInputError` if the result would be invalid whatever is measured.
 
-    `failed` stands for the trials, without which there is no result.
+    `failed` is a placeholder trial, since a result needs at least one.
     """
     submission = without_invalid([*_without_trials(others), failed], assembled)
     found = contract.findings(canonical_bytes(encode(submission)))
@@ -60,7 +60,7 @@ def require_writable(failed: TrialFact, others: Sequence[Fact], assembled: Assem
 
 
 def _good(facts: Sequence[Fact], broken: Collection[object]) -> Iterator[Fact]:
-    """The facts without those that made invalid entries of a submission."""
+    """The facts without those behind invalid entries of a submission."""
     orders = {each.order for each in broken if isinstance(each, Trial)}
     failure = Failure(reason="bad-answer", detail="")
     for fact in facts:
@@ -76,7 +76,7 @@ def _good(facts: Sequence[Fact], broken: Collection[object]) -> Iterator[Fact]:
 
 
 def _entry(submission: Submission, found: Finding) -> object:
-    """What a finding is about, if a single fact states it."""
+    """The entry that a finding concerns, if a single fact states it."""
     match = _PLACE.match(found.path)
     if match is None:
         return None
@@ -85,7 +85,7 @@ def _entry(submission: Submission, found: Finding) -> object:
 
 
 def _long_enough(submission: Submission) -> Submission:
-    """It ended when its trials can have ended: the clock may be set back before it is resumed."""
+    """Move the end late enough for all trials: the clock may be set back before a resumption."""
     if not any(trials_within_window(submission)):
         return submission
     seconds = least_window_ms(submission) / 1000

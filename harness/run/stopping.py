@@ -19,11 +19,11 @@ Ended = Literal["completed", "precise-enough", "budget-spent", "interrupted"]
 def decide(
     rule: Stopping, *, blocks: int, half_width: float | None, spent_s: float, share: float = 1.0
 ) -> Early | None:
-    """Why no further block is run after so many; `None` if there is no reason to stop.
+    """Why no block is run after `blocks` of them; `None` to continue.
 
-    `half_width` is that of the interval over blocks, as a share of the ratio. The next block, or a
-    `share` of one, is expected to take as long as the earlier ones on average; if it would exceed
-    the budget, it is not started. The first always runs: without it there would be no result.
+    `half_width` is the interval's over blocks, as a share of the ratio. The next block, or `share`
+    of it, is expected to take as long as the earlier ones on average; if it would exceed the
+    budget, it is not started. The first always runs: without it there would be no result.
     """
     if blocks == 0:
         return None
@@ -50,10 +50,10 @@ Blocks = dict[int, list[PlannedTrial]]
 
 @dataclass(kw_only=True)
 class StopController:
-    """Decide what a campaign still runs, by its journal.
+    """Decide from the journal which trials a campaign still runs.
 
     The budget covers the time by `clock` from now on, and the trials of earlier parts of a resumed
-    campaign. `so_far` gives what was measured up to now; `prune` may drop arms after a block.
+    campaign. `so_far` returns the result up to now; `prune` may drop arms after a block.
     """
 
     campaign: Campaign
@@ -64,18 +64,18 @@ class StopController:
     prune: Prune | None = None
 
     def __post_init__(self) -> None:
-        # Earlier trials count with what they took, without loading.
+        # Earlier trials count with their own time, without loading.
         self._start_s = self.clock() - sum(trial.wall_ms or 0.0 for trial in self._trials) / 1000
 
     def left(self) -> Blocks:
-        """The trials that the journal does not hold, by block, in their order.
+        """The trials missing from the journal, by block, in their order.
 
         First the trials of the plan, then repeats of the prompts whose times disagree.
         """
         return self._undone(plan(self.campaign)) or self.repeats()
 
     def repeats(self) -> Blocks:
-        """What is written once more after the last block, as far as the journal does not hold it.
+        """The repeats after the last block that are missing from the journal.
 
         The times in the journal decide, so that a resumed campaign repeats the same prompts.
         """
@@ -93,7 +93,7 @@ class StopController:
         return left
 
     def announce(self, left: Blocks) -> None:
-        """Report how many trials are certain, and how many of them are done."""
+        """Report the numbers of certain trials and of finished ones."""
         undone = sum(len(items) for items in left.values())
         beyond = self._per_block * (self.campaign.blocks - self.campaign.least_blocks)
         done = len(self._trials)
@@ -126,7 +126,7 @@ class StopController:
         return frozenset(fact.arm for fact in facts if isinstance(fact, DroppedFact))
 
     def _pruned(self, prune: Prune, block: int) -> bool:
-        """Drop the arms that are not worth another block; returns whether the campaign is over."""
+        """Drop the arms that are not worth another block; return whether the campaign is over."""
         decision = prune(self.so_far())
         for arm in sorted(decision.drop - self.dropped):
             self.journal.add(DroppedFact(arm=arm))

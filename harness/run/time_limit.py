@@ -1,4 +1,4 @@
-"""The time limit of a command: refused if nothing fits into it, enforced while engines run."""
+"""The time limit of a command: refused if too short, enforced while engines run."""
 
 import math
 import time
@@ -20,18 +20,18 @@ from schemas.submission import Submission
 
 # How far an estimate may be off on a quiet processor.
 _OFF = 1.5
-# Of each engine: before that, loading and reading are much of the time.
+# Per engine; before that, loading and reading take much of the time.
 _FIRST_ANSWERS = 4
 BLOCK = "a block of all prompts"
 
 
 def budget_for(seconds: float) -> str:
-    """The --budget in which this many seconds are sure to fit."""
+    """A --budget, in minutes, that surely covers this many seconds."""
     return str(math.ceil(1.2 * seconds / 60))
 
 
 def too_short(limit_s: float, what: str, least_s: float, where: str, instead: str) -> BadInputError:
-    """The refusal of a limit into which `what` does not fit."""
+    """The error for a limit that is too short for `what`."""
     takes = f"{what} takes about {words.seconds(least_s)} {where}"
     return BadInputError(f"--budget {limit_s / 60:g} is too short: {takes}; {instead}")
 
@@ -39,10 +39,10 @@ def too_short(limit_s: float, what: str, least_s: float, where: str, instead: st
 def in_turns(
     campaigns: Sequence[Campaign], most_s: float | None = None, rate: MachineRate | None = None
 ) -> Expected | None:
-    """How long campaigns take one after the other; `None` where that of one is not known.
+    """The duration of campaigns in sequence; `None` if any is unknown.
 
-    The rate is this machine's. Raises `BadInputError` where `most_s` is clearly too short for a
-    block on its processor.
+    The default rate is this machine's. Raises `BadInputError` if `most_s` is clearly too short for
+    a block on its processor.
     """
     settings, limit_s = campaigns[0].settings, math.inf if most_s is None else most_s
     rate = rate or this_machine(settings.threads)
@@ -50,7 +50,7 @@ def in_turns(
     if len(found) < len(campaigns):
         return None
     first_s = sum(each.first_seconds for each in found)
-    # The rate is the processor's.
+    # The rate is for the processor.
     if first_s > _OFF * limit_s and not (settings.gpu_layers and machine().gpus):
         instead = f"give --budget {budget_for(first_s)}, or fewer --prompts or --max-tokens"
         raise too_short(limit_s, BLOCK, first_s, "on this processor", instead)
@@ -66,9 +66,9 @@ def in_turns(
 class JointEnd:
     """Ends engines together: at the time limit, or after a block that all of them finished.
 
-    `budget_s` limits the whole, in seconds. Engines that are compared need a whole block, and
-    `enough` says whether more of them would change nothing. `block_s` is set where the first block
-    did not end in time: the seconds that it would take.
+    `budget_s` limits the whole, in seconds. Compared engines need a whole block, and `enough`
+    decides whether more blocks would change nothing. `block_s` is set if the first block was too
+    long: the seconds that it would take.
     """
 
     budget_s: float | None
@@ -93,7 +93,7 @@ class JointEnd:
                 return None
             spent_s = self.clock() - began_s
             pauses.append((position, spent_s))
-            # Without the loading before the first answer, where that is known.
+            # Without the loading before the first answer, if known.
             (first, first_s), more = pauses[0], len(pauses) > 1
             pace_s = (spent_s - first_s * more) / (position - first * more)
             sees = self.compares and more and pauses[-2][0] < _FIRST_ANSWERS <= position
@@ -115,7 +115,7 @@ class JointEnd:
 
 
 def _say_too_long(whole_s: float, limit_s: float, blocks: int) -> None:
-    """Say how many blocks fit into the limit at the pace of the first answers, if not all do."""
+    """Report how many blocks fit into the limit at the pace of the first answers, if not all."""
     fit = max(1, int(blocks * limit_s / whole_s))
     if fit < blocks:
         console.say(

@@ -1,4 +1,4 @@
-"""Compute until a GPU's clock, power and temperature have settled: a cold one is often faster."""
+"""Compute until a GPU's clock, power and temperature have settled: a cold GPU is often faster."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 from harness.runners.base import Failure, PreparedArm
 from schemas.rig import Snapshot
 
-# Two readings so far apart must agree; a device that never settles is measured all the same.
+# Two readings this many seconds apart must agree; a device that never settles is measured anyway.
 APART_S, LONGEST_S = 10.0, 60.0
 _CLOCK, _POWER, _DEGREES = 0.02, 0.05, 1.0
 
@@ -17,10 +17,10 @@ def wait_until_settled(
     snapshot: Callable[[], Snapshot],
     clock: Callable[[], float],
 ) -> Snapshot | None:
-    """The state in which a GPU settled, or that it had when the time was up.
+    """The state in which a GPU settled, or its state when time ran out.
 
-    `first` is what it has just done. `None` where neither its clock nor its power is read, or it
-    fails to compute.
+    `first` is the warm-up that has just ended. `None` if neither clock nor power can be read, or
+    a warm-up fails.
     """
     readings: list[tuple[float, Snapshot]] = []
     done: PreparedArm | Failure = first

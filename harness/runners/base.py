@@ -1,4 +1,4 @@
-"""What an engine must offer to be measured: its session, and the values that pass through it."""
+"""The interface of an engine to be measured: its session, and the values that pass through it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """The sums that a server states of a generation's rounds.
+    """The totals that a server states for a generation's rounds.
 
     `None` is unknown, never zero. `decode_ms` runs from the first token to the last. The two
     `metrics_` counts are set where the server's metrics page disagrees with its answer: both are
@@ -59,17 +59,17 @@ class Totals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation(Measured):
-    """One finished generation: its tokens, what was measured, and its rounds.
+    """One finished generation: its tokens, its measurements, and its rounds.
 
-    `tokens` are `None` where a server states only their number, as `counted_tokens`; where it
-    states both, the count decides, and `tokens` may lack the last ones.
+    `tokens` are `None` if a server states only their number, as `counted_tokens`; if it states
+    both, the count decides, and `tokens` may lack the last ones.
     `margins` has one entry per output token: the logit of the token minus the runner-up's. It is
-    `None` where it was not read (only baselines need it). `rounds` are single rounds where the
-    runner sees them, else the sums that a server states. `prompt_ms` is `None` when the state of
-    the same prompt was reused; `draft_prompt_ms`, the draft model's time for the prompt, also where
-    there is no draft model or its time is unknown; `ttft_ms` where the first token was not awaited.
-    `prompt_ids` are the token ids of the rendered prompt and `prompt_sha256` is their digest, where
-    they are known; `text` is there where it is known.
+    `None` if it was not read (only baselines need it). `rounds` are single rounds if the runner
+    sees them, else the totals that a server states. `prompt_ms` is `None` if the state of the same
+    prompt was reused. `draft_prompt_ms`, the draft model's time for the prompt, is `None` also
+    without a draft model or if unknown, `ttft_ms` if the first token was not awaited.
+    `prompt_ids`, the token ids of the rendered prompt, `prompt_sha256`, their digest, and `text`
+    are `None` if unknown.
     """
 
     tokens: tuple[int, ...] | None
@@ -86,7 +86,7 @@ class Generation(Measured):
 
     @property
     def output_tokens(self) -> int:
-        """Tokens of the output. Raises `ValueError` when neither ids nor a count is there."""
+        """Tokens of the output. Raises `ValueError` if neither ids nor a count is known."""
         if self.counted_tokens is not None:
             return self.counted_tokens
         if self.tokens is None:
@@ -111,7 +111,7 @@ class Generation(Measured):
 class Failure:
     """Why an arm or a trial did not run: a reason of the format, and one line of detail.
 
-    `waited_ms`: how long a request had run when it was given up as too slow.
+    `waited_ms`: the time that a request had run when it was given up as too slow.
     """
 
     reason: Reason
@@ -119,13 +119,13 @@ class Failure:
     waited_ms: float | None = None
 
     def given_up_after(self, limit_s: float) -> Self:
-        """With how long the request had run, if it was given up as too slow."""
+        """The failure with the request's time limit, if it was given up as too slow."""
         return replace(self, waited_ms=1000 * limit_s) if self.reason == "timed-out" else self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineReport:
-    """The engine as it describes itself, and the settings that it really uses."""
+    """The engine's own description, and the settings that it really uses."""
 
     engine: Engine
     settings: Settings
@@ -133,9 +133,9 @@ class EngineReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedArm:
-    """An arm that is loaded and has answered one prompt that does not count.
+    """A loaded arm that has answered one discarded prompt.
 
-    `load_s` is `None` where the engine ran already.
+    `load_s` is `None` if the engine was already running.
     """
 
     load_s: float | None
@@ -148,15 +148,15 @@ class PreparedArm:
 class Session(Protocol):
     """A loaded target that answers requests one at a time.
 
-    Failures are values: only a bug, or an engine whose process has died, raises.
+    Failures are values: only a bug or the death of the engine's process raises.
     """
 
     def report(self) -> EngineReport:
-        """What was loaded and how it is set up."""
+        """The loaded engine and its settings."""
         ...
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Load what the arm needs and warm it up, with speculation on."""
+        """Load the arm's models and warm it up, with speculation on."""
         ...
 
     def generate(self, request: TrialRequest) -> Generation | Failure:
@@ -164,7 +164,7 @@ class Session(Protocol):
         ...
 
     def probe(self) -> Probes | None:
-        """Measure the cost of a drafted token, where possible, once all arms are prepared."""
+        """Measure the cost of a drafted token, if possible, after all arms are prepared."""
         ...
 
     def close(self) -> None:
@@ -174,7 +174,7 @@ class Session(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """Whether a model would have chosen each token of a text after the first, and if that `ended`.
+    """Whether a model would have chosen each token after the first, and if the text `ended`.
 
     A token that ends a text does not count as chosen: no draft is accepted for it.
     """
@@ -185,14 +185,14 @@ class Agreement:
 
 @runtime_checkable
 class ReadingSession(Session, Protocol):
-    """A session whose model can read what another one wrote."""
+    """A session whose model can read another model's text."""
 
     def agreement(
         self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
     ) -> Agreement:
-        """Compare the model's choices with an answer, which is given as tokens, as text, or both.
+        """Compare the model's choices with an answer, given as tokens, as text, or both.
 
-        Raises `HarnessError` where it cannot, as where tokens and text part.
+        Raises `HarnessError` if it cannot, for example if tokens and text contradict each other.
         """
         ...
 
@@ -228,16 +228,16 @@ class Resting(Protocol):
     """A session that can free its engine between two blocks."""
 
     def rest(self) -> None:
-        """Free the engine: another one may use the machine until the next request."""
+        """Free the engine, so that another one can use the machine until the next request."""
         ...
 
 
 @runtime_checkable
 class ByClientClock(Resting, Protocol):
-    """A session that times answers by what their stream shows."""
+    """A session that times answers by the arrival of their stream."""
 
     def compares_requests(self) -> bool:
-        """Whether whole requests should show that the times are right."""
+        """Whether whole requests must confirm the times."""
         ...
 
 
@@ -254,7 +254,7 @@ class Stepped(Session, Protocol):
     """A session that can time single steps of the target."""
 
     def step_times(self, widths: Sequence[int]) -> StepTimes:
-        """Time a step of each width after a prompt. Raises `HarnessError` where that is not so."""
+        """Time a step of each width after a prompt. Raises `HarnessError` if it cannot."""
         ...
 
 
@@ -266,11 +266,11 @@ Runner = Callable[[Campaign], Session]
 class Adapter:
     """An engine as a command uses it. `open` is its runner.
 
-    `identity` distinguishes two engines of one runner, where the options do not. `commands` are the
-    command lines that would be started, one for each arm; it raises `BadInputError` for a campaign
-    that the engine cannot run. `one_server` says whether one start of a server answers for all arms
-    of a campaign, as each request says, so that they can take turns prompt by prompt. `served`
-    knows the models that only a server has; it is given what prints progress.
+    `identity` distinguishes two engines of one runner if the options do not. `commands` returns the
+    command lines to start, one for each arm; it raises `BadInputError` for a campaign that the
+    engine cannot run. `one_server` tells whether one server answers for all arms of a campaign,
+    with the depth in each request, so that they can alternate prompt by prompt. `served` returns
+    the models that only a server has; its argument prints progress.
     """
 
     open: Runner

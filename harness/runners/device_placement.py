@@ -1,4 +1,4 @@
-"""Where the models of an arm run: the backend, by the devices that ggml lists, and the layers."""
+"""The placement of an arm's models: the backend, from ggml's list of devices, and the layers."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from harness.campaign.model import ArmPlan, Campaign, layers_of
 from schemas.rig import Backend
 from schemas.submission import Device, Placement
 
-# How ggml names devices of each backend; the first device that is no CPU decides.
+# ggml's names for the devices of each backend.
 _BACKENDS: dict[str, Backend] = {
     "CUDA": "cuda",
     "Vulkan": "vulkan",
@@ -25,7 +25,7 @@ _BACKENDS: dict[str, Backend] = {
 
 
 def backend_named(found: Iterable[Device], *, gpu_layers: int) -> Backend:
-    """The backend that runs the target: the first device that is no CPU, if layers go there."""
+    """The backend that runs the target: the first GPU's, if layers go there."""
     if gpu_layers == 0:
         return "cpu"
     for device in found:
@@ -38,7 +38,7 @@ def backend_named(found: Iterable[Device], *, gpu_layers: int) -> Backend:
 def placement_of(
     arm: ArmPlan, campaign: Campaign, *, target_layers: int | None, draft_layers: int | None
 ) -> Placement:
-    """The layers that an arm asks onto the GPU, and those that the engine put there."""
+    """The layers that an arm requests on the GPU, and those that the engine put there."""
     settings = campaign.settings
     drafts = arm.method.draft is not None
     return Placement(

@@ -43,13 +43,13 @@ def devices() -> tuple[Device, ...]:
 
 
 class MemoryMeter:
-    """Compares each device's free memory with what was free when the meter was made."""
+    """Compares each device's free memory with that at the creation of the meter."""
 
     def __init__(self) -> None:
         self._free_mib = _memory_free_mib()
 
     def in_use(self) -> tuple[DeviceMemory, ...]:
-        """Main memory of this process, and what each GPU has less of than at the beginning."""
+        """Main memory of this process, and the decrease of each GPU's free memory."""
         resident_mib = psutil.Process().memory_info().rss // _MIB
         used = {name: self._free_mib[name] - free for name, free in _memory_free_mib().items()}
         return (
@@ -59,7 +59,7 @@ class MemoryMeter:
 
 
 def _memory_free_mib() -> dict[str, int]:
-    """Free memory of each device that is not the CPU, by name."""
+    """Free memory of each GPU, by name."""
     return {
         properties.name.decode(): properties.memory_free // _MIB
         for properties in _all_properties()
@@ -79,8 +79,8 @@ def _all_properties() -> list[_Properties]:
 
 
 def library(name: str) -> Path:
-    """The file of a library of the installed engine, `ggml` or `llama`, where its package looks."""
-    # The import initialises the backends; it must not happen before the engine is asked for.
+    """The file of the installed engine's library `ggml` or `llama`, found as its package does."""
+    # The import initialises the backends; it must not happen before the engine is needed.
     import llama_cpp  # noqa: PLC0415 - see above
 
     folders = (os.environ.get("LLAMA_CPP_LIB_PATH"), Path(llama_cpp.__file__).parent / "lib")
@@ -91,7 +91,7 @@ def library(name: str) -> Path:
 
 @cache
 def _ggml() -> ctypes.CDLL:
-    """The ggml library that the engine has loaded, with the three functions declared."""
+    """The ggml library that the engine has loaded, with three functions declared."""
     from llama_cpp import llama_backend_init  # noqa: PLC0415 - see above
 
     llama_backend_init()
@@ -105,7 +105,7 @@ def _ggml() -> ctypes.CDLL:
 
 
 def default_threads() -> int:
-    """All physical cores that this process may use but one.
+    """The default number of threads: all usable physical cores but one.
 
     The threads of a step wait for each other at every operation. If one shares its core with
     another program, all wait: on a busy two-core machine one thread took 20 ms for a step, two

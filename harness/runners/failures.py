@@ -8,16 +8,16 @@ from schemas.vocabulary.documents import document
 
 _PHRASES: dict[str, dict[Reason, list[str]]] = document("failure_phrases", "harness.runners")
 _BAD = re.compile(r"error|failed|abort|assert|mismatch|incompatible", re.IGNORECASE)
-_FRAME = re.compile(r"#\d+\s")  # of a backtrace, which comes after the reason
+_FRAME = re.compile(r"#\d+\s")  # a line of a backtrace, which follows the reason
 
 
 def reason_in_log(log: str) -> Reason | None:
-    """The reason that a log names, if it names one."""
+    """The reason that a log names, if any."""
     return _decisive(log, "logs")[1]
 
 
 def reason_in_answer(message: str) -> Reason | None:
-    """The reason that a server's refusal names, if it names one."""
+    """The reason that a server's refusal names, if any."""
     return _decisive(message, "answers")[1]
 
 
@@ -32,7 +32,7 @@ def failure_in_log(log: str, *, otherwise: Reason, what: str) -> Failure:
 
 
 def last_line(log: str) -> str:
-    """The last line with the reason, else the last with an error, else the last line."""
+    """The last line with the reason, else with an error, else the last line."""
     lines = [" ".join(line.split()) for line in log.splitlines() if line.strip()]
     phrase, _ = _decisive(log, "logs")
     telling = [line for line in lines if phrase and phrase in line.lower()]
@@ -41,7 +41,7 @@ def last_line(log: str) -> str:
 
 
 def _decisive(text: str, where: str) -> tuple[str | None, Reason | None]:
-    """The first phrase that occurs, and the reason that it means."""
+    """The first phrase that occurs, and its reason."""
     lower = text.lower()
     listed = ((each, reason) for reason, some in _PHRASES[where].items() for each in some)
     return next((pair for pair in listed if pair[0] in lower), (None, None))

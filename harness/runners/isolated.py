@@ -1,4 +1,4 @@
-"""Run a session in a child process, so that a crash of the engine is a value.
+"""Run a session in a child process, so that a crash of the engine becomes a failure.
 
 A dead child is a failed trial with the reason `crashed`, a silent one with `timed-out`; a new child
 runs the following trials. Arms are prepared again in the new child when they are needed.
@@ -28,7 +28,7 @@ _CLOSE_LIMIT_S = 10.0
 
 
 class _ChildLostError(Exception):
-    """The child died or does not answer; carries the failure that this means."""
+    """The child died or does not answer; carries the resulting failure."""
 
     def __init__(self, failure: base.Failure) -> None:
         super().__init__(failure.detail)
@@ -73,7 +73,7 @@ class IsolatedSession:
         return answer
 
     def generate(self, request: base.TrialRequest) -> base.Generation | base.Failure:
-        """Run one generation; after a crash, in a new child."""
+        """Run one generation; after a crash, a new child is started."""
         if request.arm not in self._prepared:
             again = self.prepare(request.arm)
             if isinstance(again, base.Failure):
@@ -88,7 +88,7 @@ class IsolatedSession:
     def agreement(
         self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
     ) -> base.Agreement:
-        """What the child reads. Raises `MachineError` if that ends it."""
+        """Compare an answer in the child. Raises `MachineError` if the child dies of it."""
         try:
             found: base.Agreement = self._ask(methodcaller("agreement", prompt, tokens, text))
         except _ChildLostError as error:
@@ -98,7 +98,7 @@ class IsolatedSession:
         return found
 
     def probe(self) -> Probes | None:
-        """Measure the costs of drafts; `None` if that kills the child."""
+        """Measure the costs of drafts; `None` if the child dies of it."""
         try:
             probes: Probes | None = self._ask(methodcaller("probe"))
         except _ChildLostError as error:
@@ -118,12 +118,12 @@ class IsolatedSession:
     def close(self) -> None:
         """Let the child free everything, then end it.
 
-        A child that still computes, as after Ctrl-C, is killed at once instead of awaited.
+        A child that still computes, as after Ctrl-C, is killed instead of awaited.
         """
         if self._computes:
             self._process.kill()
         else:
-            with suppress(_ChildLostError):  # if it is gone already, all the better
+            with suppress(_ChildLostError):  # it may be gone already
                 self._ask(methodcaller("close"), limit_s=_CLOSE_LIMIT_S)
         self._end_child()
 
@@ -138,8 +138,8 @@ class IsolatedSession:
         self._receive(self._limit_s)
 
     def _ask(self, call: methodcaller, *, limit_s: float | None = None) -> Any:  # noqa: ANN401 - what the method returns
-        """What a method of the child's session returns. Raises what it raised."""
-        self._computes = True  # before it is asked: Ctrl-C may arrive in between
+        """Call a method of the child's session. Raises what it raised."""
+        self._computes = True  # before the call is sent: Ctrl-C may arrive in between
         try:
             self._connection.send(call)
         except (BrokenPipeError, OSError):
@@ -208,9 +208,9 @@ def _serve(connection: Connection, runner: base.Runner, campaign: Campaign) -> N
     """Run in the child: answer calls until the parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's; it closes the pipe
     if sys.platform != "win32":
-        os.setsid()  # signals to the whole group, as `timeout` sends them, are the parent's, too
+        os.setsid()  # signals to the parent's group, such as `timeout`'s, do not reach this process
     threading.Thread(target=_die_with_the_parent, daemon=True).start()
-    # The parent may close the pipe while we compute: then nobody waits for the answer.
+    # The parent may close the pipe while we compute, and then does not wait for the answer.
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         _converse(connection, runner, campaign)
 
@@ -218,8 +218,8 @@ def _serve(connection: Connection, runner: base.Runner, campaign: Campaign) -> N
 def _die_with_the_parent() -> None:
     """End this process at once when the parent is gone, even in the middle of a step.
 
-    A killed parent closes nothing. Without this the engine would go on computing, hold its memory
-    and disturb the resumed run. The thread sleeps until then and costs nothing.
+    A killed parent cannot clean up. Without this the engine would continue, hold its memory and
+    disturb the resumed run. The thread sleeps until then and costs nothing.
     """
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -26,8 +26,8 @@ class ConnectionOptions(_Timeouts):
     """How to start an engine or connect to it, and how long to wait for it."""
 
     binary: str | None = None
-    command: str = "run"  # which one measures, as it is typed
-    plain_alone: bool = False  # whether a server without speculation may be the only one
+    command: str = "run"  # the measuring command, as it is typed
+    plain_alone: bool = False  # whether a server without speculation is enough
     base_url: str | None = _server(
         "A server on this machine without speculation, such as http://127.0.0.1:8000; "
         "--spec-base-url is the one with speculation. An API key is read from DRAFTMAP_API_KEY.",
@@ -79,14 +79,14 @@ class ConnectionOptions(_Timeouts):
 
     @property
     def one_server(self) -> bool:
-        """Whether one server is to answer for all arms; at an address, the engine is not known."""
+        """Whether one server may answer for all arms; the engine at a URL is not known yet."""
         others = self.spec_base_urls or self.spec_server_commands or self.spec_models
         takes_depth = self.base_url or "mlx_lm" in (self.server_command or "")
         return bool(takes_depth) and not (others or self.plain_alone)
 
     @property
     def names_servers(self) -> bool:
-        """Whether a server that is not ours is to be measured."""
+        """Whether servers are named by URL or command."""
         given = (self.base_url, self.spec_base_urls, self.server_command, self.spec_server_commands)
         return any(given)
 

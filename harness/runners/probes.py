@@ -1,4 +1,4 @@
-"""Measure what a verification step and a drafted token cost."""
+"""Measure the cost of a verification step and of a drafted token."""
 
 import statistics
 import time
@@ -9,12 +9,11 @@ from harness.campaign.model import Campaign
 from harness.runners.base import Stepped, StepTimes
 from schemas.submission import DraftingProbe, VerificationProbe
 
-# Enough that a program that comes and goes does not move the median, unless steps are so slow that
-# this takes too long.
+# Enough that a brief disturbance does not move the median; slow steps get fewer.
 PASSES, _LEAST_PASSES = 21, 5
 _LIMIT_S = 12.0
 DRAFTING_REPEATS = 24
-_WIDEST_OF_SERVERS = 16  # which are asked twice for each step, and not for an n-gram's longest one
+_WIDEST_OF_SERVERS = 16  # each step takes two requests; n-gram drafts may be longer
 INSTEAD = (
     "take the JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o json` instead: "
     "python -m harness plan MODEL --curve FILE"
@@ -25,11 +24,11 @@ class Stepping(Protocol):
     """A model that holds a text."""
 
     def step(self, tokens: Sequence[int]) -> list[int]:
-        """Feed tokens after the held text; the greedy choice after each of them."""
+        """Feed tokens after the held text; return the greedy choice after each."""
         ...
 
     def advance(self, tokens: Sequence[int]) -> int:
-        """Feed tokens after the held text; the greedy choice after the last of them."""
+        """Feed tokens after the held text; return the greedy choice after the last."""
         ...
 
     def truncate(self, length: int) -> None:
@@ -38,7 +37,7 @@ class Stepping(Protocol):
 
 
 def widest(campaign: Campaign) -> int:
-    """The most tokens that an arm feeds the target in one step, as far as it is timed."""
+    """The widest step of any arm in tokens, up to the limit for timing."""
     depths = (arm.method.n_max or 0 for arm in campaign.arms)
     widest = max(depths, default=0) + 1
     return min(widest, _WIDEST_OF_SERVERS) if campaign.interleaved == "block" else widest
@@ -54,8 +53,8 @@ def passes(
 ) -> Iterator[tuple[StepTimes, float]]:
     """Times of steps of all widths, pass after pass, and the seconds that each pass took.
 
-    `had` passes are there already. It starts no pass that would exceed the budget, once there are
-    the least. Raises `HarnessError` where steps cannot be timed.
+    `had` passes exist already. After the minimum, it stops before a pass that would exceed the
+    budget. Raises `HarnessError` if steps cannot be timed.
     """
     began, pass_s = clock(), 0.0
     for done in range(had, PASSES):
@@ -68,7 +67,7 @@ def passes(
 
 
 def verification_curve(session: Stepped, *, widest: int) -> VerificationProbe:
-    """Median milliseconds of a target's step that is fed 1, 2 … `widest` tokens after a prompt."""
+    """Median milliseconds of a target's step over 1, 2 … `widest` tokens after a prompt."""
     widths = range(1, widest + 1)
     found = [times for times, _ in passes(session, widths)]
     by_width = zip(*(times.ms for times in found), strict=True)
@@ -93,7 +92,7 @@ def step_times(model: Stepping, prompt: Sequence[int], widths: Sequence[int]) ->
 
 
 def curve_of(times_ms: Mapping[int, Sequence[float]], *, context_tokens: int) -> VerificationProbe:
-    """The medians of the times of steps by width, each of which has at least one."""
+    """The median step time of each width; every width needs at least one time."""
     return VerificationProbe(
         context_tokens=context_tokens,
         repeats=min(map(len, times_ms.values())),
@@ -103,7 +102,7 @@ def curve_of(times_ms: Mapping[int, Sequence[float]], *, context_tokens: int) ->
 
 
 def _step_ms(model: Stepping, tokens: Sequence[int], *, held: int) -> float:
-    """How long one step takes; afterwards the model holds what it held before."""
+    """The time of one step, which is rolled back afterwards."""
     began = time.perf_counter()
     model.step(tokens)
     spent_ms = (time.perf_counter() - began) * 1000
@@ -112,9 +111,9 @@ def _step_ms(model: Stepping, tokens: Sequence[int], *, held: int) -> float:
 
 
 def drafting_cost(model: Stepping, *, draft: str, first: int) -> DraftingProbe:
-    """Median milliseconds in which a draft model that holds a prompt proposes one token.
+    """Median milliseconds of a draft model to propose one token after a prompt.
 
-    `first` is its choice after the prompt. What it proposes stays in its text.
+    `first` is its choice after the prompt. Its proposals stay in its text.
     """
     token = first
     samples_ms: list[float] = []

@@ -1,4 +1,4 @@
-"""A command that starts a server, as a person writes it, with a place for its port."""
+"""A command that starts a server, as a user writes it, with a placeholder for its port."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from schemas.server_arguments import PORT
 
 
 def command_words(command: str, *, option: str) -> tuple[str, ...]:
-    """The words of a command line. Raises `BadInputError` when it has no place for a port."""
+    """The words of a command line. Raises `BadInputError` without a placeholder for the port."""
     try:
         words = tuple(split_command(command))
     except ValueError as error:

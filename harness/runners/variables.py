@@ -9,7 +9,7 @@ from schemas.submission import Variable
 def variables(environment: Mapping[str, str]) -> tuple[Variable, ...]:
     """The variables that a result records, sorted by name.
 
-    A card that is named by its serial number (`GPU-…`) is left out.
+    Cards named by their serial number (`GPU-…`) are left out.
     """
     return tuple(
         Variable(name=name, value=value)

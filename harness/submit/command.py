@@ -18,14 +18,14 @@ from harness.submit import pull_request as submission
 from schemas.codec import Json
 from schemas.submission import Submission
 
-# What puts the output of a command on the clipboard.
+# Programs that copy a command's output to the clipboard.
 _COPIERS = {"win32": "clip", "darwin": "pbcopy"}
 _OF_LINUX = ("wl-copy", "xclip -selection clipboard")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitOptions:
-    """Where a result goes, whose it is, and what it replaces."""
+    """The destination of a result, its contributor, and the result that it replaces."""
 
     repository: Path | None = option(
         "Your clone of the project. Default: the one you are in.", metavar="FOLDER"
@@ -110,7 +110,7 @@ def _send(file: Sequence[str], path: Path, checkout: Path, options: SubmitOption
 
 
 def _already(path: Path, checkout: Path) -> str | None:
-    """Why a placed result is not sent; `None` for a new one."""
+    """Why a placed result is not sent again; `None` for a new one."""
     if (day := submission.accepted_since(path, checkout)) is not None:
         return f"Already accepted, since {day}: {path.relative_to(checkout).as_posix()}"
     if submission.was_submitted(path, checkout):

@@ -24,7 +24,7 @@ _TIMEOUT_S = 300
 
 
 def accepted(path: Path) -> Submission:
-    """The submission in a file that may be submitted. Raises `RefusedError` for any other."""
+    """The valid submission in a file. Raises `RefusedError` for an invalid one."""
     result = read(files.result_bytes(path), file=path.name)
     if not isinstance(result, Submission):
         lines = "\n".join(finding.line() for finding in result)
@@ -33,7 +33,7 @@ def accepted(path: Path) -> Submission:
 
 
 def signed(submission: Submission, contributor: str | None) -> Submission:
-    """The submission with its contributor. Raises `BadInputError` where it names another one."""
+    """The submission with its contributor. Raises `BadInputError` if it names another one."""
     if contributor is None or submission.contributor == contributor:
         return submission
     if submission.contributor is not None:
@@ -42,7 +42,7 @@ def signed(submission: Submission, contributor: str | None) -> Submission:
 
 
 def find_checkout(start: Path) -> Path:
-    """The clone that contains `start`. Raises `BadInputError` outside of a clone."""
+    """The clone that contains `start`. Raises `BadInputError` outside a clone."""
     for folder in (start, *start.parents):
         if (folder / _SIGN_OF_A_CHECKOUT).is_file():
             return folder
@@ -53,7 +53,7 @@ def find_checkout(start: Path) -> Path:
 
 
 def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
-    """The submission, replacing an earlier result. Raises `BadInputError` if that is not there."""
+    """The submission, replacing an earlier result. Raises `BadInputError` if it must not."""
     there = next((each for each in _places(name, checkout) if each.is_file()), None)
     if there is None:
         raise BadInputError(
@@ -74,7 +74,7 @@ def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
 
 
 def write_result(submission: Submission, checkout: Path) -> Path:
-    """Write a submission to its place and return the path. The same content changes nothing."""
+    """Write a submission to its place and return the path. An existing file is kept."""
     data = canonical_bytes(encode(submission))
     flat, dated = _places(canonical_name(submission, data), checkout)
     in_flat = sum(1 for _ in flat.parent.glob("*.json"))
@@ -91,7 +91,7 @@ def write_result(submission: Submission, checkout: Path) -> Path:
 
 
 def as_text(submission: Submission) -> str:
-    """The text for the issue form. Raises `BadInputError` where the form cannot hold it."""
+    """The text for the issue form. Raises `BadInputError` if it is too long."""
     text = to_text(canonical_bytes(encode(submission)))
     if len(text) > MOST_CHARACTERS:
         raise BadInputError(
@@ -102,7 +102,7 @@ def as_text(submission: Submission) -> str:
 
 
 def form_address() -> str | None:
-    """Where the issue form is, if this installation knows its repository."""
+    """The address of the issue form, if this installation knows its repository."""
     try:
         named = metadata.metadata("draftmap").get_all("Project-URL") or []
     except metadata.PackageNotFoundError:
@@ -113,13 +113,13 @@ def form_address() -> str | None:
 
 
 def _places(name: str, checkout: Path) -> tuple[Path, Path]:
-    """The paths that a result of this name may have: in the folder, or in that of its month."""
+    """The possible paths of a result with this name: in the folder, or in its month's."""
     folder = checkout / COMMUNITY
     return folder / name, folder / (dated_folder(name) or "") / name
 
 
 def branch(path: Path) -> str:
-    """The branch that a placed file is submitted on."""
+    """The branch for the submission of a placed file."""
     return f"result/{path.stem}"
 
 
@@ -129,7 +129,7 @@ def was_submitted(path: Path, checkout: Path) -> bool:
 
 
 def accepted_since(path: Path, checkout: Path) -> str | None:
-    """The day on which the collection got a placed file; `None` if it does not have it."""
+    """The day on which the collection accepted a placed file; `None` if it did not."""
     main = next((each for each in ("origin/HEAD", "main") if _has(each, checkout)), "HEAD")
     command = (
         "git",
@@ -144,19 +144,19 @@ def accepted_since(path: Path, checkout: Path) -> str | None:
 
 
 def login(checkout: Path) -> str | None:
-    """The account that `gh` would open the pull request with; `None` where it is unknown."""
+    """The GitHub account of `gh`; `None` if unknown."""
     answer = _run(("gh", "api", "user", "--jq", ".login"), checkout)
     return answer.stdout.strip() or None if answer.returncode == 0 else None
 
 
 def steps(path: Path, checkout: Path, author: str | None = None) -> tuple[tuple[str, ...], ...]:
-    """The commands that make a pull request of a placed file; `author` is whose result it is."""
+    """The commands that open a pull request for a placed file; `author` sends it."""
     title = f"Result: {path.stem}"
-    # From a fork, GitHub finds the branch by its owner.
+    # In a fork, GitHub finds the branch by its owner.
     head = branch(path) if author is None else f"{author}:{branch(path)}"
-    # The check that the pull request will run, from the clone's own code: a separate process, since
-    # this package imports nothing of the pipeline. The base is the remote's default branch, else
-    # the previous branch.
+    # The pull request's check, run from the clone's code as a separate process, since this package
+    # must not import the pipeline. The base is the remote's default branch, else the previous
+    # branch.
     base = "origin/HEAD" if _has("origin/HEAD", checkout) else "@{-1}"
     gate = (sys.executable, "-m", "pipeline.intake", "gate", "--base", base, "--head", "HEAD")
     sender = () if author is None else ("--author", author)
@@ -167,7 +167,7 @@ def steps(path: Path, checkout: Path, author: str | None = None) -> tuple[tuple[
         *([(*gate, *sender)] if (checkout / _GATE).is_file() else []),
         ("git", "push", "-u", "origin", branch(path)),
         ("gh", "pr", "create", "--title", title, "--body", _BODY, "--head", head),
-        # Back, so that the next result does not build on this one.
+        # Switch back, so that the next result does not build on this one.
         ("git", "switch", "-"),
     )
 
@@ -176,7 +176,7 @@ _BODY = "A measured result, made and checked by the harness. Licence of the data
 
 
 def obstacle(checkout: Path) -> str | None:
-    """Why no pull request can be opened from here, and the way out; `None` if one can."""
+    """Why no pull request can be opened from here, with a remedy; `None` if one can."""
     for program in ("git", "gh"):
         if shutil.which(program) is None:
             return f"{program} is not installed"
@@ -186,7 +186,7 @@ def obstacle(checkout: Path) -> str | None:
 
 
 def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iterator[str]:
-    """Run the steps and yield each, and the address. Raises `MachineError` with the rest."""
+    """Run the steps and yield each, and the URL. Raises `MachineError` with the remaining ones."""
     for number, command in enumerate(commands):
         yield pasted(command)
         done = _run(command, checkout)
@@ -199,7 +199,7 @@ def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iter
 
 
 def _has(reference: str, checkout: Path) -> bool:
-    """Whether a clone has a branch, its own or a remote's."""
+    """Whether a clone has a branch, local or remote."""
     command = ("git", "rev-parse", "--verify", "--quiet", reference)
     return _run(command, checkout).returncode == 0
 
@@ -208,12 +208,12 @@ def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[st
     """The result of a program; a missing or hanging program counts as failed."""
     words = list(command)
     try:
-        # git and gh with words of our own and a file name in canonical form.
+        # git and gh with our own arguments and a file name in canonical form.
         return subprocess.run(  # noqa: S603
             words,
             cwd=folder,
             capture_output=True,
-            encoding="utf-8",  # whatever the console's code page is
+            encoding="utf-8",  # regardless of the console's code page
             errors="replace",
             timeout=_TIMEOUT_S,
             check=False,

@@ -1,1 +1,1 @@
-"""Finds the method and depth for a machine: what may be tried, the stages, the report."""
+"""Finds the method and depth for a machine: candidates, stages, report."""

@@ -1,4 +1,4 @@
-"""Decide a tune: the leader of a race, the arms that are dropped, and the certificate.
+"""Decide a tune: the leader of a race, the arms to drop, and the certificate.
 
 Times are logarithms of milliseconds per token, by arm, prompt and block; two arms are only compared
 over prompts and blocks that both ran. `bench/tune.py` runs this against known truth.
@@ -20,24 +20,24 @@ from schemas.submission import Submission
 
 Times = Mapping[str, Mapping[tuple[str, int], float]]
 
-# How far a forecast of the ratio of two depths is taken to be off, as a logarithm: it weighs the
-# forecast against a few noisy blocks.
+# The assumed error of a forecast ratio of two depths, as a logarithm: it weighs the forecast
+# against a few noisy blocks.
 FORECAST_ERROR = 0.04
-# How many arms are raced, and in how many blocks; how often the certificate repeats its prompts: a
-# prompt more says more about other prompts than a repetition of one.
+# The raced arms and their blocks, and the certificate's repetitions of its prompts: another prompt
+# says more about other prompts than a repetition.
 RACED = 4
 RACE_BLOCKS = 4
 CERTIFICATE_BLOCKS = 2
-# An arm is dropped at this level of Student's t; there are several looks at several arms.
+# An arm is dropped at this level of Student's t, which allows for several looks at several arms.
 DROP_LEVEL = 0.985
 LEVEL = 0.95
-# Arms that are known to be this close need no further block.
+# Arms shown to be this close need no further block.
 SAME = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedRatio:
-    """How many times as fast one arm is as another; without an interval if nothing has a spread."""
+    """One arm's speed divided by another's; without an interval if the spread is unknown."""
 
     estimate: float
     interval: Interval | None
@@ -45,12 +45,12 @@ class SpeedRatio:
 
     @property
     def slower(self) -> bool:
-        """Whether the arm is known to be the slower one."""
+        """Whether the arm is clearly slower."""
         return self.interval is not None and self.interval.high < 1
 
     @property
     def apart(self) -> float:
-        """How far apart the two are at most, as a logarithm."""
+        """The largest difference within the interval, as a logarithm."""
         if self.interval is None:
             return math.inf
         return math.log(max(1 / self.interval.low, self.interval.high))
@@ -62,7 +62,7 @@ class SpeedRatio:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """A race after a block: arms by merit, those to drop, and whether it is decided."""
+    """A race after a block: arms by merit, arms to drop, and whether it is decided."""
 
     ranked: tuple[str, ...]
     dropped: frozenset[str]
@@ -71,10 +71,10 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The end of a tune: the arm to use, `None` for no speculation, and the ratio to the baseline.
+    """The end of a tune: the arm to use, `None` for no speculation, and its ratio to the baseline.
 
-    `undecided` is how far at most the best arm and no speculation are apart, as a logarithm, where
-    neither is shown to be the faster.
+    `undecided` is the largest difference, as a logarithm, between the best arm and no speculation,
+    if neither is shown to be faster.
     """
 
     pick: str | None
@@ -84,7 +84,7 @@ class Verdict:
 
 
 def times_of(submission: Submission) -> Times:
-    """The times of all trials that finished, all by the clock that all of them have."""
+    """The times of all finished trials, by a clock that all of them have."""
     timed = tuple(trial for trial in submission.trials if is_timed(trial))
     by = clock(timed)
     found: dict[str, dict[tuple[str, int], float]] = {}
@@ -106,10 +106,10 @@ def merge_times(first: Times, second: Times) -> Times:
 def speed_ratio(
     times: Times, arm: str, over: str, *, level: float = LEVEL, passes: bool = False
 ) -> SpeedRatio | None:
-    """How many times as fast an arm is as another over their common prompts and blocks.
+    """An arm's speed over another's on their common prompts and blocks.
 
-    The time ratio of the prompts' medians, as in a result (`estimates.intervals`). Where arms take
-    turns after whole `passes`, what disturbs a pass disturbs all its prompts, so the spread between
+    The time ratio of the prompts' medians, as in a result (`estimates.intervals`). If arms
+    alternate after whole `passes`, a disturbed pass affects all its prompts, so the spread between
     blocks is added, and a single block gives no interval. `None` without a common prompt.
     """
     pairs = [*_pairs(times, arm, over).values()]
@@ -137,8 +137,8 @@ def standing(
 ) -> Standing:
     """The leader among the `running` arms, the arms to drop, and whether the race is over.
 
-    The baseline is not among them: it runs with them to the end. The race is over once the
-    remaining arms are equally fast, or all of them are slower than the baseline.
+    The baseline is not among them: it runs to the end. The race is over once the remaining arms
+    are equally fast, or all of them are slower than the baseline.
     """
     ranked = merit(times, predicted, running, passes=passes)
     leader, *others = ranked
@@ -157,7 +157,7 @@ def standing(
 def merit(
     times: Times, predicted: Mapping[str, float], running: Collection[str], *, passes: bool = False
 ) -> tuple[str, ...]:
-    """The arms, fastest first: each difference measured, drawn towards its forecast by its error.
+    """The arms, fastest first, by measured differences shrunk towards their forecasts.
 
     Arms without a measurement come last.
     """
@@ -187,7 +187,7 @@ def _drawn(
 def inseparable(
     times: Times, arms: Sequence[str], pick: str, *, passes: bool = False
 ) -> tuple[tuple[str, ...], float]:
-    """The arms that may be as fast as the pick, and within which share of it they all are."""
+    """The arms that may be as fast as the pick, and the share of its speed they are all within."""
     close: dict[str, float] = {}
     for arm in arms:
         found = None if arm == pick else speed_ratio(times, arm, pick, passes=passes)
@@ -206,16 +206,16 @@ def certify(  # noqa: PLR0913 - two stages, and who ran in them
     tasks: Mapping[str, str] | None = None,
     passes: bool = False,
 ) -> Verdict | None:
-    """The verdict after the certificate; `None` when it has too few trials of the best arm.
+    """The verdict after the certificate; `None` if it has too few trials of the best arm.
 
-    Race and certificate together choose between the best arm and its rival. Whether speculation
-    helps, and by how much, is decided by the certificate alone: the race's prompts chose its arms
-    among all, so their luck favours them. The bounds allow for the choice between the two. `tasks`
-    are those of all prompts; where arms take turns after whole `passes`, tasks are not separated.
+    Race and certificate together choose between the best arm and its rival. The certificate alone
+    decides whether speculation helps, and by how much: the race's prompts chose the arms, so they
+    are biased in their favour. The bounds allow for the choice between the two. `tasks` has every
+    prompt's task; if arms alternate after whole `passes`, tasks are not separated.
     """
     if rival is not None:
         stages = (_gains(times, rival, best) for times in (race, certificate))
-        # Over both stages, each weighted by its number of prompts.
+        # The sum over both stages weights each by its number of prompts.
         if sum(median(each.values()) for gains in stages for each in gains.values()) > 0:
             best = rival
     gain = speed_ratio(certificate, best, baseline, passes=passes)
@@ -242,10 +242,10 @@ def _strata(
 
 
 def _bounds(strata: Strata, gain: SpeedRatio, choices: int, prompts: int) -> tuple[float, float]:
-    """Bounds of the logarithm of the gain over these very tasks, which allow for the choice.
+    """Bounds of the logarithm of the gain over exactly these tasks, allowing for the choice.
 
     They come from the spread within each task; without at least two prompts in every task, from
-    `gain`, which is over all tasks and so many prompts.
+    `gain`, which is over all tasks and this many prompts.
     """
     mean, error, freedom = math.log(gain.estimate), gain.error or math.inf, prompts - 1.0
     spread = spread_of_mean(residuals(strata))
@@ -256,7 +256,7 @@ def _bounds(strata: Strata, gain: SpeedRatio, choices: int, prompts: int) -> tup
 
 
 def _pairs(times: Times, arm: str, over: str) -> dict[str, tuple[float, float]]:
-    """Ms per token of the other arm and of this one by prompt: medians over common blocks."""
+    """Ms per token of the other arm and of this one, by prompt: medians over common blocks."""
     own, other = times.get(arm, {}), times.get(over, {})
     found: dict[str, list[int]] = {}
     for prompt, block in sorted(own.keys() & other.keys()):
@@ -271,7 +271,7 @@ def _pairs(times: Times, arm: str, over: str) -> dict[str, tuple[float, float]]:
 
 
 def _by_block(times: Times, arm: str, over: str) -> list[float]:
-    """The mean difference of the logarithms in each block."""
+    """The mean log speed of an arm over another in each block."""
     gains: dict[int, list[float]] = {}
     for by_block in _gains(times, arm, over).values():
         for block, gain in by_block.items():
@@ -280,7 +280,7 @@ def _by_block(times: Times, arm: str, over: str) -> list[float]:
 
 
 def _gains(times: Times, arm: str, over: str) -> dict[str, dict[int, float]]:
-    """By how much an arm is faster than another, by prompt and block that both ran."""
+    """The log speed of an arm over another, by prompt and block that both ran."""
     own, other = times.get(arm, {}), times.get(over, {})
     found: dict[str, dict[int, float]] = {}
     for prompt, block in sorted(own.keys() & other.keys()):

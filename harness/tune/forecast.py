@@ -1,7 +1,7 @@
-"""Forecast the speedup at every depth from one run at the largest, and choose what to race.
+"""Forecast the speedup at every depth from one run at the largest, and choose the arms to race.
 
 Acceptance by position gives the tokens per round of a smaller depth; the probes, or the rounds of
-two depths, give what a round costs.
+two depths, give the cost of a round.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,13 +14,13 @@ from estimates import decomposition as parts
 from estimates.pairing import pair
 from schemas.submission import Arm, Probes, Submission, Trial
 
-# A forecast that is further behind the best one than this is not raced.
+# Forecasts further than this behind the best one are not raced.
 PLAUSIBLE = 0.10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A configuration that may be raced; `predicted` is `None` where nothing predicts it."""
+    """A configuration that may be raced; `predicted` is `None` without a forecast."""
 
     id: str
     family: str
@@ -30,17 +30,17 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drafts:
-    """One deep run: the chance of each position, and the rounds by drafted length."""
+    """One deep run: the acceptance of each position, and the rounds by drafted length."""
 
     chances: Sequence[float]
     lengths: Sequence[int]
 
 
 def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] | None:
-    """The speedup at depth 1, 2 … of a method that was measured at one depth or several.
+    """The speedup at depth 1, 2 … of a method that was measured at one or more depths.
 
-    Acceptance is the deepest arm's. `None` where that arm has no pair with its baseline, or its
-    rounds are not known.
+    Acceptance is the deepest arm's. `None` if that arm has no pair with its baseline, or its
+    rounds are unknown.
     """
     costs: dict[int, float] = {}
     for arm in sorted(arms, key=lambda arm: arm.method.n_max or 0):
@@ -65,7 +65,7 @@ def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] 
 
 
 def _drafts(trials: Sequence[Trial], depth: int) -> Drafts:
-    """What trials at the largest depth drafted; a server may count no drafted lengths."""
+    """The drafts of trials at the largest depth; some servers count no drafted lengths."""
     lengths, chances = parts.drafted_lengths(trials), parts.position_acceptance(trials)
     if not chances:
         counted = parts.accepted_lengths(trials)
@@ -88,7 +88,7 @@ def _probed(arm: Arm, probes: Probes | None, depth: int) -> tuple[tuple[float, .
 def over_prompts(prompts: Sequence[Drafts], costs: Sequence[float]) -> tuple[float, ...]:
     """The speedup at depth 1, 2 …: the time ratio over the deep runs of several prompts.
 
-    Each prompt is forecast by itself, as taking this share of the time without speculation.
+    Each prompt is forecast separately, as a share of its time without speculation.
     """
     shares = [
         [1 / each for each in forecast(prompt.chances, prompt.lengths, costs)] for prompt in prompts
@@ -101,8 +101,8 @@ def forecast(
 ) -> tuple[float, ...]:
     """The speedup at depth 1, 2 …, from one run at the largest depth.
 
-    `chances` are those of each position, `lengths` the rounds by drafted length, `costs[d]` what a
-    round that drafts d tokens costs in tokens of the baseline. A smaller depth cuts drafts short.
+    `chances` is the acceptance by position, `lengths` the rounds by drafted length, `costs[d]` the
+    cost of a round with d drafted tokens in baseline tokens. A smaller depth cuts drafts short.
     """
     found: list[float] = []
     for depth in range(1, len(costs)):
@@ -113,7 +113,7 @@ def forecast(
 
 
 def chances_from(accepted: Sequence[int], depth: int) -> tuple[float, ...]:
-    """Acceptance by position where every round drafted `depth` tokens; the last one is known."""
+    """Acceptance by position if every round drafted `depth` tokens."""
     chances = []
     for position in range(1, min(depth + 1, len(accepted))):
         at_risk = sum(accepted[position - 1 :])
@@ -126,7 +126,7 @@ def costs_from_steps(
 ) -> tuple[float, ...]:
     """R of a round by drafted length from probes: `step_ms[w - 1]` is a step over w tokens.
 
-    `measured` is the mean cost of the rounds of `lengths`; what the probes miss of it (a longer
+    `measured` is the mean cost of the rounds of `lengths`; the part that the probes miss (a longer
     context, the loop itself) is spread over the drafted tokens.
     """
     plain = [(step + d * draft_ms) / step_ms[0] for d, step in enumerate(step_ms)]
@@ -137,10 +137,10 @@ def costs_from_steps(
 
 
 def costs_from_rounds(measured: Mapping[int, float], deepest: int) -> tuple[float, ...]:
-    """R by drafted length where only some depths were measured: straight lines between them.
+    """R by drafted length if only some depths were measured, by linear interpolation.
 
-    Below the smallest measured depth the first two give the slope, if that leaves a round without
-    a draft at least the cost of a token; else the line starts there.
+    Below the smallest measured depth the first two give the slope; a round without a draft costs
+    at least one token.
     """
     known = sorted(measured.items())
     slope = (known[1][1] - known[0][1]) / (known[1][0] - known[0][0]) if len(known) > 1 else 0.0
@@ -157,9 +157,9 @@ def costs_from_rounds(measured: Mapping[int, float], deepest: int) -> tuple[floa
 def shortlist(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ...]:
     """The candidates worth racing, best forecast first.
 
-    Those within `PLAUSIBLE` of the best, thinned evenly to `most` (neighbouring depths differ by
-    less than the forecast errs); the best of each family comes before the second of any. Without a
-    forecast a candidate is always worth a race.
+    Candidates within `PLAUSIBLE` of the best are thinned evenly to `most` (neighbouring depths
+    differ by less than the forecast's error); the best of each family comes before the second of
+    any. A candidate without a forecast is always worth a race.
     """
     unknown = [each for each in candidates if each.predicted is None]
     known = sorted(
@@ -178,7 +178,7 @@ def shortlist(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ..
 
 
 def _spread(rest: list[Candidate], chosen: list[Candidate], room: int) -> Iterator[Candidate]:
-    """The candidates farthest in depth from those chosen; among equals, the best forecast first."""
+    """The candidates farthest in depth from the chosen ones; the forecast decides among equals."""
     taken = list(chosen)
     while rest and len(taken) < room:
         nearest = {each.id: _nearest(each, taken) for each in rest}

@@ -1,17 +1,17 @@
-"""The options of `draftmap tune` about its search."""
+"""The search options of `draftmap tune`."""
 
 from dataclasses import dataclass
 
 from harness.options import option
 
 _PANEL = "The search"
-# Heads and block drafters are trained for a few positions; a file says no more than that.
+# Heads and block drafters are trained for a few positions; files do not state how many.
 DEEPEST_HEAD = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
-    """How long a tune may take, and how far it looks."""
+    """The time limit of a tune, and its largest depth."""
 
     budget_min: float = option(
         "Time limit for everything together. With more time the intervals get narrower; with too "

@@ -23,13 +23,13 @@ from schemas.vocabulary import say, sentence
 
 State = Literal["forecast", "dropped", "raced", "certified"]
 OFF = "none"
-# A bound on how far apart arms are says something only below this.
+# A bound on the difference between arms is informative only below this.
 _CLOSE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
-    """An arm that was considered: its forecast, and its speedup where it was run."""
+    """An arm that was considered: its forecast, and its speedup if it ran."""
 
     arm: ArmPlan
     family: str
@@ -41,9 +41,9 @@ class Contender:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a tune found. `verdict` is `None` where it ended before its certificate.
+    """The findings of a tune. `verdict` is `None` if it ended before its certificate.
 
-    `leader` is the best arm so far; those in `close` may be as fast, all of them within `within`.
+    `leader` is the best arm so far; the arms in `close` may be as fast, all of them to `within`.
     """
 
     contenders: tuple[Contender, ...]
@@ -57,7 +57,7 @@ class Outcome:
 
     @property
     def submission(self) -> Submission:
-        """The last stage's: the certificate, unless the tune was cut short."""
+        """The last stage's submission: the certificate's, unless the tune was cut short."""
         return [*self.stages.values()][-1]
 
     @property
@@ -66,17 +66,17 @@ class Outcome:
 
     @property
     def raced(self) -> int:
-        """Among how many arms the best was chosen."""
+        """The number of arms from which the best was chosen."""
         return sum(each.state != "forecast" for each in self.contenders)
 
     @property
     def certified(self) -> bool:
-        """Whether the certificate holds a figure."""
+        """Whether there is a certified figure."""
         return self.verdict is not None
 
 
 def speedup(outcome: Outcome) -> SpeedRatio | None:
-    """The speedup of the best arm, as the result file has it; else the race's, not certified."""
+    """The speedup of the best arm as in the result file, else the race's, uncertified."""
     leader, found = outcome.leader, certified(outcome)
     if leader is None or leader.gain is None:
         return None
@@ -90,13 +90,13 @@ def speedup(outcome: Outcome) -> SpeedRatio | None:
 
 
 def certified(outcome: Outcome) -> SettingFigures | None:
-    """What the certificate says of the best arm; `None` without one."""
+    """The certified figures of the best arm; `None` without a certificate."""
     name = outcome.leader.arm.id if outcome.leader else None
     return next((each for each in _settings(outcome) if each.arm.id == name), None)
 
 
 def recommended(outcome: Outcome) -> bool:
-    """Whether the best arm is to be used: it helps, and whole requests are not clearly slower."""
+    """Whether to use the best arm: it helps, and whole requests are not clearly slower."""
     found = certified(outcome)
     picked = outcome.verdict is not None and outcome.verdict.pick is not None
     return picked and (found is None or judge(found.whole.whole_request_interval) != "hurts")
@@ -160,7 +160,7 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
 
 
 def _apart(share: float) -> str:
-    """How far apart arms are at most, as far as that says anything."""
+    """The largest possible difference between arms, if that is informative."""
     return (
         f"are within {say.percent(share, 1)} of each other" if share < _CLOSE else "may differ much"
     )
@@ -194,7 +194,7 @@ def _certified(outcome: Outcome, leader: Contender, gain: SpeedRatio) -> Iterato
 
 
 def as_json(outcome: Outcome, *, command: ServeLine | None, path: Path | None) -> dict[str, Json]:
-    """The tune for machines. `pick` is `None` where nothing was certified."""
+    """The tune as JSON. `pick` is `None` if nothing was certified."""
     gain = speedup(outcome)
     return {
         "pick": _pick(outcome, command),
@@ -229,7 +229,7 @@ def as_json(outcome: Outcome, *, command: ServeLine | None, path: Path | None) -
 
 
 def _undecided(outcome: Outcome) -> float | None:
-    """How close the best arm and no speculation are, where nothing else is known."""
+    """The largest difference between the best arm and no speculation, if undecided."""
     if outcome.verdict is None or outcome.verdict.undecided is None:
         return None
     return math.expm1(outcome.verdict.undecided)
@@ -238,7 +238,7 @@ def _undecided(outcome: Outcome) -> float | None:
 def _pick(outcome: Outcome, command: ServeLine | None) -> Json:
     if outcome.verdict is None or outcome.leader is None:
         return None
-    # The note is what a reader must know where the line is not what was measured.
+    # The note tells how the line differs from the measurement.
     line: dict[str, Json] = {
         "command": command.text if command else None,
         "note": command.note if command else None,

@@ -1,4 +1,4 @@
-"""Choose what a tune may try: methods at every depth, and the prompts of each stage."""
+"""Choose the candidates of a tune: methods at every depth, and the prompts of each stage."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,15 +21,16 @@ from schemas.vocabulary import METHODS
 
 StageName = Literal["look", "race", "certificate"]
 
-# Prompts of the race and of the certificate, where the suite has enough.
+# Prompts of the race and of the certificate, if the suite has enough.
 _RACE_PROMPTS, _CERTIFICATE_PROMPTS = 8, 24
 _FEWEST_PROMPTS = 4
-# The look takes this much of the budget at most, where it has anything to forecast from.
+# The look takes at most this share of the budget, once it has data for a forecast.
 LOOK_SHARE = 1 / 3
-# Of the time after the look; the rest is the certificate's, which runs the best two and baseline.
+# The race's share of the time after the look. The certificate, which runs the best two and the
+# baseline, has the rest.
 RACE_SHARE = 0.45
 _CERTIFIED_ARMS = 3
-# A block of the fewest prompts: that of a race between two arms, and that of a certificate.
+# The smallest block, of a race between two arms or of a certificate.
 LEAST_TRIALS = _FEWEST_PROMPTS * _CERTIFIED_ARMS
 
 
@@ -46,8 +47,8 @@ class Family:
         return max(self.arms)
 
     def scouts(self, *, probed: bool) -> tuple[ArmPlan, ...]:
-        """The arms that predict all others: more where an engine cannot time its steps."""
-        # Between two of them costs are taken to be a straight line; kernels change in between.
+        """The arms that predict all others: more of them if an engine cannot time its steps."""
+        # Costs between two depths are interpolated linearly, but kernels change in between.
         more = () if probed else (2, max(1, self.deepest // 4), 8)
         depths = {*more, self.deepest}
         return tuple(self.arms[depth] for depth in sorted(depths & self.arms.keys()))
@@ -76,7 +77,7 @@ def families(
 
 
 def depths_of(method: Method, deepest: int) -> tuple[int, ...]:
-    """The depths that a method is tried at; its own alone where it has no depth to set."""
+    """The depths at which a method is tried; just 0 for a method without a depth to set."""
     entry = METHODS[method.type]
     if entry.control is not None or entry.instrument or not entry.drafts:
         return ()
@@ -88,7 +89,7 @@ def depths_of(method: Method, deepest: int) -> tuple[int, ...]:
 
 
 def _name(arm: ArmPlan, drafts: Sequence[ModelFile]) -> str:
-    """`Draft model`, with the draft's name where there are several."""
+    """`Draft model`, with the draft's name if there are several."""
     label = depths.label(arm.method)
     draft = arm.method.draft
     several = len(drafts) > 1 and draft is not None
@@ -97,7 +98,7 @@ def _name(arm: ArmPlan, drafts: Sequence[ModelFile]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompts:
-    """The prompts of the race, and those of the certificate, which chose nothing."""
+    """The prompts of the race, and those of the certificate, which did not choose arms."""
 
     race: tuple[SuitePrompt, ...]
     certificate: tuple[SuitePrompt, ...]
@@ -105,7 +106,7 @@ class Prompts:
 
     @property
     def race_trials(self) -> int:
-        """Trials of the race, where the budget does not cut it short."""
+        """Trials of the race, unless the budget cuts it short."""
         return len(self.race) * (self.raced + 1) * RACE_BLOCKS
 
     @property
@@ -113,7 +114,7 @@ class Prompts:
         return len(self.certificate) * _CERTIFIED_ARMS * CERTIFICATE_BLOCKS
 
     def fitting(self, *, trial_s: float, left_s: float) -> "Prompts":
-        """The prompts of which two blocks of race and certificate each fit into the time."""
+        """As many prompts as allow two blocks each of race and certificate in the time."""
         trials = RACE_SHARE * left_s / (2 * trial_s)
         raced = next((arms for arms in (RACED, 3) if trials >= (arms + 1) * _FEWEST_PROMPTS), 2)
         certificate = int((1 - RACE_SHARE) * left_s / (2 * _CERTIFIED_ARMS * trial_s))
@@ -125,10 +126,10 @@ class Prompts:
 
 
 class TimeLeft:
-    """How long the rest of a whole tune takes: its trials at the pace so far, within the budget."""
+    """Estimates the rest of a tune: its trials at the pace so far, within the budget."""
 
     def __init__(self, budget_s: float, prompts: Prompts, clock: Callable[[], float]) -> None:
-        """`prompts` are those of a tune that the budget does not cut short."""
+        """`prompts` are for a tune that the budget does not cut short."""
         self._ends_s = clock() + budget_s
         self._look_ends_s = clock() + LOOK_SHARE * budget_s
         self._clock, self._stages = clock, RemainingTime(clock=clock)
@@ -156,13 +157,13 @@ class TimeLeft:
         if stage == "look":
             here_s = min(here_s, max(self._trial_s, self._look_ends_s - now))
         later = {"look": self._race + self._certificate, "race": self._certificate}.get(stage, 0)
-        # A block that was started is finished; none is that would not end within the budget.
+        # A started block is finished, but no block starts that would exceed the budget.
         least_s = min(here_s, self._trial_s * LEAST_TRIALS)
         return max(least_s, min(here_s + self._trial_s * later, self._ends_s - now))
 
 
 def split(prompts: Sequence[SuitePrompt]) -> Prompts:
-    """Two sets that share no prompt, each with as many tasks as it can. Raises `BadInputError`."""
+    """Two disjoint sets of prompts, each with as many tasks as possible. Raises `BadInputError`."""
     if len(prompts) < _FEWEST_PROMPTS:
         raise BadInputError(
             f"a tune needs {_FEWEST_PROMPTS} prompts, some to choose by and others to check the "
@@ -192,7 +193,7 @@ def stage(
     """A stage of a tune: the baseline and these arms on these prompts."""
     baseline = next(arm for arm in base.arms if arm.role == "baseline")
     used = {arm.method.draft for arm in arms}
-    if any(arm.method.chain for arm in arms):  # which names no draft
+    if any(arm.method.chain for arm in arms):  # a chain names no draft
         used |= {draft.model.id for draft in base.drafts}
     return replace(
         base,

@@ -1,4 +1,4 @@
-"""Watches the time of a tune: whether the look is long, and whether another stage has time."""
+"""Watches the time of a tune: when to end the look, and whether another stage fits."""
 
 from collections.abc import Callable, Mapping
 
@@ -7,15 +7,14 @@ from harness.report.events import ArmFailed, Event, TrialEnded, WarmedUp
 from harness.tune.search import LEAST_TRIALS, LOOK_SHARE, StageName
 from schemas.submission import Submission
 
-# More time than their answers take: engines are loaded, and machines slow down.
+# A margin over the time of answers: engines are loaded, and machines slow down.
 _ROOM = 1.5
 
 
 class TimeSpent:
-    """The time of a tune by `clock`, in seconds, and what happened in its current stage.
+    """The time of a tune by `clock`, in seconds, and the events of its current stage.
 
-    `stages` are those that ended; those of an earlier part of a resumed tune count with their
-    trials.
+    `stages` have ended; stages from before a resumption count with the times of their trials.
     """
 
     def __init__(
@@ -46,15 +45,15 @@ class TimeSpent:
                 pass
 
     def spent_s(self) -> float:
-        """Seconds since the tune began, or those of its trials if they are more."""
+        """Seconds since the tune began, or the sum of its trials if that is more."""
         return max(self._clock() - self._began_s, sum(self._walls_s()))
 
     def left_s(self, share: float = 1.0) -> float:
-        """A share of what is left of the budget."""
+        """A share of the remaining budget."""
         return share * (self._limit_s - self.spent_s())
 
     def look_is_long(self) -> bool:
-        """Whether it has had its share, or leaves too little for a race and a certificate."""
+        """Whether it has used its share, or leaves too little for a race and a certificate."""
         pace_s = (self._clock() - self._first_s) / max(1, len(self.trials) - 1)
         least_s = _ROOM * 2 * LEAST_TRIALS * pace_s
         return self.spent_s() > LOOK_SHARE * self._limit_s or self.left_s() < least_s

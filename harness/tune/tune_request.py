@@ -56,7 +56,7 @@ from schemas.method import Method
 from schemas.vocabulary import say
 
 _DEPTH = "{depth}"
-# Arguments that only measuring needs: those with a value, and flags.
+# Arguments for measuring only: with a value, and flags.
 _MEASURING = frozenset({"--host", "--port", "-np", "-b", "-ub", "--cache-ram", "-lv"})
 _ALONE = frozenset({"--no-webui", "--metrics"})
 _STAGES: Mapping[StageName, str] = {"look": "1 look", "race": "2 race", "certificate": "3 certify"}
@@ -64,7 +64,7 @@ _STAGES: Mapping[StageName, str] = {"look": "1 look", "race": "2 race", "certifi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
-    """An engine whose servers, if it has any, are started for the depths of a stage."""
+    """An engine, with its servers, if any, started at the depths of a stage."""
 
     chosen: ChosenEngine
     families: Sequence[Family]
@@ -75,7 +75,7 @@ class Stages:
         return engine.on(campaign), engine.adapter().open
 
     def command(self, campaign: Campaign, arm: ArmPlan) -> ServeLine | None:
-        """The line for daily use of an arm; `None` for servers that run already."""
+        """The command for daily use of an arm; `None` for servers that run already."""
         lines = self._with_depths(campaign).commands(campaign)
         if lines:
             words = split_command(lines[campaign.arms.index(arm)].replace("{port}", "8000"))
@@ -185,7 +185,7 @@ class TuneRequest(RunRequest):
         return path
 
     def print_plan(self) -> None:
-        """Print what a tune would consider. It fetches and measures nothing."""
+        """Print the candidates of a tune without fetching or measuring."""
         self.check()
         base, families = self._base(fetch=False)
         prompts = split(base.suite.prompts)
@@ -216,11 +216,11 @@ class TuneRequest(RunRequest):
     def _expected(
         self, base: Campaign, families: Sequence[Family], prompts: Prompts
     ) -> float | None:
-        """Seconds of the tune; `None` where a size is not known, or a GPU computes.
+        """Seconds of the tune; `None` if a size is unknown, or a GPU computes.
 
-        Raises `BadInputError` where the budget is too short for the smallest tune.
+        Raises `BadInputError` if the budget is too short for the smallest tune.
         """
-        if machine().gpus and base.settings.gpu_layers:  # the rate is the processor's
+        if machine().gpus and base.settings.gpu_layers:  # the rate is for the processor
             return None
         probed = base.interleaved == "prompt"
         scouts = [arm for each in families for arm in each.scouts(probed=probed)]
@@ -254,8 +254,8 @@ class TuneRequest(RunRequest):
 
 
 def _for_daily_use(words: Sequence[str], settings: RunSettings) -> Iterator[str]:
-    """A server's words without those that only a measurement needs or that are the default."""
-    # On a processor the figures are those of this many threads; an engine's own choice is another.
+    """A server's arguments without those for measuring only and those with default values."""
+    # On a processor the figures hold for this many threads; an engine's own default differs.
     left_out = {*_MEASURING, "-tb", *(("-t",) if machine().gpus and not settings.threads else ())}
     left_out |= {"-c"} if settings.context_tokens == DEFAULT_CONTEXT_TOKENS else set()
     given = iter(words)
@@ -269,7 +269,7 @@ def _for_daily_use(words: Sequence[str], settings: RunSettings) -> Iterator[str]
 
 
 def _command(outcome: Outcome, stages: Stages) -> ServeLine | None:
-    """The line for the pick; without one, the line of the baseline."""
+    """The command for the pick, or for the baseline without one."""
     if outcome.verdict is None or outcome.leader is None:
         return None
     campaign = outcome.campaigns["certificate"]
@@ -283,7 +283,7 @@ def _command(outcome: Outcome, stages: Stages) -> ServeLine | None:
 
 
 def run_again(method: Method) -> str:
-    """The `run` that measures one method of a tune again."""
+    """The `run` command that measures one method of a tune again."""
     valued = (*OUTPUT, "--method", *option_names(SearchOptions))
     valued += () if takes_draft(method) else ("--draft", "-md")
     given = given_words(sys.argv[2:], alone={RESUME}, valued=valued)

@@ -25,19 +25,19 @@ from harness.tune.search import RACE_SHARE, Family, Prompts, StageName, stage
 from harness.tune.time_spent import TimeSpent
 from schemas.submission import Submission
 
-# Where nothing forecasts a family, these of its depths are raced.
+# A family without a forecast is raced at these depths.
 _DEFAULT_DEPTHS = (2, 4, 8)
-# Reasons why a large depth fails where a small one may run.
+# Failures of a large depth that a small one may avoid.
 _OF_DEPTH = ("out-of-memory", "timed-out", "crashed")
 
-# A stage as an engine runs it, and its runner. Raises `HarnessError`.
+# Adapts a stage to an engine and returns its runner. Raises `HarnessError`.
 OnEngine = Callable[[Campaign], tuple[Campaign, Runner]]
 Observe = Callable[[StageName, Event], None]
 
 
 @dataclass(kw_only=True)
 class Tuner:
-    """One tune on one engine. `base` has the models and settings; its arms but one are ignored."""
+    """One tune on one engine. `base` has the models and settings; only its baseline arm is used."""
 
     on_engine: OnEngine
     base: Campaign
@@ -59,7 +59,7 @@ class Tuner:
         self.elapsed = TimeSpent(60 * self.search.budget_min, self.clock, self.stages)
         self._passes = self.base.interleaved == "block"
         candidates = self._look()
-        # As many prompts as the time allows, by the look's trials: the same after a kill.
+        # As many prompts as the look's trials allow, so that a resumed tune has the same.
         walls = [each.wall_ms / 1000 for each in self.stages["look"].trials if each.wall_ms]
         if walls:
             left_s = max(0.0, 60 * self.search.budget_min - sum(walls))
@@ -67,7 +67,7 @@ class Tuner:
         ranked: tuple[str, ...] = ()
         if self._goes_on():
             ranked = self._race(shortlist(candidates, self.prompts.raced))
-        # A pass more or less says nothing: two of each arm give an interval.
+        # A single pass has no spread: two of each arm give an interval.
         if ranked and self._goes_on(blocks=2 if self._passes else 1):
             self._certify(ranked)
         return self._outcome(candidates, ranked)
@@ -77,14 +77,14 @@ class Tuner:
             journal.remove(journal.path_of(campaign))
 
     def _look(self) -> list[Candidate]:
-        """Every depth with its forecast, from one block at the largest."""
+        """Every depth with its forecast, from one block at the largest depth."""
         scouts = {
             family.name: family.scouts(probed=self.base.interleaved == "prompt")
             for family in self.families
         }
         arms = [arm for arms in scouts.values() for arm in arms]
         seen = self._measure("look", arms, blocks=1, budget_s=None)
-        # An interrupted one may lack the largest depth, and is continued with --resume.
+        # An interrupted look may lack the largest depth; --resume continues it.
         if seen is None or self._interrupted:
             return []
         candidates: list[Candidate] = []
@@ -102,7 +102,7 @@ class Tuner:
         return candidates
 
     def _race(self, listed: Sequence[Candidate]) -> tuple[str, ...]:
-        """The arms that are left, fastest first."""
+        """The remaining arms, fastest first."""
         predicted = {arm.id: arm.predicted for arm in listed if arm.predicted is not None}
 
         def standing(so_far: Submission) -> decisions.Standing | None:
@@ -131,14 +131,14 @@ class Tuner:
         return tuple(arm for arm in last.ranked if arm not in last.dropped) if last else ()
 
     def _running(self, so_far: Submission, times: decisions.Times) -> list[str]:
-        """The arms that ran in the last block that has any trial of a speculating arm."""
+        """The arms that ran in the last block with any trial of a speculating arm."""
         finished = {
             arm.id: max((block for _, block in times.get(arm.id, {})), default=-1)
             for arm in so_far.arms
             if arm.role != "baseline"
         }
         last = max(finished.values(), default=-1)
-        # An interruption may have cut the last block short for some of them.
+        # An interruption may have cut the last block short for some arms.
         partial = 1 if so_far.design.ended == "interrupted" else 0
         return [arm for arm, block in finished.items() if 0 <= last - partial <= block]
 
@@ -159,13 +159,13 @@ class Tuner:
         budget_s: float | None,
         prune: Callable[[Submission], PruneDecision] | None = None,
     ) -> Submission | None:
-        """What a stage measured; `None` where Ctrl-C came before its first answer."""
+        """The submission of a stage; `None` if Ctrl-C came before its first answer."""
         prompts = self.prompts.certificate if name == "certificate" else self.prompts.race
         planned = stage(self.base, arms, prompts, blocks=blocks, budget_s=budget_s)
         campaign, runner = self.on_engine(planned)
         self.campaigns[name] = campaign
         work_file = journal.path_of(campaign)
-        # A journal may be of an earlier tune with the same options.
+        # A journal may be from an earlier tune with the same options.
         began = journal.began(work_file) if self.resume else None
         resume = began is not None and all(
             began >= stage.measured_from for stage in self.stages.values()
@@ -184,7 +184,7 @@ class Tuner:
                 prune=prune,
                 observe=lambda event: self._observe(name, event),
                 pause="answer" if name == "look" else "pass",
-                compares=name == "look",  # smaller depths may run where all of these fail
+                compares=name == "look",  # smaller depths may run if all of these fail
             ),
             work_file=work_file,
             resume=resume,
@@ -194,7 +194,7 @@ class Tuner:
         except NothingMeasuredError:
             if not self.stages:
                 raise
-            self.stopped = True  # the earlier stages are a result
+            self.stopped = True  # the earlier stages have a result
         return self.stages.get(name)
 
     def _ended(
@@ -203,7 +203,7 @@ class Tuner:
         campaign: Campaign,
         name: StageName,
     ) -> Submission:
-        """What a stage measured; a look with anything to forecast from leaves time for a race."""
+        """The submission of a stage; a look with data for a forecast leaves time for a race."""
         early: EndEarlyError | None = None
         planned = trial_order.plan(campaign)
         self.elapsed.begin_stage()
@@ -296,9 +296,9 @@ class Tuner:
 def _candidates(
     family: Family, predicted: Sequence[float] | None, *, below: int | None
 ) -> list[Candidate]:
-    """The depths of a family with their forecasts; a few of them where there are none.
+    """The depths of a family with their forecasts; without any, a few default depths.
 
-    Deeper ones than were measured have no forecast; those from `below` on cannot run.
+    Depths beyond the measured ones have no forecast; depths from `below` on cannot run.
     """
     depths = [
         depth

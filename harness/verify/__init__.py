@@ -1,1 +1,1 @@
-"""Feature: a result verified on a machine that has its weights."""
+"""Feature: verify a result on a machine that has its weights."""

@@ -1,4 +1,4 @@
-"""`draftmap verify`: whether a result's answers and counters are those of its weights."""
+"""`draftmap verify`: check whether a result's answers and counters fit its weights."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

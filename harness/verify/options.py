@@ -1,4 +1,4 @@
-"""What `draftmap verify` takes from its user, and what it takes from the file."""
+"""The options of `draftmap verify`, and the run options that it takes from the file."""
 
 from dataclasses import dataclass, fields
 from random import SystemRandom
@@ -15,13 +15,13 @@ from schemas.submission import Model, Submission
 from schemas.vocabulary import WEIGHTS
 
 PROMPTS = 2
-# Words for an engine are not repeated: they are those of whoever wrote the file.
+# Server arguments are not repeated: whoever wrote the file could pass any to this machine.
 _AXES = [each.name for each in fields(Axes) if each.name != "server_arguments"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyOptions(EngineOptions):
-    """Where the weights are, and what is repeated."""
+    """The weights, and the prompts to repeat."""
 
     target: str | None = option(
         "The target's weights: a GGUF file or a name. Default: by the digest in the file.",
@@ -37,12 +37,12 @@ class VerifyOptions(EngineOptions):
     )  # fmt: skip
 
     def campaign_options(self, submission: Submission) -> Options:
-        """What a run would need to repeat the result. Raises `BadInputError` if none can."""
+        """The options of a run that repeats the result. Raises `BadInputError` if none can."""
         settings = submission.settings
         methods = [arm.method for arm in submission.arms if arm.role == "speculation"]
         _require_repeatable(submission, self.prompts)
         ids = [each.id for each in submission.suite.prompts]
-        # Which ones nobody can know beforehand.
+        # Unpredictable, so that nobody can prepare for them.
         some = tuple(SystemRandom().sample(ids, min(PROMPTS, len(ids))))
         return Options(
             target=self.target or _weights(submission.target, "--target"),

@@ -1,4 +1,4 @@
-"""Repeat prompts of a result, and compare answers and counters: facts of weights and prompt."""
+"""Repeat prompts of a result, and compare answers and counters: facts of weights and prompts."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from harness.runners.base import Failure, Runner, Session, TrialRequest
 from schemas.submission import Submission, Trial
 from schemas.vocabulary.flags import FLAGS
 
-# The flag of the collection that says how much results may differ.
+# The allowed difference between results, from the collection's flag.
 _APART = FLAGS["unlike-peers"].bounds["apart"]
 Verdict = Literal["agrees", "differs", "not-comparable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeated:
-    """One arm on one prompt: was the prompt rendered alike, is the answer the same, tokens a round.
+    """One arm on one prompt: whether rendered prompt and answer match, and tokens per round.
 
-    `same_prompt` and `same_answer` are `None` where one side does not state the digest.
+    `same_prompt` and `same_answer` are `None` if a side does not state the digest.
     """
 
     arm: str
@@ -42,7 +42,7 @@ class Repeated:
 
 
 def require_same_weights(submission: Submission, campaign: Campaign) -> None:
-    """Raise `BadInputError` where the weights here are not those of the result."""
+    """Raise `BadInputError` if the weights here differ from the result's."""
     here = [campaign.target.model, *(draft.model for draft in campaign.drafts)]
     for own, stated in zip(here, (submission.target, *submission.drafts), strict=False):
         if None not in (own.sha256, stated.sha256) and own.sha256 != stated.sha256:
@@ -55,7 +55,7 @@ def require_same_weights(submission: Submission, campaign: Campaign) -> None:
 def repeat(
     submission: Submission, campaign: Campaign, runner: Runner, say: Callable[[str], None]
 ) -> Iterator[Repeated]:
-    """Each arm of the result that this campaign has, on its prompts. Raises `HarnessError`."""
+    """Repeat each arm of the result in this campaign on its prompts. Raises `HarnessError`."""
     session = runner(campaign)
     try:
         for arm in campaign.arms:
@@ -103,9 +103,9 @@ def _tokens_per_round(trial: Trial) -> float | None:
 
 
 def verdict(found: Sequence[Repeated]) -> Verdict:
-    """`differs` if not one answer is the same, or one takes other numbers of rounds.
+    """`differs` if no answer is the same, or a same answer has other tokens per round.
 
-    Single answers may part at near-ties, which another machine decides otherwise.
+    Single answers may diverge at near-ties, which another machine may decide differently.
     """
     compared = [each for each in found if each.same_answer is not None and each.same_prompt]
     same = [each for each in compared if each.same_answer]

@@ -1,4 +1,4 @@
-"""Buffers, placements and speeds of a plan are those that a person works out by hand."""
+"""Buffers, placements and speeds of a plan agree with values worked out by hand."""
 
 from dataclasses import replace
 
@@ -131,14 +131,14 @@ def gained(
     return speedup(parts_of(load, found.placement, machine, how.source), base, machine, how)
 
 
-def test_of_a_mixture_experts_leave_the_device_before_layers_do() -> None:
+def test_experts_of_a_mixture_leave_the_device_before_layers() -> None:
     found = fit(case(known("Qwen3.5-35B-A3B", "Q4_K_M"), 7000))
 
     assert found.placement.layers == 41
     assert 25 <= found.placement.cpu_experts <= 35
 
 
-def test_a_round_yields_one_token_and_what_was_accepted() -> None:
+def test_a_round_yields_one_token_plus_the_accepted_ones() -> None:
     assert tokens_per_round(0.5, 2) == 1.75
     assert tokens_per_round(0.0, 5) == 1
     assert tokens_per_round(1.0, 3) == 4
@@ -157,7 +157,7 @@ def test_a_published_curve_gives_the_chance_that_yields_its_tokens() -> None:
     assert replace(how, acceptance=0.9).chances() == (0.9, 0.9, 0.9)
 
 
-def test_more_acceptance_may_cost_a_mixture_speed_and_the_interval_still_holds_the_estimate() -> (
+def test_higher_acceptance_may_slow_a_mixture_and_the_interval_still_contains_the_estimate() -> (
     None
 ):
     room = Memory(name="card", free_mib=7000)
@@ -235,7 +235,7 @@ def test_the_table_of_an_8_gb_card_comes_out_as_it_was_measured() -> None:
     assert plain(mixture, fit(mixture), MACHINE).estimate > 2 * base.estimate
 
 
-def test_copies_of_the_state_for_four_slots_make_a_prediction_head_slower_than_none() -> None:
+def test_state_copies_for_four_slots_make_a_prediction_head_slower_than_plain_decoding() -> None:
     """RTX 3090, 27B in Q5: 51.0 tokens/s with one slot, 30.7 without the head, 30.4 with four."""
     target = scaled(known("Qwen3.8-27B", "UD-Q5_K_M", with_head=True), file_bytes=19_760_583_584)
     machine = MachineSpeed(device_gb_per_s=936, host_gb_per_s=None, cores=10)

@@ -1,4 +1,4 @@
-"""A curve of step times and the yield of rounds say what each depth gains, and how surely."""
+"""A curve of step times and the yield of rounds give the gain of each depth, with an interval."""
 
 import math
 
@@ -31,7 +31,7 @@ def exactly(tokens: float) -> Ranged:
     return Ranged(estimate=tokens, low=tokens, high=tokens)
 
 
-def test_a_step_costs_what_was_timed_and_between_two_widths_the_line_between_them() -> None:
+def test_step_costs_are_the_timed_ones_and_interpolated_linearly_between_widths() -> None:
     known = curve(10, 14, 22, widths=(1, 3, 5))
 
     assert [known.cost(width) for width in (1, 2, 3, 4, 5)] == pytest.approx(
@@ -47,7 +47,7 @@ def test_a_speedup_is_the_tokens_of_a_round_over_its_steps_and_its_drafting() ->
     assert found.estimate == pytest.approx(2.4 / (1.5 + 2 * 0.1))
 
 
-def test_what_is_known_exactly_still_has_the_error_of_carrying_a_curve_over() -> None:
+def test_exact_inputs_still_carry_the_error_of_transferring_a_curve() -> None:
     found = speedup(exactly(1.5), 1.5, 1, FREE)
 
     assert found.estimate == pytest.approx(1)

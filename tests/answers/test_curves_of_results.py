@@ -1,4 +1,4 @@
-"""What the planner says of measured curves and of published yields is what `results/` hold."""
+"""The planner's statements on measured curves and published yields agree with `results/`."""
 
 import json
 import math
@@ -17,7 +17,7 @@ from schemas.submission import Submission
 
 
 def distances() -> Iterator[float]:
-    """How far the speedup of each arm is from what its curve and its counted rounds give."""
+    """Differences between each arm's speedup and the one from its curve and counted rounds."""
     for path in sorted(Path("results/community").glob("*.json")):
         found = read(path.read_bytes())
         assert isinstance(found, Submission)
@@ -43,7 +43,7 @@ def test_curves_with_counted_yields_are_as_near_to_measured_speedups_as_the_plan
 
 
 def yields() -> dict[str, list[tuple[int, float]]]:
-    """Depth and tokens a round that people published of models and heads, by person and source."""
+    """Published depths and tokens per round of models and heads, by person and source."""
     found: dict[str, list[tuple[int, float]]] = defaultdict(list)
     for path in sorted(Path("results/published").glob("*.json")):
         document = json.loads(path.read_bytes())

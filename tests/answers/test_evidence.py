@@ -17,7 +17,7 @@ def figure(speedup: float, **others: object) -> Figure:
 
 
 def report(person: str, *speedups: float | Figure, **others: object) -> Report:
-    """What a person published about one card and model."""
+    """A person's report about one card and model."""
     usual = {
         "tier": "published", "card": "rtx 4090", "cards": 1, "on_cpu": False, "backend": "cuda",
         "model": "m", "quantisation": "Q4_K_M", "engine": "llama.cpp", "build": None, "day": None,
@@ -50,7 +50,7 @@ def test_the_interval_is_for_one_more_person(people: str, factor: float) -> None
     assert got.high == pytest.approx(1.5 * factor, rel=1e-4)
 
 
-def test_what_was_measured_comes_before_what_was_imported_and_that_before_what_is_printed() -> None:
+def test_measured_reports_come_before_imported_and_imported_before_published() -> None:
     printed, imported = report("ann", 3.0), report("bob", 2.0, tier="imported")
     measured = report("cyd", 1.5, tier="measured")
 
@@ -86,7 +86,7 @@ def test_figures_of_the_quantisation_come_first_then_any() -> None:
     assert found(here, bits="Q2_K").quantisation is None
 
 
-def test_runs_that_differ_in_more_than_speculation_count_where_there_is_nothing_else() -> None:
+def test_confounded_runs_count_only_if_there_is_nothing_else() -> None:
     clean = report("ann", 1.2)
     confounded = report("bob", 3.0, doubts=("confounded",))
 
@@ -94,7 +94,7 @@ def test_runs_that_differ_in_more_than_speculation_count_where_there_is_nothing_
     assert found([confounded]).speedup == pytest.approx(3.0)
 
 
-def test_figures_are_sure_once_one_of_them_has_no_doubt() -> None:
+def test_figures_are_sure_if_at_least_one_is_undoubted() -> None:
     old = report("ann", 1.5, doubts=("before 2025",))
     clean = report("bob", 1.5)
 
@@ -135,19 +135,19 @@ def test_a_loss_counts_until_a_newer_build_of_the_engine_gained(
 
 
 @pytest.mark.parametrize(("day", "lost"), [("2026-05-02", False), ("2026-04-30", True)])
-def test_builds_without_numbers_are_told_by_their_days(day: str, *, lost: bool) -> None:
+def test_builds_without_numbers_are_ordered_by_date(day: str, *, lost: bool) -> None:
     old = [report(person, 0.9, day="2026-05-01") for person in ("ann", "bob")]
 
     assert found([*old, report("cyd", 1.3, day=day)]).lost is lost
 
 
-def test_who_gained_at_another_depth_did_not_lose() -> None:
+def test_a_person_who_gained_at_another_depth_did_not_lose() -> None:
     ann = report("ann", figure(0.7, depth=8), figure(1.2, depth=2))
 
     assert not found([ann]).lost
 
 
-def test_depth_and_draft_are_those_that_most_people_tried() -> None:
+def test_depth_and_draft_are_the_most_tried_ones() -> None:
     here = [
         report("ann", figure(1.2, depth=4, draft="Small Q8_0"), figure(2.0, depth=8)),
         report("bob", figure(1.4, depth=4, draft="Small Q8_0")),
@@ -159,7 +159,7 @@ def test_depth_and_draft_are_those_that_most_people_tried() -> None:
     assert most.speedup == pytest.approx(math.sqrt(1.2 * 1.4))
 
 
-def test_of_settings_that_as_many_tried_the_fastest_is_named() -> None:
+def test_of_equally_tried_settings_the_fastest_is_named() -> None:
     ann = report("ann", figure(1.2, depth=2), figure(1.6, depth=4))
 
     assert (found([ann]).depth, found([ann]).speedup) == (4, pytest.approx(1.6))

@@ -1,4 +1,4 @@
-"""The planner comes near the memory that people logged, from what they knew before."""
+"""The planner comes near the memory that people logged, from facts known before loading."""
 
 from dataclasses import replace
 
@@ -34,12 +34,12 @@ def test_fits_is_wrong_for_one_in_fifty_logs_at_most_with_their_source_left_out(
 
     assert found.fits_points >= 28
     assert found.fits_wrong <= 0.02 * found.fits_points
-    # The second of one origin is beyond what the others need; 0.4 is within the planner's own.
+    # The second point of one origin exceeds the bound of the others; 0.4 is within the planner's.
     assert wrongly_fitting([("a", 0.4), ("a", 1.6), ("b", 1.5)]) == 1
     assert wrongly_fitting([("a", 0.4), ("b", 0.9)]) == 0
 
 
-def test_what_fits_allows_for_is_the_weights_error_the_runtime_and_logits() -> None:
+def test_fits_allows_for_the_error_of_weights_the_runtime_and_logits() -> None:
     target = facts_of(shape_of("qwen2.5-7b"), quantisation_of("Q4_K_M"))  # type: ignore[arg-type]
     room = Memory(name="card", free_mib=8000)
     case = LoadPlan(target=target, setting=Setting(), devices=(room,), host=room, margin_mib=0)
@@ -65,7 +65,7 @@ def test_a_point_of_unknown_shape_is_refused() -> None:
         compared(unknown)
 
 
-def test_what_ran_out_of_memory_does_not_fit() -> None:
+def test_a_logged_out_of_memory_case_does_not_fit() -> None:
     point = POINTS["idx-9b-4070-1000000-oom"]
 
     assert not project(
@@ -75,7 +75,7 @@ def test_what_ran_out_of_memory_does_not_fit() -> None:
 
 
 def test_the_planner_states_the_errors_that_it_has_now() -> None:
-    """After a change: `python -m bench.plan --write`."""
+    """Renew them after a change: `python -m bench.plan --write`."""
     stated, found = (orjson.loads(data)["memory"] for data in (ERRORS.read_bytes(), errors_file()))
 
     assert stated == pytest.approx(found)

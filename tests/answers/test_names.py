@@ -27,12 +27,12 @@ NAMES = tomllib.loads((DATA / "names.toml").read_text("utf-8"))
 
 
 def written(kind: str) -> list[tuple[str, str]]:
-    """The spellings of a kind with what is meant, from every part of the file."""
+    """The spellings of a kind with their meaning, from every part of the file."""
     return [each for part in NAMES.values() for each in part.get(kind, {}).items()]
 
 
 def in_words(machine: NamedMachine) -> str:
-    """What was understood as the file writes it."""
+    """The understood cards, in the notation of the file."""
     cards = [
         card.key
         + (f" x{card.count}" if card.count > 1 else "")
@@ -73,7 +73,7 @@ def test_a_text_names_its_quantisation(text: str, meant: str) -> None:
     assert (found.name if found else "") == meant
 
 
-def test_the_key_of_a_label_is_that_of_its_one_card() -> None:
+def test_a_label_of_one_card_has_the_key_of_that_card() -> None:
     assert card_key("RTX 5060 Ti 16 GB") == "rtx 5060 ti"
     assert card_key("2 × RTX 3090 24 GB") == "rtx 3090"  # noqa: RUF001 - as labels have it
     assert card_key("RTX 3060 12GB + Ryzen 7950X") == "rtx 3060"
@@ -109,7 +109,7 @@ def test_two_models_of_one_shape_keep_two_names() -> None:
         ("Voodoo 3 3500", False),
     ],
 )
-def test_what_a_driver_says_of_an_unknown_card_is_no_name(name: str, *, placeholder: bool) -> None:
+def test_a_driver_placeholder_is_not_a_card_name(name: str, *, placeholder: bool) -> None:
     assert is_placeholder(name) is placeholder
 
 

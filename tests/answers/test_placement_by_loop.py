@@ -1,4 +1,4 @@
-"""Placements that are computed from sums are those of a plain loop over the layers."""
+"""Placements computed from sums equal those of a plain loop over the layers."""
 
 from collections.abc import Callable
 from dataclasses import astuple, replace
@@ -63,7 +63,7 @@ def add_compute(
 
 
 def device_of(position: int, placement: LayerPlacement) -> int:
-    """The device of a layer, counted from the first that is on devices."""
+    """The device of a layer, counted from the first layer on devices."""
     total, share = 0.0, placement.share
     for device, part in enumerate(share[:-1]):
         total += part / sum(share)
@@ -73,7 +73,7 @@ def device_of(position: int, placement: LayerPlacement) -> int:
 
 
 def searched(case: LoadPlan) -> Projection:
-    """What fits, by the loop."""
+    """The placement that fits, found by the loop."""
 
     def at(layers: int, cpu_experts: int) -> Projection:
         placement = LayerPlacement(layers=layers, cpu_experts=cpu_experts, share=share)
@@ -150,7 +150,7 @@ def any_case(rng: Random) -> LoadPlan:
 
 
 @given(RANDOM)
-def test_what_fits_and_its_buffers_are_those_of_a_loop(rng: Random) -> None:
+def test_fit_finds_the_placement_and_buffers_of_an_exhaustive_search(rng: Random) -> None:
     case = any_case(rng)
 
     found = fit(case)
@@ -166,7 +166,7 @@ def test_what_fits_and_its_buffers_are_those_of_a_loop(rng: Random) -> None:
 
 
 @given(RANDOM)
-def test_any_placement_is_that_of_a_loop(rng: Random) -> None:
+def test_any_placement_equals_that_of_a_brute_force_search(rng: Random) -> None:
     case = any_case(rng)
     facts = case.target
     placement = LayerPlacement(

@@ -1,4 +1,4 @@
-"""Two whole plans are those that a person works out on paper."""
+"""Two whole plans agree with calculations on paper."""
 
 import pytest
 

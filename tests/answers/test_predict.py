@@ -1,4 +1,4 @@
-"""A prediction adds up the effects of a setting; what nobody tried makes its interval wider."""
+"""A prediction adds up the effects of a setting; untried parts widen its interval."""
 
 import math
 
@@ -47,7 +47,7 @@ def test_a_setting_has_its_quantities_and_its_levels() -> None:
     }
 
 
-def test_drafts_from_the_text_gain_no_more_where_plain_decoding_is_slow() -> None:
+def test_text_drafts_gain_no_more_if_plain_decoding_is_slow() -> None:
     found = effects_of(case(method="ngram-simple", plain_tps=2.0, partly=True))
 
     assert "plain speed" not in found
@@ -72,7 +72,7 @@ def test_cards_that_verify_alike_are_of_one_kind(card: str, kind: str) -> None:
     assert machine_kind(Rig(card=card), unified=False) == kind
 
 
-def test_graphics_that_share_main_memory_are_a_kind_of_their_own() -> None:
+def test_graphics_that_share_main_memory_are_a_separate_kind() -> None:
     assert machine_kind(Rig(card="8060s"), unified=True) == "amd shared"
     assert machine_kind(Rig(card="16 cores", on_cpu=True), unified=False) == "cpu"
 
@@ -89,7 +89,7 @@ def test_known_effects_are_added_up() -> None:
     assert gain.basis == "predicted"
 
 
-def test_what_nobody_tried_makes_the_interval_wider_and_is_named() -> None:
+def test_an_untried_card_widens_the_interval_and_is_named() -> None:
     known = {"pair|qwen3.5-9b|mtp": (0.0, 0.1), "card|rtx 3090": (0.0, 0.1)}
     fit = fitted(known, pair=0.4, card=0.2)
 
@@ -102,7 +102,7 @@ def test_what_nobody_tried_makes_the_interval_wider_and_is_named() -> None:
     assert math.log(far.gain.high / far.gain.estimate) == pytest.approx(0.5612, abs=1e-4)
 
 
-def test_what_the_target_loses_beside_the_draft_counts_in_full() -> None:
+def test_the_targets_loss_beside_the_draft_counts_in_full() -> None:
     fit = fitted({"all": (0.3, 0.0)})
 
     gain = predict(case(displaced=math.log(0.5)), fit).gain

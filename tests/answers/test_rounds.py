@@ -1,4 +1,4 @@
-"""A round costs what the memory reached; a mixture's tokens share experts; text drafts are free."""
+"""Rounds cost their memory traffic; a mixture's tokens share experts; text drafts are free."""
 
 from dataclasses import replace
 
@@ -97,7 +97,7 @@ FLAT = replace(SLOW, wider_step=0.0)
 HEAD = Speculation(source="own-head", method="mtp", depth=3, acceptance=0.5)
 
 
-def test_a_step_over_more_tokens_reads_more_experts_but_not_for_every_token_anew() -> None:
+def test_a_wider_step_reads_more_experts_but_shares_them_between_tokens() -> None:
     # Alone 1 + 4/8 GB; four tokens that choose alike the same, independent ones 1 - (7/8)^4.
     alone, alike, apart, usual = (
         step_ms(MIXTURE.step, FLAT, tokens, fresh)
@@ -125,7 +125,7 @@ def test_a_mixtures_speedup_lies_between_independent_and_identical_experts() -> 
     assert gain.high > identical
 
 
-def test_text_drafts_cost_a_wider_step_only_where_they_fire() -> None:
+def test_text_drafts_cost_a_wider_step_only_if_they_fire() -> None:
     target = known("qwen3-8b")
     case = load(target)
     found = fit(case)

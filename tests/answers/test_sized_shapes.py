@@ -1,4 +1,4 @@
-"""A model that no table has is planned from the size that its name or `sizes.csv` states."""
+"""A model outside the tables is planned from the size in its name or in `sizes.csv`."""
 
 import pytest
 
@@ -37,7 +37,7 @@ def test_a_name_with_an_e_is_dense() -> None:
     assert shape.parameters == pytest.approx(2e9, rel=0.02)
 
 
-def test_the_rule_is_near_the_rows_that_it_was_fitted_to() -> None:
+def test_the_rule_fits_the_rows_that_it_was_fitted_to() -> None:
     dense = [row for row in shapes() if not row.experts and 3e9 < row.parameters < 80e9]
     estimates = [(row, shape_named(f"x-{row.parameters / 1e9:.1f}b")) for row in dense]
 
@@ -47,7 +47,7 @@ def test_the_rule_is_near_the_rows_that_it_was_fitted_to() -> None:
     assert max(off) < 1.6
 
 
-def test_an_estimate_is_said_and_its_error_is_wider() -> None:
+def test_an_estimated_size_is_marked_and_has_a_wider_error() -> None:
     known, estimated = shape_of("qwen3-8b"), shape_named("foo-8b")
     assert known is not None
     assert estimated is not None
@@ -64,7 +64,7 @@ def test_an_estimate_is_said_and_its_error_is_wider() -> None:
 
 
 @pytest.mark.parametrize("name", ["foo", "mtp", "ngram", "qwen3-8", "qwen3.6-27b-eagle3:Q8_0"])
-def test_a_word_without_a_size_and_a_head_are_no_models(name: str) -> None:
+def test_words_without_a_size_and_heads_are_not_models(name: str) -> None:
     found = preset_named(name)
 
     assert found is None

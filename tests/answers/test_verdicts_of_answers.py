@@ -1,4 +1,4 @@
-"""What an answer recommends, by figures of people and by predictions, and how it says so."""
+"""An answer's recommendation follows from reported figures and predictions."""
 
 import io
 import re
@@ -34,7 +34,7 @@ def figure(speedup: float, method: str = "mtp", depth: int = 3, **others: object
 
 
 def asked(*people: Iterable[Figure], words: MachineWords = CARD, **others: object) -> Question:
-    """About the model on a card, where each of the people found these figures with it."""
+    """A question about the model on a card, for which each of these people reported figures."""
     computer = described_computer(words)
     card = rig_of(computer).card
     usual = {
@@ -99,7 +99,7 @@ def test_a_method_that_lost_there_is_never_recommended() -> None:
     assert answer(only).best.speculation is None
 
 
-def test_the_loss_of_one_of_two_is_no_loss() -> None:
+def test_a_loss_of_one_person_of_two_is_not_a_loss() -> None:
     found = answer(asked([figure(0.95)], [figure(1.6)]))
 
     # √(0.95 · 1.6) = 1.23, and 1.23 / 1.353 < 1.
@@ -126,7 +126,7 @@ def test_a_figure_takes_the_place_of_the_prediction_of_its_method() -> None:
     assert figures.speculation.depth == 2
 
 
-def test_a_gain_that_people_found_comes_before_a_greater_one_that_is_predicted() -> None:
+def test_a_reported_gain_comes_before_a_greater_predicted_one() -> None:
     found = answer(asked([figure(1.5, "ngram-simple", 8)]))
 
     assert found.judged is of_method(found, "ngram-simple")
@@ -172,7 +172,7 @@ def test_a_way_that_does_not_fit_is_not_recommended() -> None:
     assert "does not fit" in printed(named)
 
 
-def test_where_nothing_fits_no_command_is_given() -> None:
+def test_if_nothing_fits_no_command_is_given() -> None:
     found = with_details(answer(asked(words=MachineWords(gpus=("none",), ram=4))))
 
     assert found.command is None
@@ -237,7 +237,7 @@ def test_an_answer_is_short_and_its_figures_agree(card: str, model: str) -> None
 
 
 def bounds(figure: str) -> tuple[float, float]:
-    """What a rounded figure may stand for."""
+    """The range of values that a rounded figure may have."""
     plain = figure.replace(",", "")
     digits = len(plain.partition(".")[2])
     half = 0.5 * 10.0**-digits

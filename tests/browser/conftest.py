@@ -27,7 +27,7 @@ FLAGS = (
     "--disable-sync",
     "--no-first-run",
 )
-# What does not happen on a page is found by this limit; how long things take is nobody's matter.
+# This limit only detects events that never happen; durations are not tested.
 PATIENCE_MS = 1000 * PATIENCE_S
 MISSING = (
     "NO CHROMIUM FOUND: the built site was not opened in a browser. "
@@ -36,17 +36,17 @@ MISSING = (
 
 
 class Quiet(Handler):
-    """Our file server; a page that is gone waits for no file."""
+    """Our file server; it ignores pages that closed before their file was sent."""
 
     protocol_version = "HTTP/1.1"  # one connection for many files
 
     def end_headers(self) -> None:
-        """Let the browser keep what it has: the site does not change while it is tested."""
+        """Let the browser cache everything: the site does not change during a test."""
         self.send_header("Cache-Control", "max-age=3600")
         super().end_headers()
 
     def copyfile(self, source: BinaryIO, outputfile: BinaryIO) -> None:
-        """Send a file, unless the page that asked for it is gone."""
+        """Send a file, unless the page that requested it is closed."""
         with suppress(ConnectionError):
             super().copyfile(source, outputfile)
 
@@ -100,7 +100,7 @@ def tab(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def complaints() -> list[str]:
-    """What `page` has to complain about."""
+    """The complaints of `page`."""
     return []
 
 

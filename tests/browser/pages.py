@@ -1,4 +1,4 @@
-"""What browser tests share: the kinds of pages, the sizes, and what is watched on a page."""
+"""Shared by browser tests: the kinds of pages, the sizes, and the watching of a page."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,34 +12,34 @@ WIDE: ViewportSize = {"width": 1440, "height": 900}
 LAPTOP: ViewportSize = {"width": 1366, "height": 768}
 MIDDLE: ViewportSize = {"width": 768, "height": 1024}
 NARROW: ViewportSize = {"width": 390, "height": 844}
-# What would run, ask or break the policy leaves a word in this list.
+# Scripts that run, dialogs and violations of the policy are recorded in this list.
 CATCH = """
 window.caught = [];
 window.boom = () => { window.caught.push('boom'); };
 document.addEventListener('securitypolicyviolation',
   (event) => window.caught.push(`policy: ${event.violatedDirective} ${event.blockedURI}`));
 """
-# What moved by itself: the browser leaves out what follows an input within half a second.
+# Unexpected layout shifts: the browser ignores shifts within half a second after an input.
 WATCH_SHIFTS = """window.shifts = 0;
 new PerformanceObserver((list) => { for (const each of list.getEntries())
   if (!each.hadRecentInput) window.shifts += each.value; })
   .observe({ type: 'layout-shift', buffered: true });
 """
 FORGET = "() => { localStorage.clear(); sessionStorage.clear(); }"
-# As a reader comes to them: the next chart is drawn while this one is looked at.
+# One by one, as for a reader: the next chart is drawn while this one is in view.
 WAKE = """async () => { for (const each of document.querySelectorAll('figure[data-spec]')) {
   each.scrollIntoView();
   for (let frame = 0; frame < 200 && (frame < 2 || !each.dataset.state); frame++)
     await new Promise(requestAnimationFrame); } }"""
 EXCESS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-# Everything that moves on the page has come to its end, even if it was called off on its way.
+# All animations on the page have ended or were cancelled.
 AT_REST = """() => Promise.allSettled(document.getAnimations()
   .filter((each) => each.effect.getComputedTiming().endTime !== Infinity)
   .map((each) => each.finished))"""
 
 
 def one_of_each_kind(found: list[str]) -> list[str]:
-    """Every page that has its own template, and one of those that share one."""
+    """Every page with its own template, and one page for each shared template."""
     kinds: dict[tuple[str, bool], str] = {}
     for address in found:
         folder, _, rest = address.partition("/")
@@ -51,10 +51,10 @@ def one_of_each_kind(found: list[str]) -> list[str]:
 def lent(
     tab: Page, size: ViewportSize = WIDE, scheme: Literal["light", "dark"] = "light"
 ) -> Iterator[Page]:
-    """The page of the whole session, of a certain size; then all is undone that was done to it.
+    """Lend the session's page at a certain size, and reset it afterwards.
 
-    A page of its own would cost each test a second of processor time: a process to be started, and
-    the scripts of the theme to be compiled again.
+    A new page would cost each test a second of processor time, to start a process and to compile
+    the theme's scripts again.
     """
     heard: list[tuple[Any, Any]] = []
     listen = tab.on
@@ -79,12 +79,12 @@ def lent(
 
 
 def watched(context: BrowserContext, base: str, complaints: list[str]) -> Page:
-    """A new page that writes down what `watch` does."""
+    """A new page under `watch`."""
     return watch(context.new_page(), base, complaints)
 
 
 def watch(page: Page, base: str, complaints: list[str]) -> Page:
-    """Write down errors on a page, refusals of the policy and requests to other hosts."""
+    """Record errors on a page, refusals of the policy and requests to other hosts."""
     page.on("dialog", lambda dialog: complaints.append(f"{page.url} asked {dialog.message}"))
     page.on(
         "console",
@@ -114,9 +114,9 @@ def comes_to(page: Page, expression: str, expected: object) -> bool:
 
 
 def stir(page: Page) -> None:
-    """Do something on a page: charts and tools sleep until then.
+    """Trigger an interaction with a page, because charts and tools load only then.
 
-    Not before its scripts have run, which would not hear of it.
+    It waits for the page's scripts, which would otherwise miss it.
     """
     page.wait_for_load_state("load")
     page.evaluate("window.dispatchEvent(new Event('pointermove'))")

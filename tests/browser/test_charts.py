@@ -1,4 +1,4 @@
-"""Charts come alive when they are scrolled to, again and again, and leave nothing behind."""
+"""Charts become interactive when scrolled into view, repeatedly, and leave nothing behind."""
 
 from xml.etree import ElementTree as ET
 
@@ -14,7 +14,7 @@ WAYS = tuple(TITLES)
 PAINT = """() => new Promise((done) => new PerformanceObserver((list) => {
   for (const each of list.getEntriesByName('first-contentful-paint')) done(each.startTime);
 }).observe({ type: 'paint', buffered: true }))"""
-# Counts the charts that were drawn and those that were ended.
+# Counts the charts that were drawn and destroyed.
 COUNT = """() => { window.charts = { drawn: 0, ended: 0 };
 let library;
 Object.defineProperty(window, 'vegaEmbed', { get: () => library, set: (embed) => {
@@ -83,7 +83,7 @@ def test_charts_come_alive_after_ten_page_changes_and_after_going_back(
     assert complaints == []
 
 
-def test_a_chart_that_left_the_page_is_ended_even_while_it_was_being_drawn(
+def test_a_chart_removed_while_it_is_drawn_is_destroyed(
     page: Page, base: str, complaints: list[str]
 ) -> None:
     held: list[Route] = []
@@ -121,7 +121,7 @@ def taken_along(page: Page, bar: Locator) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("way", ["what-moves-it/", "builds/"])
-def test_a_chart_can_be_taken_along(page: Page, base: str, way: str) -> None:
+def test_a_chart_can_be_downloaded_and_linked(page: Page, base: str, way: str) -> None:
     page.goto(base + way)
     stir(page)
     figure = page.locator("figure.dm-chart:has(.dm-chart__files[data-ready])").first

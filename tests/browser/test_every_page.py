@@ -24,8 +24,8 @@ from tests.browser.pages import (
 from tests.sites import addresses
 
 pytestmark = [pytest.mark.browser, pytest.mark.tour]
-# What repeats is inspected once, or at its beginning: what stands around the articles, the rows of
-# a table, the items of a list, the parts of a long reference.
+# Repeated parts are inspected once, or only at their start: the frame around articles, rows of a
+# table, items of a list, sections of a long reference.
 REPEATED = (
     "tbody > tr:nth-child(n + 4)",
     "li:nth-child(n + 8)",
@@ -41,9 +41,9 @@ OPTIONS = {"resultTypes": ["violations"], "selectors": False}
 # The theme changes colours and nothing else.
 CONTRAST = {**OPTIONS, "runOnly": ["color-contrast"]}
 ALL_ELSE = {**OPTIONS, "rules": {"color-contrast": {"enabled": False}}}
-# Axe takes long to find what lies behind a text. So texts that look alike, down to the ground on
-# which every element around them stands, are inspected where the first of them is, on a page and of
-# all pages. It is marked; returned are how many texts there are, and the looks that are new.
+# Axe is slow to find the background of a text. So of texts that look alike, including the
+# backgrounds of all elements around them, only the first one over all pages is inspected. It is
+# marked; returned are the number of texts and the new looks.
 LOOKS = """([place, repeated, known]) => {
   const grounds = new Map();
   const ground = (each) => {
@@ -76,13 +76,13 @@ LOOKS = """([place, repeated, known]) => {
   }
   return [texts, fresh];
 }"""
-# The buttons of every chart on a page, and what is read aloud of it.
+# The buttons of every chart on a page, and its text for screen readers.
 BUTTONS = """() => [...document.querySelectorAll('figure[data-spec]')].map((figure) =>
   [...figure.querySelectorAll('.dm-chart__files > *')].map((each) => each.textContent))"""
 SPOKEN = "() => [...document.querySelectorAll('figure [aria-label]')].map((each) => each.ariaLabel)"
 FIELD = re.compile(r"\b[a-z]+_[a-z_]+\b|undefined|NaN")
 POINTS = "figure[data-spec] .dm-chart__live svg .mark-symbol[role='graphics-object'] path"
-# Pages with charts; of the first two a point is touched for what it says.
+# Pages with charts; on the first two, a point is touched to read its tooltip.
 TOUCHED = ("what-moves-it/", "builds/")
 CHARTS = {*TOUCHED}
 # Rules whose violations axe itself calls minor or moderate would not be reported.
@@ -91,7 +91,7 @@ INSPECT = """([context, options]) => {
     if (['minor', 'moderate'].includes(rule.impact)) rule.enabled = false;
   return axe.run(context, options);
 }"""
-# Pages that are another page with a script, and without it until the script has answered.
+# Pages whose script replaces their content once it has an answer.
 READY = {
     "explore/": '#dm-explore[data-state="ready"]',
 }
@@ -100,7 +100,7 @@ READY = {
 def test_no_page_complains_spreads_weighs_too_much_or_shuts_anyone_out(
     page: Page, base: str, site: Path, complaints: list[str]
 ) -> None:
-    """Wide, and narrower with charts alive, in both themes; `test_hostile.py` has a phone."""
+    """Pages are wide, then narrower with live charts, in both themes; `test_hostile.py`: phones."""
     asked = RequestedPaths(site, base)
     page.on("request", asked.hear)
     drawn, looks = set(), set[str]()
@@ -125,12 +125,12 @@ def test_no_page_complains_spreads_weighs_too_much_or_shuts_anyone_out(
 
 
 def _searched(asked: RequestedPaths) -> Iterator[str]:
-    """The parts of the search that were loaded before anybody searched."""
+    """The parts of the search that loaded without a search."""
     return (f"asked for {path}" for path in asked.paths if "search" in path)
 
 
 def _silent(page: Page, *, touched: bool) -> Iterator[str]:
-    """What charts that are alive lack: a button, or words where a field's name would stand."""
+    """Faults of live charts: a missing button, or a field name in place of words."""
     wake_charts(page)
     page.locator("figure[data-spec]:not(:has(.dm-chart__files[data-ready]))").first.wait_for(
         state="detached"
@@ -151,14 +151,14 @@ def _silent(page: Page, *, touched: bool) -> Iterator[str]:
 
 
 def _inaccessible(page: Page, place: str, looks: set[str]) -> Iterator[str]:
-    """What axe finds on an open page in the light, and what is too pale in the dark."""
+    """The findings of axe on an open page in the light theme, and low contrast in the dark one."""
     yield from serious(page, place)
     yield from (f"light {line}" for line in pale(page, place, looks))
     page.evaluate("document.body.dataset.mdColorScheme = 'slate'")
     yield from (f"dark {line}" for line in pale(page, place, looks))
 
 
-def test_axe_would_say_so(page: Page, base: str) -> None:
+def test_axe_finds_deliberate_faults(page: Page, base: str) -> None:
     page.goto(base + "how-it-works/")
     inspectable(page).locator("h1").evaluate(
         "(heading) => { heading.style.color = '#bbb'; heading.append(new Image()); }"
@@ -168,7 +168,7 @@ def test_axe_would_say_so(page: Page, base: str) -> None:
     assert [line.split()[0] for line in pale(page, "article", set())] == ["color-contrast"]
 
 
-def test_a_text_is_looked_at_wherever_it_stands_on_another_ground(page: Page, base: str) -> None:
+def test_contrast_is_checked_on_every_background(page: Page, base: str) -> None:
     page.goto(base + "how-it-works/")
     inspectable(page).evaluate(
         """() => { const text = [...document.querySelectorAll('article p')]
@@ -191,14 +191,14 @@ def inspectable(page: Page) -> Page:
 
 
 def serious(page: Page, place: str) -> list[str]:
-    """What axe calls serious or critical at a place, but for colours, each with its first place."""
+    """Serious and critical findings of axe except colours, each with its first element."""
     return _violations(page, place, ALL_ELSE)
 
 
 def pale(page: Page, place: str, known: set[str]) -> list[str]:
-    """Which texts at a place have too little contrast: the first of those that look alike.
+    """Texts with too little contrast; of texts that look alike, the first.
 
-    What looks as it is `known` is not inspected again; new looks are added.
+    Looks in `known` are not inspected again; new looks are added.
     """
     texts, fresh = page.evaluate(LOOKS, [place, ", ".join(REPEATED), list(known)])
     assert texts > 0

@@ -46,7 +46,7 @@ def test_a_tool_loads_its_figures_when_the_visitor_acts(page: Page, base: str) -
     assert before == []
 
 
-def test_what_was_typed_while_the_cells_were_loading_counts(page: Page, base: str) -> None:
+def test_text_typed_while_the_cells_load_counts(page: Page, base: str) -> None:
     held: list[Route] = []
     page.route("**/assets/explore/*", lambda route: held.append(route))  # noqa: PLW0108 - it is marked
     page.goto(base + "explore/")
@@ -77,9 +77,7 @@ def test_filters_change_rows_and_address_and_back_undoes_them(page: Page, base: 
     expect(page.locator('[data-part="count"]')).to_have_text(everything)
 
 
-def test_a_shared_address_restores_everything_and_believes_nothing_else(
-    page: Page, base: str
-) -> None:
+def test_a_shared_address_restores_valid_values_and_ignores_others(page: Page, base: str) -> None:
     opened(page, base + "explore/?words=4060&task=math&backend=%3Cb%3E&sort=-cost&page=9&size=x")
 
     assert tasks(page) == {"Math"}
@@ -152,9 +150,7 @@ MARKDOWN = {
 }
 
 
-def test_what_a_spreadsheet_would_run_gets_an_apostrophe_as_in_the_files(
-    page: Page, base: str
-) -> None:
+def test_copied_formulas_get_an_apostrophe_as_in_the_files(page: Page, base: str) -> None:
     opened(page, base + "explore/")
     cells = SHEET | QUOTED
 
@@ -206,7 +202,7 @@ def test_a_filtered_view_can_be_copied_as_a_link(page: Page, base: str) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == f"{base}explore/?task=code"
 
 
-def test_who_searches_in_vain_is_led_to_the_form(page: Page, base: str) -> None:
+def test_a_search_without_a_match_leads_to_the_form(page: Page, base: str) -> None:
     opened(page, base + "explore/?words=RTX+9999")
 
     assert page.locator("#dm-cells tbody").inner_text().startswith("Nobody has measured this.")

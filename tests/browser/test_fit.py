@@ -14,16 +14,14 @@ RESULT = ".dm-fit__result"
 
 @pytest.fixture
 def page(tab: Page, base: str) -> Iterator[Page]:
-    """A page on which nothing may be complained about."""
+    """A page that must have no complaints."""
     complaints: list[str] = []
     with lent(tab) as page:
         yield watch(page, base, complaints)
     assert complaints == []
 
 
-def test_a_model_that_is_too_large_is_answered_with_what_fits_and_how_to_divide_it(
-    page: Page, base: str
-) -> None:
+def test_a_model_that_is_too_large_gets_options_that_fit_and_a_split(page: Page, base: str) -> None:
     page.goto(base + "will-it-fit/")
     page.locator("input[name=card]").fill("rtx 4060 8gb")
     page.locator("select[name=model]").select_option("qwen3-14b")
@@ -51,7 +49,7 @@ def test_a_model_that_fits_shows_its_parts_and_every_other_quantisation_and_cont
     expect(result.locator("tbody tr").first.locator("td").last).to_contain_text("✕")
 
 
-def test_a_draft_that_a_model_has_not_is_left_out_and_said(page: Page, base: str) -> None:
+def test_a_draft_that_the_model_lacks_is_left_out_with_a_note(page: Page, base: str) -> None:
     page.goto(base + "will-it-fit/?card=24+GB&model=qwen3-32b&draft=head")
 
     expect(page.locator(RESULT)).to_contain_text("has no prediction head of its own")
@@ -64,9 +62,7 @@ def test_several_cards_are_the_planners(page: Page, base: str) -> None:
     expect(answer).to_contain_text("divides a model among several cards")
 
 
-def test_the_address_keeps_the_question_and_nothing_that_is_not_offered(
-    page: Page, base: str
-) -> None:
+def test_the_address_keeps_the_question_and_only_offered_values(page: Page, base: str) -> None:
     page.goto(base + "will-it-fit/?card=24+GB&model=qwen3-32b&kv=q8_0&draft=%3Cimg%3E")
 
     expect(page.locator(RESULT)).to_contain_text("Qwen3 32B")

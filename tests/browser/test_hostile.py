@@ -41,7 +41,7 @@ def page(tab: Page, base: str, complaints: list[str]) -> Iterator[Page]:
 
 
 def of_tricks(site: Path) -> list[str]:
-    """The page of each trick, and a device and a model that only tricks have."""
+    """The page of each trick, and the pages of a device and a model that only tricks use."""
     own = hostile_addresses(site)
     places = [next(each for each in own if each.startswith(f"{kind}/")) for kind in PLACES]
     return [*(f"submissions/{file_stem(name)}/" for name in TRICKS), *places]
@@ -50,7 +50,7 @@ def of_tricks(site: Path) -> list[str]:
 def test_no_page_runs_asks_spreads_or_weighs_too_much(
     page: Page, base: str, site: Path, complaints: list[str]
 ) -> None:
-    """Charts of a page of each kind are alive in `test_every_page.py`; of tricks, they are here."""
+    """Live charts on pages of tricks; `test_every_page.py` has each kind of page."""
     asked = RequestedPaths(site, base)
     page.on("request", asked.hear)
     tricks = of_tricks(site)

@@ -11,8 +11,8 @@ pytestmark = pytest.mark.browser
 SLACK = 5
 EXPLORE = '#dm-explore[data-state="ready"]'
 COMPARE = '#dm-compare[data-state="ready"]'
-# Every control on the page; of a group of radio buttons the one that is chosen,
-# because the arrows lead to the others.
+# Every control on the page; of a group of radio buttons only the chosen one,
+# because the arrow keys lead to the others.
 CONTROLS = """() => {
   const usable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
   const shown = (each) => each.checkVisibility({ visibilityProperty: true });
@@ -32,7 +32,7 @@ CONTROLS = """() => {
   });
   return window.controls.length;
 }"""
-# The button back to the top is withdrawn as long as the page is at its top.
+# The button back to the top is hidden while the page is at its top.
 MISSED = """() => window.controls.filter((each) => each.tabIndex >= 0 && !window.seen.has(each))
   .map((each) => each.outerHTML.slice(0, 160))"""
 
@@ -121,9 +121,7 @@ def test_the_search_finds_a_device_from_the_keyboard(page: Page, base: str) -> N
         ("rtx 3090", "devices/rtx-3090-24-gb/"),
     ],
 )
-def test_the_search_knows_what_people_call_things(
-    page: Page, base: str, words: str, address: str
-) -> None:
+def test_the_search_knows_common_names(page: Page, base: str, words: str, address: str) -> None:
     page.goto(base)
     page.keyboard.press("/")
     page.keyboard.type(words)

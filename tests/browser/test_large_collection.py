@@ -39,7 +39,7 @@ def with_only(file: dict[str, Any], facets: AbstractSet[str]) -> dict[str, Any]:
 
 @pytest.fixture
 def parts(page: Page, base: str) -> list[str]:
-    """The site as if its cells were too many for one file; returns the files that were read."""
+    """Serve the site as if its cells did not fit one file; returns the files that were read."""
     site = page.request
     found = re.search(r'data-cells="\.\./([^"]+)"', site.get(base + "explore/").text())
     assert found
@@ -79,7 +79,7 @@ def parts(page: Page, base: str) -> list[str]:
     return asked
 
 
-def test_of_a_large_collection_one_task_is_read_at_a_time(
+def test_a_large_collection_is_read_one_task_at_a_time(
     page: Page, base: str, parts: list[str]
 ) -> None:
     opened(page, base + "explore/?backend=cuda")

@@ -34,7 +34,7 @@ SMALLEST: ViewportSize = {"width": 320, "height": 700}
 
 @pytest.fixture
 def page(tab: Page, base: str) -> Iterator[Page]:
-    """The home page, and nothing that the browser complains about."""
+    """The home page, which must have no complaints."""
     complaints: list[str] = []
     with lent(tab) as page:
         watch(page, base, complaints)
@@ -44,7 +44,7 @@ def page(tab: Page, base: str) -> Iterator[Page]:
 
 
 def answered(page: Page, card: str, model: str = "") -> str:
-    """The answer to what was typed, which takes one click and the Enter key."""
+    """Type a question, click once and press Enter; return the answer."""
     page.locator(CARD).click()
     page.locator(CARD).fill(card)
     page.locator(MODEL).fill(model)
@@ -53,7 +53,7 @@ def answered(page: Page, card: str, model: str = "") -> str:
     return page.locator(ANSWER).inner_text()
 
 
-# What visitors ask, the verdicts that may be right, and what the answer must say.
+# Questions of visitors, the possible verdicts, and the required words of the answer.
 VISITORS: dict[tuple[str, str, str], tuple[set[str], tuple[str, ...]]] = {
     ("RTX 3070 8 GB", "8B", "all"): (
         {"Probably", "Try it"},
@@ -94,8 +94,8 @@ def test_a_visitor_has_a_verdict_and_commands_above_the_fold(
     assert page.evaluate("window.shifts") <= 0.01
 
 
-def test_the_page_says_what_the_engine_says(page: Page, base: str, site: Path) -> None:
-    """For random questions: the object that `plan --json` prints, from the evidence of the site."""
+def test_the_page_and_the_engine_of_answers_agree(page: Page, site: Path) -> None:
+    """Random questions give the object of `plan --json`, computed from the site's evidence."""
     shown = site / "assets"
     index = json.loads((shown / "answers/index.json").read_bytes())
     reports = msgspec.json.decode((shown / "evidence.json").read_bytes(), type=tuple[Report, ...])
@@ -113,8 +113,7 @@ def test_the_page_says_what_the_engine_says(page: Page, base: str, site: Path) -
         found = answer(question)
         said = cast("dict[str, Any]", as_json(found))
         words = {"card": machine.name, "model": model["label"]}
-        page.goto(f"{base}?{urlencode(words)}")
-        expect(page.locator('.dm-machine[data-state="answered"]')).to_be_visible()
+        answered(page, *words.values())
         card = page.locator(ANSWER)
         verdict = card.locator("h2 strong").inner_text()
 
@@ -123,7 +122,7 @@ def test_the_page_says_what_the_engine_says(page: Page, base: str, site: Path) -
         assert (used.inner_text() if used.count() else None) == said["command"], words
         if said["speedup"] and said["offloaded_layers"] == said["layers"]:
             figures = card.locator("[data-slot=speedup]").inner_text()
-            # The object is rounded: what is printed is not rounded twice.
+            # The object is rounded, so printed values must not be rounded twice.
             judged = found.judged
             assert judged is not None
             assert judged.gain is not None
@@ -268,7 +267,7 @@ def test_a_filter_hides_rows_and_stays_in_the_address(tab: Page, base: str) -> N
         expect(rows).to_have_count(measured.count())
         assert 0 < measured.count() != before
         expect(page.locator(".dm-filter output")).to_have_text(re.compile(r"^\d+ pairs?$"))
-        # What a heading counts is all rows.
+        # A heading counts all rows.
         expect(page.locator(".dm-group h2 small:visible")).to_have_count(0)
         page.reload()
         expect(rows).to_have_count(measured.count())

@@ -13,9 +13,8 @@ from tests.browser.pages import (
 from tests.sites import addresses
 
 pytestmark = pytest.mark.browser
-# What a reader without scripts misses on a page: its heading, a text, a table outside of a fold, a
-# picture. A form that only a script
-# answers stays away.
+# Content that a reader without scripts must see on a page: its heading, a text, an unfolded table,
+# a picture. A form that needs a script is hidden.
 UNREAD = """() => {
   const shown = (each) => each.checkVisibility({ visibilityProperty: true });
   const folded = (each) => each.closest('details:not([open]), form[hidden], section[hidden]');

@@ -67,7 +67,7 @@ def test_text_that_cannot_be_read_gives_one_line(page: Page) -> None:
     )
 
 
-def test_two_texts_in_each_other_s_field_are_read_the_other_way_round(page: Page) -> None:
+def test_two_swapped_texts_are_read_the_other_way_round(page: Page) -> None:
     page.get_by_label("Without speculation").fill(DRAFT)
     page.get_by_label("With speculation").fill(PLAIN)
 
@@ -118,7 +118,7 @@ def paste(page: Page, without: str, with_: str) -> Locator:
     return page.locator("[data-part=answer]")
 
 
-def test_remedies_are_those_that_can_apply_with_the_figure_that_led_to_them(page: Page) -> None:
+def test_only_applicable_remedies_are_listed_with_their_figure(page: Page) -> None:
     answer = paste(page, "m1pro_off.log", "m1pro_on.log")
 
     expect(answer).to_contain_text("A round costs 42.81 plain tokens, and its 4 tokens would cost")
@@ -145,7 +145,7 @@ def test_at_depth_one_no_remedy_says_to_draft_fewer(page: Page) -> None:
     expect(answer).not_to_contain_text("--spec-draft-n-max")
 
 
-def test_what_is_left_out_or_cannot_be_read_is_named(page: Page) -> None:
+def test_skipped_and_unreadable_text_is_named(page: Page) -> None:
     answer = paste(page, "cached_repeat_off.log", "cached_repeat_on.log")
     expect(answer).to_contain_text("3 requests in the text with speculation took the prompt from")
     expect(answer).to_contain_text("2.23×")  # noqa: RUF001 - as printed
@@ -156,7 +156,7 @@ def test_what_is_left_out_or_cannot_be_read_is_named(page: Page) -> None:
     )
 
 
-def test_where_only_speeds_are_known_it_says_what_else_is_needed(page: Page) -> None:
+def test_with_speeds_alone_the_page_names_the_missing_facts(page: Page) -> None:
     answer = paste(page, "llama_cli_new_off.txt", "llama_cli_new_on.txt")
 
     expect(answer).to_contain_text("0.85×")  # noqa: RUF001 - as printed

@@ -1,4 +1,4 @@
-"""What a browser loads, and when; `test_every_page.py` and `test_hostile.py` weigh every kind."""
+"""A browser loads files when needed; `test_every_page.py` and `test_hostile.py` weigh pages."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def asked(page: Page, site: Path, base: str) -> RequestedPaths:
-    """What the page asks for from now on."""
+    """The requests of the page from now on."""
     asked = RequestedPaths(site, base)
     page.on("request", asked.hear)
     return asked
@@ -36,7 +36,7 @@ def test_a_page_that_is_too_heavy_is_named_with_its_figures() -> None:
     )
 
 
-def test_what_a_page_asks_for_is_weighed_once_and_as_it_is_sent(tmp_path: Path) -> None:
+def test_requested_files_are_weighed_once_and_compressed(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "index.html").write_text("word " * 1000)
     (tmp_path / "picture.png").write_bytes(b"x" * 500)

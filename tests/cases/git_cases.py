@@ -1,7 +1,7 @@
-"""Pull requests that try to fool the gate: what each does to a tree, and the answer to it.
+"""Pull requests that try to fool the gate, each with its change of the tree and expected answer.
 
-A file is (mode, content); the path is what git stores, quoted as `git fast-import` wants it where
-it is not a plain word. Expected are the rules by path; `ERROR` means one line about git itself.
+A file is (mode, content); the path is the one that git stores, quoted for `git fast-import` if it
+is not a plain word. Expected are the rules by path; `ERROR` means one line about git itself.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _DATA, _OTHER_DATA = sample_bytes(SMALL), sample_bytes(OTHER)
 
 @dataclass(frozen=True, kw_only=True)
 class PullRequest:
-    """What a pull request adds and removes, and the rules expected by path."""
+    """A pull request's additions and removals, and the rules expected by path."""
 
     adds: dict[str, tuple[str, bytes]] = field(default_factory=dict)
     removes: tuple[str, ...] = ()

@@ -1,8 +1,8 @@
-"""Texts that are JSON, texts that are not, and JSON that two readers could read in two ways.
+"""Valid JSON, invalid JSON, and JSON that two readers could read differently.
 
-The grammar is that of a library: `ACCEPTED` is what our own checks of keys, numbers, characters and
-depth must let pass, `REFUSED` what readers differ about, and one text for each kind of error.
-`POLICY` is well-formed and refused all the same because the format has no use for it.
+The grammar is that of a library. `ACCEPTED` must pass our own checks of keys, numbers, characters
+and depth. `REFUSED` has texts on which readers differ, and one text for each kind of error.
+`POLICY` is well-formed but refused, because the format has no use for it.
 """
 
 U = str.encode

@@ -1,4 +1,4 @@
-"""Bare campaigns for tests of estimates: a test names only what it is about."""
+"""Minimal campaigns for tests of estimates: a test states only the values it needs."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ def campaign(
 
 
 def without_prompts(submission: Submission, count: int) -> Submission:
-    """What is left of a submission when its last prompts are taken out everywhere."""
+    """A submission without its last prompts."""
     prompts = submission.suite.prompts[:-count]
     names = {prompt.id for prompt in prompts}
     kept = (each for each in submission.trials if each.prompt in names)
@@ -81,7 +81,7 @@ def without_trials(submission: Submission, arm: str, prompts: Sequence[str]) -> 
 
 
 def blocks_of(prompts: Sequence[str], *factors: float, noise: float) -> Submission:
-    """A block takes a factor of the first block's times, give or take some noise."""
+    """Trials whose blocks take a multiple of the first block's times, with some noise."""
     rng = random.Random(1)  # noqa: S311 - simulated noise
     rows = {prompt: (100.0 + 3 * number, 50.0) for number, prompt in enumerate(prompts)}
     return campaign(

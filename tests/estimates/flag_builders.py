@@ -1,4 +1,4 @@
-"""Submissions of one kind of oddity, from which the examples of flags are made."""
+"""Build submissions with one oddity each, for the examples of flags."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -61,7 +61,7 @@ def by_position(factor: Callable[[int, int, int], float], blocks: int = 3) -> Su
 
 
 def control(ratio: float, method: object = None) -> Submission:
-    """Three prompts on which the control is so many times as fast, give or take half a percent."""
+    """Three prompts on which the control is faster by a ratio, with half a percent of noise."""
     arm = CONTROL if method is None else replace(CONTROL, method=method)  # type: ignore[arg-type]
     trials = [
         each
@@ -75,7 +75,7 @@ def control(ratio: float, method: object = None) -> Submission:
 
 
 def processor_time(arm_cpu_ms: float, backend: str = "cpu") -> Submission:
-    """By wall time the arm takes 5 ms per token against 10; its processor time is given."""
+    """An arm with 5 ms of wall time per token against 10, and this processor time."""
     shared = {"drafted_histogram": (10,)}
     return campaign(
         [
@@ -99,13 +99,13 @@ def single_step(ms: float) -> Submission:
 
 
 def mispredicted(factor: float) -> Submission:
-    """A clean campaign whose arms measured so many times slower than the probes say."""
+    """A clean campaign whose arms are slower by a factor than the probes predict."""
     clean = sample(costs=SampleCosts(noise=0.001))
     return slowed(clean, lambda each: factor if each.arm == "draft-model-n4" else 1.0)
 
 
 def costly(factor: float, prompts: Sequence[str] = PROMPTS[3:4]) -> Submission:
-    """The arm's rounds take so many times as long on these prompts."""
+    """The arm's rounds take longer by a factor on these prompts."""
     clean = by_position(lambda _order, _block, _prompt: 1.0)
     return slowed(
         clean, lambda each: factor if each.arm == "spec" and each.prompt in prompts else 1.0
@@ -113,7 +113,7 @@ def costly(factor: float, prompts: Sequence[str] = PROMPTS[3:4]) -> Submission:
 
 
 def stalling(ms: float) -> Submission:
-    """Twelve prompts; by the median rounds 10 ms against about 5, and one answer took `ms`."""
+    """Twelve prompts with median rounds of 10 ms against about 5; one answer took `ms`."""
     prompts = tuple(f"code-{number}" for number in range(1, 13))
     trials = [
         each
@@ -135,7 +135,7 @@ def stalling(ms: float) -> Submission:
 def round_costs(
     *costs: float, drafted: float = 0.0, plain_ms: float = 20.0, spec: Arm = SPEC
 ) -> Submission:
-    """Prompts of 101 tokens whose 50 rounds cost so many plain tokens, and draft so many."""
+    """Prompts of 101 tokens whose 50 rounds have these costs in plain tokens and drafts."""
     prompts = tuple(f"code-{number}" for number, _ in enumerate(costs))
     trials = [
         trial(arm, prompt, decode_ms=ms, rounds=count, output_tokens=101, drafted=tokens)
@@ -161,7 +161,7 @@ def crashing(count: int, arm: str = "spec", reason: str = "crashed") -> Submissi
 
 
 def tied(count: int, limit: int = 41) -> Submission:
-    """Four prompts, of which the first part from the baseline's at a near-tie."""
+    """Four prompts, the first of which diverge from the baseline at a near-tie."""
     forked = {"first_divergence": 3, "divergence_margin": 0.01}
     trials = [
         each
@@ -185,7 +185,7 @@ def diverged(margin: float) -> Submission:
 
 
 def answering(*, base: int, spec: int) -> Submission:
-    """Eight prompts; on so many of them an arm's answer does not parse."""
+    """Eight prompts; on some of them an arm's answer does not parse."""
     trials = [
         trial(arm, prompt, answer="invalid-json" if at < broken else "valid")
         for at, prompt in enumerate(PROMPTS)
@@ -200,13 +200,13 @@ def concurrent(submission: Submission) -> Submission:
 
 
 def counted(*, by_page: int) -> Submission:
-    """An answer that speaks of 8 drafted tokens, and what the metrics page counted meanwhile."""
+    """An answer that states 8 drafted tokens, and the count of the metrics page for it."""
     told = trial("spec", drafted=8, metrics_drafted=by_page, metrics_accepted=None)
     return campaign([trial("baseline"), told])
 
 
 def parted(early: int, late: int) -> Submission:
-    """Eight prompts whose text parts from the baseline's after seven words, after eight, or not."""
+    """Eight prompts whose text diverges from the baseline's after seven words, eight, or not."""
     words = [7] * early + [8] * late + [None] * (8 - early - late)
     trials = [
         trial(
@@ -228,7 +228,7 @@ def started(base: tuple[str, ...], spec: tuple[str, ...]) -> Submission:
 
 
 def forced(*, length: float) -> Submission:
-    """An instrument that is set to a length and yields two tokens a round."""
+    """A control arm that is set to a length and yields two tokens a round."""
     arm = replace(SPEC, role="control", method=Method(type="forced", n_max=4, length=length))
     return campaign([trial("baseline"), trial("spec", rounds=5)], arms=(BASELINE, arm))
 
@@ -258,7 +258,7 @@ def on_4090(factor: float) -> Submission:
 
 
 def answering_alike(same: int) -> Submission:
-    """So many of 24 prompts have the same answer, others each their own."""
+    """Some of 24 prompts share an answer; each of the others has its own."""
     alike = {prompt.id for prompt in CLEAN.suite.prompts[:same]}
     trials = [
         replace(each, output_sha256="ab" * 8 if each.prompt in alike else each.prompt[:16])
@@ -272,7 +272,7 @@ def suite(digest: str) -> Submission:
 
 
 def requested(baseline_ms: float) -> Submission:
-    """Ten times 100 ms by the stream in both arms; by whole requests the baseline takes longer."""
+    """Both arms take 10 x 100 ms in the stream; the baseline's whole requests take longer."""
     walls = {"baseline": 10 * baseline_ms, "spec": 1000.0}
     return campaign(
         [

@@ -218,7 +218,7 @@ QUIET: dict[str, Submission] = {
     # Seven others on 16 cores.
     "load-appeared": environment("after", load_1min=15.0),
     "on-battery": environment("before", on_battery=False),
-    # A single slow reading is not a trend, and what the clock does before the campaign is idling.
+    # A single slow reading is not a trend, and before the campaign the card is idle.
     "clock-drop": gpu_clocks(2600.0, 1800.0, 2500.0, 2600.0),
     "gpu-throttled": environment("during", gpu_throttled=False),
     "gpu-use-not-shown": environment("after", gpu_clock_mhz=510.0),
@@ -228,7 +228,7 @@ QUIET: dict[str, Submission] = {
     "power-limited": gpu(115.0),
 }
 
-# Just over and just under the bound of a flag, where the examples above are farther apart.
+# Just over and just under the bound of a flag, if the examples above are farther apart.
 BOUNDS: dict[str, tuple[Submission, Submission]] = {
     # 11.1 and 9.9 % of the mean.
     "block-spread": (

@@ -44,13 +44,13 @@ def memory(mts: int | None, active: int | None = None) -> Submission:
 
 
 def unsized(parameters: int | None) -> Submission:
-    """A target whose file has no size; its parameters may be stated."""
+    """A target without a file size; its parameters may be stated."""
     target = replace(CLEAN.target, name="Nameless", file_bytes=None, parameters=parameters)
     return replace(CLEAN, target=target)
 
 
 def called(name: str) -> Submission:
-    """A campaign on a card that goes by this name."""
+    """A campaign on a card with this name."""
     gpus = (replace(CLEAN.machine.gpus[0], name=name, vendor="amd"),)
     engine = replace(CLEAN.engine, backend="vulkan", devices=None)
     return replace(CLEAN, machine=replace(CLEAN.machine, gpus=gpus), engine=engine)

@@ -1,4 +1,4 @@
-"""Speculation is compared with the other use of its memory where that was measured."""
+"""Speculation is compared with another use of its memory, if that was measured."""
 
 from dataclasses import replace
 

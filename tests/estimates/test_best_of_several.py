@@ -13,7 +13,7 @@ def test_a_figure_that_was_not_chosen_keeps_its_interval() -> None:
     assert corrected(interval, 1.2, 1) == interval
 
 
-def test_the_bound_of_the_best_of_many_lies_further_away() -> None:
+def test_the_bound_of_the_best_of_many_is_further_away() -> None:
     # Student's t with 7 degrees of freedom: 2.36462 at 97.5 %. Of two each may err in 1 %, 2.99795;
     # of twenty in 0.1 %, 4.78529.
     assert choice_factor(2) == pytest.approx(2.99795 / 2.36462, abs=1e-5)
@@ -28,7 +28,7 @@ def test_only_the_lower_bound_moves_and_by_as_much_on_logarithms() -> None:
     assert found.high == 1.7
 
 
-def test_a_task_of_four_prompts_has_the_heavier_tail_of_its_three_degrees_of_freedom() -> None:
+def test_four_prompts_give_the_t_quantile_of_three_degrees_of_freedom() -> None:
     # Of two: t(0.99, 3) = 4.54070 over t(0.975, 3) = 3.18245; over all tasks with 7, as above.
     task = estimate(task="code", prompts=4)
 

@@ -1,4 +1,4 @@
-"""Where a stream hides when tokens were written, whole requests decide or an interval widens."""
+"""If a stream hides token times, whole requests decide or the interval widens."""
 
 import random
 from dataclasses import replace
@@ -58,7 +58,7 @@ def test_whole_requests_that_agree_change_nothing() -> None:
     assert of_code(checked) == of_code(plain)
 
 
-def test_a_speedup_that_whole_requests_contradict_is_none() -> None:
+def test_a_speedup_that_whole_requests_contradict_is_dropped() -> None:
     found = of_code(CONTRADICTED)
 
     assert (found.speedup, found.interval, found.tps) == (None, None, None)
@@ -90,7 +90,7 @@ def test_without_a_known_cache_there_is_no_figure_at_all() -> None:
     assert found.doubt == client_clock.ONLY_REQUESTS
 
 
-def test_a_gain_of_whole_requests_is_a_gain_and_is_said_as_such() -> None:
+def test_a_gain_of_whole_requests_is_printed_as_a_gain() -> None:
     # By the stream 4 times as fast, by whole requests 1500 / 1000.
     faster = streamed(
         baseline={"one_token_ms": 500.0},
@@ -123,7 +123,7 @@ def test_grain_widens_the_interval_unless_whole_requests_bound_it() -> None:
     assert bound.interval.log_half_width == pytest.approx(0.014, abs=0.003)
 
 
-def test_what_whole_requests_do_not_exclude_is_possible_of_a_short_answer() -> None:
+def test_a_short_answer_keeps_a_figure_that_whole_requests_allow() -> None:
     # All take 8 ms; by the stream the arm takes half. Less than 10 ms apart is not a contradiction.
     short = {"decode_ms": 8.0, "ttft_ms": 2.0, "wall_ms": 10.0, "one_token_ms": 2.0}
     halved, equal = (
@@ -141,7 +141,7 @@ def test_what_whole_requests_do_not_exclude_is_possible_of_a_short_answer() -> N
     assert equal.interval.log_half_width < 0.02
 
 
-def test_it_is_in_no_cell() -> None:
+def test_such_a_figure_is_in_no_cell() -> None:
     connection = database(Example(submission=CONTRADICTED, summary=summarize(CONTRADICTED)))
 
     (evidence,) = connection.sql(

@@ -33,7 +33,7 @@ def test_a_plain_arm_yields_one_token_per_round() -> None:
     assert tokens_per_round([trial(rounds=10)]) == pytest.approx(1.0)
 
 
-def test_tokens_per_round_is_unknown_if_one_trial_does_not_tell() -> None:
+def test_tokens_per_round_is_unknown_if_one_trial_lacks_rounds() -> None:
     assert tokens_per_round([*TWO_TRIALS, trial()]) is None
 
 

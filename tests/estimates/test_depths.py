@@ -1,4 +1,4 @@
-"""An arm whose depth varies has no depth."""
+"""An arm with a varying depth has no single depth."""
 
 from dataclasses import replace
 
@@ -32,13 +32,15 @@ CHAIN = Method(type="other", name="ngram-mod+mtp", chain=("ngram-mod", "mtp"))
         (Method(type="other", name="lookahead", n_max=4), "lookahead", 4),
     ],
 )
-def test_a_method_and_what_readers_call_it(method: Method, label: str, depth: int | None) -> None:
+def test_methods_have_labels_and_fixed_depths(
+    method: Method, label: str, depth: int | None
+) -> None:
     assert depths.label(method) == label
     assert depths.fixed(method) == depth
 
 
 def with_method(method: Method, drafted: tuple[int, ...] | None) -> Submission:
-    """A sample whose first speculating arm has this method, and these rounds by drafted length."""
+    """A sample whose first speculating arm has this method and histogram of drafted lengths."""
     found = sample(tasks=("code",), prompts_per_task=1, blocks=1)
     changed = next(arm for arm in found.arms if arm.role == "speculation")
     return replace(
@@ -68,7 +70,7 @@ def test_without_a_histogram_the_most_is_all_that_is_known() -> None:
     assert (adaptive.depths, chain.depths) == ("up to 9", None)
 
 
-def test_a_report_says_what_changes_the_depth() -> None:
+def test_a_report_names_the_controller_of_the_depth() -> None:
     found = with_method(ADAPTIVE, None)
     arm = next(arm for arm in found.arms if arm.role == "speculation")
 

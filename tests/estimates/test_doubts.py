@@ -1,4 +1,4 @@
-"""Why a figure has no verdict although it has an interval."""
+"""A figure with an interval may lack a verdict because of a doubt."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ def of(submission: Submission, task: str | None = "code") -> Estimate:
 
 
 def on(prompts: Sequence[str], fired: Sequence[int] = (), speedup: float = 2.0) -> Submission:
-    """Two blocks with 1 % of noise; `fired` of twenty rounds drafted four tokens."""
+    """Two blocks with 1 % noise; `fired` of twenty rounds drafted four tokens."""
     rng = random.Random(5)  # noqa: S311 - simulated noise
     trials = [
         trial(arm, prompt, block, decode_ms=ms * rng.gauss(1, 0.01), output_tokens=25, **counters)
@@ -50,7 +50,7 @@ def test_a_task_on_which_most_prompts_fire_has_a_sign() -> None:
     assert (found.verdict, found.doubt) == ("helps", None)
 
 
-def test_a_lossy_arm_has_a_speed_no_verdict_and_never_the_same_outputs() -> None:
+def test_a_lossy_arm_has_a_speed_but_no_verdict_and_no_claim_of_equal_outputs() -> None:
     lossless = on(FIVE)
     lossless = replace(
         lossless, trials=tuple(replace(each, compared_tokens=25) for each in lossless.trials)
@@ -67,7 +67,7 @@ def test_a_lossy_arm_has_a_speed_no_verdict_and_never_the_same_outputs() -> None
 
 
 @pytest.mark.parametrize(("firing", "doubt"), [(3, "few-prompts-fire"), (4, None)])
-def test_of_eight_prompts_half_must_fire(firing: int, doubt: str | None) -> None:
+def test_half_of_eight_prompts_must_fire(firing: int, doubt: str | None) -> None:
     assert of(on(TEN[:8], fired=(5,) * firing + (1,) * 5, speedup=1.15)).doubt == doubt
 
 
@@ -81,9 +81,9 @@ def test_a_task_on_which_few_prompts_fire_has_none() -> None:
     )
 
 
-def test_where_drafts_were_not_counted_a_look_up_fires_on_prompts_that_gain() -> None:
-    # A look-up that is silent costs time: five prompts at 0.8 say nothing about those on which it
-    # drafts. A model always drafts.
+def test_without_counted_drafts_a_look_up_is_taken_to_fire_on_prompts_that_gain() -> None:
+    # A look-up that does not draft costs time: five prompts at 0.8 say nothing about others on
+    # which it drafts. A draft model always drafts.
     submission = on(FIVE, speedup=0.8)
     found = of(submission)
 
@@ -129,7 +129,7 @@ def test_two_prompts_are_too_few() -> None:
 def giving_up(
     prompts: Sequence[str], blocks: Sequence[int] = (0, 1), *, arm: str = "spec", **fields: str
 ) -> Submission:
-    """Ten prompts in two blocks; an arm gives some up after 4 s, where 40 tokens were to follow."""
+    """Ten prompts in two blocks; an arm times out on some after 4 s, with a limit of 40 tokens."""
     made = on(TEN)
     gone = replace(failed(arm), wall_ms=4000.0, **fields)  # type: ignore[arg-type]
     trials = tuple(
@@ -184,7 +184,7 @@ def test_a_prompt_counts_as_failed_from_half_of_its_blocks_on(
     assert failed_share(own, base) == pytest.approx(share)
 
 
-def test_a_prompt_that_the_baseline_gives_up_is_no_failure_of_the_arm() -> None:
+def test_a_prompt_that_times_out_in_the_baseline_is_not_a_failure_of_the_arm() -> None:
     found = of(giving_up(["code-3"], arm="baseline"))
 
     assert (found.verdict, found.doubt) == ("helps", None)
@@ -213,7 +213,7 @@ def test_one_failure_of_three_blocks_leaves_the_median_known() -> None:
     assert found.speedup == pytest.approx(2.0, rel=0.01)
 
 
-def test_faster_to_write_and_slower_in_all_is_a_verdict_of_its_own() -> None:
+def test_faster_to_write_but_slower_in_all_is_a_separate_verdict() -> None:
     # A token takes 50 ms and not 100, but reading takes 30 s and not 0.5: requests of 25 tokens
     # take 2.9 s and 31.2 s, and those of 1 + 29,500 / 50 = 591 tokens are equal.
     plain = on(FIVE)

@@ -41,7 +41,7 @@ def test_the_ratio_is_that_of_the_times_for_both_prompts() -> None:
     assert found.interval.high == pytest.approx(4 * math.exp(12.7062 * 2 / 3), rel=1e-4)
 
 
-def test_without_a_prompt_of_both_there_is_no_ratio() -> None:
+def test_without_a_common_prompt_there_is_no_ratio() -> None:
     other = campaign([trial("baseline", "chat-1")], prompts=("chat-1",))
 
     assert baseline_ratio(FIRST, other) is None

@@ -1,4 +1,4 @@
-"""Costs of rounds are compared only over trials whose rounds all cost alike."""
+"""Costs of rounds are compared only over trials with steady rounds."""
 
 import pytest
 

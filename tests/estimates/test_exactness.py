@@ -31,7 +31,7 @@ def test_an_output_falls_into_one_class(seen: object, expected: str) -> None:
     assert classify(seen) == expected  # type: ignore[arg-type]
 
 
-def test_a_margin_at_the_threshold_is_no_tie() -> None:
+def test_a_margin_at_the_threshold_is_not_a_tie() -> None:
     at = trial(compared_tokens=11, first_divergence=4, divergence_margin=NEAR_TIE_LOGITS)
 
     assert classify(at) == "diverged"
@@ -86,7 +86,7 @@ def test_classes_are_counted_by_prompt() -> None:
     ("early", "late", "severity"),
     [(0, 0, None), (0, 8, "caution"), (1, 0, "caution"), (4, 4, "caution"), (5, 0, "serious")],
 )
-def test_texts_that_part_are_a_caution_and_serious_if_most_part_at_once(
+def test_diverging_texts_are_a_warning_and_serious_if_most_diverge_early(
     early: int, late: int, severity: str | None
 ) -> None:
     found = [each for each in summarize(parted(early, late)).flags if each.name == "diverged"]

@@ -60,7 +60,7 @@ def test_a_very_noisy_campaign_gives_a_list_that_fits_on_a_screen() -> None:
     assert len(flags) <= 10
 
 
-def test_outliers_everywhere_are_a_spread_and_no_outliers() -> None:
+def test_outliers_everywhere_are_flagged_as_spread() -> None:
     rng = random.Random(3)  # noqa: S311 - simulated noise
     flags = raised(slowed(CLEAN, lambda _: rng.choice((1.0, 1.0, 4.0))))
 
@@ -69,7 +69,7 @@ def test_outliers_everywhere_are_a_spread_and_no_outliers() -> None:
     assert "clocks-disagree" not in flags
 
 
-def test_a_single_disturbed_trial_is_an_outlier_and_no_spread() -> None:
+def test_a_single_disturbed_trial_is_an_outlier_and_not_spread() -> None:
     flags = raised(RAISING["block-outlier"])
 
     assert flags.keys() == {"block-outlier"}
@@ -77,7 +77,7 @@ def test_a_single_disturbed_trial_is_an_outlier_and_no_spread() -> None:
     assert "on 1 of 8 prompts" in flags["block-outlier"].message
 
 
-def test_a_drift_is_not_told_again_as_spread() -> None:
+def test_a_drift_is_not_also_flagged_as_spread() -> None:
     # 60 % from first to last trial: three blocks are 1.1, 1.3 and 1.5 on average, a CV of 15 %.
     steep = by_position(lambda order, _block, _prompt: 1 + 0.6 * order / 47)
 
@@ -96,7 +96,7 @@ def test_a_slow_first_block_on_a_drifting_machine_is_both() -> None:
     assert raised(both).keys() >= {"drift", "first-block"}
 
 
-def test_a_first_trial_in_a_slow_first_block_is_no_cold_start() -> None:
+def test_a_first_trial_in_a_slow_first_block_is_not_a_cold_start() -> None:
     slow = by_position(lambda _order, block, _prompt: 2.0 if block == 0 else 1.0)
 
     assert "cold-start" not in raised(slow)
@@ -110,7 +110,7 @@ def test_a_first_trial_that_is_slower_than_its_slow_block_is_a_cold_start() -> N
     assert raised(slow)["cold-start"].arm == "spec"
 
 
-def test_a_cold_start_is_not_told_again_as_a_disturbed_block() -> None:
+def test_a_cold_start_is_not_also_flagged_as_a_disturbed_block() -> None:
     assert raised(RAISING["cold-start"]).keys() == {"cold-start"}
 
 
@@ -125,7 +125,7 @@ def test_cold_starts_of_several_arms_are_one_flag() -> None:
     )
 
 
-def test_stalls_within_rounds_are_told_where_the_blocks_agree() -> None:
+def test_stalls_within_rounds_are_reported_if_the_blocks_agree() -> None:
     stalled = campaign(
         trial(arm, block=block, decode_ms=ms + block, rounds=10, **rounds)
         for block in range(3)
@@ -140,7 +140,7 @@ def test_stalls_within_rounds_are_told_where_the_blocks_agree() -> None:
     assert "a factor of up to 4.0, on 1 of 1 prompt in 2 arms; most with baseline" in flag.message
 
 
-def test_a_round_cost_that_only_noise_moves_is_not_told_again() -> None:
+def test_a_round_cost_moved_only_by_noise_is_not_mentioned_again() -> None:
     noisy = by_position(
         lambda order, block, prompt: 2.0 + block if prompt == 3 and order % 2 == 0 else 1.0
     )
@@ -185,8 +185,8 @@ def test_arms_that_drafted_nothing_are_named_in_one_flag() -> None:
     assert flag.message.startswith("No token was drafted by spec and other;")
 
 
-def test_a_control_that_is_off_by_less_than_a_verdict_is_no_serious_matter() -> None:
-    # 1.05 give or take 1.2 % lies above 1.02 as a whole, 1.015 does not.
+def test_a_control_off_by_less_than_a_verdict_needs_is_not_serious() -> None:
+    # The whole interval 1.05 ± 1.2 % is above 1.02; that of 1.015 is not.
     far, near = (raised(control(ratio))["control-excludes-one"] for ratio in (1.05, 1.015))
 
     assert (far.severity, near.severity) == ("serious", "caution")

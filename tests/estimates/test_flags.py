@@ -1,4 +1,4 @@
-"""Each flag is raised by what it is about, and by nothing else."""
+"""Each flag is raised by its own cause only."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ def test_a_flag_is_explained_in_a_sentence_with_its_bounds(name: str) -> None:
     assert "{" not in WORDS[name].explanation()
 
 
-def test_a_bound_is_printed_where_the_words_name_it() -> None:
+def test_a_bound_is_printed_at_its_place_in_the_words() -> None:
     assert WORDS["block-spread"].explanation() == (
         "The same trial takes different times in different blocks: their coefficient of variation "
         "is above 10 %."
@@ -58,7 +58,7 @@ def test_a_flag_is_not_raised_by_its_near_miss(name: str) -> None:
     assert name not in {flag.name for flag in summarize(QUIET[name]).flags}
 
 
-def test_a_clean_campaign_raises_nothing_but_what_it_is_about() -> None:
+def test_a_clean_campaign_raises_no_flag() -> None:
     # The sample's lookup arm never drafts on most prompts, but it drafts on some.
     assert summarize(CLEAN).flags == ()
 
@@ -73,7 +73,7 @@ def test_flags_name_the_arm_and_the_prompt() -> None:
     assert (flag.arm, flag.prompt) == ("spec", "code-4")
 
 
-def test_drift_is_told_with_its_direction_and_size() -> None:
+def test_drift_is_reported_with_its_direction_and_size() -> None:
     (flag,) = [each for each in summarize(RAISING["drift"]).flags if each.name == "drift"]
 
     assert flag.message.startswith("The machine became slower: ")
@@ -133,7 +133,7 @@ def test_unknown_memory_makes_no_roofline() -> None:
     assert "above-roofline" not in {flag.name for flag in summarize(memory(None)).flags}
 
 
-def test_a_machine_that_was_busy_from_the_start_is_said_once() -> None:
+def test_a_machine_that_was_busy_from_the_start_is_reported_once() -> None:
     looks = (
         Snapshot(moment="before", load_1min=9.0),
         Snapshot(moment="after", load_1min=30.0, gpu_power_w=80.0),
@@ -145,14 +145,16 @@ def test_a_machine_that_was_busy_from_the_start_is_said_once() -> None:
 
 
 @pytest.mark.parametrize(("used", "names"), [(0.03, []), (0.6, ["busy-machine"])])
-def test_a_campaign_that_has_just_ended_is_no_other_program(used: float, names: list[str]) -> None:
-    """The load average remembers it for a minute; what is used at this moment does not."""
+def test_the_load_of_a_campaign_that_just_ended_is_not_another_program(
+    used: float, names: list[str]
+) -> None:
+    """The load average still includes it for a minute; the current usage does not."""
     looks = (Snapshot(moment="before", load_1min=16.0, busy_fraction=used),)
 
     assert [f.name for f in summarize(replace(CLEAN, environment=looks)).flags] == names
 
 
-def test_a_plug_that_was_pulled_during_the_campaign_is_told_from_one_that_never_was_in() -> None:
+def test_unplugging_during_a_campaign_differs_from_running_on_battery() -> None:
     looks = [
         (
             Snapshot(moment="before", on_battery=first),

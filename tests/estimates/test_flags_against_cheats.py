@@ -1,4 +1,4 @@
-"""Flags against cheats see impossible figures, and spare what clocks and methods explain."""
+"""Flags against cheats find impossible figures, and spare effects of clocks and methods."""
 
 import random
 from dataclasses import replace
@@ -65,7 +65,7 @@ def test_rounds_that_were_not_counted_yield_the_depth_and_one_at_most() -> None:
 
 
 def look_up(factor: float) -> Submission:
-    """Twelve prompts on which a drafted token more costs half a plain one, times a factor."""
+    """Twelve prompts on which each drafted token costs half a plain one, times a factor."""
     lengths = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
     made = [round_costs((1 + length / 2) * factor, drafted=length) for length in lengths]
     prompts = tuple(f"code-{number}" for number, _ in enumerate(lengths))
@@ -92,7 +92,7 @@ def test_a_few_prompts_from_a_cache_are_far_below() -> None:
 
 
 @pytest.mark.parametrize("order", ["sequential", "unknown"])
-def test_arms_in_turn_may_differ_by_the_drift_of_a_machine(order: str) -> None:
+def test_arms_measured_one_after_the_other_may_differ_by_drift(order: str) -> None:
     drifted, faster = round_costs(0.85, 0.85, 0.85), round_costs(0.75, 0.75, 0.75)
     drifted, faster = (
         replace(each, design=replace(each.design, order=order)) for each in (drifted, faster)
@@ -102,7 +102,7 @@ def test_arms_in_turn_may_differ_by_the_drift_of_a_machine(order: str) -> None:
     assert "cheap-rounds" in raised(faster)
 
 
-def test_a_stall_in_one_clock_is_no_cheap_round() -> None:
+def test_a_stall_in_one_clock_is_not_a_cheap_round() -> None:
     # Whole times say 0.8, the medians of rounds say 1: the baseline stalled.
     made = round_costs(0.8, 0.8, 0.8)
     trials = (
@@ -125,7 +125,7 @@ def test_a_baseline_that_fails_alone_is_serious() -> None:
     assert found.message == "On 8 prompts only the baseline failed, not spec."
 
 
-def test_what_ran_out_of_time_is_part_of_the_figure() -> None:
+def test_timed_out_trials_count_in_the_figure_and_raise_no_flag() -> None:
     assert "one-sided-failures" not in raised(crashing(8, reason="timed-out"))
 
 
@@ -165,7 +165,7 @@ def test_a_coarse_clock_ties(tick_ms: float) -> None:
     assert found.keys().isdisjoint({"zero-spread", "repeated-block"})
 
 
-def test_multiples_of_no_clock_are_no_excuse_for_repetitions() -> None:
+def test_repetitions_are_excused_only_by_multiples_of_a_clock_tick() -> None:
     # No noise at all: 100, 101 ... times 4.2 ms, twice.
     trials = [
         trial(arm, prompt, block, decode_ms=round(4.2 * (first + number), 3))
@@ -177,7 +177,7 @@ def test_multiples_of_no_clock_are_no_excuse_for_repetitions() -> None:
     assert "zero-spread" in raised(campaign(trials, prompts=PROMPTS))
 
 
-def test_what_excuses_repetitions_is_called_rounded() -> None:
+def test_repetitions_from_a_coarse_clock_are_flagged_as_rounded() -> None:
     # Half of the repetitions have one reading of a clock of 1/64 s.
     trials = [
         trial(arm, prompt, block, decode_ms=15.625 * (first + number + number % 2 * block))

@@ -41,7 +41,7 @@ SHORT_NAMES = {
 
 
 def on(*gpus: Gpu, listed: tuple[str | None, ...] = (), backend: str = "cuda") -> Submission:
-    """A result of a machine with these cards; `listed` are the engine's words for those it has."""
+    """A result from a machine with these cards; `listed` are their names in the engine."""
     plain = sample(tasks=("code",), prompts_per_task=1, blocks=1, backend=backend)
     devices = tuple(
         Device(name=f"CUDA{number}", kind="gpu", description=words, memory_total_mib=24000)
@@ -110,7 +110,7 @@ def test_a_file_is_named_after_the_card_that_was_used() -> None:
     assert identify(on(UHD, RTX_4090, listed=(RTX_4090.name,))).vendor == "nvidia"
 
 
-def test_of_several_cards_the_first_names_the_file_and_the_vendor() -> None:
+def test_the_first_of_several_cards_names_the_file_and_the_vendor() -> None:
     both = identify(on(RTX_3060, RTX_4090))
     beside_integrated = identify(on(UHD, RTX_4090, backend="vulkan"))
 
@@ -118,7 +118,7 @@ def test_of_several_cards_the_first_names_the_file_and_the_vendor() -> None:
     assert beside_integrated.processor == "NVIDIA GeForce RTX 4090"
 
 
-def test_on_the_cpu_the_processor_is_named_with_its_threads() -> None:
+def test_a_cpu_run_names_the_processor_and_its_threads() -> None:
     named = identify(on(RTX_4090, backend="cpu"))
 
     assert named.device_label == "Ryzen 7 7845HS 16 threads"
@@ -226,7 +226,7 @@ def test_no_two_real_names_share_an_address(field: str) -> None:
     ("backend", "listed", "kind"),
     [("npu", True, "cpu"), ("openvino", False, "cpu"), ("openvino", True, "gpu")],
 )
-def test_what_runs_beside_the_card_is_not_named_after_it(
+def test_a_run_beside_an_unused_card_is_not_named_after_the_card(
     backend: str, *, listed: bool, kind: str
 ) -> None:
     words = (RTX_4090.name,) if listed else ()
@@ -234,7 +234,7 @@ def test_what_runs_beside_the_card_is_not_named_after_it(
     assert identify(on(RTX_4090, listed=words, backend=backend)).device_kind == kind
 
 
-def test_backends_that_the_list_lacks_are_apart_by_their_names() -> None:
+def test_unlisted_backends_are_distinguished_by_name() -> None:
     base = on(RTX_4090, backend="other")
     named = replace(base, engine=replace(base.engine, backend_name="qnn"))
 

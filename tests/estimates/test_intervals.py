@@ -85,7 +85,7 @@ def test_a_task_whose_prompts_agree_adds_no_degrees_of_freedom() -> None:
     assert freedom == pytest.approx(1.0)
 
 
-def test_there_are_no_more_degrees_of_freedom_than_those_of_all_tasks() -> None:
+def test_degrees_of_freedom_are_limited_to_the_sum_over_tasks() -> None:
     # Eight times the same variance v of two prompts: (8 v)^2 / (8 v^2 / 3) - 2 = 22, but 8 x 1.
     _, freedom = spread_of_mean([[0.0, 1.0]] * 8) or (0.0, 0.0)
 

@@ -47,7 +47,7 @@ def forged(name: str) -> dict[str, Any]:
 
 
 def optional(value: object, node: dict[str, Any], path: Path_ = ()) -> Iterator[Path_]:
-    """Each field that the format allows to be missing, where it is present; `[]` is every entry."""
+    """Each optional field that is present; `[]` is every entry."""
     node = resolved(node, ROOT)
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -73,7 +73,7 @@ def dropped(value: Any, path: Path_) -> None:  # noqa: ANN401 - any JSON value
 
 
 def doubts(document: dict[str, Any]) -> set[str] | None:
-    """The flags of a file that say that its speed cannot be, or not be checked; `None`: refused."""
+    """Flags for an impossible or uncheckable speed of a file; `None` if it is refused."""
     found = read(json.dumps(document).encode(), file="forged.json", now=NOW)
     if not isinstance(found, Submission):
         return None

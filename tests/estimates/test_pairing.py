@@ -63,7 +63,7 @@ def test_one_disturbed_block_of_three_changes_nothing() -> None:
 
 
 def timed_out(block: int, reason: str = "timed-out") -> Submission:
-    """Plain decoding takes 10 ms a token; the arm 5, and in one block it is given up after 4 s."""
+    """Plain decoding takes 10 ms a token, the arm 5; in one block the arm times out after 4 s."""
     given = trial("baseline"), trial("spec", decode_ms=50.0), trial("baseline", block=block)
     gone = replace(failed("spec", block=block), reason=reason, wall_ms=4000.0)
     made = campaign([*given, gone])
@@ -85,7 +85,7 @@ def test_a_trial_that_crashed_says_nothing_about_speed() -> None:
     assert pairs.speedup == pytest.approx(2.0)
 
 
-def test_processor_time_is_unknown_where_a_trial_ran_out_of_time() -> None:
+def test_processor_time_is_unknown_if_a_trial_timed_out() -> None:
     (pairs,) = pair(timed_out(block=1), SPEC)
 
     assert pairs.cpu_ms is None
@@ -107,7 +107,7 @@ def test_the_rate_of_an_arm_alone_is_that_of_its_speedup() -> None:
     assert found == pytest.approx(1000 / 30)
 
 
-def test_its_rate_has_the_stalls_that_all_of_its_trials_have() -> None:
+def test_the_plain_rate_includes_the_stalls_of_its_trials() -> None:
     # Ten rounds of 10 ms in a trial of 150 ms: the excess is 1.5, the rate that of the wall clock.
     rounds = {"drafted_histogram": (10,), "round_ms_median": (10.0,)}
     made = campaign([trial("baseline", decode_ms=150.0, **rounds)])
@@ -115,7 +115,7 @@ def test_its_rate_has_the_stalls_that_all_of_its_trials_have() -> None:
     assert plain_tps(made) == pytest.approx(1000 / 15)
 
 
-def test_a_block_without_the_baseline_is_counted_out() -> None:
+def test_a_block_without_the_baseline_is_excluded() -> None:
     trials = [
         trial("baseline", block=0, decode_ms=100.0),
         trial("spec", block=0, decode_ms=50.0),

@@ -20,7 +20,7 @@ T2_OVER_ROOT_3 = 4.302653 / math.sqrt(3)
 def passes(
     disturbed: tuple[float, ...], *, by_prompt: tuple[float, ...] = (2.0,) * 4, turns: str = "block"
 ) -> Submission:
-    """The arm's time in block b is that of its prompt, times the logarithm `disturbed[b]`."""
+    """The arm's log time in block b is that of its prompt plus `disturbed[b]`."""
     trials = [
         trial(arm, prompt, block, decode_ms=100.0 if arm == "baseline" else own)
         for block, log in enumerate(disturbed)
@@ -37,7 +37,7 @@ def on_code(submission: Submission) -> Estimate:
     return next(each for each in summarize(submission).estimates if each.task == "code")
 
 
-def test_prompts_that_agree_do_not_hide_that_passes_do_not() -> None:
+def test_agreeing_prompts_do_not_hide_differences_between_passes() -> None:
     # Block means of 0, 0.1 and -0.1 have the standard deviation 0.1; prompts agree perfectly.
     found = on_code(passes((0.0, 0.1, -0.1)))
 
@@ -91,7 +91,7 @@ def test_a_single_pass_over_too_few_tasks_says_so_first() -> None:
     assert "some were not measured" in reason(everything, submission)
 
 
-def test_over_many_campaigns_the_interval_holds_as_often_as_it_says() -> None:
+def test_the_interval_has_its_stated_coverage_over_many_campaigns() -> None:
     # True speedup 1.5; passes move by 8 %, prompts by 5 %. In 300 such campaigns the interval held
     # in 98 %, and without its part over blocks in 85 %.
     rng = random.Random(7)  # noqa: S311 - simulated data

@@ -33,12 +33,12 @@ def names(table: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", names(PLACEHOLDERS))
-def test_a_placeholder_is_no_card(name: str) -> None:
+def test_a_placeholder_is_not_a_card(name: str) -> None:
     assert is_placeholder(name)
 
 
 @pytest.mark.parametrize("name", [*names(CARDS), *devices().names])
-def test_the_name_of_a_card_is_no_placeholder(name: str) -> None:
+def test_the_name_of_a_card_is_not_a_placeholder(name: str) -> None:
     assert not is_placeholder(name)
 
 

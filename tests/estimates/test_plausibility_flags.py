@@ -37,7 +37,7 @@ def names(submission: Submission) -> set[str]:
 
 
 def on_cards(*cards: str, ms: float, gb: float = 10.0) -> Submission:
-    """A model of this many GB that takes so long per token on these cards."""
+    """A model of this many GB with this time per token on these cards."""
     bare = campaign([trial("baseline", decode_ms=10 * ms, rounds=10)])
     return replace(
         bare,
@@ -99,7 +99,7 @@ def test_a_bandwidth_is_computed_from_the_bus(name: str, by_hand: float) -> None
     assert devices().bandwidth_gb_per_s[name] == pytest.approx(by_hand)
 
 
-def test_every_device_says_in_words_where_its_figures_are_from() -> None:
+def test_every_device_states_the_source_of_its_figures() -> None:
     sources = {name: device["source"] for name, device in TABLE["devices"].items()}
 
     assert all(said.startswith(("looked up: ", "computed: ")) for said in sources.values())
@@ -121,7 +121,7 @@ def test_two_cards_may_share_the_reading() -> None:
     assert "above-roofline" not in names(on_cards("RTX 4090", "RTX 4090", ms=5.0))
 
 
-def test_an_unknown_card_is_only_held_to_what_none_can() -> None:
+def test_an_unknown_card_is_limited_only_by_the_fastest_card() -> None:
     # 10 GB over 25 000 GB/s are 0.4 ms.
     assert "above-roofline" not in names(on_cards("Voodoo 3 3500", "RTX 4090", ms=1.0))
     assert "above-roofline" in names(on_cards("Voodoo 3 3500", ms=0.1))
@@ -134,7 +134,7 @@ def test_times_of_a_fine_clock_are_not_rounded() -> None:
     assert not any("rounded-times" in names(each) for each in honest)
 
 
-def test_whole_milliseconds_of_a_long_answer_are_no_rounding() -> None:
+def test_whole_milliseconds_of_a_long_answer_are_not_flagged_as_rounding() -> None:
     assert "rounded-times" not in names(times([2000.0 + number for number in range(15)]))
     assert "rounded-times" in names(times([40.0 + number for number in range(15)]))
 
@@ -145,7 +145,7 @@ def test_the_suite_of_this_version_is_a_released_one() -> None:
     assert suites()[suite.id][suite.version] == suite.sha256
 
 
-def test_a_suite_of_ones_own_is_only_noted() -> None:
+def test_a_custom_suite_raises_only_a_note() -> None:
     bare = sample()
     own = replace(bare, suite=replace(bare.suite, id="mine", sha256="f" * 64))
     (flag,) = [each for each in summarize(own).flags if each.name == "unknown-suite"]

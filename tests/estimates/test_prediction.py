@@ -72,7 +72,7 @@ def test_missing_histograms_make_no_prediction() -> None:
     assert predicted_speedup(DRAFTER, [trial()], PROBES) is None
 
 
-def test_drafting_is_free_only_where_it_is_a_look_up() -> None:
+def test_drafting_is_free_only_for_look_ups() -> None:
     assert draft_token_ms(LOOKUP, None) == 0.0
     assert draft_token_ms(DRAFTER, PROBES) == 2.0
     assert draft_token_ms(Method(type="draft-model", draft="another", n_max=2), PROBES) is None

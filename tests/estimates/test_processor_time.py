@@ -1,4 +1,4 @@
-"""By the processor's clock an arm may look different, and only where the processor did the work."""
+"""Processor time gives a second speedup, only if the processor did the work."""
 
 from dataclasses import replace
 
@@ -45,7 +45,7 @@ def test_without_waiting_both_clocks_agree() -> None:
     assert found.cpu_speedup == pytest.approx(found.speedup, rel=1e-9)
 
 
-def test_on_a_gpu_the_processor_says_nothing() -> None:
+def test_processor_time_is_ignored_on_a_gpu() -> None:
     on_gpu = sample(gpu="NVIDIA GeForce RTX 4060", backend="cuda")
 
     assert overall(with_processor_time(on_gpu, share={})).cpu_speedup is None

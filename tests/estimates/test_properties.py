@@ -1,4 +1,4 @@
-"""Estimates keep their properties whatever was measured."""
+"""Estimates keep their properties for any measurements."""
 
 import json
 import math

@@ -42,7 +42,7 @@ def test_a_winner_yields_more_than_a_round_costs() -> None:
     )
 
 
-def test_what_writing_saves_reading_may_cost() -> None:
+def test_reading_the_prompt_may_cost_more_than_decoding_saves() -> None:
     assert reason(replace(ESTIMATE, verdict="slower-in-all"), QUIET) == (
         "One round costs 1.9 plain tokens and yields 2.7, "
         "but reading the prompt costs more than that saves."
@@ -55,7 +55,7 @@ def test_a_loser_yields_less() -> None:
     )
 
 
-def test_where_verification_is_the_cost_the_probe_is_named() -> None:
+def test_if_verification_is_the_cost_the_probe_is_named() -> None:
     curve = VerificationProbe(
         context_tokens=9, repeats=9, widths=(1, 5), step_ms_median=(20.0, 50.0)
     )
@@ -159,7 +159,7 @@ def test_a_failed_baseline_is_named_as_the_cause() -> None:
         ),
     ],
 )
-def test_too_few_prompts_say_what_is_missing(
+def test_too_few_prompts_get_a_specific_reason(
     task: str | None, prompts: int, speedup: float | None, expected: str
 ) -> None:
     few = replace(
@@ -173,7 +173,7 @@ def test_too_few_prompts_say_what_is_missing(
     assert reason(few, QUIET) == expected
 
 
-def test_a_task_that_was_planned_but_not_finished_is_told_apart() -> None:
+def test_a_planned_but_unfinished_task_has_its_own_reason() -> None:
     tasks = ("code", "math", "reasoning", "summarization", "chat", "json", "creative")
     prompts = tuple(f"{task}-1" for task in (*tasks, "translation"))
     few = replace(ESTIMATE, verdict="too-few-prompts", task=None, speedup=None)
@@ -183,7 +183,7 @@ def test_a_task_that_was_planned_but_not_finished_is_told_apart() -> None:
     )
 
 
-def test_a_control_is_explained_by_what_it_should_give() -> None:
+def test_a_control_is_explained_by_its_expected_result() -> None:
     control = replace(
         ESTIMATE,
         arm="control",

@@ -36,7 +36,7 @@ def test_every_estimate_follows_from_the_methodology_page_and_contains_the_wall_
     assert found.contained == found.timed
 
 
-def test_so_do_the_bounds_of_a_campaign_that_ran_out_of_time() -> None:
+def test_bounds_of_a_campaign_with_timeouts_agree_with_the_page() -> None:
     found = compare(canonical_bytes(encode(giving_up())))
 
     assert found.missing == 0

@@ -25,7 +25,7 @@ def test_json_has_the_field_names_of_the_model() -> None:
     assert set(first["interval"]) == {"low", "high"}  # type: ignore[index,call-overload,arg-type]
 
 
-def test_what_is_not_known_is_left_out_and_never_zero() -> None:
+def test_unknown_fields_are_left_out_and_never_zero() -> None:
     document = encode(summarize(campaign([trial("baseline"), failed("spec")])))
 
     first = document["estimates"][0]  # type: ignore[index,call-overload]
@@ -35,7 +35,7 @@ def test_what_is_not_known_is_left_out_and_never_zero() -> None:
     }  # fmt: skip
 
 
-def test_json_holds_no_nan_and_no_infinity() -> None:
+def test_json_contains_no_nan_and_no_infinity() -> None:
     text = json.dumps(encode(summarize(sample())), allow_nan=False)
 
     assert json.loads(text)["estimates"]

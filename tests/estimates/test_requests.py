@@ -55,7 +55,7 @@ def test_the_arm_saves_time_from_the_answer_on_whose_gain_pays_for_the_reading()
     assert whole_request(costs, 100, found.tokens) == pytest.approx(1.0)
 
 
-def test_an_arm_that_may_be_no_faster_pays_perhaps_never() -> None:
+def test_an_arm_that_may_not_be_faster_may_never_pay() -> None:
     found = pays_from(READS_200_MS_MORE, TWICE, Interval(low=0.9, high=4.0))
 
     assert found is not None
@@ -64,14 +64,14 @@ def test_an_arm_that_may_be_no_faster_pays_perhaps_never() -> None:
     assert pays_from(READS_200_MS_MORE, TWICE, None) == AnswerLength(tokens=pytest.approx(41))
 
 
-def test_without_more_to_read_or_without_a_gain_there_is_no_such_length() -> None:
+def test_without_extra_reading_or_a_gain_there_is_no_break_even_length() -> None:
     reads_the_same = {"baseline_reading_ms": 100.0, "reading_ms": 100.0}
 
     assert pays_from(reads_the_same, TWICE, None) is None
     assert pays_from(READS_200_MS_MORE, [[(10.0, 11.0)]], None) is None
 
 
-def test_what_the_draft_read_stands_in_whichever_trial_read_it() -> None:
+def test_the_draft_prompt_time_is_found_in_any_trial() -> None:
     # Read 50 ms by the target in the baseline's first trial, 30 ms by the draft in the arm's first.
     made = campaign(
         [
@@ -108,7 +108,7 @@ def test_a_draft_that_is_not_known_to_have_read_leaves_the_whole_request_unknown
     assert sentence(of(made)) == ""
 
 
-def test_lookup_in_the_prompt_reads_nothing_more() -> None:
+def test_prompt_lookup_adds_no_reading() -> None:
     arm = replace(SPEC, method=LOOKUP)
     made = campaign(
         [trial("baseline", prompt_ms=100.0), trial("spec", decode_ms=50.0)], arms=(BASELINE, arm)

@@ -1,4 +1,4 @@
-"""A result whose prompts or arms were taken out no longer has the order that its seed gives."""
+"""A result with prompts or arms removed no longer has the order of its seed."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ def flags(submission: Submission) -> set[str]:
 
 
 def replanned(submission: Submission) -> Submission:
-    """With a plan that says as many trials as there are."""
+    """The submission with a plan that matches its number of trials."""
     design = replace(submission.design, planned_trials=len(submission.trials))
     return replace(submission, design=design)
 
@@ -126,7 +126,7 @@ def test_single_trials_that_were_taken_out_are_seen() -> None:
 
 
 @pytest.mark.parametrize("digest", ["49ff8e44", "82e61afa", "8642ac2b", "e1983be8", "f810c741"])
-def test_what_the_harness_measured_has_its_order(digest: str) -> None:
+def test_files_of_the_harness_have_the_planned_order(digest: str) -> None:
     (path,) = COMMUNITY.glob(f"*-{digest}.json")
     read = contract.read(path.read_bytes())
 

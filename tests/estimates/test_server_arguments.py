@@ -1,4 +1,4 @@
-"""A ratio of two servers is one of speculation only if nothing else of them differs."""
+"""A ratio of two servers measures speculation only if nothing else differs."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_each_argument_that_differs_is_named_with_both_values() -> None:
         ("…",),
     ],
 )
-def test_what_speculation_needs_and_what_makes_nothing_faster_may_differ(
+def test_servers_may_differ_in_harmless_arguments_and_those_of_speculation(
     added: tuple[str, ...],
 ) -> None:
     usual = ("-c", "2048", "--threads", "8", "-ngl", "-1", "--spec-type", "none", "--port", "1")
@@ -49,7 +49,7 @@ def test_what_speculation_needs_and_what_makes_nothing_faster_may_differ(
     assert said(started(usual, (*usual[:-1], "2", *added))) == []
 
 
-def test_the_order_and_the_spelling_with_an_equals_sign_say_nothing() -> None:
+def test_order_and_equals_signs_of_arguments_do_not_matter() -> None:
     assert said(started(("--dtype=half", "--tp", "2"), ("--tp", "2", "--dtype", "half"))) == []
 
 

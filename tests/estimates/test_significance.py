@@ -37,7 +37,7 @@ def test_the_chance_of_a_correlation_is_that_of_students_t(
     assert found == pytest.approx(2 * scipy.stats.t.sf(statistic, freedom))
 
 
-def test_a_perfect_correlation_is_no_chance() -> None:
+def test_a_perfect_correlation_has_no_probability_of_chance() -> None:
     assert p_of_rank(-1.0, 5) == 0.0
 
 

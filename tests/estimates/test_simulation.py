@@ -1,4 +1,4 @@
-"""Estimates hold in simulated campaigns as the figures of Proofs say."""
+"""Estimates in simulated campaigns keep the promises that the page Proofs states."""
 
 import json
 import random

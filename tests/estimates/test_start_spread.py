@@ -1,4 +1,4 @@
-"""The spread between starts is that by which the starts differ, with an interval that holds it."""
+"""The estimated spread between starts agrees with the simulated one, within its interval."""
 
 import math
 import random
@@ -37,7 +37,7 @@ def test_three_starts_without_noise_have_the_spread_of_their_ratios() -> None:
     assert found.high == pytest.approx(math.expm1(math.sqrt(2 * 0.01 / 0.050636)), rel=1e-3)
 
 
-def test_what_single_answers_differ_by_is_not_taken_for_a_start() -> None:
+def test_noise_of_single_answers_is_not_a_spread_of_starts() -> None:
     found = start_spread([[0.05, -0.05], [-0.05, 0.05]])
 
     assert found is not None
@@ -59,7 +59,7 @@ def test_one_prompt_or_one_start_shows_no_spread() -> None:
 
 
 def campaign(rng: random.Random, drawn: float, blocks: int) -> list[list[float]]:
-    """Logarithms of the ratio of each prompt, with a factor that is drawn at every start."""
+    """Log ratios of each prompt, with a random factor per start."""
     starts = [rng.gauss(0, drawn) for _ in range(blocks)]
     return [
         [base + start + rng.gauss(0, NOISE) for start in starts]
@@ -87,7 +87,7 @@ def test_the_stated_spread_holds_the_drawn_one_in_nine_of_ten_runs(
 
 
 def served(factors: list[float] | None) -> Submission:
-    """A campaign through servers that were restarted in each block, by a factor as fast."""
+    """A campaign through servers that restart in each block with a different speed."""
     result = sample(blocks=3)
     argv = None if factors is None else ("--port", "0")
 
@@ -109,7 +109,7 @@ def served(factors: list[float] | None) -> Submission:
     )
 
 
-def test_a_campaign_says_what_its_servers_differ_by() -> None:
+def test_a_campaign_names_the_differences_between_its_servers() -> None:
     (found, *_) = headline(served([1.0, 1.1, 1.21]))
 
     # ln 1, ln 1.1 and 2 ln 1.1 are as far apart as they deviate.
@@ -118,7 +118,7 @@ def test_a_campaign_says_what_its_servers_differ_by() -> None:
 
 
 @pytest.mark.parametrize("submission", [served(None), sample(blocks=3)])
-def test_a_server_that_ran_already_and_one_process_are_one_start(submission: Submission) -> None:
+def test_a_running_server_and_a_single_process_count_as_one_start(submission: Submission) -> None:
     (found, *_) = headline(submission)
 
     assert found.starts.starts == 1

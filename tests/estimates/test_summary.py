@@ -1,4 +1,4 @@
-"""A summary says all that one submission says."""
+"""A summary contains every estimate of a submission."""
 
 import math
 from dataclasses import replace
@@ -85,7 +85,7 @@ def test_one_prompt_has_a_speedup_but_no_interval() -> None:
 FOUR = ("code-1", "code-2", "code-3", "code-4")
 
 
-def test_prompts_that_agree_by_luck_know_no_more_than_their_repetitions() -> None:
+def test_prompts_that_agree_by_chance_are_no_more_precise_than_their_repeats() -> None:
     # Each prompt's blocks have the logarithms ln 2 - 0.3, ln 2 and ln 2 + 0.3: the medians agree,
     # the standard deviation of one block is 0.3. Half-width: 1.96 x 0.3 / 2 = 0.294.
     found = of(
@@ -108,7 +108,7 @@ def test_prompts_that_agree_by_luck_know_no_more_than_their_repetitions() -> Non
     assert found.interval.high == pytest.approx(2 * math.exp(0.294))
 
 
-def test_an_excess_that_is_not_well_known_widens_the_interval_of_all_prompts() -> None:
+def test_an_uncertain_clock_excess_widens_the_interval_of_all_prompts() -> None:
     # By the median rounds every prompt is 2. The baseline's excess is 1, 1, 1, 1.21: its interval
     # is ln 1.21 wide, half of it ln 1.1.
     found = of(
@@ -132,7 +132,7 @@ def test_an_excess_that_is_not_well_known_widens_the_interval_of_all_prompts() -
 
 
 def rounds_of(ms: float) -> dict[str, tuple[float, ...]]:
-    """Ten rounds, each of so many milliseconds."""
+    """Ten rounds of equal length in milliseconds."""
     return {"drafted_histogram": (10,), "round_ms_median": (ms,)}
 
 

@@ -25,21 +25,21 @@ def under(moment: str, **state: float) -> Submission:
     [
         ("before", {"load_1min": 1.0}, 0.0),
         ("before", {"load_1min": 17.0}, 1.0),
-        # What is in use right then counts, and not the load of a minute, unless all cores are busy.
+        # The current usage counts, and not the load average, unless all cores are busy.
         ("before", {"load_1min": 17.0, "busy_fraction": 0.02}, 0.02),
         ("before", {"load_1min": 2.0, "busy_fraction": 0.5}, 0.5),
         ("before", {"load_1min": 33.0, "busy_fraction": 0.99}, 2.0),
         ("before", {"busy_fraction": 1.0}, 1.0),
         ("after", {"load_1min": 8.0}, 0.0),
         ("after", {"load_1min": 24.0}, 1.0),
-        # Half of the time somebody waited: as much work again as was done.
+        # Someone waited half of the time: there was twice as much work as was done.
         ("before", {"cpu_pressure": 0.5}, 1.0),
         # Later the campaign's own threads make others wait.
         ("after", {"cpu_pressure": 0.5}, 0.0),
         ("after", {"steal_fraction": 0.2}, 0.25),
     ],
 )
-def test_strain_is_what_others_do_per_core(
+def test_strain_is_the_load_of_other_programs_per_core(
     moment: str, state: dict[str, float], expected: float
 ) -> None:
     assert strain(under(moment, **state)) == pytest.approx(expected)
@@ -83,10 +83,10 @@ def test_a_very_busy_machine_is_a_serious_flag_and_a_busy_one_is_not() -> None:
 
 
 def test_nineteen_of_twenty_campaigns_under_load_contain_the_quiet_figure() -> None:
-    """The ratio of a campaign moves with its load, as quick runs beside busy programs did.
+    """The ratio of a campaign shifts with its load, as in quick runs beside busy programs.
 
-    Load of up to three programs per core moves the logarithm by up to 0.05 for each, one way; the
-    campaign's own interval has a half-width of 3 % and misses by its nature in one of twenty.
+    Up to three programs per core shift the logarithm by up to 0.05 each, in one direction. The
+    campaign's own interval has a half-width of 3 % and misses in one of twenty by design.
     """
     rng = random.Random(14)  # noqa: S311 - a simulation
     held = {"plain": 0, "widened": 0}

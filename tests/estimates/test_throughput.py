@@ -140,7 +140,7 @@ def test_a_pass_that_a_resumption_cut_in_two_does_not_count() -> None:
     assert found == ()
 
 
-def test_probes_of_a_single_stream_predict_nothing_for_a_crowd() -> None:
+def test_probes_of_a_single_stream_predict_nothing_for_concurrent_requests() -> None:
     plain = sample()
     arms = tuple(replace(arm, concurrency=4) for arm in plain.arms)
 

@@ -46,7 +46,7 @@ def test_processor_time_is_weighted_like_wall_time() -> None:
     assert cpu_ms_per_token(both) == pytest.approx(19.0)
 
 
-def test_unknown_processor_time_is_none() -> None:
+def test_unknown_processor_time_gives_no_time_per_token() -> None:
     assert cpu_ms_per_token(TIMED_ROUNDS) is None
 
 

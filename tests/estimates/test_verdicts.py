@@ -28,7 +28,7 @@ BASE = [trial("baseline")]
         (0.0772, 0.695, "no-clear-difference"),
     ],
 )
-def test_the_whole_interval_of_a_file_must_lie_beyond_two_percent_and_a_third_of_its_half_width(
+def test_the_interval_of_a_file_must_clear_two_percent_and_a_third_of_its_half_width(
     low: float, high: float, expected: str
 ) -> None:
     assert judge(Interval(low=low, high=high)) == expected
@@ -67,10 +67,10 @@ def test_a_failed_arm_is_failed_whatever_its_trials_say() -> None:
     assert verdict(arm, [trial()], BASE, "helps") == "failed"
 
 
-def test_an_arm_or_baseline_of_which_nothing_finished_is_failed() -> None:
+def test_an_arm_or_baseline_without_a_finished_trial_has_failed() -> None:
     assert verdict(SPEC, [failed()], BASE, "too-few-prompts") == "failed"
     assert verdict(SPEC, [trial()], [failed("baseline")], "too-few-prompts") == "failed"
 
 
-def test_what_never_ran_did_not_fail() -> None:
+def test_an_arm_that_never_ran_did_not_fail() -> None:
     assert verdict(SPEC, [], [], "too-few-prompts") == "too-few-prompts"

@@ -33,7 +33,7 @@ ROWS = {name: [cell.strip() for cell in cells.split("|")] for name, cells in ROW
 
 
 def steady(arm: str, prompt: str) -> list[float]:
-    """Ms per token of each block by the steady clock, from the words of the page."""
+    """Ms per token of each block by the steady clock, as the page describes it."""
     done = [trial for trial in FILE["trials"] if trial["arm"] == arm and trial["outcome"] == "ok"]
     excess = median(trial["decode_ms"] / medians(trial) for trial in done)
     found = sorted((t for t in done if t["prompt"] == prompt), key=lambda trial: trial["block"])
@@ -110,7 +110,7 @@ def test_its_result_is_that_of_the_recomputation_from_the_page() -> None:
         assert figure in EXAMPLE, figure
 
 
-def test_whoever_types_the_printed_times_into_a_calculator_gets_the_printed_speedup() -> None:
+def test_the_printed_times_divide_to_the_printed_speedup() -> None:
     x, y = ([float(ROWS[prompt][place]) for prompt in PROMPTS] for place in (2, 4))
 
     assert fmean(x) / fmean(y) == pytest.approx(FIGURE.speedup, abs=0.0005)

@@ -76,7 +76,7 @@ def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test ma
 
 
 def of_real_files(planned: Campaign) -> Campaign:
-    """The campaign with models that are described as `run` describes them, under the same ids."""
+    """The campaign with models described by `run`, under the same ids."""
 
     def described(file: ModelFile) -> ModelFile:
         assert file.path is not None
@@ -88,7 +88,7 @@ def of_real_files(planned: Campaign) -> Campaign:
 
 
 def context(observe: Callable[[Event], None] = lambda _event: None) -> RunContext:
-    """A fictitious machine whose date moves on by an hour, and its clock by 2 s, at every look."""
+    """A fake machine; each reading advances its date by an hour and its clock by 2 s."""
     hours = iter(range(24))
     return RunContext(
         machine=MACHINE,
@@ -108,7 +108,7 @@ def run(
     resume: bool = False,
     observe: Callable[[Event], None] = lambda _event: None,
 ) -> Submission:
-    """What a campaign measures on a simulated rig, or with another runner."""
+    """Run a campaign on a simulated rig, or with another runner."""
     return measure(
         plan,
         runner=runner or partial(FakeSession, rig or FakeRig()),

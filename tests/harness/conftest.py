@@ -22,19 +22,19 @@ def cache_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def binding(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An installed llama-cpp-python, as far as anybody asks: what is usual depends on it."""
+    """Pretend that llama-cpp-python is installed, because defaults depend on it."""
     monkeypatch.setattr(engines, "package_version", lambda: "0.3.36")
 
 
 @pytest.fixture
 def fake_engine(monkeypatch: pytest.MonkeyPatch, binding: None) -> None:  # noqa: ARG001 - see there
-    """The fake engine in the place of the one in-process."""
+    """Replace the in-process engine by the fake one."""
     monkeypatch.setitem(CONNECT, "llama-cpp-python", fake_runner.connect)
 
 
 @pytest.fixture
 def models(tmp_path: Path, cache_dir: Path) -> list[str]:
-    """Options that name a target and a draft whose vocabularies fit."""
+    """Options with a target and a draft of the same vocabulary."""
     assert cache_dir.is_dir()
     target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
     draft = write_gguf(tmp_path / "draft.gguf", name="Small 1B")

@@ -1,7 +1,7 @@
 """A stand-in for the Hugging Face hub: the part of its HTTP interface that a download uses.
 
-Written from what `huggingface_hub` asks for and reads. It can cut a connection, answer with an
-error, and serve other bytes than it announced.
+It serves the requests of `huggingface_hub`. It can cut a connection, answer with an error, and
+serve other bytes than it announced.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ COMMIT = "c0ffee" * 6 + "beef"
 
 @dataclass
 class FakeHub:
-    """One repository. What it was asked for is in `asked`: method, path and range."""
+    """One repository. `asked` records its requests: method, path and range."""
 
     repository: str
     files: dict[str, bytes]

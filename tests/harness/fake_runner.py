@@ -1,4 +1,4 @@
-"""A fake engine with its own clock, for tests and benches of what surrounds an engine."""
+"""A fake engine with its own clock, for tests and benches of the code around an engine."""
 
 import hashlib
 import random
@@ -29,9 +29,9 @@ class FakeRig:
     arm repeats a prompt with the same rejections, as greedy decoding does. `slowdown(order)`
     multiplies all times of the trial that runs as number `order`, `slowdown_at(clock_ms)` those of
     a round that begins at that time, `disturbance(rng)` those of a single round. `layers_slowdown`
-    multiplies the steps of arms that ask for this many layers of the target on the GPU. `noise` is
-    the standard deviation of each round's log duration. A step that serves several streams is fed
-    the tokens of all of them. A trial that would take longer than `answer_limit_s` is given up.
+    multiplies the steps of arms that request this many layers of the target on the GPU. `noise` is
+    the standard deviation of each round's log duration. A step for several streams processes the
+    tokens of all of them. A trial that would take longer than `answer_limit_s` times out.
     """
 
     step_ms: float = 20.0
@@ -56,14 +56,14 @@ _FAST = FakeRig(step_ms=0.02, extra_width_ms=0.002, draft_token_ms=0.002, draft_
 
 
 def connect(_options: ConnectionOptions) -> base.Adapter:
-    """For the table of runners: tests of commands put it in the place of an engine."""
+    """Entry for the table of runners: tests of commands use it in place of an engine."""
     return base.Adapter(open=partial(FakeSession, _FAST))
 
 
 class FakeSession:
     """Answers with fake generations. The same seed gives the same answers.
 
-    `clock_ms` is the rig's own time: what prompts and rounds have taken since the session began.
+    `clock_ms` is the rig's own time: the total of prompts and rounds in this session.
     """
 
     def __init__(self, rig: FakeRig, campaign: Campaign) -> None:
@@ -79,7 +79,7 @@ class FakeSession:
         asked = self._campaign.settings
         return base.EngineReport(
             engine=submission.Engine(
-                runner="openai",  # of which the format demands least
+                runner="openai",  # the runner with the fewest required facts
                 name="fake",
                 version="1",
                 backend="cpu",
@@ -92,7 +92,7 @@ class FakeSession:
         )
 
     def prepare(self, arm: str) -> base.PreparedArm | base.Failure:
-        """Ready at once, or failed as the rig says."""
+        """Prepare an arm at once, or fail as the rig says."""
         reason = self._rig.failing_arms.get(arm)
         if reason is not None:
             return base.Failure(reason=reason, detail="the fake rig is set to fail")
@@ -103,18 +103,18 @@ class FakeSession:
         return base.PreparedArm(load_s=_LOAD_S, warm_up=warm_up, placement=placement)
 
     def generate(self, request: base.TrialRequest) -> base.Generation | base.Failure:
-        """A generation whose rounds cost what the rig says."""
+        """Generate with the rig's costs of rounds."""
         return self._answer(request, streams=1)
 
     def step_times(self, widths: Sequence[int]) -> base.StepTimes:
-        """What a step of each width costs on the rig, without noise."""
+        """Cost of a step of each width on the rig, without noise."""
         ms = (self._rig.step_ms + (width - 1) * self._rig.extra_width_ms for width in widths)
         return base.StepTimes(context_tokens=_PROMPT_TOKENS, ms=tuple(ms))
 
     def generate_concurrently(
         self, requests: Sequence[base.TrialRequest], concurrency: int
     ) -> Iterator[base.FinishedRequest]:
-        """Generations that share their steps: as many streams as slots, to the end of the pass."""
+        """Generate with shared steps; all slots stay in use until the end of the pass."""
         free_ms = [0.0] * min(concurrency, len(requests))
         for request in requests:
             slot = free_ms.index(min(free_ms))
@@ -141,7 +141,7 @@ class FakeSession:
     def agreement(
         self, _prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
     ) -> base.Agreement:
-        """Every other token is right; a word is one, and the token 1 ends an answer."""
+        """Every second token agrees; a word is a token, and token 1 ends an answer."""
         tokens = tokens or tuple(range(2, 2 + len((text or "").split())))
         agrees = tuple(place % 2 == 0 and token != 1 for place, token in enumerate(tokens[1:]))
         return base.Agreement(agrees=agrees, ended=tokens[-1] == 1)
@@ -198,7 +198,7 @@ class FakeSession:
         )
 
     def _factor(self, factor: float) -> float:
-        """By how much a slowdown prolongs what begins now."""
+        """Slowdown factor of a round that begins now."""
         slowdown_at = self._rig.slowdown_at
         return factor * slowdown_at(self.clock_ms) if slowdown_at else factor
 

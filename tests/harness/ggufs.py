@@ -1,7 +1,7 @@
-"""Tiny model files with a header like that of a real one.
+"""Tiny model files with realistic headers.
 
-What is taken over from real files is copied as bytes: the library reads a vocabulary token by token
-into arrays, which takes ten seconds.
+Fields of real files are copied as bytes, because the library reads a vocabulary token by token into
+arrays, which takes ten seconds.
 """
 
 import struct
@@ -81,7 +81,7 @@ def _add_tokenizer(
 
 
 def written(writer: GGUFWriter, path: Path) -> Path:
-    """The file with all that the writer was given."""
+    """Write the file with all fields and tensors of the writer."""
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -96,7 +96,7 @@ _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 
 
 def first_layers(whole: Path, path: Path, layers: int) -> Path:
-    """The first layers of a model: its vocabulary, and nonsense in a tenth of the time."""
+    """The first layers of a model: its real vocabulary, nonsense text in a tenth of the time."""
     head, data = opened(whole), whole.read_bytes()
     kept = [each for each in head.tensors if _layer(each) < layers]
     fields = raw_fields(data)
@@ -135,7 +135,7 @@ def raw_fields(data: bytes) -> dict[str, bytes]:
 
 
 def _after(data: bytes, at: int, kind: int) -> int:
-    """Where a value ends that begins here."""
+    """The end of the value that begins here."""
     if kind == _TEXT:
         return int(at + 8 + struct.unpack_from("<Q", data, at)[0])
     if kind != _LIST:
@@ -150,7 +150,7 @@ def _after(data: bytes, at: int, kind: int) -> int:
 
 
 def _layer(tensor: Tensor) -> int:
-    """The layer that a tensor belongs to; -1 for what stands outside of them."""
+    """The layer of a tensor; -1 if it belongs to none."""
     words = tensor.name.split(".")
     return int(words[1]) if words[0] == "blk" else -1
 

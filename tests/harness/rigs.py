@@ -1,4 +1,4 @@
-"""Machines as their programs and files describe them: the texts that the readers get."""
+"""Machines as described by the output of their programs and by their files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ def with_ids(cards: str) -> str:
 
 @dataclass(frozen=True)
 class Slot:
-    """A card below /sys, with the line of lspci; `mib` is what the driver shows of its memory."""
+    """A card below /sys, with its line of lspci; `mib` is the memory that the driver reports."""
 
     address: str
     vendor: str

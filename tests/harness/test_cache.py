@@ -1,4 +1,4 @@
-"""The cache is where it should be, and what it holds is always complete."""
+"""The cache is in the right place, and its files are always complete."""
 
 import shutil
 from pathlib import Path

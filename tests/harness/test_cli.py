@@ -75,7 +75,7 @@ def test_a_dry_run_prints_the_plan_and_its_duration(models: list[str]) -> None:
     assert re.search(r"expected +about \d+ (s|min)", result.stdout)
 
 
-def test_a_dry_run_says_what_is_written_once_more(models: list[str]) -> None:
+def test_a_dry_run_says_what_is_repeated(models: list[str]) -> None:
     result = call("run", *models, "--dry-run")
 
     shown = " ".join(result.stdout.split())
@@ -96,7 +96,7 @@ def test_a_dry_run_says_when_a_campaign_of_no_fixed_length_ends(models: list[str
     assert "budget    10 min for everything together" in result.stdout
 
 
-def test_controls_are_measured_beside_the_rest_and_reported_with_what_they_must_say(
+def test_controls_are_measured_with_the_rest_and_reported_with_expected_values(
     tmp_path: Path, models: list[str]
 ) -> None:
     result = call("run", *models, *SMALL, "--control", "--output", str(tmp_path), "--json")
@@ -129,14 +129,14 @@ def test_forced_acceptance_is_reported_as_a_cost_and_never_as_a_speedup(
     )
 
 
-def test_a_dry_run_for_machines_holds_every_trial(models: list[str]) -> None:
+def test_a_dry_run_in_json_lists_every_trial(models: list[str]) -> None:
     result = call("run", *models, "--quick", "--dry-run", "--json")
 
     document = json.loads(result.stdout)
     assert len(document["trials"]) == 72
     assert document["expected_s"] > 0
     assert "estimate" in document["expected_from"]
-    assert models[1] not in result.stdout  # where the weights lie is nobody's business
+    assert models[1] not in result.stdout  # the path of the weights is private
 
 
 @pytest.mark.usefixtures("cache_dir")
@@ -183,7 +183,7 @@ def test_a_dry_run_fetches_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert "--dry-run fetches nothing" in unknown.stderr
 
 
-def test_a_result_that_is_there_is_not_replaced(tmp_path: Path, models: list[str]) -> None:
+def test_an_existing_result_is_not_replaced(tmp_path: Path, models: list[str]) -> None:
     kept = tmp_path / "kept.json"
     kept.write_text("an hour's work")
 
@@ -194,7 +194,7 @@ def test_a_result_that_is_there_is_not_replaced(tmp_path: Path, models: list[str
     assert kept.read_text() == "an hour's work"
 
 
-def test_the_codes_that_commands_end_with_are_told() -> None:
+def test_exit_codes_of_commands_are_documented() -> None:
     words = " ".join(call("--help").stdout.split())
 
     assert "Exit codes: 0 done. 1 the answer is no" in words
@@ -232,7 +232,7 @@ def test_the_manual_has_the_exit_codes_of_the_program() -> None:
     assert [int(code) for code in rows] == [*EXIT_CODES]
 
 
-def test_resuming_nothing_is_said(tmp_path: Path, models: list[str]) -> None:
+def test_resuming_without_a_journal_is_reported(tmp_path: Path, models: list[str]) -> None:
     result = call("run", *models, *SMALL, "--output", str(tmp_path), "--resume")
 
     assert result.exit_code == 2

@@ -31,7 +31,7 @@ COMMANDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandwich:
-    """One option of each kind, one that must be given, and a field that is not an option."""
+    """One option of each kind, a required one, and a field that is not an option."""
 
     bread: str = option("What is around it.", name="with", short="-w", default=REQUIRED)
     slices: int = option("How many.", least=1, most=4, default=2)
@@ -54,7 +54,7 @@ def made(*arguments: str) -> tuple[int, str]:
 
 
 def not_in_help(kind: type, command: str) -> set[str]:
-    """The options of a value that the help of a command does not name."""
+    """The options that are missing in the help of a command."""
     words = [*command.split(), "--help-all"]
     shown = CliRunner().invoke(app, words, env={"COLUMNS": "300"}).output
     return set(option_names(kind)) - set(re.findall(r"--[a-z-]+", shown))
@@ -92,7 +92,7 @@ def test_a_value_is_filled_from_its_options() -> None:
     [(), ("--with", "rye", "--slices", "5"), ("--with", "rye", "--price", "2")],
     ids=["required", "out of bounds", "not offered"],
 )
-def test_what_a_field_does_not_take_is_refused(arguments: tuple[str, ...]) -> None:
+def test_a_value_that_a_field_does_not_accept_is_refused(arguments: tuple[str, ...]) -> None:
     assert made(*arguments)[0] == 2
 
 
@@ -136,7 +136,7 @@ def test_a_number_takes_the_units_that_people_write(metavar: str, text: str, val
         ),
     ],
 )
-def test_what_is_no_such_number_is_answered_with_what_may_be_given(
+def test_an_invalid_number_is_answered_with_the_allowed_values(
     text: str,
     whole: bool,  # noqa: FBT001
     message: str,
@@ -177,7 +177,7 @@ def test_the_help_of_a_run_is_a_page_and_names_no_option_that_few_need() -> None
     ("mistyped", "meant"),
     [("--model", "--target"), ("--ctx-size", "--context"), ("--bugdet", "--budget")],
 )
-def test_a_mistyped_option_gets_the_one_that_is_meant(mistyped: str, meant: str) -> None:
+def test_a_mistyped_option_gets_a_suggestion(mistyped: str, meant: str) -> None:
     result = CliRunner().invoke(app, ["run", mistyped, "1"])
 
     assert result.exit_code == 2

@@ -1,4 +1,4 @@
-"""The help that is printed from a file is the help that typer makes."""
+"""The stored help equals the help of typer."""
 
 import io
 import json
@@ -13,7 +13,7 @@ from tools import help_texts
 
 
 class Terminal(io.StringIO):
-    """A stream of an encoding."""
+    """A stream with an encoding."""
 
     def __init__(self, encoding: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What people type wrong is refused before anything is measured, with the reason that is true."""
+"""Typing mistakes are refused before anything is measured, with the true reason."""
 
 import shlex
 import shutil
@@ -43,12 +43,12 @@ def old_build(path: Path) -> Path:
 
 class _Pages(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Quiet: what the program prints is read."""
+        """Log nothing, because the output is read."""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What people name by mistake; models of one size, but a `large` one."""
+    """A folder with files that people name by mistake; models of one size, and a `large` one."""
     made = tmp_path_factory.mktemp("typed")
     (made / "void").mkdir()
     for name, text in FILES.items():
@@ -72,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def places(folder: Path) -> Iterator[dict[str, str]]:
-    """The words in braces: files, and servers of plain pages (`web`), or of the protocol."""
+    """Values for the words in braces: files, web servers (`web`) and model servers."""
     pages = partial(_Pages, directory=str(folder))
     web = ThreadingHTTPServer(("127.0.0.1", 0), pages)
     with web, serving() as api, serving() as again:
@@ -95,7 +95,7 @@ def places(folder: Path) -> Iterator[dict[str, str]]:
 @pytest.mark.skipif(shutil.which("sh") is None, reason="the old build is a script")
 @pytest.mark.usefixtures("cache_dir", "fake_engine")
 @pytest.mark.parametrize("each", TYPED, ids=[each["typed"] for each in TYPED])
-def test_what_is_typed_wrong_gets_one_line_with_the_reason(
+def test_a_typing_mistake_gets_one_line_with_the_reason(
     each: dict[str, Any],
     places: dict[str, str],
     folder: Path,
@@ -137,7 +137,7 @@ def test_a_build_that_knows_fewer_methods_runs_the_default_ones_that_it_knows(
 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="the old build is a script")
 @pytest.mark.usefixtures("cache_dir")
-def test_builds_of_one_run_measure_what_each_of_them_knows(
+def test_each_build_of_a_run_measures_the_methods_that_it_knows(
     places: dict[str, str], tmp_path: Path
 ) -> None:
     new = tmp_path / "new"

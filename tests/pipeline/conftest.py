@@ -1,4 +1,4 @@
-"""Databases that several tests ask and none changes, and a repository for each that changes one."""
+"""Databases shared by tests that do not change them, and a new repository for tests that do."""
 
 from pathlib import Path
 

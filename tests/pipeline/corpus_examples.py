@@ -1,7 +1,7 @@
 """For each flag of the corpus, a submission that raises it and one that comes close.
 
-Copies are made of one honest submission, as a forger would make them: other metadata, then the
-times as they are, scaled, or a part of them.
+Copies of one honest submission are made as a forger would: with other metadata, and with its times
+unchanged, scaled, or in part.
 """
 
 from dataclasses import replace
@@ -32,7 +32,7 @@ def _times(each: Trial, factor: float) -> Trial:
 
 
 def _step(ms: float) -> Submission:
-    """A submission of somebody else on the same device whose plain step takes so long."""
+    """A submission by somebody else on the same device with this plain step time."""
     return sample(seed=60, contributor="zoe", costs=SampleCosts(step_ms=ms))
 
 
@@ -43,7 +43,7 @@ def _layers(count: int | None) -> Submission:
 
 
 def answers(*, equal: int, rounds: float = 1.0) -> Submission:
-    """A submission of somebody else with so many of 24 answers of the others, in other rounds."""
+    """A submission by somebody else with some of the others' 24 answers, in other rounds."""
     other = sample(seed=62, contributor="zoe")
     same = {prompt.id for prompt in other.suite.prompts[:equal]}
     trials = (

@@ -1,7 +1,6 @@
-"""Corrupted results, each with the flag or rule that must say so.
+"""Corrupted results, each with the flag or rule that must find it.
 
-Every row changes an honest campaign as a broken run, an error or somebody who wants a better figure
-would.
+Every row changes an honest campaign as a broken run, an error or a cheat would.
 """
 
 import random
@@ -69,7 +68,7 @@ def _slower(factor: float, *, arm: str | None = None, prompts: tuple[str, ...] =
 
 
 def _copied_block(jitter: float, factor: float = 1.0) -> Change:
-    """The last block's times are the first's, times a factor, give or take the jitter."""
+    """The last block's times are the first's times a factor, with jitter."""
 
     def change(document: Document) -> None:
         rng = random.Random(1)  # noqa: S311 - simulated noise
@@ -97,7 +96,7 @@ def _without_prompts(arm: str, share: float) -> Change:
 
 
 def _too_many_tokens(document: Document) -> None:
-    """Rounds as few as if each had yielded ten tokens."""
+    """As few rounds as if each had yielded ten tokens."""
     for trial in document["trials"]:
         if trial["arm"] == "draft-model-n4":
             for name in ("accepted", "drafted", "full_rounds"):
@@ -110,14 +109,14 @@ def _set(path: str, value: object) -> Change:
 
 
 def _smaller(document: Document) -> None:
-    """Parameters a tenth; the size of the file is not known."""
+    """A tenth of the parameters, without a file size."""
     set_at(document, "target.parameters", 700_000_000)
     remove("target.file_bytes")(document)
 
 
 _CPU_DEVICE = [{"name": "CPU", "kind": "cpu", "memory_total_mib": 32768}]
 
-# What was done, to which campaign, how, and the flag or rule that must say so.
+# The corruption, its campaign, the change, and the flag or rule that must find it.
 ROWS: tuple[tuple[str, Document, Change, str], ...] = (
     ("baseline slow on 3 of 24 prompts, once", IMPORTED,
      _slower(7, arm="baseline", prompts=tuple(PROMPTS[:3])), "uneven-baseline"),

@@ -30,7 +30,7 @@ def text_of(html: str) -> str:
 
 
 def tables(site: Path) -> dict[tuple[str, str], PageTable]:
-    """Every table of a site; two of one name on one page become one."""
+    """Every table of a site; tables with the same name on a page are merged."""
     found: dict[tuple[str, str], PageTable] = {}
     for path in sorted(site.rglob("index.html")):
         page = path.relative_to(site).as_posix().removesuffix("index.html")

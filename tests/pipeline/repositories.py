@@ -1,4 +1,4 @@
-"""Small repositories, made on the spot, to try the gate on."""
+"""Small temporary repositories for tests of the gate."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from schemas.submission import Submission
 from tests.samples import sample, sample_bytes
 
 FOLDER = "results/community"
-# People who run the tests may have signing, hooks or other names in their own configuration.
+# The git configuration of people who run the tests may have signing, hooks or other names.
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -26,7 +26,7 @@ OTHER = sample(tasks=("math",), prompts_per_task=1, blocks=1, seed=3)
 
 
 class Repository:
-    """A repository whose branch `main` has one result, and a branch to put hostile commits on."""
+    """A repository with one result on `main`, and a branch for hostile commits."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -56,9 +56,9 @@ def campaign(  # noqa: PLR0913 - a builder: each argument is one thing a test ma
     flags: tuple[Flag, ...] = (),
     **machine: Any,  # noqa: ANN401 - what `sample` takes
 ) -> Example:
-    """One submission that says one thing about one arm on one task.
+    """One submission with one estimate for one arm on one task.
 
-    Its verdict is what its intervals say, unless another is given. `request` is the stated one.
+    Its verdict follows from its intervals, unless one is given. `request` is the stated request.
     """
     whole = sample(tasks=("code",), prompts_per_task=1, blocks=1, **machine)
     submission = replace(
@@ -107,7 +107,7 @@ def entry(submission: Submission, summary: Summary, *, preview: bool = False) ->
 
 
 def accepted(example: Example) -> AcceptedSubmission:
-    """An example as the loader takes it, under its canonical name."""
+    """An example in the form for the loader, under its canonical name."""
     name = canonical_name(example.submission)
     return AcceptedSubmission(
         submission=name.removesuffix(".json"),
@@ -147,7 +147,7 @@ class Tables:
         return getattr(self._connection, name)
 
     def make(self, query: str) -> None:
-        """Make the tables that a query names, and those that they are made of before them."""
+        """Make the tables that a query names, after the tables that they depend on."""
         everything = query == "show tables"
         wanted, chosen = {*(aggregate.view_queries() if everything else _words(query))}, []
         for name in reversed(aggregate.view_queries()):
@@ -161,7 +161,7 @@ class Tables:
 
 @cache
 def _sources(name: str) -> frozenset[str]:
-    """What the query of a table names."""
+    """The tables that the query of a table names."""
     return _words(aggregate.view_queries()[name])
 
 
@@ -177,9 +177,9 @@ def database(*entries: Example, new: Container[str] = ()) -> duckdb.DuckDBPyConn
 
 
 def known_results(folder: Path) -> Path:
-    """A copy of the repository's results that expectations were written for.
+    """A copy of the results for which expectations were written.
 
-    What contributors have sent since is left out: no accepted result may break a test.
+    Later submissions are left out: no accepted result may break a test.
     """
     listed = set((DATA / "addresses-of-results.txt").read_text("utf-8").split())
 
@@ -206,7 +206,7 @@ def whole_database(*entries: Example) -> duckdb.DuckDBPyConnection:
 
 
 def entry_on(contributor: str, status: str = "known") -> AcceptedText:
-    """What maintainers write about a contributor."""
+    """A maintainers' entry about a contributor."""
     document = {
         "format": "draftmap-lifecycle",
         "version": 1,

@@ -1,4 +1,4 @@
-"""The repository has one address: by a setting, by pyproject.toml, or by the remote of the copy."""
+"""The repository's address comes from a setting, from pyproject.toml, or from the git remote."""
 
 import subprocess
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_a_setting_comes_before_the_project_and_the_project_before_the_remote(
     assert repository_address(tmp_path) == found
 
 
-def test_a_copy_that_knows_no_address_has_none(
+def test_a_copy_without_a_known_address_has_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(REPOSITORY, raising=False)

@@ -1,4 +1,4 @@
-"""The files of answers say what the terminal, the comment and the evidence say."""
+"""The files of answers agree with the terminal, the comment and the evidence."""
 
 import gzip
 import json
@@ -50,7 +50,7 @@ class Written:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
-    """The files of the evidence and rates that ship with the program."""
+    """The files made from the evidence and rates that ship with the program."""
     index, *files = answers_that_ship(tmp_path_factory.getbasetemp())
     listed = json.loads(index.data)
     machines = [name for name, *_ in listed["machines"]]
@@ -79,7 +79,7 @@ WORDS: dict[str, MachineWords] = {
 
 @pytest.fixture
 def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No hub, no models on this disk, and no results that are newer than the program."""
+    """No hub, no local models, and no results newer than the program."""
     monkeypatch.setenv("DRAFTMAP_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
@@ -87,7 +87,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def asked(model: str, words: MachineWords) -> Answer:
-    """What the terminal answers, without a server."""
+    """The terminal's answer, without a server."""
     machine = ComputerOptions(gpus=words.gpus, vram=words.vram, ram=words.ram, cpu=words.cpu)
     question = question_of(
         ModelOptions(target=model),
@@ -165,12 +165,12 @@ def terminal_row(found: Answer) -> Row:
 
 
 def of_arm(row: Row, name: str, machine: str) -> Submission | None:
-    """A result of this machine with this model, which drafts in the way of the row."""
+    """A result from this machine and model, with the row's way of drafting."""
     preset, words = preset_named(name), WORDS[machine]
     computer = computer_of(words)
     if preset is None or row["speedup"] is None or words.gpus in ((), ("none",)):
         return None
-    # Of a card 95 % less 700 MiB are free, of main memory all but 2 GiB.
+    # A card has 95 % less 700 MiB free, main memory all but 2 GiB.
     size = None if computer.unified else round((computer.devices[0].free_mib + 700) / 0.95)
     plain = sample()
     draft = preset_named(row["draft"]) if row["draft"] else None
@@ -194,9 +194,9 @@ def of_arm(row: Row, name: str, machine: str) -> Submission | None:
     )
 
 
-def test_the_comment_expects_what_the_file_says(written: Written) -> None:
+def test_the_comments_prediction_equals_that_of_the_file(written: Written) -> None:
     rng = random.Random(6)  # noqa: S311 - questions of a test
-    # Where people found something, predictions of other methods are corrected by it.
+    # Reported figures correct the predictions of other methods.
     with_figures = [place for place in sorted(written.rows) if read_by_hand(*place, None)]
     compared, differ = 0, []
 
@@ -233,9 +233,9 @@ EVIDENCE = json.loads(resources.files("answers").joinpath("evidence.json").read_
 
 
 def read_by_hand(model: str, machine: str, quantisation: str | None) -> dict[str, Row]:
-    """What people found with each method: the median over them at the depth that most tried.
+    """The median over people for each method, at the depth that most of them tried.
 
-    Only figures of the `quantisation` count where one is given: of a model that is not whole there.
+    With a `quantisation` only its figures count, as for a model that does not fit whole.
     """
     card, count = card_of(machine), max(1, len(WORDS[machine].gpus))
     found: dict[str, list[Row]] = defaultdict(list)
@@ -269,7 +269,7 @@ def read_by_hand(model: str, machine: str, quantisation: str | None) -> dict[str
 
 @cache
 def card_of(machine: str) -> str:
-    """What the evidence calls it."""
+    """The card's name in the evidence."""
     return rig_of(computer_of(WORDS[machine])).card
 
 
@@ -294,7 +294,7 @@ def middle(rows: list[Row], own: str | None) -> Row:
 
 
 def over(people: dict[str, list[float]]) -> float:
-    """The median over people of each one's median."""
+    """The median over people of each person's median."""
     return math.exp(median(median(each) for each in people.values()))
 
 
@@ -302,17 +302,17 @@ def test_figures_are_the_medians_over_people_in_the_evidence(written: Written) -
     compared = 0
 
     for (key, machine), row in sorted(written.rows.items()):
-        # A model that the card does not hold as a whole is compared with its own file only.
+        # A model that does not fit whole on the card is compared with its own file only.
         partly = quantisation_of(written.names[key]) if row["fits"] != "yes" else None
         found = read_by_hand(key, machine, partly)
         gained = {name for name, each in found.items() if each["speedup"] >= 1}
         if row["people"] is None:
-            # Left out are methods of a file that nobody lists, and what no engine here has.
+            # Methods with unlisted files and methods without an engine are left out.
             offered = {x for x in gained if METHODS[x].runners and METHODS[x].draft != "required"}
             assert offered == set()
             continue
         compared += 1
-        # With its draft it may leave the card where it is whole alone.
+        # A model that fits whole without its draft may not fit with it.
         own = found.get(row["method"]) or read_by_hand(key, machine, None)[row["method"]]
         assert (row["basis"], row["people"]) == (own["tier"], own["people"]), (key, machine)
         assert row["depth"] == own["depth"] or own["depth"] is None
@@ -322,7 +322,7 @@ def test_figures_are_the_medians_over_people_in_the_evidence(written: Written) -
 
 
 @pytest.mark.usefixtures("alone")
-def test_what_fits_holds_all_of_its_buffers(written: Written) -> None:
+def test_a_row_that_fits_has_room_for_all_buffers(written: Written) -> None:
     rng = random.Random(7)  # noqa: S311 - questions of a test
 
     for key, machine in rng.sample(sorted(written.rows), FITTING):

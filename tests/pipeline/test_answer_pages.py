@@ -1,4 +1,4 @@
-"""A separate page for each question that is asked most: the finding is its title."""
+"""Each frequent question has its own page, with the finding as its title."""
 
 import re
 

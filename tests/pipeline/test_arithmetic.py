@@ -1,4 +1,4 @@
-"""The page scripts compute what Python computes, on a thousand random inputs each."""
+"""The page scripts and Python compute the same values, on a thousand random inputs each."""
 
 import random
 from dataclasses import replace
@@ -56,7 +56,7 @@ def settings(rng: random.Random) -> list[WhatIfInputs]:
 
 @pytest.fixture(scope="module")
 def requests(rng: random.Random) -> list[tuple[Costs, int, int]]:
-    """Costs, and the lengths of prompt and answer; in some the arm saves, in some it never does."""
+    """Costs, and lengths of prompt and answer; in some the arm saves time, in others never."""
     return [
         (
             Costs(
@@ -78,7 +78,7 @@ def script(
     requests: list[tuple[Costs, int, int]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, list[Any]]:
-    """What the page scripts make of the same inputs."""
+    """The values of the page scripts for the same inputs."""
     asked = [dict(zip(("costs", "prompt", "answer"), each, strict=True)) for each in requests]
     given = orjson.dumps({"settings": settings, "requests": asked})
     folder = tmp_path_factory.mktemp("script")
@@ -86,7 +86,7 @@ def script(
     return answered
 
 
-def test_whole_requests_take_as_long(
+def test_the_script_computes_the_same_whole_requests(
     script: dict[str, list[Any]], requests: list[tuple[Costs, int, int]]
 ) -> None:
     assert script["whole"] == [
@@ -96,9 +96,9 @@ def test_whole_requests_take_as_long(
 
 
 def break_even(costs: Costs, prompt_tokens: int) -> float | None:
-    """The closed form: extra reading time over the time that each token saves, and the first one.
+    """The closed form: 1 + extra reading time / time saved per token.
 
-    `None` where no token saves time, 1 where reading costs nothing more.
+    `None` if no token saves time, 1 if reading costs no extra time.
     """
     saved_ms = costs.baseline_token_ms - costs.token_ms
     extra_ms = (costs.prompt_token_ms - costs.baseline_prompt_token_ms) * prompt_tokens
@@ -117,7 +117,9 @@ def test_at_the_break_even_both_requests_take_as_long(
     ] == pytest.approx([1.0] * sum(each is not None and each > 1 for each in lengths))
 
 
-def test_what_if_computes_alike(script: dict[str, list[Any]], settings: list[WhatIfInputs]) -> None:
+def test_the_what_if_script_computes_the_same_values(
+    script: dict[str, list[Any]], settings: list[WhatIfInputs]
+) -> None:
     assert script["computed"] == [
         pytest.approx(
             [

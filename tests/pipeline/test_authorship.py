@@ -1,4 +1,4 @@
-"""Who may send what, under which name, and when; and what only maintainers may change."""
+"""Rules on who may send which result, under which name and when, and on curated files."""
 
 import json
 from dataclasses import fields, replace
@@ -46,7 +46,7 @@ def test_twelve_invented_contributors_are_twelve_findings(repository: Repository
 
 
 @pytest.mark.parametrize("contributor", ["ada", "Ada", None])
-def test_a_result_is_its_sender_s_own_or_nobody_s(
+def test_a_result_is_by_its_sender_or_anonymous(
     repository: Repository, contributor: str | None
 ) -> None:
     assert rules(repository, replace(SMALL, contributor=contributor), ADA) == []
@@ -81,7 +81,7 @@ def test_a_date_is_possible(repository: Repository, day: str, rule: list[str]) -
 
 
 @pytest.mark.parametrize("old", ["rtx-4060", "sample-7b"])
-def test_a_name_says_what_the_content_says(repository: Repository, old: str) -> None:
+def test_a_file_name_must_match_its_content(repository: Repository, old: str) -> None:
     renamed = name_of(SMALL).replace(old, "rtx-4o90")
     repository.write(sample_bytes(SMALL), renamed)
     repository.commit()
@@ -132,7 +132,7 @@ def test_a_folder_in_full_width_letters_is_refused(repository: Repository) -> No
         (None, "{}", ["schema-required"]),
     ],
 )
-def test_what_a_maintainer_lets_in_is_checked_all_the_same(
+def test_files_approved_by_a_maintainer_are_still_checked(
     repository: Repository, name: str | None, text: str, expected: list[str]
 ) -> None:
     path = repository.path / "results" / "lifecycle" / (name or repository.there.name)
@@ -153,7 +153,7 @@ FIGURE = min((Path(__file__).parents[2] / "results" / "published").glob("*.json"
 
 
 def curated(repository: Repository, path: str, kind: str) -> set[tuple[str, str]]:
-    """What the gate finds where a maintainer lets in an entry of this kind at this path."""
+    """The gate's findings on an entry of this kind and path that a maintainer approved."""
     place = repository.path / path
     place.parent.mkdir(parents=True, exist_ok=True)
     if kind == "link":
@@ -233,7 +233,7 @@ def _scaled(trial: Trial, factor: float) -> Trial:
 
 
 def with_entry(repository: Repository, name: str, status: str = "quarantined") -> None:
-    """On `main`: the long result, and a decision of maintainers under this name."""
+    """Put the long result and a maintainers' decision under this name on `main`."""
     repository.git("checkout", "--quiet", "main")
     repository.write(sample_bytes(LONG), name_of(LONG))
     decision = repository.path / "results" / "lifecycle" / name
@@ -263,7 +263,7 @@ def test_an_ended_result_does_not_come_back_under_another_name(
     assert "ended-result" in rules(repository, again, EVE)
 
 
-def test_who_measures_anew_after_a_quarantine_is_welcome(repository: Repository) -> None:
+def test_a_new_measurement_after_a_quarantine_is_accepted(repository: Repository) -> None:
     with_entry(repository, name_of(LONG))
 
     assert rules(repository, sample(seed=2, contributor="bob", blocks=3), Sending()) == []
@@ -293,13 +293,13 @@ def test_a_result_of_an_ended_contributor_does_not_come_back(repository: Reposit
     assert rules(repository, replace(slower(LONG), contributor="eve"), EVE) == ["ended-result"]
 
 
-def test_a_known_contributor_has_an_entry_and_goes_on(repository: Repository) -> None:
+def test_a_known_contributor_has_an_entry_and_can_submit_again(repository: Repository) -> None:
     with_entry(repository, "contributor--bob.json", "known")
 
     assert rules(repository, replace(SMALL, contributor="bob"), Sending(author="bob")) == []
 
 
-def test_a_broken_entry_in_the_base_is_a_failure_and_no_verdict(repository: Repository) -> None:
+def test_a_broken_entry_in_the_base_is_a_failure_without_a_verdict(repository: Repository) -> None:
     with_entry(repository, "contributor--bob.json", "known")
     repository.git("checkout", "--quiet", "main")
     (repository.path / "results/lifecycle/contributor--bob.json").write_text("{}")
@@ -324,7 +324,9 @@ def test_a_serious_flag_is_in_the_title_of_the_comment(repository: Repository) -
 
 
 @pytest.mark.parametrize("is_new", [True, False])
-def test_maintainers_are_told_who_is_new(repository: Repository, *, is_new: bool) -> None:
+def test_maintainers_learn_which_contributors_are_new(
+    repository: Repository, *, is_new: bool
+) -> None:
     with_entry(repository, f"contributor--{'eve' if is_new else 'ada'}.json", "known")
     assert rules(repository, SMALL, ADA) == []
 

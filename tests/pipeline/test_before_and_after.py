@@ -32,7 +32,7 @@ def test_there_are_ten_rows() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[1]} {row[2]}")
-def test_the_figures_of_now_are_those_of_the_file(row: list[str]) -> None:
+def test_the_current_figures_equal_the_stored_ones(row: list[str]) -> None:
     found = estimate(row[1], row[2])
 
     assert row[4] == say.times(found.speedup)

@@ -1,4 +1,4 @@
-"""Every query of the pipeline is a fixed text, into which no value is formatted."""
+"""Every query of the pipeline is a fixed text without formatted values."""
 
 import ast
 from pathlib import Path

@@ -36,7 +36,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_same_inputs_give_the_same_bytes_also_from_a_cache(site: Path, tmp_path: Path) -> None:
-    """All that MkDocs reads; `make cold` compares whole sites."""
+    """Only the input of MkDocs is compared; `make cold` compares whole sites."""
     before, again = site.with_name(f"{site.name}-source"), tmp_path / "again"
     cache = shutil.copytree(site.with_name("cache"), tmp_path / "cache")
 
@@ -85,7 +85,7 @@ def test_hostile_text_stays_text(site: Path) -> None:
     assert HOSTILE_NOTE in unescape(_submission(site, 3))
 
 
-def test_a_title_holds_no_sign_that_markup_could_use(site: Path) -> None:
+def test_a_title_contains_no_character_of_markup(site: Path) -> None:
     title = re.findall(r"<title>(.*?)</title>", _submission(site, 3))[0]
 
     assert not set("<>&\"'{}[]") & set(title)
@@ -120,7 +120,7 @@ def _submission(site: Path, number: int) -> str:
 
 @pytest.fixture(scope="module")
 def leaves(full: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """The parts of a collection that counts as large from four submissions on, by path."""
+    """The parts of a collection by path, if four submissions count as large."""
     site = Site(
         bundle="",
         address="https://x.example/",
@@ -137,7 +137,7 @@ def _later(full: duckdb.DuckDBPyConnection) -> list[str]:
     return [name for (name,) in rows.fetchall()][3:]
 
 
-def test_in_a_large_collection_the_first_keep_a_page_and_the_others_are_data_and_text(
+def test_a_large_collection_has_pages_for_the_newest_and_data_for_the_others(
     full: duckdb.DuckDBPyConnection, leaves: dict[str, str]
 ) -> None:
     names = [name for (name,) in full.execute("select submission from submission").fetchall()]
@@ -209,7 +209,7 @@ def test_the_text_of_a_short_form_has_a_line_for_each_row() -> None:
     assert as_text(html) == ("A & B\n\nOne two.\nArm | Verdict\nngram | helps\nEngine: b1\n")
 
 
-def test_raw_files_that_lie_in_the_repository_are_not_copied(tmp_path: Path) -> None:
+def test_raw_files_inside_the_repository_are_not_copied(tmp_path: Path) -> None:
     (tmp_path / "community").mkdir()
     for name in ("a.json", "b.json"):
         (tmp_path / "community" / name).write_text("{}")

@@ -1,4 +1,4 @@
-"""A build with a cache has the tables of one without, whatever is in the cache."""
+"""Builds with any cache and without one have the same tables."""
 
 import shutil
 from pathlib import Path
@@ -24,7 +24,7 @@ NAMES = sorted(path.name for path in (RESULTS / "community").glob("*.json"))[:18
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Some results of the collection, and a file of published figures."""
+    """A few results of the collection, and a file of published figures."""
     folder = tmp_path_factory.mktemp("results")
     for part, names in ("community", NAMES), ("published", ["arc-b70.json"]):
         (folder / part).mkdir()
@@ -89,7 +89,7 @@ def test_an_entry_that_was_cut_short_is_computed_again(
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == whole
 
 
-def test_what_a_build_did_not_ask_for_is_removed(tmp_path: Path) -> None:
+def test_cache_entries_that_a_build_did_not_read_are_removed(tmp_path: Path) -> None:
     earlier = Cache(tmp_path)
     earlier.put("one", b"1")
     earlier.put("two", b"2")
@@ -102,7 +102,7 @@ def test_what_a_build_did_not_ask_for_is_removed(tmp_path: Path) -> None:
     assert (earlier.get("one"), earlier.get("two")) == (b"1", None)
 
 
-def test_without_a_folder_everything_is_computed() -> None:
+def test_without_a_cache_folder_everything_is_computed() -> None:
     cache = Cache()
 
     assert [cache.get_or_make("inputs", lambda made=made: made) for made in (b"1", b"2")] == [

@@ -59,7 +59,7 @@ def test_twelve_machines_of_one_contributor_are_one_vote_that_confirms_nothing(
     assert found == (1, False, 12, 12)
 
 
-def test_one_submission_is_widened_by_what_contributors_differ_by_and_not_confirmed() -> None:
+def test_a_single_submission_is_widened_by_the_spread_of_contributors_and_unconfirmed() -> None:
     connection = database(campaign(1.3, within=(1.2, 1.408333)))
 
     found = one(
@@ -80,7 +80,7 @@ def test_one_submission_is_widened_by_what_contributors_differ_by_and_not_confir
     )
 
 
-def test_evidence_that_supports_no_verdict_votes_only_where_there_is_no_other() -> None:
+def test_evidence_without_a_verdict_votes_only_if_there_is_no_other() -> None:
     doubtful = campaign(3.0, within=(2.9, 3.1), verdict="uncertain", contributor="bob")
 
     alone = database(doubtful)
@@ -145,7 +145,7 @@ def test_several_files_of_one_contributor_are_pooled() -> None:
     ],
     ids=str,
 )
-def test_what_differs_in_one_axis_is_another_cell(other: dict[str, object]) -> None:
+def test_a_difference_in_one_axis_makes_another_cell(other: dict[str, object]) -> None:
     connection = database(
         campaign(1.1, day="2026-11-01"),
         campaign(1.3, **other),  # type: ignore[arg-type]
@@ -183,7 +183,7 @@ def test_too_few_prompts_is_not_a_failure() -> None:
     assert one(connection, "select verdict from cell") == ("too-few-prompts",)
 
 
-def test_an_arm_that_never_drafted_is_said_to_have_neither_helped_nor_hurt() -> None:
+def test_an_arm_that_never_drafted_is_reported_as_neither_help_nor_harm() -> None:
     connection = database(campaign(1.3, within=(1.2, 1.4), verdict="never-drafted"))
 
     assert one(connection, "select verdict from cell") == ("never-drafted",)

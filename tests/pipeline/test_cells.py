@@ -1,4 +1,4 @@
-"""The interval of a cell depends on how many votes there are, and on nothing else."""
+"""The method for a cell's interval depends only on the number of votes."""
 
 import math
 from typing import Any
@@ -24,7 +24,7 @@ def test_more_machines_of_one_contributor_hardly_narrow_its_interval() -> None:
     assert 0.9 < math.log(four.high / 1.2) / math.log(one.high / 1.2) < 1
 
 
-def test_other_contributors_elsewhere_say_how_much_contributors_differ() -> None:
+def test_the_spread_between_contributors_is_learned_from_other_cells() -> None:
     # Forty contributors in twenty cells agree to within 0.1 %: then one alone is nearly as good.
     others = [
         Vote(pool=f"{cell}", voter=f"{cell}-{number}", ratio=1 + number / 1000)
@@ -53,7 +53,7 @@ def test_one_more_vote_elsewhere_leaves_the_other_cells_as_they_are() -> None:
     assert of_the_last_cell(1.1).spread == pytest.approx(math.sqrt(0.0042387), abs=1e-6)
 
 
-def test_a_contributor_who_is_alike_everywhere_counts_once() -> None:
+def test_a_contributor_with_the_same_offset_everywhere_counts_once() -> None:
     cells = [
         Vote(pool=f"{cell}", voter=str(number), ratio=1 + number / 1000)
         for cell in range(10, 30)
@@ -64,7 +64,7 @@ def test_a_contributor_who_is_alike_everywhere_counts_once() -> None:
     assert among[3:5] == pytest.approx(alone[3:5])
 
 
-def test_what_all_share_is_not_narrowed_by_more_contributors() -> None:
+def test_a_shared_error_is_not_narrowed_by_more_contributors() -> None:
     (found,) = pool_intervals(votes(1.2, 1.2, 1.2, half_width=0.10, shared=True))
 
     assert math.log(found.high / 1.2) > 0.10

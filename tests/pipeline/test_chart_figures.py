@@ -1,4 +1,4 @@
-"""Figures, axes and colours of charts are those that a reader needs."""
+"""Figures, axes and colours of charts suit their readers."""
 
 import math
 from datetime import date
@@ -60,7 +60,7 @@ def test_colours_stand_out_from_light_and_dark_pages(colour: str, ground: str) -
     assert (light + 0.05) / (dark + 0.05) >= 3
 
 
-def test_a_method_keeps_its_colour_whatever_stands_beside_it() -> None:
+def test_a_method_keeps_its_colour_in_every_chart() -> None:
     assert method_colours(["other", "draft-model"]) == (
         ["draft-model", "other"],
         [METHOD_COLOURS["draft-model"], NEUTRAL],

@@ -47,7 +47,7 @@ def drawn(full: duckdb.DuckDBPyConnection, busy: duckdb.DuckDBPyConnection) -> d
     }
 
 
-def test_a_picture_for_dark_pages_is_what_the_dark_theme_draws(drawn: dict[str, Chart]) -> None:
+def test_a_picture_for_dark_pages_equals_that_of_the_dark_theme(drawn: dict[str, Chart]) -> None:
     tasks = drawn["tasks"]
 
     assert picture_of(tasks.spec, "dark") == tasks.svg_dark
@@ -83,7 +83,7 @@ def test_static_pictures_are_whole_and_of_both_schemes(name: str, drawn: dict[st
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_tooltips_and_screen_readers_speak_in_words(name: str, drawn: dict[str, Chart]) -> None:
+def test_tooltips_and_labels_use_words(name: str, drawn: dict[str, Chart]) -> None:
     live = vl_convert.vegalite_to_svg({**drawn[name].spec, "width": 600})  # as a browser draws it
     nodes = list(ET.fromstring(live).iter())  # noqa: S314 - our own picture
     spoken = {node.attrib["aria-label"] for node in nodes if "aria-label" in node.attrib}
@@ -134,7 +134,7 @@ def test_a_parameter_is_a_value_and_never_a_piece_of_a_query(
     assert draw(full, "depths", device="all' or 'a' = 'a").empty
 
 
-def test_every_chart_stands_on_a_page() -> None:
+def test_every_chart_is_on_a_page() -> None:
     site = Path(rows.__file__).parent
     pages = "".join(path.read_text("utf-8") for path in (site / "pages").glob("*.py"))
     drawn = set(re.findall(r'figure\(\s*connection,\s*site,\s*"(\w+)"', pages))
@@ -165,7 +165,7 @@ def test_unknown_names_are_refused(
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_words_stand_where_ids_would(name: str, drawn: dict[str, Chart]) -> None:
+def test_charts_print_words_in_place_of_ids(name: str, drawn: dict[str, Chart]) -> None:
     words = set(re.findall(r">([^<>]+)</text>", drawn[name].svg))
     cells = {value for row in drawn[name].table.rows for value in row}
 
@@ -178,7 +178,7 @@ def test_a_picture_has_a_height_in_pixels(name: str, drawn: dict[str, Chart]) ->
     assert isinstance(drawn[name].spec["height"], int)
 
 
-def test_arms_that_share_method_and_depth_are_told_apart_by_their_ids() -> None:
+def test_arms_with_equal_method_and_depth_are_labelled_by_id() -> None:
     single = campaign(1.5)
     baseline, arm = single.submission.arms
     twins = ("small", "large")
@@ -260,7 +260,7 @@ def test_tasks_are_compared_within_a_setting_and_backends_within_a_card(
     ] * 3
 
 
-def test_what_is_usual_with_a_method_is_of_one_tier(moved: duckdb.DuckDBPyConnection) -> None:
+def test_the_typical_speedup_of_a_method_is_of_one_tier(moved: duckdb.DuckDBPyConnection) -> None:
     assert [(row["tier"], row["typical"]) for row in rows_of(moved, "methods")] == [
         ("imported", 9.0),
         ("measured", 1.0625),  # the middle of 0.5, 0.75, 1, 1.125, 1.5 and 2.25
@@ -277,7 +277,7 @@ def _arms_of(campaign: Example) -> set[object]:
 
 
 def _parameters(full: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
-    """What the charts of one submission are asked for."""
+    """The parameters of the charts of one submission."""
     (submission,) = one(
         full, "select submission from submission_overview where contributor = 'bob'"
     )

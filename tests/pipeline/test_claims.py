@@ -1,4 +1,4 @@
-"""What a cell may claim, and what may be said of the best of several."""
+"""Claims of cells, and of the best of several settings, keep their limits."""
 
 from dataclasses import replace
 
@@ -80,7 +80,7 @@ def test_a_cell_without_prompt_times_says_nothing_about_requests() -> None:
     )
 
 
-def test_a_gain_per_token_whose_requests_clearly_lose_is_slower_in_all() -> None:
+def test_a_gain_per_token_with_clearly_slower_requests_is_slower_in_all() -> None:
     connection = database(
         campaign(1.3, within=CLEAR, request=0.6, request_within=(0.59, 0.61)),
     )
@@ -99,7 +99,7 @@ def test_a_cell_is_not_stronger_than_its_only_file() -> None:
     assert one(database(alone), "select distinct verdict from best") == ("no-clear-difference",)
 
 
-def test_a_gain_must_lie_clear_of_one_by_a_third_of_its_half_width() -> None:
+def test_a_gain_must_exceed_one_by_a_third_of_its_half_width() -> None:
     # One vote: sqrt(0.1335^2 + ln(1.26 / 1.16)^2 / 4) = 0.1398, so 1.21 / 1.15 = 1.0522; a third of
     # 0.1398 is 0.0466, and exp(0.0466) = 1.0477. At 1.2 the bound is 1.0434.
     clear = campaign(1.21, within=(1.16, 1.26))
@@ -165,7 +165,7 @@ def test_sql_moves_bounds_by_the_same_factor_as_the_terminal() -> None:
     assert factors[130] == choice_factor(123)  # above a hundred in steps of two digits
 
 
-def test_what_is_printed_is_the_bound_of_the_best_of_thirteen() -> None:
+def test_the_printed_bound_allows_for_the_choice_of_the_best_of_thirteen() -> None:
     # Depth 4 gains 2.0 within ± 0.1399 (see above); the others nothing.
     clear = campaign(2.0, within=(2.0 / 1.0426, 2.0 * 1.0426), depth=4)
     others = [campaign(1.0, within=(0.9, 1.11), depth=depth) for depth in range(5, 17)]

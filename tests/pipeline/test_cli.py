@@ -1,4 +1,4 @@
-"""The command line prints results on stdout, talks on stderr, and exits with what it found."""
+"""The command line prints results on stdout and messages on stderr, with documented codes."""
 
 import gzip
 import json
@@ -83,7 +83,7 @@ def test_json_of_nothing_wrong_is_an_empty_list(tmp_path: Path) -> None:
         (["validate", "--colour"], 2, "No such option: --colour"),
     ],
 )
-def test_what_cannot_be_meant_says_so_with_its_code(
+def test_impossible_arguments_end_with_a_message_and_their_code(
     arguments: list[str], code: int, said: str
 ) -> None:
     done = pipeline(*arguments)
@@ -107,7 +107,7 @@ def test_a_rejected_file_stops_the_build(rejected: Path, tmp_path: Path) -> None
     assert not (tmp_path / "site").exists()
 
 
-def test_a_results_folder_that_is_not_there_is_no_empty_site(tmp_path: Path) -> None:
+def test_a_missing_results_folder_is_an_error_and_not_an_empty_site(tmp_path: Path) -> None:
     done = pipeline("build", "--results", tmp_path / "resutls", "--output", tmp_path / "site")
 
     assert done.exit_code == 1
@@ -133,9 +133,12 @@ def test_a_build_removes_nothing_that_no_build_wrote(tmp_path: Path, foreign: st
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["nowhere"], "nowhere holds no site. "), (["SITE", "99999"], "Port 99999 cannot be used (")],
+    [
+        (["nowhere"], "nowhere contains no site. "),
+        (["SITE", "99999"], "Port 99999 cannot be used ("),
+    ],
 )
-def test_what_cannot_be_served_is_one_line(
+def test_a_folder_or_port_that_cannot_be_served_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
 ) -> None:
     (tmp_path / "index.html").write_text("")

@@ -1,4 +1,4 @@
-"""Every column of the exported tables has words, and the keys of the package are keys."""
+"""Every column of the exported tables is described, and the declared keys are unique."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -55,7 +55,7 @@ def test_a_field_of_the_format_is_described_as_its_schema_does(
 
 
 @pytest.mark.parametrize("file", WORDS["keys"])
-def test_a_key_names_one_row_and_a_reference_a_row_of_the_other_table(file: str) -> None:
+def test_keys_are_unique_and_references_point_to_existing_rows(file: str) -> None:
     table = EXPORTS[file]
     found = keys(file, tables()[table], "csv")
 

@@ -1,4 +1,4 @@
-"""The comment shows everything, and no text of a contributor becomes markup in it."""
+"""The comment is complete, and no text of a contributor becomes markup in it."""
 
 # ruff: noqa: RUF001 - texts as they are printed
 
@@ -45,7 +45,7 @@ SHA = "0123456789abcdef0123456789abcdef01234567"
 
 
 def understanding(text: str = "plain", **other: Any) -> Understanding:  # noqa: ANN401 - any field
-    """An understanding in which every free text is the given one."""
+    """A summary in which every free text is the given one."""
     figure = TaskResult(
         verdict="helps",
         prompts=32,
@@ -134,7 +134,7 @@ def test_the_position_has_both_figures() -> None:
     ("basis", "known"),
     [("predicted", "predicted"), ("published", "published"), ("imported", "already measured")],
 )
-def test_what_was_expected_is_quoted_beside_what_was_measured(basis: str, known: str) -> None:
+def test_the_prediction_is_quoted_next_to_the_measured_speedup(basis: str, known: str) -> None:
     arm = understanding().arms[0]
     overall = replace(arm.results[0], speedup=1.52, interval=None)
     expected = Expected(
@@ -152,7 +152,7 @@ def test_what_was_expected_is_quoted_beside_what_was_measured(basis: str, known:
     assert quoted in text.splitlines()
 
 
-def test_nothing_is_quoted_where_nothing_was_expected() -> None:
+def test_without_a_prediction_none_is_quoted() -> None:
     other = Expected(arm="b", verdict="Yes", speedup=2.0, low=1.5, high=2.5, basis="predicted")
     given = Result(file="x.json", understood=understanding(), expected=(other,))
 
@@ -184,7 +184,7 @@ def test_the_pick_of_several_has_the_interval_that_a_terminal_shows() -> None:
     assert terminal.startswith("1.37× [1.33, 1.41]")
 
 
-def test_what_is_no_verdict_has_its_reason_and_a_bound_its_name() -> None:
+def test_a_missing_verdict_has_its_reason_and_a_bound_is_called_one() -> None:
     late = TaskResult(
         verdict="uncertain", prompts=8, doubt="failures", speedup=1.2, at_most=True, task="code"
     )
@@ -245,7 +245,7 @@ def test_neighbours_are_those_on_the_same_device_and_backend() -> None:
     assert place == Position(arm="draft", near="device", results=3, slower=2, median_speedup=1.3)
 
 
-def test_without_them_the_same_size_class_is_near() -> None:
+def test_without_such_neighbours_the_same_size_class_is_near() -> None:
     (place,) = positions(neighbour(1.4), [neighbour(2.0, device="other card")])
 
     assert (place.near, place.results, place.slower) == ("size-class", 1, 0)

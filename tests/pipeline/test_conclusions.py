@@ -1,4 +1,4 @@
-"""Whatever people measured and printed, pages claim no more than that: for random machines."""
+"""For random machines, pages claim no more than people measured and published."""
 
 import random
 import re
@@ -33,7 +33,7 @@ PRINTED = """
 
 @dataclass(kw_only=True)
 class TypedMachine:
-    """A card with one model: what was measured through each engine, and what people printed."""
+    """A card with one model: measurements through each engine, and published figures."""
 
     label: str
     memory: int

@@ -1,4 +1,4 @@
-"""Concurrent requests have their own part of the site, and it shows what a speedup keeps."""
+"""Concurrent requests have their own part of the site, which shows how speedups decline."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def test_a_series_goes_from_one_request_to_many() -> None:
     assert found[0][1] > found[1][1] > found[2][1]
 
 
-def test_the_total_of_the_newest_submission_stands_beside_it() -> None:
+def test_the_total_of_the_newest_submission_is_shown_next_to_it() -> None:
     submission = concurrent(1, 4)
     summary = summarize(submission)
     connection = database(entry(submission, summary))
@@ -51,7 +51,7 @@ def test_one_level_alone_makes_no_series() -> None:
     assert one(connection, "select count(*) from concurrency_view") == (0,)
 
 
-def test_the_map_and_its_shares_speak_of_single_requests() -> None:
+def test_the_map_and_its_shares_are_about_single_requests() -> None:
     submission = concurrent(1, 4)
     both = database(entry(submission, summarize(submission)))
     alone = database(entry(concurrent(1), summarize(concurrent(1))))
@@ -83,7 +83,7 @@ def test_another_engine_on_the_same_machine_is_another_cell() -> None:
     assert one(connection, "select count(distinct setup) from explore where task = 'code'") == (4,)
 
 
-def test_the_chart_says_where_more_requests_clearly_cost_speedup() -> None:
+def test_the_chart_names_series_in_which_more_requests_clearly_cost_speedup() -> None:
     submission = concurrent(1, 8, prompts_per_task=3)
     chart = draw(database(entry(submission, summarize(submission))), "concurrency")
 

@@ -1,4 +1,4 @@
-"""Settings that are not the usual ones make cells of their own, and no pool mixes them."""
+"""Non-default settings have their own cells, and no pool mixes them."""
 
 import shutil
 from dataclasses import replace
@@ -62,7 +62,7 @@ def known(*submissions: Submission) -> duckdb.DuckDBPyConnection:
         ),
     ],
 )
-def test_what_differs_from_the_usual_settings_is_named_and_can_be_asked_for(
+def test_non_default_settings_are_named_with_the_options_that_set_them(
     changed: dict[str, object], label: str | None, options: tuple[str, ...]
 ) -> None:
     found = non_default(replace(SETTINGS, **changed))  # type: ignore[arg-type]
@@ -70,11 +70,11 @@ def test_what_differs_from_the_usual_settings_is_named_and_can_be_asked_for(
     assert (found.label, found.measured_with) == (label, options)
 
 
-def test_a_setting_that_nobody_stated_counts_as_usual() -> None:
+def test_an_unstated_setting_counts_as_the_default() -> None:
     assert non_default(Settings()).label is None
 
 
-def test_the_usual_settings_are_no_part_of_an_address_and_others_are() -> None:
+def test_only_unusual_settings_are_part_of_an_address() -> None:
     usual, deep = sample(), at_depth(4096)
 
     assert identify(usual).address_stem == "rtx-4060-8-gb-cuda-sample-7b-q4-k-m"
@@ -82,7 +82,7 @@ def test_the_usual_settings_are_no_part_of_an_address_and_others_are() -> None:
     assert identify(usual).target == identify(deep).target
 
 
-def test_two_depths_are_two_cells_and_the_seed_is_none() -> None:
+def test_two_depths_are_two_cells_but_two_seeds_are_one() -> None:
     one_seed = replace(sample(), settings=replace(SETTINGS, **DRAWN))  # type: ignore[arg-type]
     other = replace(
         sample(seed=5, contributor="bob"), settings=replace(one_seed.settings, sampling_seed=9)
@@ -153,7 +153,7 @@ def test_a_series_goes_over_the_depths_of_context_and_the_chart_says_how_it_chan
     assert "after 4,096 tokens." in chart.takeaway
 
 
-def test_where_tasks_are_missing_the_series_are_those_of_single_tasks() -> None:
+def test_without_all_tasks_the_series_are_those_of_single_tasks() -> None:
     connection = known(
         at_depth(512, tasks=("code", "chat"), per_task=3),
         at_depth(4096, tasks=("chat",), per_task=3),
@@ -234,7 +234,7 @@ def test_a_file_of_version_1_keeps_bytes_name_and_addresses_up_to_the_tables(
     )
 
 
-def test_axes_of_no_cells_are_none() -> None:
+def test_no_cells_give_no_axes() -> None:
     columns = (
         *("suite_label", "context_depth", "token_choice", "answer_limit", "cache_types"),
         *("attention", "loading", "conditions"),
@@ -243,7 +243,7 @@ def test_axes_of_no_cells_are_none() -> None:
     assert axes_of(pl.DataFrame({name: [] for name in columns})) == {}
 
 
-def test_what_ran_on_vllm_is_run_by_vllm() -> None:
+def test_a_setting_measured_on_vllm_gets_a_vllm_command() -> None:
     setting = NamedSetting(
         target="Qwen3-8B BF16", draft="Small Q8_0", method="draft-model", depth=5, engine="vLLM"
     )

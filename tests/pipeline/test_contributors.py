@@ -1,4 +1,4 @@
-"""Whose votes count, whose may confirm, and how maintainers end all results of a contributor."""
+"""Votes, confirmations, and the withdrawal of all results of a contributor."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -69,7 +69,7 @@ def test_evidence_under_a_serious_flag_takes_part_in_no_vote() -> None:
 
 
 def _doubted(made: Example) -> Example:
-    """The same under a serious flag that concerns every arm."""
+    """The example with a serious flag on every arm."""
     estimates = tuple(replace(each, doubt=DOUBT.name) for each in made.summary.estimates)
     return replace(made, summary=replace(made.summary, estimates=estimates, flags=(DOUBT,)))
 
@@ -90,7 +90,7 @@ def test_one_entry_ends_all_results_of_a_contributor(tmp_path: Path) -> None:
     assert one(database, reason) == ("A maintainer looked at this account",)
 
 
-def test_being_known_is_said_of_contributors_only(tmp_path: Path) -> None:
+def test_only_contributors_can_be_known(tmp_path: Path) -> None:
     there = put(tmp_path, SMALL)
     decide_on(tmp_path, "ada")
     entry_file = tmp_path / "lifecycle" / "contributor--ada.json"

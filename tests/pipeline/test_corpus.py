@@ -1,4 +1,4 @@
-"""A run over the whole corpus finds what checking file by file finds."""
+"""A run over the whole corpus finds the same as checks file by file."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def small(seed: int = 0) -> Submission:
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    """Good files, and one for every way in which a place in the corpus can be missed."""
+    """Good files, and one for every way to be in a wrong place in the corpus."""
     good = put(tmp_path, small())
     put(tmp_path, small(1))
     good.with_name(f"zzz{good.name}").write_bytes(good.read_bytes())
@@ -31,7 +31,7 @@ def results(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_findings_are_those_of_the_authority(results: Path) -> None:
+def test_the_findings_equal_those_of_validate(results: Path) -> None:
     sources = discover(results)
 
     found = tuple(findings_of(sources))
@@ -40,5 +40,5 @@ def test_the_findings_are_those_of_the_authority(results: Path) -> None:
     assert len({each.file for each in found}) == 6
 
 
-def test_a_missing_corpus_is_sound() -> None:
+def test_a_missing_corpus_has_no_findings() -> None:
     assert not tuple(findings_of(()))

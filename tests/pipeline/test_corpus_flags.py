@@ -1,4 +1,4 @@
-"""Copies are found, and honest submissions are left in peace."""
+"""Copies are found, and honest submissions are not flagged."""
 
 import math
 import random
@@ -19,7 +19,7 @@ from tests.sites import PUBLISHED
 
 CORPUS = Corpus.of(HONEST)
 COMMUNITY = PUBLISHED.parent / "community"
-# Results that contributors add are theirs to explain: no test judges them.
+# Contributors explain their own results: no test judges them.
 FIRST_RESULTS = {"49ff8e44", "82e61afa", "8642ac2b", "d93c0561", "e1983be8", "f810c741"}
 
 
@@ -47,7 +47,7 @@ def test_a_flag_is_not_raised_by_its_near_miss(name: str) -> None:
 
 
 @pytest.mark.parametrize(("others", "flagged"), [(4, True), (3, False)])
-def test_it_takes_four_others_to_say_what_is_usual(others: int, *, flagged: bool) -> None:
+def test_four_other_results_are_needed_for_a_usual_range(others: int, *, flagged: bool) -> None:
     found = names(RAISING["far-from-peers"], Corpus.of(HONEST[:others]))
 
     assert ("far-from-peers" in found) == flagged
@@ -79,13 +79,13 @@ def test_the_other_submission_is_named() -> None:
     assert flag.severity == "serious"
 
 
-def test_within_a_corpus_both_sides_are_told() -> None:
+def test_within_a_corpus_the_copy_and_its_original_are_flagged() -> None:
     told = list(flags_within(Corpus.of((*HONEST, copied()))))
 
     assert [bool(flags) for flags in told] == [False, False, True, False, False, False, True]
 
 
-def test_of_two_copies_of_one_account_the_later_one_is_the_serious_case() -> None:
+def test_the_later_of_two_copies_by_one_account_is_serious() -> None:
     late = replace(
         copied(),
         contributor=VICTIM.contributor,
@@ -140,7 +140,7 @@ def test_other_weights_or_settings_are_not_compared() -> None:
     assert "unlike-peers" not in names(replace(made, settings=settings))
 
 
-def test_in_a_build_one_forger_doubts_nobody() -> None:
+def test_a_single_forger_casts_no_doubt_on_others_in_a_build() -> None:
     honest = HONEST[0]
     flags = [
         list(flags_within(Corpus.of((honest, answers(equal=0)), known)))
@@ -156,20 +156,20 @@ def test_an_empty_corpus_raises_nothing() -> None:
 
 
 def replacing(old: Submission, **changes: object) -> Submission:
-    """What its contributor would send instead of a submission."""
+    """A correction of a submission by its contributor."""
     digest = content_digest(sample_bytes(old))
     name = f"rtx-4060--sample-7b-q4-k-m--20261121-{digest}.json"
     return replace(old, supersedes=name, **changes)  # type: ignore[arg-type]
 
 
-def test_a_correction_is_no_copy_of_what_it_replaces() -> None:
+def test_a_correction_is_not_flagged_as_a_copy_of_its_original() -> None:
     correction = replacing(VICTIM, notes="The right driver")
 
     assert names(correction) == set()
     assert "copied-times" in names(replace(correction, contributor="eve"))
 
 
-def test_a_correction_of_a_correction_is_no_copy_of_either() -> None:
+def test_a_correction_of_a_correction_is_not_flagged_as_a_copy() -> None:
     once = replacing(VICTIM, notes="The right driver")
     twice = replacing(once, notes="The right driver, and the right power limit")
     told = list(flags_within(Corpus.of((*HONEST, once, twice))))
@@ -177,7 +177,7 @@ def test_a_correction_of_a_correction_is_no_copy_of_either() -> None:
     assert set(told) == {()}
 
 
-def test_who_replaces_one_file_may_not_repeat_another() -> None:
+def test_a_correction_of_one_file_may_not_copy_another() -> None:
     own = replace(HONEST[0], contributor=VICTIM.contributor)
     again = replacing(own, trials=VICTIM.trials, notes="Names one file and repeats another")
     found = names(again, Corpus.of((own, VICTIM)))
@@ -185,7 +185,7 @@ def test_who_replaces_one_file_may_not_repeat_another() -> None:
     assert "copied-times" in found
 
 
-def test_a_name_that_nobody_has_excuses_nothing() -> None:
+def test_superseding_a_nonexistent_file_excuses_no_copy() -> None:
     name = "rtx-4060--sample-7b-q4-k-m--20260101-0011aabb.json"
     again = replace(VICTIM, notes="again", supersedes=name)
 
@@ -200,7 +200,7 @@ def test_the_distance_from_peers_by_hand() -> None:
     assert score == pytest.approx(3.0 / (1.4826 * 1.5))
 
 
-def test_a_voter_is_no_peer_of_their_own() -> None:
+def test_a_voter_is_not_compared_with_themselves() -> None:
     speeds = PeerSpeeds.of({"ada": [1.0], "bob": [math.e, math.e**3], "eve": [math.e**3]})
 
     # The median of e and e^3 is between the two.

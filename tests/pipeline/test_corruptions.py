@@ -1,4 +1,4 @@
-"""Every corrupted result shows its flag or rule wherever it can be seen."""
+"""Every corrupted result shows its flag or rule wherever the result is shown."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,7 +28,7 @@ NAMED = pytest.mark.parametrize(("document", "change", "name"), [row[1:] for row
 
 
 def at_the_gate(data: bytes) -> set[str]:
-    """The rules and flags that the comment on a pull request with this file is made of."""
+    """The rules and flags in the comment on a pull request with this file."""
     read = contract.read(data)
     if not isinstance(read, Submission):
         return {finding.rule for finding in read}

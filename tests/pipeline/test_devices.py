@@ -15,7 +15,7 @@ BIG = Gpu(name="NVIDIA GeForce RTX 3090", vendor="nvidia", vram_mib=24576)
 
 
 def on(*gpus: Gpu, listed: int | None = None) -> Submission:
-    """A result of a machine with these cards, of which the engine lists so many."""
+    """A result from a machine with these cards, some of which the engine lists."""
     plain = sample(tasks=("code",), prompts_per_task=1, blocks=1)
     devices = None
     if listed is not None:
@@ -53,7 +53,7 @@ def test_two_cards_are_one_device_in_the_table_and_the_comment() -> None:
     assert f"- Machine: `{label}`, `cuda`\n" in comment.body(reply)
 
 
-def test_two_cards_at_twice_the_speed_of_one_are_no_surprise() -> None:
+def test_two_cards_at_twice_the_speed_of_one_raise_no_flag() -> None:
     singles = [_rate(20.0, BIG, seed=seed) for seed in range(6)]
 
     twice = corpus_flags(_rate(10.0, BIG, BIG, seed=7), singles)
@@ -64,7 +64,7 @@ def test_two_cards_at_twice_the_speed_of_one_are_no_surprise() -> None:
 
 
 def _rate(step_ms: float, *gpus: Gpu, seed: int) -> Submission:
-    """A result of its own contributor on these cards, whose plain step takes so long."""
+    """A result of a separate contributor on these cards, with this plain step time."""
     plain = sample(seed=seed, contributor=f"c{seed}", blocks=3, costs=SampleCosts(step_ms=step_ms))
     cards = tuple(Device(name=f"CUDA{number}", kind="gpu") for number, _ in enumerate(gpus))
     return replace(

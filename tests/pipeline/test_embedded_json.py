@@ -1,4 +1,4 @@
-"""JSON inside a page stays data, whatever it holds, and says the same."""
+"""JSON inside a page remains unchanged data for any content."""
 
 import json
 import math
@@ -32,6 +32,6 @@ def test_a_template_does_not_escape_it_again() -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, [-math.inf]])
-def test_what_is_no_json_is_refused(value: object) -> None:
+def test_values_that_json_cannot_represent_are_refused(value: object) -> None:
     with pytest.raises(ValueError, match="JSON"):
         compact_json(value)

@@ -1,4 +1,4 @@
-"""The evidence that ships is what the results give, and small enough to ship."""
+"""The shipped evidence follows from the results and is small."""
 
 from importlib import resources
 
@@ -24,7 +24,7 @@ def found() -> tuple[Report, ...]:
 
 
 def test_the_shipped_evidence_is_of_this_form_and_not_old(found: tuple[Report, ...]) -> None:
-    """It is renewed now and then: a result that was merged since then fails nothing."""
+    """It is renewed occasionally; a result merged since then must not fail this test."""
     ships, known = ({_key(each) for each in some} for some in (shipped(), found))
 
     assert len(ships & known) >= FRESH * len(known), "renew it: make learned"

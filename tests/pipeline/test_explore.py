@@ -1,4 +1,4 @@
-"""What Explore filters is what SQL says: the view, the columnar file, the closest pairs."""
+"""The view, the columnar file and the closest pairs of Explore agree with SQL."""
 
 import json
 import math
@@ -26,7 +26,7 @@ def listed(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     return with_vendors(frame(connection, "explore_cells"))
 
 
-def test_words_stand_once_and_figures_are_whole_numbers() -> None:
+def test_each_word_is_stored_once_and_figures_are_whole_numbers() -> None:
     fruits = pl.DataFrame({"fruit": ["pear", "apple", "pear"], "weight": [1.26, None, 0.5]})
 
     found = json.loads(encode(fruits, (FRUIT,), (WEIGHT,)))
@@ -56,7 +56,7 @@ def test_a_spare_digit_never_changes_what_is_printed(value: float, kept: int) ->
     assert scaled(np.array([value]), digits=2, spare=1) == [kept]
 
 
-def test_the_file_says_of_every_cell_what_sql_says(full: duckdb.DuckDBPyConnection) -> None:
+def test_the_file_agrees_with_sql_on_every_cell(full: duckdb.DuckDBPyConnection) -> None:
     file = json.loads(cells_files(listed(full)).first.data)
     facets, figures = file["facets"], file["figures"]
 
@@ -110,7 +110,7 @@ def test_figures_are_counted_by_the_direction_that_the_map_colours() -> None:
     }  # fmt: skip
 
 
-def test_of_many_cells_each_task_and_each_device_has_a_file(
+def test_a_large_collection_has_a_file_per_task_and_device(
     full: duckdb.DuckDBPyConnection,
 ) -> None:
     cells = listed(full)
@@ -135,7 +135,7 @@ def test_of_many_cells_each_task_and_each_device_has_a_file(
     assert known.keys() == {path for each in parts.values() for path in each.values()}
 
 
-def test_of_many_cells_the_links_of_a_task_are_a_file_row_by_row(
+def test_a_large_collection_has_a_file_of_links_per_task(
     full: duckdb.DuckDBPyConnection,
 ) -> None:
     cells = listed(full)
@@ -172,7 +172,7 @@ def test_compare_opens_with_the_settings_of_a_large_collection_without_figures(
     assert settings["rows"] == first["rows"] > 0
 
 
-def test_a_large_collection_opens_with_the_cells_over_all_tasks(
+def test_a_large_collection_first_shows_the_cells_over_all_tasks(
     full: duckdb.DuckDBPyConnection,
 ) -> None:
     page, *_ = (each for each in explore(full, Site(bundle="x"), 1) if isinstance(each, Page))
@@ -190,7 +190,7 @@ def test_every_filter_of_the_page_is_a_facet_of_the_file() -> None:
     assert len(MEASURES) == len({measure.name for measure in MEASURES})
 
 
-def test_a_cell_is_led_to_its_newest_submission_and_keeps_its_setup_over_tasks() -> None:
+def test_a_cell_shows_its_newest_submission_and_one_setup_over_tasks() -> None:
     connection = database(
         campaign(1.2, task="code", day="2026-11-01", contributor="ada"),
         campaign(1.4, task="code", day="2026-11-20", contributor="bob"),
@@ -241,7 +241,7 @@ def test_without_results_the_page_invites_and_no_file_is_written(
 
 
 def _printed(figure: dict[str, Any], row: int) -> str | None:
-    """What the page prints: rounded half up, as JavaScript's `Math.round` does."""
+    """The printed form on the page: rounded half up, like JavaScript's `Math.round`."""
     value, digits = figure["values"][row], figure["digits"]
     if value is None:
         return None

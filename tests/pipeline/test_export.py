@@ -1,4 +1,4 @@
-"""The data leave as files that are the same for the same tables and harmless to open."""
+"""Exported files are deterministic and harmless to open."""
 
 import csv
 import hashlib

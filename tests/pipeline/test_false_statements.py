@@ -1,4 +1,4 @@
-"""Nothing on the site that a visitor would act on and be wrong: one constructed case for each."""
+"""The site makes no false statement that a visitor would act on: one constructed case each."""
 
 import re
 from dataclasses import replace
@@ -36,8 +36,8 @@ def page_of_the_card(connection: duckdb.DuckDBPyConnection) -> str:
 
 
 # ---- commands that hurt ------------------------------------------------------------------------
-def test_what_another_engine_beats_without_speculation_has_no_command() -> None:
-    """1.5 x 20 tokens/s are fewer than the 50 of the other engine without a draft."""
+def test_a_setting_slower_than_another_plain_engine_has_no_command() -> None:
+    """1.5 x 20 tokens/s is less than the 50 of the other engine without a draft."""
     slow = through("llama-cpp-python", 20, contributor="ada")
     fast = through("llama-server", 50, speedup=0.7, contributor="bob")
 
@@ -59,7 +59,7 @@ def test_other_weights_of_another_engine_beat_nothing() -> None:
     ) == [(None, None)]
 
 
-def test_what_nothing_beats_is_picked_before_what_is_beaten() -> None:
+def test_an_unbeaten_setting_is_picked_before_a_beaten_one() -> None:
     beaten = through("llama-cpp-python", 20, contributor="ada")
     smaller = through("llama-server", 50, speedup=1.4, contributor="bob")
 
@@ -94,7 +94,7 @@ PRINTED = """
 
 
 def figures(*listed: tuple[str, float, str, bool]) -> duckdb.DuckDBPyConnection:
-    """What people print about a card: who, the speedup, the engine, whether more differs."""
+    """Published figures about a card: person, speedup, engine, whether the runs differ in more."""
     connection = database()
     for person, speedup, engine, differs in listed:
         given = {"person": person, "speedup": speedup, "engine": engine, "differs": differs}
@@ -110,7 +110,7 @@ def figures(*listed: tuple[str, float, str, bool]) -> duckdb.DuckDBPyConnection:
 
 
 def page_of_figures(*listed: tuple[str, float, str, bool]) -> str:
-    """The page of the card that they are about."""
+    """The page of the card with these figures."""
     pages = device_pages(figures(*listed), SITE)
     return next(page.text for page in pages if page.path == "devices/card.md")
 
@@ -129,7 +129,7 @@ def test_the_headline_is_the_median_over_people_of_each_ones_median() -> None:
     assert "reconstructed from the source" in page
 
 
-def test_a_run_that_differs_in_more_leads_only_alone_and_is_marked() -> None:
+def test_a_confounded_run_leads_only_without_others_and_is_marked() -> None:
     page = page_of_figures(("ada", 2.5, "llama.cpp", True))
 
     assert "<strong>\u2248 2.50\u00d7</strong>" in page
@@ -137,7 +137,7 @@ def test_a_run_that_differs_in_more_leads_only_alone_and_is_marked() -> None:
     assert "Run it" not in page
 
 
-def test_of_an_engine_that_the_server_is_not_there_is_no_line_to_run() -> None:
+def test_an_engine_without_a_known_server_has_no_command() -> None:
     page = page_of_figures(("ada", 3.0, "llama.cpp, turboquant fork", False))
 
     assert "Run it" not in page
@@ -152,7 +152,7 @@ def test_a_figure_below_one_has_no_command() -> None:
 
 
 # ---- noise is not ranked ------------------------------------------------------------------------
-def test_what_is_not_clear_has_no_rank() -> None:
+def test_unclear_settings_are_not_ranked() -> None:
     connection = database(
         campaign(3.03, within=(0.1, 90), task="math", depth=4),
         campaign(0.97, within=(0.6, 1.6), task="code", depth=5),
@@ -165,7 +165,7 @@ def test_what_is_not_clear_has_no_rank() -> None:
     assert [task for task, _ in listed[1:]] == ["code", "math"]  # as tasks are listed everywhere
 
 
-def test_an_arm_of_which_most_trials_failed_is_no_best_method() -> None:
+def test_an_arm_with_mostly_failed_trials_is_not_the_best_method() -> None:
     made = campaign(3.0, within=(2.9, 3.1), task=None)
     (estimate,) = made.summary.estimates
     estimate = replace(estimate, trials=4, failed_trials=8)

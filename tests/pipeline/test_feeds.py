@@ -85,7 +85,7 @@ def test_without_results_the_feeds_are_valid_and_empty(empty: duckdb.DuckDBPyCon
         ((6, 10, 6, 10), 1.25, None),
     ],
 )
-def test_a_step_is_what_the_same_prompts_show(
+def test_a_change_between_builds_is_computed_on_the_same_prompts(
     own_ms: tuple[float, ...], change: float, step: str | None
 ) -> None:
     connection = database(
@@ -161,7 +161,7 @@ def test_a_badge_says_both_gains_and_losses(
     assert value["message"] == message
 
 
-def test_the_data_set_names_its_days_and_none_without_data() -> None:
+def test_the_data_set_states_its_days_if_it_has_data() -> None:
     named = dataset((), SITE, first="2026-11-01", last="2026-11-21")
 
     assert named["temporalCoverage"] == "2026-11-01/2026-11-21"

@@ -1,4 +1,4 @@
-"""A published figure that anybody reports becomes one new file, by the form or by the command."""
+"""A reported published figure becomes one new file, by the form or by the command."""
 
 import json
 from pathlib import Path
@@ -88,7 +88,7 @@ def test_a_reported_figure_becomes_one_new_file_of_the_rig_and_both_rates(
         ({"before": "nan"}, "Tokens/s without speculation: is not a number (nan)"),
     ],
 )
-def test_what_is_no_figure_is_answered_with_the_reason(
+def test_invalid_answers_are_rejected_with_the_reason(
     repository: Repository, changes: dict[str, str], reason: str
 ) -> None:
     judgement = proposed(repository, ANSWERS | changes).judgement

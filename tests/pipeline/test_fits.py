@@ -1,4 +1,4 @@
-"""*Will it fit?* adds up what the planner places."""
+"""*Will it fit?* adds up the same memory as the planner."""
 
 import random
 from typing import Any
@@ -16,7 +16,7 @@ ROUNDED_MIB = 5  # five parts, each rounded up
 
 
 def need_mib(asked: dict[str, Any]) -> int:
-    """What the page adds up for a question."""
+    """The memory that the page adds up for a question."""
     document: Any = fits.document()
     model = next(each for each in document["models"] if each["id"] == asked["model"])
     quantisation = document["quantisations"].index(asked["quantisation"])
@@ -55,7 +55,7 @@ def case_of(asked: dict[str, Any]) -> LoadPlan:
     )
 
 
-def test_a_thousand_models_fit_whole_where_the_planner_places_them_whole() -> None:
+def test_the_page_and_the_planner_agree_which_of_a_thousand_models_fit_whole() -> None:
     rng = random.Random(1)  # noqa: S311 - inputs of a test
     drafts = {each["id"]: tuple(each["drafts"]) for each in fits.document()["models"]}  # type: ignore[attr-defined]
     fitted = []

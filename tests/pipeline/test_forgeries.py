@@ -1,4 +1,4 @@
-"""Forged files of a new account: what can be caught is serious, and nobody's headline changes."""
+"""Detectable forgeries of a new account get a serious flag, and no headline changes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -41,7 +41,7 @@ def answer(trial: Trial) -> str:
 
 
 def accepting(share: float, drift: float = 0.0) -> Submission:
-    """Rounds as physics says, so many of their drafts accepted, and simulated answers."""
+    """Physically plausible rounds with a share of accepted drafts, and simulated answers."""
 
     def more(trial: Trial) -> Trial:
         if trial.arm != "draft-model-n4":
@@ -63,7 +63,7 @@ def made_on(card: str) -> Submission:
 
 
 def ticking(tick_ms: float) -> Submission:
-    """No noise at all, in multiples of a tick."""
+    """Times without noise, in multiples of a tick."""
     quiet = made("eve", 51, SampleCosts(noise=0.0))
     return each(
         lambda t: replace(
@@ -86,7 +86,7 @@ def in_steps(r: float) -> Submission:
 
 
 def copying(share: float, factor: float = 1.0) -> Submission:
-    """The first of bob's trials, so many of them, their times times a factor."""
+    """A share of bob's trials, the first ones, with times multiplied by a factor."""
     taken = HONEST[1].trials[: int(share * len(OWN.trials))]
     places = {(t.arm, t.prompt, t.block) for t in taken}
     rest = tuple(t for t in OWN.trials if (t.arm, t.prompt, t.block) not in places)
@@ -115,9 +115,9 @@ WALL_KEPT = each(
     )
 )
 
-# What is forged, the serious flag beside honest files, and what the map shows where nobody else has
-# measured the pair: the speedup of the draft model over all tasks and its sign, or nothing. Without
-# a flag, what is shown is a sound campaign on another machine, to all that anybody can tell.
+# The forged field, the serious flag next to honest files, and the map's entry if nobody else has
+# measured the pair: the draft model's speedup over all tasks and its sign, or nothing. A forgery
+# without a flag cannot be distinguished from a sound campaign on another machine.
 FORGED: dict[str, tuple[Submission, str | None, str | None]] = {
     "F1 arms / 1.6, whole requests as they were": (WALL_KEPT, "cheap-rounds", None),
     "F2 arms / 1.6": (scaled(OWN, arms=1 / 1.6), "cheap-rounds", None),
@@ -159,7 +159,7 @@ def honest() -> State:
 
 
 @pytest.mark.parametrize("name", FORGED)
-def test_a_forgery_is_flagged_where_it_can_be_and_changes_no_headline(name: str) -> None:
+def test_a_detectable_forgery_is_flagged_and_changes_no_headline(name: str) -> None:
     forged, flag, _ = FORGED[name]
     flags = (*summarize(forged).flags, *corpus_flags(forged, HONEST))
 
@@ -170,7 +170,7 @@ def test_a_forgery_is_flagged_where_it_can_be_and_changes_no_headline(name: str)
 
 
 @pytest.mark.parametrize("name", FORGED)
-def test_where_nobody_else_has_measured_a_forgery_shows_what_is_known_of_it(name: str) -> None:
+def test_a_forgery_without_other_results_is_shown_with_its_reservations(name: str) -> None:
     forged, _, shown = FORGED[name]
 
     alone = tables([Prepared.of(forged)], KNOWN)
@@ -182,7 +182,7 @@ def test_where_nobody_else_has_measured_a_forgery_shows_what_is_known_of_it(name
     assert not any(b"at least" in each for each in badges)
 
 
-def test_sleepers_decide_nothing_until_maintainers_know_two_of_them() -> None:
+def test_dormant_accounts_decide_nothing_until_maintainers_know_two_of_them() -> None:
     sleepers = [scaled(made(name, 60 + at), arms=1 / 1.2) for at, name in enumerate(STRANGERS)]
     files = [*map(Prepared.of, (*HONEST, *sleepers))]
     found = [

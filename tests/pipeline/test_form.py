@@ -1,4 +1,4 @@
-"""A result in an issue form becomes a branch with one file, or an answer, and nothing else."""
+"""A result in an issue form becomes a branch with one file, or gets only a reply."""
 
 import json
 import os
@@ -59,7 +59,7 @@ def event(folder: Path, body: str, author: str = "ada") -> Path:
 
 
 def answered(body: str) -> str:
-    return f"### The result\r\n\r\n{body}\r\n### Yours to give\r\n\r\n- [x] I measured it"
+    return f"### The result\r\n\r\n{body}\r\n### Consent\r\n\r\n- [x] I measured it"
 
 
 def proposed(repository: Repository, body: str, author: str = "ada") -> form.Proposal:
@@ -104,7 +104,7 @@ def test_a_valid_form_becomes_one_new_file_by_its_author(repository: Repository)
         (sample_bytes(OTHER), "the same content is in the results already"),
     ],
 )
-def test_whatever_else_is_in_a_form_is_answered_and_leaves_nothing(
+def test_an_invalid_form_is_answered_and_leaves_no_branch(
     repository: Repository, body: str | bytes, reason: str
 ) -> None:
     body = to_text(body) if isinstance(body, bytes) else body
@@ -124,7 +124,7 @@ def test_a_file_dragged_into_the_form_is_read(data: bytes) -> None:
     assert form.posted(body, lambda asked: data if asked == ADDRESS else b"") == sample_bytes(SMALL)
 
 
-def test_an_event_of_a_robot_is_no_form(tmp_path: Path) -> None:
+def test_an_event_of_a_bot_is_ignored(tmp_path: Path) -> None:
     with pytest.raises(PipelineError, match="is not an account that could send a result"):
         form.read_event(event(tmp_path, TEXT, author="dependabot[bot]"))
 
@@ -151,7 +151,7 @@ def test_only_our_own_pull_requests_bring_the_results_of_another(
     assert found == sender
 
 
-def test_who_merges_main_into_the_branch_of_a_form_is_not_its_sender(
+def test_a_maintainer_who_merges_main_into_a_forms_branch_is_not_its_sender(
     repository: Repository,
 ) -> None:
     repository.write(sample_bytes(SMALL), name_of(SMALL))
@@ -174,7 +174,7 @@ def test_who_merges_main_into_the_branch_of_a_form_is_not_its_sender(
 def sent(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]]:
-    """Judge and send a form as the workflow does: the branches then, and what GitHub was asked."""
+    """Judge and send a form as the workflow does; return the branches and requests to GitHub."""
     remote, log = tmp_path / "remote.git", tmp_path / "log"
     repository.git("clone", "--quiet", "--bare", str(repository.path), str(remote))
     gh = tmp_path / "bin" / "gh"
@@ -251,6 +251,6 @@ def test_a_form_that_became_a_pull_request_is_answered_and_not_pushed_again(
     assert "with a new form" in asked["issues/7/comments"][-1]["body"]
 
 
-def test_text_of_another_program_is_no_result() -> None:
+def test_text_of_another_program_is_not_a_result() -> None:
     with pytest.raises(UnreadableTextError, match="it holds no result"):
         form.posted("-----BEGIN PGP MESSAGE-----\nabcd\n-----END PGP MESSAGE-----")

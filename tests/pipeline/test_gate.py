@@ -1,4 +1,4 @@
-"""The gate accepts new results, also in the folder of a month, and judges every file by itself."""
+"""The gate accepts new results, also in the folder of a month, and judges files separately."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def test_a_new_result_is_accepted(repository: Repository) -> None:
     assert judgement.findings == ()
 
 
-def test_a_pull_request_without_a_result_is_none_of_its_business(repository: Repository) -> None:
+def test_a_pull_request_without_a_result_is_ignored(repository: Repository) -> None:
     (repository.path / "README.md").write_text("Better words.\n", encoding="utf-8")
     repository.commit()
 
@@ -28,7 +28,7 @@ def test_a_pull_request_without_a_result_is_none_of_its_business(repository: Rep
     assert reply.note(reply.reply(judgement, ())).startswith("This pull request changes no results")
 
 
-def test_what_the_base_gained_meanwhile_is_not_blamed_on_the_pull_request(
+def test_later_commits_of_the_base_are_not_blamed_on_the_pull_request(
     repository: Repository,
 ) -> None:
     repository.write(sample_bytes(SMALL), name_of(SMALL))
@@ -40,7 +40,7 @@ def test_what_the_base_gained_meanwhile_is_not_blamed_on_the_pull_request(
     assert repository.judge().decision == "accepted"
 
 
-def test_a_result_may_lie_in_the_folder_of_its_month(repository: Repository) -> None:
+def test_a_result_may_be_in_the_folder_of_its_month(repository: Repository) -> None:
     name = name_of(SMALL)  # measured on 2026-11-21
     repository.write(sample_bytes(SMALL), f"2026/11/{name}")
     repository.commit()

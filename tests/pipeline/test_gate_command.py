@@ -190,7 +190,7 @@ def test_one_campaign_in_two_versions_of_the_format_is_a_duplicate(repository: R
     assert [each.rule for each in found] == ["duplicate"]
 
 
-def test_a_branch_and_a_tag_of_one_name_are_no_revision(repository: Repository) -> None:
+def test_a_name_of_both_a_branch_and_a_tag_is_refused_as_a_revision(repository: Repository) -> None:
     repository.write(sample_bytes(SMALL), name_of(SMALL))
     repository.commit()
     repository.git("tag", "main")  # resolves before the branch: nothing would seem to change

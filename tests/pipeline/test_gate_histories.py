@@ -1,4 +1,4 @@
-"""Very many changes beside a result, and who may replace whose result."""
+"""Very many changes next to a result, and the right to replace a result."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from tests.pipeline.repositories import SMALL, Repository, name_of
 from tests.samples import sample_bytes
 
 
-def test_very_many_changes_beside_a_result_are_counted_not_listed(repository: Repository) -> None:
+def test_many_changes_next_to_a_result_are_counted_and_not_listed(repository: Repository) -> None:
     repository.write(sample_bytes(SMALL), name_of(SMALL))
     for number in range(50):
         (repository.path / f"note-{number:02}.txt").write_text("x", encoding="utf-8")

@@ -15,7 +15,7 @@ from tests.samples import sample, sample_bytes
 
 @dataclass(frozen=True, kw_only=True)
 class GitSetting:
-    """What is set: in the clone, for the user, in its attributes, or in the environment."""
+    """A setting of the clone, of the user, in the attributes, or in the environment."""
 
     clone: tuple[str, ...] = ()
     user: str = ""
@@ -136,7 +136,7 @@ def run(*arguments: str) -> None:
     subprocess.run(command, check=True, env=ENVIRONMENT, capture_output=True)
 
 
-def test_a_clone_that_git_refuses_to_read_gets_no_decision(
+def test_a_clone_that_git_cannot_read_gets_no_decision(
     repository: Repository, tmp_path: Path
 ) -> None:
     run("clone", "--quiet", "--mirror", str(repository.path), str(tmp_path / "clone"))

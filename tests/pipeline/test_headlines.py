@@ -1,4 +1,4 @@
-"""Badges, answers of pages and first rows never rest on one account that nobody knows."""
+"""Badges, answers of pages and first rows never rely on a single unknown account."""
 
 import json
 from dataclasses import replace
@@ -36,7 +36,7 @@ def test_a_stranger_changes_no_badge_of_known_people() -> None:
     assert {each.path: each.data for each in badges(joined)} == before
 
 
-def test_the_badge_of_what_one_stranger_measured_claims_nothing() -> None:
+def test_the_badge_of_a_single_unknown_account_claims_nothing() -> None:
     found = {
         each.path: json.loads(each.data)
         for each in badges(database(gain(EVE, 3.0, task="code"), new=EVE))
@@ -78,7 +78,7 @@ def test_first_rows_are_those_of_several_or_known_people() -> None:
     assert strips.spread(ranked) == "1.40×"  # noqa: RUF001 - as printed
 
 
-def test_what_one_stranger_measured_stands_behind_what_others_published() -> None:
+def test_a_measurement_of_one_unknown_account_ranks_behind_published_figures() -> None:
     for new, tiers in (((EVE,), ["published", "measured"]), ((), ["measured", "published"])):
         connection = database(gain(EVE, 3.0), new=new)
         connection.execute("insert into source by name select 'articles' as source")

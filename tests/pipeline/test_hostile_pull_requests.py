@@ -1,4 +1,4 @@
-"""The gate answers every hostile pull request with one right line, and never a traceback.
+"""The gate answers every hostile pull request with the right line, and never a traceback.
 
 All of them are branches of one small repository, written in one go by `git fast-import`.
 """
@@ -49,7 +49,7 @@ def quoted(path: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", PULL_REQUESTS)
-def test_it_says_the_one_right_thing(repository: Repository, name: str) -> None:
+def test_each_file_gets_the_right_message(repository: Repository, name: str) -> None:
     judgement = gate.judge(repository.path, base="main", head=BRANCHES[name])
 
     rules: dict[str, set[str]] = {}
@@ -75,7 +75,7 @@ def test_a_link_is_never_followed(repository: Repository) -> None:
     assert not any("root:" in f.message for j in said for f in j.findings)
 
 
-def test_a_merge_of_main_is_judged_by_what_it_adds(repository: Repository) -> None:
+def test_a_merge_of_main_is_judged_by_its_additions(repository: Repository) -> None:
     good = commit(repository, "merged", [("result", sample_bytes(SMALL))])
     tree = repository.git("rev-parse", f"{good}^{{tree}}")
     merge = repository.git("commit-tree", tree, "-p", good, "-p", "main", "-m", "Merge")
@@ -86,27 +86,27 @@ def test_a_merge_of_main_is_judged_by_what_it_adds(repository: Repository) -> No
     assert judgement.results == (f"{FOLDER}/{name_of(SMALL)}",)
 
 
-def test_a_history_without_a_common_ancestor_is_told_in_one_line(repository: Repository) -> None:
+def test_a_history_without_a_common_ancestor_is_one_line(repository: Repository) -> None:
     tree = repository.git("rev-parse", "main^{tree}")
     orphan = repository.git("commit-tree", tree, "-m", "Unrelated")
 
     assert "shares no history" in outcome(repository.path, "main", orphan)
 
 
-def test_a_branch_that_is_behind_brings_nothing(repository: Repository) -> None:
+def test_a_branch_behind_main_contains_no_result(repository: Repository) -> None:
     ahead = commit(repository, "ahead", [("result", sample_bytes(SMALL))])
 
     assert outcome(repository.path, ahead, "main") == "no-result"
 
 
-def test_an_empty_repository_is_told_in_one_line(tmp_path: Path) -> None:
+def test_an_empty_repository_is_one_line(tmp_path: Path) -> None:
     command = ["git", "init", "--quiet", str(tmp_path)]
     subprocess.run(command, check=True, env=ENVIRONMENT)
 
     assert "names no commit of this clone" in outcome(tmp_path, "main", "HEAD")
 
 
-def test_a_shallow_clone_is_told_in_one_line(repository: Repository, tmp_path: Path) -> None:
+def test_a_shallow_clone_is_one_line(repository: Repository, tmp_path: Path) -> None:
     head = commit(repository, "deep", [("a", b"1"), ("b", b"2"), ("c", b"3")])
     address = f"file://{repository.path}"
     clone = ["git", "clone", "--quiet", "--depth=1", "--no-single-branch", "--bare", address]
@@ -116,7 +116,7 @@ def test_a_shallow_clone_is_told_in_one_line(repository: Repository, tmp_path: P
 
 
 @pytest.mark.parametrize("name", ["..", ".", ".git", "a/b", ""])
-def test_a_tree_that_git_would_not_write_is_judged_or_told(
+def test_a_tree_that_git_would_not_write_is_judged_or_reported(
     repository: Repository, name: str
 ) -> None:
     blob = repository.git("rev-parse", f"main:{THERE}")
@@ -137,7 +137,7 @@ def test_a_revision_is_never_an_option_or_a_command(repository: Repository, revi
 
 
 def outcome(path: Path, base: str, head: str) -> str:
-    """The decision, or what git is said to have said; never anything else."""
+    """The decision, or the reported message of git; no other outcome is possible."""
     try:
         judgement = gate.judge(path, base=base, head=head)
     except GitError as error:

@@ -46,7 +46,7 @@ def rates() -> tuple[learned.Rate, ...]:
     )
 
 
-def test_a_result_tells_the_rate_of_its_device(rates: tuple[learned.Rate, ...]) -> None:
+def test_a_result_gives_the_rate_of_its_device(rates: tuple[learned.Rate, ...]) -> None:
     cards = [rate for rate in rates if rate.device == "rtx 4060"]
 
     # 7.6 billion weights without the embedding are 4.3 GB; the sample takes about 20 ms a token,
@@ -56,15 +56,15 @@ def test_a_result_tells_the_rate_of_its_device(rates: tuple[learned.Rate, ...]) 
     assert cards[0].gb_per_s == pytest.approx(4.3 / (1 / cards[0].tps - 0.00056), rel=0.03)
 
 
-def test_what_does_not_lie_on_the_card_as_a_whole_tells_nothing(
+def test_a_model_only_partly_on_the_card_gives_no_rate(
     rates: tuple[learned.Rate, ...],
 ) -> None:
     assert {rate.device for rate in rates if not rate.on_cpu} == {"rtx 4060"}
     assert len([rate for rate in rates if rate.on_cpu]) == 1
 
 
-def test_what_a_target_held_in_memory_is_compared_with_its_plan(tmp_path: Path) -> None:
-    """By six results of one day, whatever others have sent since."""
+def test_the_memory_of_a_target_is_compared_with_its_plan(tmp_path: Path) -> None:
+    """Only six results of one day are used, so later submissions do not matter."""
     folder = tmp_path / "community"
     folder.mkdir()
     for path in (RESULTS / folder.name).glob("amd-epyc--*--20261121-*.json"):

@@ -1,4 +1,4 @@
-"""A result's page has what was predicted for it before, and says of a miss that it is one."""
+"""A result's page shows its earlier prediction, and states if that was wrong."""
 
 from pipeline.site.pages.ledger import Registered, registered
 

@@ -39,7 +39,7 @@ def pages_of(results: Path) -> dict[str, str]:
     return {page.path: page.text for page in pages if isinstance(page, Page)}
 
 
-def test_a_superseded_result_stays_and_counts_no_longer(tmp_path: Path) -> None:
+def test_a_superseded_result_remains_but_no_longer_counts(tmp_path: Path) -> None:
     old = put(tmp_path, OLD)
     new = put(tmp_path, correction(of=old.name))
 
@@ -52,7 +52,7 @@ def test_a_superseded_result_stays_and_counts_no_longer(tmp_path: Path) -> None:
     assert one(database, "select submissions from headline where tier = 'measured'") == (1,)
 
 
-def test_a_copy_has_no_vote_and_its_page_says_why(tmp_path: Path) -> None:
+def test_a_copied_result_has_no_vote_and_its_page_says_why(tmp_path: Path) -> None:
     honest = sample(tasks=("code", "math"), blocks=2)
     first = put(tmp_path, honest)
     late = {"measured_from": "2026-11-21T11:00:00Z", "measured_until": "2026-11-21T12:00:00Z"}
@@ -69,7 +69,7 @@ def test_a_copy_has_no_vote_and_its_page_says_why(tmp_path: Path) -> None:
     assert "Its figures are impossible, copied from another result" in page
 
 
-def test_a_result_casts_no_doubt_on_others_once_it_counts_no_longer(tmp_path: Path) -> None:
+def test_a_result_that_no_longer_counts_casts_no_doubt_on_others(tmp_path: Path) -> None:
     honest = sample(tasks=("code", "math"), blocks=2)
     put(tmp_path, honest)
     stolen = put(tmp_path, replace(honest, contributor="eve"))
@@ -125,7 +125,7 @@ def test_markup_in_a_reason_is_refused(tmp_path: Path) -> None:
         open_database(tmp_path)
 
 
-def test_an_entry_about_no_result_is_left_out_with_a_line(
+def test_an_entry_about_a_missing_result_is_ignored_with_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     decide(tmp_path, "some--result--20261121-00112233.json", "withdrawn")
@@ -136,7 +136,7 @@ def test_an_entry_about_no_result_is_left_out_with_a_line(
     assert "there is no result of this name" in caplog.text
 
 
-def test_two_corrections_that_were_merged_apart_leave_one_with_a_line(
+def test_two_corrections_merged_separately_leave_one_with_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     old = put(tmp_path, OLD)
@@ -165,7 +165,7 @@ def test_the_same_content_that_was_merged_twice_counts_once_with_a_line(
     assert f"the same content is in {path.name}" in caplog.text
 
 
-def test_who_replaces_the_result_of_another_is_left_out(
+def test_a_correction_of_somebody_elses_result_is_left_out(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     old = put(tmp_path, OLD)
@@ -188,7 +188,7 @@ def test_who_replaces_the_result_of_another_is_left_out(
         (correction(of="nobody.json"), "ada", "superseding-anonymous"),
     ],
 )
-def test_only_who_sent_a_result_may_replace_it(
+def test_only_its_contributor_may_replace_a_result(
     new: Submission, author: str | None, rule: str | None
 ) -> None:
     collection = {"old.json": OLD, "nobody.json": replace(OLD, contributor=None)}

@@ -16,7 +16,7 @@ from tools.links import broken_links, main, unnamed, unresolved
 
 pytestmark = pytest.mark.long
 STORED = Path(__file__).parents[1] / "data" / "addresses.txt"
-# Addresses made from what was measured. Addresses of whole pages about the site may grow in number.
+# Addresses that depend on results. Other pages of the site may be added without a list.
 MADE = ("badges/", "data/", "devices/", "models/", "submissions/")
 SITEMAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 DIGEST = re.compile(r"-[0-9a-f]{8}(?=[/.])")
@@ -47,13 +47,13 @@ def test_a_site_without_any_result_says_so_and_how_to_contribute(empty_site: Pat
     assert 'href="contribute/"' in home
 
 
-def test_every_page_credits_what_is_foreign_ranks_what_is_clear_and_names_no_field(
+def test_every_page_credits_others_ranks_only_clear_figures_and_shows_no_field_name(
     site: Path,
 ) -> None:
     assert list(evidence.complaints(site)) == []
 
 
-def test_what_is_neither_credited_nor_clear_nor_in_words_is_found(tmp_path: Path) -> None:
+def test_uncredited_unclear_and_unnamed_figures_are_found(tmp_path: Path) -> None:
     figure = """<figure class="dm-chart" data-spec="a/tasks.json"><figcaption>The highest is
       1.50×.</figcaption><table><thead><tr><th>Speedup</th><th>Verdict</th></tr></thead>
       <tr><td>1.50</td><td>uncertain</td></tr></table></figure>"""  # noqa: RUF001 - as printed
@@ -61,15 +61,15 @@ def test_what_is_neither_credited_nor_clear_nor_in_words_is_found(tmp_path: Path
     (tmp_path / "index.html").write_text(page, "utf-8")
 
     assert [words for _, words in evidence.complaints(tmp_path)] == [
-        "a figure by others is not credited",
-        "the name of a field is read out: interval_low",
-        "tasks cannot be taken along",
-        "ranks what is not clear: The highest is 1.50×.",  # noqa: RUF001 - as printed
+        "a figure by other people is not credited",
+        "a label contains a field name: interval_low",
+        "tasks lacks its SVG, CSV or link",
+        "ranks a figure without a clear verdict: The highest is 1.50×.",  # noqa: RUF001 - as printed
     ]
 
 
 @pytest.mark.parametrize("which", ["site", "empty_site"])
-def test_links_anchors_feeds_and_what_scripts_load_lead_somewhere(
+def test_links_anchors_feeds_and_files_for_scripts_exist(
     which: str, request: pytest.FixtureRequest
 ) -> None:
     site: Path = request.getfixturevalue(which)
@@ -78,7 +78,7 @@ def test_links_anchors_feeds_and_what_scripts_load_lead_somewhere(
     assert unnamed(site) == []
 
 
-def test_what_leads_nowhere_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_broken_links_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, text in NOTHING.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -96,7 +96,7 @@ def test_what_leads_nowhere_is_found(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert unnamed(tmp_path) == [("index.html", "gone")]
     assert main(tmp_path) == 1
     assert capsys.readouterr().out.splitlines() == [
-        f"{place} refers to {link}, which is not there"
+        f"{place} refers to {link}, which does not exist"
         for place, link in (
             ("index.html", "gone/"),
             ("index.html", "#gone"),
@@ -106,7 +106,7 @@ def test_what_leads_nowhere_is_found(tmp_path: Path, capsys: pytest.CaptureFixtu
     ]
 
 
-def test_a_folder_may_be_named_from_where_one_stands(
+def test_a_folder_may_be_named_by_a_relative_path(
     empty_site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(empty_site.parent)
@@ -122,8 +122,8 @@ def test_an_address_that_was_published_and_is_gone_is_named(
 
     assert main(empty_site, stored) == 1
     assert capsys.readouterr().out.splitlines() == [
-        "submissions/gone/ was an address of the site and is gone",
-        "data was an address of the site and is gone",
+        "submissions/gone/ was an address of the site and no longer exists",
+        "data was an address of the site and no longer exists",
     ]
 
 
@@ -156,7 +156,7 @@ def test_no_clock_dates_a_site_but_its_newest_figure(empty_site: Path) -> None:
 
 
 def test_addresses_never_change(site: Path) -> None:
-    """What people may have linked to stays where it is. A new address belongs into the list."""
+    """Published addresses never move. A new address must be added to the list."""
     stored = set(STORED.read_text("utf-8").split())
     found = {DIGEST.sub("-DIGEST", each) for each in _addresses(site)}
 
@@ -164,7 +164,7 @@ def test_addresses_never_change(site: Path) -> None:
     assert {each for each in found - stored if each.startswith(MADE)} == set(), "add these to it"
 
 
-def test_what_people_search_for_leads_to_pages_and_sections_that_there_are(site: Path) -> None:
+def test_search_terms_lead_to_existing_pages_and_sections(site: Path) -> None:
     index = json.loads((site / "search/search_index.json").read_text("utf-8"))
     listed = {entry["location"]: entry["tags"] for entry in index["docs"]}
 
@@ -174,7 +174,7 @@ def test_what_people_search_for_leads_to_pages_and_sections_that_there_are(site:
 
 
 def _addresses(site: Path) -> list[str]:
-    """Pages and files that links are for; notes and assets are not."""
+    """Pages and files that people may link to, without notes and assets."""
     files = [
         path.relative_to(site).as_posix()
         for pattern in ("*.xml", "*.txt", "feed.json", "badges/**/*.json", "data/**/*")

@@ -1,4 +1,4 @@
-"""The losses are counted by what pairs have, beside the pairs that lack it."""
+"""Losses are counted for pairs with a trait and for pairs without it."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -47,7 +47,7 @@ def test_fewer_than_five_pairs_make_no_comparison() -> None:
     assert comparisons([*few, *(pair(1.2) for _ in range(9))]) == []
 
 
-def test_what_loses_less_than_the_others_is_no_loss() -> None:
+def test_a_trait_that_loses_less_often_than_the_rest_is_not_listed() -> None:
     deep = [pair(1.5, depths=[16]) for _ in range(5)]
 
     assert comparisons([*deep, *(pair(0.8) for _ in range(5))]) == []

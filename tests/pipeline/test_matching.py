@@ -35,7 +35,7 @@ const answer = ({ file, words, devices, memories, sizes, models }) => {
 
 @pytest.fixture(scope="module")
 def file() -> dict[str, Any]:
-    """The names of the index of answers, as `answer.js` takes them."""
+    """The names in the index of answers, in the form for `answer.js`."""
     known = reports()
     machines = listed_machines({each.card for each in known if each.on_cpu})
     people = Counter(each.model for each in known)
@@ -53,7 +53,7 @@ def file() -> dict[str, Any]:
 
 
 def run(folder: Path, file: dict[str, Any], **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    """What the scripts answer to lists of texts."""
+    """The scripts' answers to lists of texts."""
     empty: dict[str, list[str]] = {name: [] for name in ("devices", "memories", "sizes", "models")}
     given = {**empty, **asked, "file": file, "words": as_json()}
     answered: dict[str, Any] = scripts.run(folder, RUN, given)
@@ -61,17 +61,17 @@ def run(folder: Path, file: dict[str, Any], **asked: Any) -> dict[str, Any]:  # 
 
 
 def wrong(table: dict[str, Any], found: list[Any]) -> dict[str, Any]:
-    """What was typed, with what was meant and what was understood."""
+    """Misunderstood texts, with the meant and the understood value."""
     pairs = zip(table.items(), found, strict=True)
     return {typed: (meant, got) for (typed, meant), got in pairs if meant != got}
 
 
-def test_there_are_hundreds_of_spellings_that_people_typed() -> None:
+def test_the_tests_have_hundreds_of_real_spellings() -> None:
     assert len(SPELLINGS["devices"]) + len(SPELLINGS["memories"]) >= 300
 
 
 def without_memory(label: str | None) -> str | None:
-    """A card's name: with figures it has its memory, without any it may have none."""
+    """A card's name without its memory, which is stated only for cards with figures."""
     return label and re.sub(r" \d+ ?GB$", "", label)
 
 
@@ -93,7 +93,7 @@ def test_every_spelling_is_understood(tmp_path: Path, file: dict[str, Any]) -> N
 
 
 def spelled(label: str) -> Iterator[str]:
-    """One name in the ways in which people write it."""
+    """Yield the usual spellings of a name."""
     bare = re.sub(r" \d+ GB$", "", label)
     yield from (label, label.lower(), label.upper(), label.replace(" ", "-"), f"{bare} GPU")
     yield label.replace(" GB", "GB")
@@ -143,7 +143,7 @@ def test_the_line_of_the_month_is_searched_for_as_its_machine_and_its_model(tmp_
     assert {"memory": 12, "beside": True} in whole
 
 
-def test_a_word_of_memory_is_no_word_of_a_model(tmp_path: Path, file: dict[str, Any]) -> None:
+def test_words_about_memory_are_not_taken_for_a_model(tmp_path: Path, file: dict[str, Any]) -> None:
     typed = ["12 GB", "Cedar-12B", "RTX 4075", "qwen3.8 27b", ""]
     found = run(tmp_path, file, memories=typed, devices=typed)
 

@@ -1,4 +1,4 @@
-"""Devices, targets and sizes have short names that people know and addresses that hold."""
+"""Devices, targets and sizes have short common names and stable addresses."""
 
 from dataclasses import replace
 

@@ -35,7 +35,7 @@ def shown(page: Path, **own: str) -> Iterator[tuple[Pair, tuple[str, str]]]:
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> Mapping[Pair, set[tuple[str, str]]]:
-    """What home, the pages of devices and those of models print of each pair."""
+    """Figures of each pair on the home page and on the pages of devices and models."""
     found = defaultdict(set)
     for kind in ("devices", "models"):
         for page in sorted((site / kind).glob("*/index.html")):

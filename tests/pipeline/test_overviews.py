@@ -9,7 +9,7 @@ from tests.pipeline.tables import ARM, campaign, database, entry, one, rows
 from tests.samples import sample
 
 
-def test_the_headline_counts_cells_that_lose_as_readily_as_those_that_gain() -> None:
+def test_the_headline_counts_losing_cells_like_gaining_ones() -> None:
     connection = database(
         campaign(1.3, within=(1.2, 1.4), depth=1),
         campaign(0.7, within=(0.65, 0.75), depth=2),

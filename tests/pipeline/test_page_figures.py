@@ -77,7 +77,7 @@ def is_printed(printed: str, value: float) -> bool:
 
 
 def says(row: Row, headings: Mapping[str, tuple[str, ...]], known: Row) -> bool:
-    """Whether a row of a page has the numbers of a row of a data file, and no others."""
+    """Check whether a page's row has the numbers of a data file's row, and no others."""
     for heading, columns in headings.items():
         percent = 100 if "%" in row[heading] else 1
         values = [known[column] * percent for column in columns if known[column] is not None]
@@ -88,7 +88,7 @@ def says(row: Row, headings: Mapping[str, tuple[str, ...]], known: Row) -> bool:
 
 
 def unknown(rows: Iterable[Row], headings: Mapping[str, Any], known: Iterable[Row]) -> list[Row]:
-    """The rows of a page whose numbers no row of the data file has for the same task."""
+    """Rows of a page whose numbers match no row of the data file for the same task."""
     by_task: dict[str, list[Row]] = {}
     for each in known:
         by_task.setdefault(LABELS[each["task"]], []).append(each)

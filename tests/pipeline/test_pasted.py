@@ -1,6 +1,6 @@
-"""What people paste is read for what it states, on the page and by the importer.
+"""Pasted text is read correctly on the page and by the importer.
 
-The texts in tests/data/pasted have the form of public logs, typed again with the figures of their
+The texts in tests/data/pasted have the form of public logs, retyped with the figures of their
 threads; their values were worked out by hand.
 """
 
@@ -118,7 +118,7 @@ def test_the_importer_reads_whole_requests_with_what_is_known(name: str) -> None
 
 
 @pytest.mark.parametrize("name", SUMMARIES)
-def test_what_is_no_request_is_named_with_the_page_that_reads_it(name: str) -> None:
+def test_a_log_without_requests_is_refused_and_the_page_that_reads_it_named(name: str) -> None:
     with pytest.raises(BadInputError, match="paste it into the page 'Why is it slower") as caught:
         llama_server.requests_of(given(PASTED / name))
 
@@ -147,7 +147,7 @@ def test_a_head_whose_rounds_cost_far_more_than_its_tokens_is_a_fault_of_the_bui
     ]  # fmt: skip
 
 
-def test_the_waterfall_ends_where_the_log_does(
+def test_the_waterfall_ends_at_the_value_of_the_log(
     read: dict[tuple[str, str], dict[str, Any]],
 ) -> None:
     fall = read["m1pro_off.log", "m1pro_on.log"]["figures"]["fall"]
@@ -204,7 +204,7 @@ AT_ONCE = """{a}.000.000 I slot print_timing: id  {slot} | task {task} | prompt 
 @pytest.mark.parametrize(
     ("ends", "at_once"), [(("0.20", "0.31"), 1), (("0.20", "0.24"), 2)], ids=["in turn", "together"]
 )
-def test_requests_are_at_once_where_their_times_overlap(
+def test_requests_with_overlapping_times_are_concurrent(
     tmp_path: Path, ends: tuple[str, str], at_once: int
 ) -> None:
     """Slots 3 and 2 of ten seconds each, which end 11 or 4 seconds apart."""

@@ -1,4 +1,4 @@
-"""Random mixtures of known lines: nothing that a form describes is lost in silence."""
+"""In random mixtures of known lines, no described line is lost silently."""
 
 import textwrap
 from pathlib import Path
@@ -41,7 +41,7 @@ PREFIXES = ("", "[53409] ", "server-1  | ", "(APIServer pid=95669) ")
 
 
 def known_lines() -> list[tuple[str, list[tuple[str, dict[str, Any]]]]]:
-    """Each line that a form reads, alone, with the form and its figures."""
+    """Each single line that a form reads, with the form and its figures."""
     texts = [each.read_text("utf-8") for each in sorted(PASTED.iterdir())]
     lines = [line for text in (*texts, OTHERS) for line in text.splitlines()]
     found = [(line, printed(line, "").found) for line in dict.fromkeys(lines)]
@@ -53,7 +53,7 @@ KNOWN = known_lines()
 
 @st.composite
 def mixtures(draw: st.DrawFn) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
-    """A text of known lines and noise, of several servers, wrapped, coloured; what it states."""
+    """Texts of known lines and noise of several servers, wrapped or coloured, with their facts."""
     pieces, states = [], []
     width = draw(st.sampled_from([None, None, 60, 80, 120]))
     by_words = draw(st.booleans())
@@ -84,7 +84,7 @@ def line_reads_as(line: str, stated: list[tuple[str, dict[str, Any]]]) -> bool:
 def lost(
     states: list[tuple[str, dict[str, Any]]], found: list[Any], named: set[str]
 ) -> list[tuple[str, dict[str, Any]]]:
-    """What is neither in the figures of its form nor named as left out."""
+    """Lines that are neither in the figures of their form nor named as left out."""
     return [
         (of, figures)
         for of, figures in states
@@ -146,7 +146,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     max_examples=12, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
 )
 @given(st.lists(st.tuples(mixtures(), mixtures()), min_size=8, max_size=12))
-def test_the_page_reads_the_same_and_no_share_or_speedup_is_out_of_thin_air(
+def test_the_page_reads_the_same_and_derives_every_share_and_speedup(
     folder: Path, pairs: list[tuple[tuple[str, Any], tuple[str, Any]]]
 ) -> None:
     texts = [[without, with_] for (without, _), (with_, _) in pairs]

@@ -1,4 +1,4 @@
-"""What ships of the fit is what the results give, and it claims no gain where there is none."""
+"""The shipped fit follows from the results, and claims no gain if there is none."""
 
 import json
 import math
@@ -37,18 +37,18 @@ def inputs() -> Inputs:
 
 @pytest.fixture(scope="module")
 def tolerance(inputs: Inputs) -> float:
-    """How far the fit may be from what ships: what was merged since then moves it a little."""
+    """Tolerance for the shipped fit: later results move the current one a little."""
     return 2e-4 if inputs.digest == SHIPPED["digest"] else MOVED
 
 
-def test_what_ships_is_of_one_fit_and_not_old(inputs: Inputs) -> None:
+def test_the_shipped_fit_matches_its_tables_and_is_recent(inputs: Inputs) -> None:
     figures = SHIPPED["goals"][0]["figures"]
 
     assert fitted().digest == SHIPPED["digest"]
     assert 1 / AGED <= len(inputs.rows) / figures <= AGED, "renew it: make predictions"
 
 
-def test_the_effects_that_ship_are_those_of_the_fit(inputs: Inputs, tolerance: float) -> None:
+def test_the_shipped_effects_equal_those_of_the_fit(inputs: Inputs, tolerance: float) -> None:
     made = fit_of(inputs.design, np.ones(len(inputs.rows), dtype=bool))
 
     both = made.effects.keys() & fitted().effects.keys()
@@ -59,7 +59,7 @@ def test_the_effects_that_ship_are_those_of_the_fit(inputs: Inputs, tolerance: f
     assert tolerance == MOVED or made.spreads == fitted().spreads  # chosen from a few
 
 
-def test_two_folds_are_what_is_shown(inputs: Inputs, tolerance: float) -> None:
+def test_two_recomputed_folds_equal_the_published_ones(inputs: Inputs, tolerance: float) -> None:
     found = [*left_out(inputs.rows, inputs.design, CHECKED)]
 
     shown = [line for line in SHIPPED["folds"] if line["fold"] in CHECKED]
@@ -74,7 +74,7 @@ def test_the_file_is_small_enough_to_ship() -> None:
     assert len(data) <= MOST_BYTES
 
 
-def test_the_ledger_knows_nothing_of_its_own_month(inputs: Inputs) -> None:
+def test_predictions_in_the_ledger_use_no_data_of_their_month(inputs: Inputs) -> None:
     early = [row for row in inputs.rows if row.day < "2025-06"]
     known_in_april = sum(row.day[:7] < "2025-04" for row in early)
 
@@ -88,7 +88,7 @@ def test_the_ledger_knows_nothing_of_its_own_month(inputs: Inputs) -> None:
 
 
 def answered(inputs: Inputs, world: World) -> Sequence[Predicted]:
-    """The people of some folds in a world that has other speedups."""
+    """Predict the people of some folds in a world with other speedups."""
     chance = random.Random(5)  # noqa: S311 - a repeatable draw
     person = {row.person: chance.gauss(0, 0.05) for row in inputs.rows}
     rows = [
@@ -105,25 +105,25 @@ def probable(found: Sequence[Predicted]) -> float:
     return share([one.chance >= PROBABLE for one in found])
 
 
-def test_where_nothing_gains_hardly_anything_is_recommended(inputs: Inputs) -> None:
+def test_predictions_rarely_recommend_a_setting_if_none_gains(inputs: Inputs) -> None:
     found = answered(inputs, lambda _, chance: math.log(chance.uniform(0.7, 1.0)))
 
     assert probable(found) <= 0.02
 
 
-def test_where_everything_gains_hardly_anything_is_refused(inputs: Inputs) -> None:
+def test_predictions_rarely_refuse_a_setting_if_all_gain(inputs: Inputs) -> None:
     found = answered(inputs, lambda _, chance: math.log(1.3) + chance.gauss(0, 0.05))
 
     assert share([one.middle + one.reach < 0 for one in found]) <= 0.02
 
 
 def gains(row: Seen) -> bool:
-    """About half of the settings: those of every other kind of machine with a method."""
+    """Select about half of the settings, by kind of machine and method."""
     kind = machine_kind(row.case.rig, unified=row.case.unified)
     return sum(f"{kind} {row.case.kind}".encode()) % 2 == 0
 
 
-def test_where_half_gains_most_of_it_is_recommended(inputs: Inputs) -> None:
+def test_if_half_of_the_settings_gain_most_of_them_are_recommended(inputs: Inputs) -> None:
     found = answered(
         inputs, lambda row, chance: math.log(1.5 if gains(row) else 1.0) + chance.gauss(0, 0.05)
     )

@@ -1,4 +1,4 @@
-"""What other programs read: one file of speedups, its documented example, and plain text."""
+"""Files for other programs: one file of speedups, its documented example, and plain text."""
 
 import html
 import json
@@ -87,7 +87,7 @@ def test_the_text_for_language_models_links_every_table(site: Path) -> None:
     assert "&amp;" not in text
 
 
-def test_addresses_are_absolute_where_the_site_has_one() -> None:
+def test_addresses_are_absolute_if_the_site_has_one() -> None:
     named = Site(bundle="", address="https://maps.example/x/")
     llms = text_file("llms.txt", named, last=None, datasets=(), common=(), groups=()).data.decode()
 

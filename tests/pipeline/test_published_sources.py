@@ -1,4 +1,4 @@
-"""Figures of several sources side by side: each counts once, and a thing has one name."""
+"""With several sources, each figure counts once, and each device and model has one name."""
 
 import duckdb
 import pytest
@@ -35,7 +35,7 @@ def test_no_source_has_more_than_half_of_the_devices_models_and_methods(
     assert share <= 0.5
 
 
-def test_a_measurement_that_two_sources_of_a_person_hold_counts_once(
+def test_a_measurement_in_two_sources_of_a_person_counts_once(
     everything: duckdb.DuckDBPyConnection,
 ) -> None:
     query = """
@@ -52,7 +52,7 @@ def test_a_measurement_that_two_sources_of_a_person_hold_counts_once(
 
 
 @pytest.mark.parametrize("column", ["device", "target"])
-def test_no_two_names_are_one_but_for_blanks_and_hyphens(
+def test_no_two_names_differ_only_in_blanks_and_hyphens(
     everything: duckdb.DuckDBPyConnection, column: str
 ) -> None:
     query = f"""

@@ -1,4 +1,4 @@
-"""New files are judged by `jsonschema` too: its formats, where it disagrees, when it is cut off."""
+"""New files are also judged by `jsonschema`, with its formats, disagreements and time limit."""
 
 import json
 import re
@@ -59,7 +59,7 @@ def test_every_format_of_the_schemas_is_asserted(form: str, right: str, wrong: s
 def test_a_file_that_only_jsonschema_accepts_is_refused_with_both_messages(
     repository: Repository,
 ) -> None:
-    """2.0 is an integer in JSON Schema and none in our format."""
+    """2.0 is an integer in JSON Schema but not in our format."""
     whole = VALID.replace(b'"version":2', b'"version":2.0')
     repository.write(whole, name_of(SMALL))
     repository.commit()
@@ -91,7 +91,7 @@ def test_older_versions_and_published_figures_are_judged_by_their_own_schema() -
 
 
 def test_its_time_is_capped_and_the_reply_says_so(repository: Repository) -> None:
-    """A clock that goes on by a second with every look: what needs more looks is cut off."""
+    """The clock advances by a second per reading, so that a longer check is cut off."""
     files = [judged(VALID, file=f"{number}.json") for number in range(3)]
     looks = map(float, count())
     compared(files[:1], time_s=10**6, clock=looks.__next__)

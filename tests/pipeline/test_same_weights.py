@@ -1,4 +1,4 @@
-"""One file of weights is one model on the site, whatever its results call it."""
+"""One file of weights is one model on the site, under any name in its results."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ KNOWN = sample()
 def named(
     name: str, sha256: str | None, at: int, *, draft: tuple[str, str] | None = None
 ) -> Submission:
-    """A campaign of its own machine and day, on a target of this name and digest."""
+    """A campaign on a separate machine and day, with a target of this name and digest."""
     drafts = KNOWN.drafts
     if draft is not None:
         drafts = (replace(drafts[0], name=draft[0], sha256=draft[1]), *drafts[1:])
@@ -55,13 +55,13 @@ def written(folder: Path, *submissions: Submission) -> None:
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
-        # The same bytes have the name that most results give them.
+        # Weights with the same bytes get the name that most results use.
         ([("Tiny", A), ("Tiny", A), ("tiny-Q8_0-copy", A)], [("Tiny", 3)]),
-        # Of two names that are given equally often the first counts.
+        # Of two equally frequent names, the first counts.
         ([("Tiny-B", A), ("Tiny-A", A)], [("Tiny-B", 2)]),
         # A preset's name comes first, however few use it.
         ([("my-model", F16.id), ("my-model", F16.id)], [("SmolLM2-135M-Instruct", 2)]),
-        # Other bytes are joined by their name, as are those whose digest nobody states.
+        # Other bytes are joined by name, and so are weights without a digest.
         ([("Tiny", A), ("Tiny", B), ("Tiny", None)], [("Tiny", 3)]),
         ([("Tiny", A), ("Other", B), ("Third", None)], [("Other", 1), ("Third", 1), ("Tiny", 1)]),
     ],

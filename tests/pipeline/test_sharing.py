@@ -1,4 +1,4 @@
-"""What others see of a page: its tags, and data that can be cited."""
+"""Shared pages have preview tags, and data that can be cited."""
 
 import hashlib
 import json

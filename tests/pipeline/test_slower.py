@@ -48,7 +48,7 @@ def trial(tokens: int, accepted: int) -> Trial:
 
 
 def drawn_times(rng: random.Random, prompts: int) -> list[tuple[float, float]]:
-    """Both times of some prompts, whose ratio lies anywhere between a gain and a loss."""
+    """Both times of some prompts, with any ratio between a gain and a loss."""
     ratio = rng.lognormvariate(0, 0.4)
     plain = [rng.uniform(5, 50) for _ in range(prompts)]
     return [(each, each / ratio * rng.lognormvariate(0, 0.1)) for each in plain]

@@ -1,4 +1,4 @@
-"""The page "Why is it slower?" reads what the importer of llama-server's logs reads."""
+"""The page "Why is it slower?" reads the same as the importer of llama-server's logs."""
 
 import json
 from pathlib import Path
@@ -144,7 +144,7 @@ def test_the_page_reads_the_requests_that_the_importer_reads(
     assert expected
 
 
-def test_requests_are_told_apart_and_a_stream_counts_once(
+def test_requests_are_distinguished_and_a_stream_counts_once(
     seen: dict[str, dict[str, Any]],
 ) -> None:
     found = {
@@ -205,7 +205,7 @@ def test_counters_of_other_servers_are_read(tmp_path: Path) -> None:
     ]
 
 
-def test_text_that_is_no_log_gives_nothing_and_no_error(tmp_path: Path) -> None:
+def test_text_that_is_not_a_log_gives_nothing_and_no_error(tmp_path: Path) -> None:
     texts = [
         "",
         "hello",

@@ -1,4 +1,4 @@
-"""One account that nobody knows decides nothing about what others have measured."""
+"""A single unknown account decides nothing about other people's results."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -34,7 +34,7 @@ SIGN = "select verdict, confirmed, mark from cell"
 
 
 def slower_in_all(contributor: str) -> Example:
-    """Tokens come 1.26 times as fast, the stated request takes longer."""
+    """Tokens come 1.26 times as fast, but the stated request takes longer."""
     return campaign(
         1.26,
         within=(1.24, 1.28),
@@ -55,10 +55,10 @@ def with_build(number: int, made: Example) -> Example:
     return entry(replace(made.submission, engine=engine), made.summary)
 
 
-# What people say of the whole request.
+# Votes on the whole request.
 
 
-def test_a_stranger_makes_no_gain_of_what_is_slower_in_all() -> None:
+def test_an_unknown_account_cannot_turn_slower_in_all_into_a_gain() -> None:
     honest = [*map(slower_in_all, KNOWN)]
     stranger = campaign(
         1.26, within=(1.24, 1.28), request=1.2, request_within=(1.19, 1.21), contributor=EVE
@@ -78,7 +78,7 @@ def test_the_whole_request_is_decided_by_more_than_half_of_the_voters() -> None:
     assert one(database(slow[0], *quick), "select slower_request from pool") == (False,)
 
 
-# What people say of builds.
+# Votes on builds.
 
 
 @pytest.mark.parametrize("speedup", [2.2, 0.9])
@@ -97,7 +97,7 @@ def test_a_stranger_with_another_build_takes_no_sign_off(
     assert one(found, SIGN) == ("helps", True, "helps-confirmed")
 
 
-def test_strangers_builds_count_as_one_voice_among_those_of_unknown_people() -> None:
+def test_builds_of_an_unknown_account_count_as_one_vote_among_unknown_people() -> None:
     honest = [with_build(100, faster(name)) for name in KNOWN]
     strange = [
         with_build(at, faster(EVE, speedup, day=f"2026-11-{10 + at}"))
@@ -109,11 +109,11 @@ def test_strangers_builds_count_as_one_voice_among_those_of_unknown_people() -> 
     assert one(found, "select verdict from cell") != ("differs-by-build",)
 
 
-# Who may speak at all.
+# Accounts whose votes count.
 
 
 @pytest.mark.parametrize("verdict", ["never-drafted", "uncertain", "too-few-prompts"])
-def test_what_known_people_could_not_judge_a_stranger_does_not(verdict: str) -> None:
+def test_an_unknown_account_gives_no_verdict_where_known_people_have_none(verdict: str) -> None:
     honest = [campaign(1.3, verdict=verdict, contributor=name) for name in KNOWN]  # type: ignore[arg-type]
 
     found = database(*honest, faster(EVE, 2.5), new=(EVE,))
@@ -136,14 +136,14 @@ def test_an_outlier_elsewhere_widens_no_interval_of_known_people(known: tuple[st
 
 
 def later(submission: Submission) -> Submission:
-    """What it would be with an earlier date."""
+    """The submission with an earlier date."""
     return replace(
         submission, measured_from="2026-11-01T09:00:00Z", measured_until="2026-11-01T10:00:00Z"
     )
 
 
 def put_all(folder: Path, submissions: Iterable[Submission]) -> dict[str, str]:
-    """The standings of submissions, by their contributors."""
+    """Write the submissions; return their standings by contributor."""
     for each in submissions:
         put(folder, each)
     query = "select contributor, standing from standing join submission using (submission)"
@@ -157,7 +157,7 @@ def test_a_copy_with_an_earlier_date_ends_no_result_of_a_known_account(tmp_path:
     assert put_all(tmp_path, (SMALL, theft)) == {"ada": "counted", EVE: "flagged"}
 
 
-def test_a_build_that_cannot_know_who_copied_whom_calls_both_serious() -> None:
+def test_if_the_copier_is_unknown_both_files_are_serious() -> None:
     early = later(copied())
     severities = [
         [flag.severity for flag in flags if flag.name == "copied-times"]
@@ -168,7 +168,7 @@ def test_a_build_that_cannot_know_who_copied_whom_calls_both_serious() -> None:
 
 
 def branch(repository: Repository, there: Submission, new: Submission, *known: str) -> set[str]:
-    """The rules that a new result breaks on a base that has another."""
+    """The rules that a new result breaks on a base with another result."""
     repository.git("checkout", "--quiet", "main")
     repository.write(sample_bytes(there), name_of(there))
     decide_on(repository.path / "results", *known)
@@ -211,7 +211,7 @@ def with_layers(contributor: str | None, layers: int, ram_mib: int = 32768) -> S
 
 @pytest.mark.parametrize("known", [(), ("ada",)])
 @pytest.mark.parametrize("contributor", ["ada", None])
-def test_one_account_with_many_machines_makes_no_other_model_of_a_name(
+def test_one_account_cannot_redefine_the_model_of_a_name(
     contributor: str | None, known: tuple[str, ...]
 ) -> None:
     honest = [with_layers(contributor, 32, 1024 * at) for at in range(1, 4)]
@@ -282,7 +282,7 @@ def test_the_gate_refuses_another_name_for_known_weights(repository: Repository)
     # The account that imported it may import more of it.
     [(None, "ab", True), ("ada", "ab", True), (EVE, "ab", False), (None, "cd", False)],
 )
-def test_the_gate_refuses_what_others_import_of_an_original_that_is_there(
+def test_the_gate_refuses_an_import_of_an_existing_original_by_others(
     repository: Repository, importer: str | None, original: str, *, is_refused: bool
 ) -> None:
     there = replace(
@@ -297,10 +297,10 @@ def test_the_gate_refuses_what_others_import_of_an_original_that_is_there(
     assert ("known-original" in branch(repository, there, forged)) == is_refused
 
 
-# What pages say of a place.
+# Statements of pages about a place.
 
 
-def test_a_stranger_changes_neither_facts_nor_evidence_of_what_is_known() -> None:
+def test_an_unknown_account_changes_neither_facts_nor_evidence_of_known_results() -> None:
     # Named earlier and measured later than what ada measured, with other facts.
     own = faster("ada", day="2026-11-21").submission
     strange = faster(EVE, 1.3, day="2026-11-25").submission
@@ -333,7 +333,7 @@ def test_the_first_row_of_a_list_rests_on_somebody_known(query: str) -> None:
     assert {each.backing for each in rest} == {2}
 
 
-def test_what_a_round_costs_and_yields_is_told_by_known_people() -> None:
+def test_cost_and_yield_of_a_round_are_those_of_known_people() -> None:
     made = [
         campaign(
             1.2, within=(1.19, 1.21), task=task, contributor=name, tokens_per_round=tokens,
@@ -352,12 +352,12 @@ def test_what_a_round_costs_and_yields_is_told_by_known_people() -> None:
 
 
 @pytest.mark.parametrize("query", ["methods", "whole_map"])
-def test_whoever_names_nobody_is_one_person_of_a_chart(query: str) -> None:
+def test_all_anonymous_results_are_one_person_in_a_chart(query: str) -> None:
     made = [faster(None, 1.5, depth=depth) for depth in (2, 4, 6)]
 
     found = read(database(*made, faster("ada", 1.2, depth=8)), query)
 
-    # Three files of nobody at 1.5 and one of ada at 1.2: two people, whose middle is 1.35.
+    # Three anonymous files at 1.5 and one by ada at 1.2: two people with the median 1.35.
     assert {(each.people, round(each.speedup, 2)) for each in found} == {(2, 1.35)}
 
 

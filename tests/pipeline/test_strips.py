@@ -1,4 +1,4 @@
-"""What a strip shows: the setting chosen for a whole group, and the figure at it."""
+"""A strip shows the setting chosen for its whole group, and the figure for it."""
 
 import gzip
 from dataclasses import replace
@@ -39,7 +39,7 @@ DEFAULTS = {
 
 
 def printed(*figures: dict[str, object]) -> duckdb.DuckDBPyConnection:
-    """The tables where people print these figures of one model."""
+    """The tables with these published figures of one model."""
     connection = database()
     connection.execute("insert into source by name select 'articles' as source")
     for number, figure in enumerate(figures):
@@ -51,9 +51,9 @@ def printed(*figures: dict[str, object]) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def test_a_depth_is_chosen_with_what_people_and_devices_gain_anyway_taken_out() -> None:
+def test_a_depth_is_chosen_net_of_the_gains_of_people_and_devices() -> None:
     # On the fast card everything gains 2 times as much, and only there depth 8 was tried: it
-    # loses 10 % against depth 4 all the same. Depth 16, the best, was tried by one of six people.
+    # still loses 10 % against depth 4. Depth 16, the best, was tried by one of six people.
     fast = [(4, 3.0), (8, 2.7)]
     slow = [(2, 1.3), (4, 1.5)]
     tried = [
@@ -67,7 +67,7 @@ def test_a_depth_is_chosen_with_what_people_and_devices_gain_anyway_taken_out() 
     assert default_depth([*tried, Tried("m", "mtp", 16, "fast0", "fast0", 9.0)]) == 4
 
 
-def test_of_depths_as_good_the_one_that_most_people_tried_is_chosen() -> None:
+def test_of_equally_good_depths_the_most_tried_is_chosen() -> None:
     # Depth 5 is 1 % faster than depth 3, which nobody would notice, and two of three have no 5.
     tried = [Tried("m", "mtp", 3, person, person, 1.5) for person in ("ada", "bob", "cyd")]
 
@@ -90,7 +90,7 @@ def test_a_published_strip_is_the_median_over_people_of_each_ones_median() -> No
     assert found == pytest.approx((1.5, 1.2, 3.0, 3, 5))
 
 
-def test_a_device_without_the_method_and_the_depth_of_its_group_shows_what_is_nearest() -> None:
+def test_a_device_without_its_groups_method_and_depth_shows_the_nearest_setting() -> None:
     # Two people use MTP at depth 2; `other` has it only at 3 and 8, and `third` lacks it.
     connection = printed(
         {"person": "ada", "speedup": 1.5},
@@ -125,7 +125,7 @@ def test_several_requests_at_once_are_never_mixed_in() -> None:
     ]
 
 
-def test_a_task_stands_for_all_only_where_a_method_has_no_figure_over_all_of_them() -> None:
+def test_a_single_task_is_used_only_without_a_figure_over_all_tasks() -> None:
     code = {"person": "ada", "speedup": 3.0, "task": "code"}
     alone = printed(code)
     beside_all = printed(code, {"person": "ada", "speedup": 1.5})
@@ -159,7 +159,7 @@ def test_the_measured_tier_is_drawn_before_the_imported_one() -> None:
     ) == [("measured", 1, pytest.approx(1.1)), ("imported", 2, pytest.approx(3.0))]
 
 
-def test_of_two_versions_of_a_suite_the_newer_is_drawn() -> None:
+def test_the_newer_of_two_suite_versions_is_drawn() -> None:
     older = campaign(1.5, within=(1.4, 1.6), task=None)
     newer = campaign(1.1, within=(1.0, 1.2), task=None)
     suite = replace(newer.submission.suite, version="2.0.0")
@@ -178,7 +178,7 @@ def headings(connection: duckdb.DuckDBPyConnection) -> list[str]:
 
 
 def on_cards(*speedups: float, half_width: float = 0.02) -> duckdb.DuckDBPyConnection:
-    """Measured figures over all tasks, each on its own card."""
+    """Measured figures over all tasks, each on a separate card."""
     return database(
         *(
             campaign(
@@ -192,12 +192,12 @@ def on_cards(*speedups: float, half_width: float = 0.02) -> duckdb.DuckDBPyConne
     )
 
 
-def test_a_heading_counts_what_is_faster_and_slower_and_says_what_is_usual() -> None:
+def test_a_heading_counts_faster_and_slower_pairs_and_gives_the_usual_speedup() -> None:
     published = printed(
         *({"person": "ada", "device": f"card {at}", "speedup": at / 10} for at in (9, 17, 21)),
         {"person": "ada", "device": "card 0", "speedup": 1.04},
     )
-    # Of two rows none is usual.
+    # Two rows have no usual value.
     two = printed(
         *({"person": "ada", "device": f"card {at}", "speedup": at / 10} for at in (17, 21))
     )
@@ -210,7 +210,7 @@ def test_a_heading_counts_what_is_faster_and_slower_and_says_what_is_usual() -> 
     assert headings(on_cards(1.6, 1.5, 0.6))[0].startswith(
         "Draft model: faster on 2 of 3 pairs, slower on 1"
     )
-    # Intervals that hold 1 show no direction.
+    # Intervals that contain 1 show no direction.
     assert headings(on_cards(1.3, 1.2, half_width=0.6))[0].startswith(
         "Draft model: faster on 0 of 2 pairs;"
     )
@@ -248,7 +248,7 @@ def test_the_speed_after_is_the_speed_before_times_the_figure() -> None:
     assert rates(ada | {"plain": None}) == ("", "")
 
 
-def test_people_at_other_depths_are_moved_to_the_usual_one_and_nobody_is_left_out() -> None:
+def test_figures_at_other_depths_are_converted_to_the_usual_one_and_kept() -> None:
     # Ada and Bob find depth 4 twice as good as depth 2; Cyd has 2 alone, and Dan 16, which nobody
     # compares with another.
     both = [
@@ -301,7 +301,7 @@ def test_a_large_collection_lists_the_best_known_rows_and_a_page_stays_light() -
     assert len(gzip.compress(page.encode())) < 20_000
 
 
-def test_small_groups_are_whole_where_large_ones_are_cut() -> None:
+def test_small_groups_are_shown_whole_and_large_ones_cut() -> None:
     many = printed(
         *(
             {"person": "ada", "device": f"card {method} {n}", "method": method, "speedup": 2}

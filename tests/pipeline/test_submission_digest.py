@@ -1,4 +1,4 @@
-"""A submission is digested with the figures of its summary and the words of the map."""
+"""The short form of a submission has its summary's figures and the words of the map."""
 
 from dataclasses import replace
 

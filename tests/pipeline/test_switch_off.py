@@ -1,4 +1,4 @@
-"""Programs read where a setting clearly loses, in a closed format, and only what cells say."""
+"""The file for programs lists the settings that clearly lose in cells, in a closed format."""
 
 import json
 from pathlib import Path
@@ -43,7 +43,7 @@ def test_only_clear_verdicts_are_in_the_file() -> None:
     assert (setting["streams_from"], setting["context_from"]) == (None, None)
 
 
-def test_an_account_that_nobody_knows_changes_no_advice_of_known_people() -> None:
+def test_an_unknown_account_does_not_change_advice_from_known_people() -> None:
     known = campaign(0.8, within=(0.75, 0.85), task="chat", seed=1, contributor="ada")
     unknown = campaign(1.5, within=(1.4, 1.6), task="code", seed=2, contributor="eve")
     elsewhere = campaign(

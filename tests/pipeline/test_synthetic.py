@@ -1,4 +1,4 @@
-"""The synthetic collection is fit to try the site on: valid, reproducible, varied, truthful."""
+"""The synthetic collection is valid, reproducible, varied and true to its parameters."""
 
 import math
 from itertools import islice
@@ -32,7 +32,7 @@ def test_every_synthetic_file_passes_the_gate(written: Path) -> None:
     assert len(verdict.published) == len(list((RESULTS / "published").glob("*.json")))
 
 
-def test_what_is_estimated_is_the_truth_but_for_the_noise() -> None:
+def test_estimates_equal_the_truth_up_to_noise() -> None:
     compared = 0
     for visit in islice(visits(RIGS, SEED), 5):
         drafters = {arm.id: arm.drafter for arm in arms_of(visit)}

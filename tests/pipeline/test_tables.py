@@ -1,4 +1,4 @@
-"""Tables have the types of the schema, say what a row is, and hold together."""
+"""Tables have the types of the schema, state what a row is, and are consistent."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ SQL = Path(aggregation.__file__).parent / "sql"
 VIEWS = aggregation.view_queries()
 
 
-def test_every_sql_file_has_a_number_of_its_own() -> None:
+def test_every_sql_file_has_its_own_number() -> None:
     numbers = [path.name[:3] for path in SQL.glob("[0-9]*.sql")]
 
     assert len(numbers) == len(set(numbers)) == len(VIEWS) > 50
@@ -67,7 +67,7 @@ def test_an_empty_corpus_has_the_tables_of_a_full_one(
     assert views(empty) == views(full)
 
 
-def test_without_results_only_the_headline_and_what_is_wanted_have_rows(
+def test_without_results_only_the_headline_and_the_wanted_list_have_rows(
     empty: duckdb.DuckDBPyConnection,
 ) -> None:
     filled = [name for name in VIEWS if empty.table(name).fetchall()]
@@ -110,7 +110,7 @@ def test_every_numeric_column_is_a_metric_and_every_metric_a_column(
     assert metrics().keys() - {name for name, _ in columns} == set()
 
 
-def test_what_the_schema_leaves_out_is_null_and_zero_is_zero() -> None:
+def test_an_absent_field_is_null_and_zero_is_zero() -> None:
     connection = database(campaign(1.0))
 
     question = "select distinct ttft_ms, drafted from trial where arm = 'baseline'"
@@ -153,7 +153,7 @@ BREAKS = {
 
 @pytest.fixture
 def breakable(full: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The full database in a transaction that is rolled back: what a test breaks stays its own."""
+    """The full database in a transaction that is rolled back after the test."""
     full.execute("begin transaction")
     yield full
     full.execute("rollback")
@@ -164,9 +164,7 @@ def test_every_check_has_an_example_that_breaks_it() -> None:
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_a_check_finds_what_it_is_there_for(
-    name: str, breakable: duckdb.DuckDBPyConnection
-) -> None:
+def test_each_check_finds_its_fault(name: str, breakable: duckdb.DuckDBPyConnection) -> None:
     before = aggregation.failed_checks(breakable)
     breakable.execute(BREAKS[name])
 

@@ -1,4 +1,4 @@
-"""Figures by others are shown with their tier and their author, and change no measured figure."""
+"""Other people's figures are shown with tier and author, and change no measured figure."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def everything() -> duckdb.DuckDBPyConnection:
 
 @pytest.fixture(scope="module")
 def measured_only(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
-    """The same collection without what others measured or printed."""
+    """The same collection without imported and published figures."""
     results = known_results(tmp_path_factory.mktemp("measured"))
     shutil.rmtree(results / "published")
     for path in (results / "community").glob("*.json"):
@@ -31,7 +31,7 @@ def measured_only(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyCo
     return open_database(results)
 
 
-def test_measured_rows_are_the_same_without_the_lower_tiers(
+def test_lower_tiers_do_not_change_measured_rows(
     everything: duckdb.DuckDBPyConnection, measured_only: duckdb.DuckDBPyConnection
 ) -> None:
     query = "select table_name from information_schema.columns where column_name = 'tier'"
@@ -52,7 +52,7 @@ def test_measured_rows_are_the_same_without_the_lower_tiers(
     assert found == {table: rows(measured_only, query) for table, query in own.items()}
 
 
-def test_every_grid_of_drafts_says_by_whom_it_is(
+def test_every_grid_of_drafts_credits_its_author(
     everything: duckdb.DuckDBPyConnection,
 ) -> None:
     assert rows(everything, "select distinct author is null from draft_grid") == [(False,)]

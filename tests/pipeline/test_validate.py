@@ -1,4 +1,4 @@
-"""Files are accepted under their canonical name, once, and with everything wrong said at once."""
+"""Files are accepted once, under their canonical name, and all faults are reported together."""
 
 import json
 from pathlib import Path
@@ -125,7 +125,7 @@ def test_a_file_beyond_the_size_limit_is_rejected_without_being_read_whole(tmp_p
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff", b'{"format": 1, "format": 1}'])
-def test_whatever_is_in_a_file_becomes_findings(data: bytes, tmp_path: Path) -> None:
+def test_any_invalid_bytes_become_findings(data: bytes, tmp_path: Path) -> None:
     for folder in ("community", "published"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "some-name.json").write_bytes(data)
@@ -140,7 +140,7 @@ def test_a_file_anywhere_else_may_have_any_name(tmp_path: Path) -> None:
     assert validate(named([path])).findings == []
 
 
-def test_a_path_that_is_not_there_is_a_finding_and_the_others_are_judged(tmp_path: Path) -> None:
+def test_a_missing_path_is_a_finding_and_the_others_are_judged(tmp_path: Path) -> None:
     nowhere, broken = tmp_path / "nowhere.json", tmp_path / "broken.json"
     broken.write_text("{}")
 
@@ -151,7 +151,7 @@ def test_a_path_that_is_not_there_is_a_finding_and_the_others_are_judged(tmp_pat
     assert str(broken) in {each.file for each in found}
 
 
-def test_one_rejected_file_stops_everything_and_tells_all(tmp_path: Path) -> None:
+def test_one_rejected_file_stops_the_build_and_all_findings_are_printed(tmp_path: Path) -> None:
     good = put(tmp_path, small())
     broken = {name: good.with_name(name) for name in ("bad.json", "worse.json")}
     for path in broken.values():

@@ -1,4 +1,4 @@
-"""SQL judges, names and orders by the vocabulary."""
+"""Verdicts, names and orders in SQL follow the vocabulary."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,7 @@ def empty() -> Iterator[duckdb.DuckDBPyConnection]:
         ("1.05", "1.5", "no-clear-difference"),
     ],
 )
-def test_the_whole_interval_of_a_cell_must_lie_clear_of_one(
+def test_the_whole_interval_of_a_cell_must_exclude_one_by_a_margin(
     empty: duckdb.DuckDBPyConnection, low: str, high: str, verdict: str
 ) -> None:
     query = f"select verdict_of({low}::double, {high}::double, null::double, null::double)"
@@ -37,7 +37,7 @@ def test_the_whole_interval_of_a_cell_must_lie_clear_of_one(
     assert one(empty, query) == (verdict,)
 
 
-def test_a_gain_per_token_that_whole_requests_lose_is_slower_in_all(
+def test_a_gain_per_token_with_slower_whole_requests_is_slower_in_all(
     empty: duckdb.DuckDBPyConnection,
 ) -> None:
     query = "select verdict_of(1.1, 1.2, {}::double, {}::double)"
@@ -65,7 +65,7 @@ def test_a_size_class_begins_at_its_lower_bound(
     assert one(empty, query) == (size_class, order)
 
 
-def test_methods_and_tasks_have_the_words_that_pages_print(
+def test_methods_and_tasks_have_printed_names(
     empty: duckdb.DuckDBPyConnection,
 ) -> None:
     words = "speculation_label('ngram-map-k'), task_label('json'), task_label('all')"
@@ -84,6 +84,6 @@ def test_tasks_are_ordered_with_all_of_them_first(empty: duckdb.DuckDBPyConnecti
     assert rows(empty, query) == [("all",), ("code",), ("math",), ("other",)]
 
 
-def test_the_usual_engine_is_no_part_of_an_address(empty: duckdb.DuckDBPyConnection) -> None:
+def test_the_usual_engine_is_not_part_of_an_address(empty: duckdb.DuckDBPyConnection) -> None:
     assert one(empty, "select other_engine('llama.cpp in-process')") == (None,)
     assert one(empty, "select other_engine('vLLM')") == ("vLLM",)

@@ -1,4 +1,4 @@
-"""What is wanted is the reference models on common devices, with a line to paste."""
+"""The wanted list has the reference models on common devices, with a command to paste."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ def of_the_model(contributor: str, gpu: str = "NVIDIA GeForce RTX 4060") -> Exam
 
 
 def wanted(*contributors: str) -> dict[str, tuple[str, float]]:
-    """What is known of each device and how much it is wanted; other cards have the model, too."""
+    """Facts and priority of each device on the wanted list; other cards have the model too."""
     connection = database(
         *map(of_the_model, contributors),
         of_the_model("eve", gpu="NVIDIA A9"),
@@ -32,7 +32,7 @@ def wanted(*contributors: str) -> dict[str, tuple[str, float]]:
     return {row.device_label: (row.known, row.wanted) for row in rows if row.target == "qwen3-5-9b"}
 
 
-def test_a_common_device_of_which_nothing_is_known_comes_before_a_measured_one() -> None:
+def test_an_unmeasured_common_device_comes_before_a_measured_one() -> None:
     # Three devices have the model. RTX 3070: 2 * (3 + 1). RTX 4060 is one of the three: 3 * 3 / 4.
     found = wanted("ada")
 
@@ -40,11 +40,11 @@ def test_a_common_device_of_which_nothing_is_known_comes_before_a_measured_one()
     assert found["RTX 4060 8 GB"] == ("measured", 2.25)
 
 
-def test_what_a_second_contributor_confirmed_is_not_wanted() -> None:
+def test_a_cell_confirmed_by_a_second_contributor_is_not_wanted() -> None:
     assert "RTX 4060 8 GB" not in wanted("ada", "bob")
 
 
-def test_a_model_that_the_memory_does_not_hold_is_not_asked_for() -> None:
+def test_a_model_that_does_not_fit_in_memory_is_not_wanted() -> None:
     rows = read(database(campaign(1.5)), "wanted")
 
     # 27B at about 5 bits take 15.7 GiB: three quarters of 24, not of 16.

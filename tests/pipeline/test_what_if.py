@@ -1,4 +1,4 @@
-"""The explainer's arithmetic is the textbook's, with a verification that costs something."""
+"""The explainer uses the textbook formulas, extended by a cost of verification."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from pipeline.site.pages.what_if import WhatIfInputs, round_cost, speedup
         (0.8, 4, 3.3616),  # 1 + 0.8 + 0.64 + 0.512 + 0.4096
     ],
 )
-def test_a_round_yields_what_is_accepted_and_one_more(
+def test_a_round_yields_its_accepted_tokens_and_one_more(
     acceptance: float, depth: int, expected: float
 ) -> None:
     assert tokens_per_round(acceptance, depth) == pytest.approx(expected)
@@ -26,7 +26,7 @@ def test_a_round_costs_its_drafts_and_a_wide_step() -> None:
     assert round_cost(4, 0.1, 0.05) == pytest.approx(1.6)
 
 
-def test_no_acceptance_wins_where_a_further_token_costs_more_than_it_can_bring() -> None:
+def test_no_acceptance_wins_if_a_further_token_costs_more_than_it_can_save() -> None:
     perfect = WhatIfInputs(acceptance=1.0, depth=4, draft_cost=0.5, verify_cost=0.6)
 
     assert [speedup(perfect, depth) < 1 for depth in (1, 4, 16)] == [True, True, True]

@@ -32,7 +32,7 @@ WORD = re.compile(r"\w[\w'.,-]*")
 
 
 class Prose(HTMLParser):
-    """The text of an article but for what is apart."""
+    """The running text of an article."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ def words(page: str) -> int:
 
 
 def longest(site: Path) -> Mapping[str, int]:
-    """The words of each kind of page, in its longest instance."""
+    """Number of words of each kind of page, for its longest instance."""
     found: dict[str, int] = {}
     for address in addresses(site):
         folder, _, rest = address.partition("/")
@@ -75,7 +75,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built_site(tmp_path_factory.getbasetemp())
 
 
-def test_words_are_those_outside_tables_rows_code_and_details() -> None:
+def test_words_in_tables_rows_code_and_details_are_not_counted() -> None:
     page = """<p>no</p><article><h1>One two</h1><table><tr><td>no<td>no</table>
       <p>three <code>no</code><br>four</p><details><summary>no</summary>no</details>
       <ol class="dm-strips"><li>no</ol></article>"""

@@ -1,4 +1,4 @@
-"""Files of unknown accounts in random worlds change nothing that is stated of others."""
+"""Files of unknown accounts in random worlds change no statement about others."""
 
 import random
 from dataclasses import replace
@@ -16,7 +16,7 @@ def test_strangers_change_nothing_in_a_few_worlds() -> None:
         assert {*change} <= {"unknown"}
 
 
-def test_where_nobody_is_known_a_stranger_changes_what_is_said() -> None:
+def test_without_known_people_an_unknown_account_changes_the_statements() -> None:
     rng = random.Random(1)  # noqa: S311 - a simulation
     there = [
         strangers.measured(rng, person, "NVIDIA GeForce RTX 4090", 7_000_000_000)

@@ -45,7 +45,7 @@ def test_the_order_of_keys_and_the_spacing_of_a_file_do_not_matter() -> None:
     assert again == data
 
 
-def test_canonical_bytes_stay_what_they_are() -> None:
+def test_canonical_bytes_are_unchanged() -> None:
     data = sample_bytes(sample())
 
     assert canonical_bytes(strict.load(data)) == data  # type: ignore[arg-type]  # no findings here

@@ -1,4 +1,4 @@
-"""A submission survives being written and read."""
+"""A submission is unchanged by writing and reading."""
 
 from dataclasses import replace
 
@@ -70,7 +70,7 @@ def test_every_method_is_accepted_and_read_back_as_it_was_written(method: Method
     assert read.arms == changed.arms
 
 
-def test_what_is_none_is_left_out() -> None:
+def test_none_values_are_left_out() -> None:
     trial = Trial(arm="a", prompt="p", block=0, order=0, outcome="failed", reason="crashed")
 
     assert encode(trial) == {

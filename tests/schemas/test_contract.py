@@ -1,4 +1,4 @@
-"""The contract finds every mistake, explains it well, and never raises."""
+"""The contract finds and explains every mistake, and never raises."""
 
 import copy
 import json
@@ -43,7 +43,7 @@ def test_a_message_names_place_mistake_and_remedy(row: dict[str, Any]) -> None:
     assert lines == [f"x.json: {row['says']}"]
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     document = small()
     document["trials"][0]["rounds"] = -1
     document["trials"][2]["speedup"] = 3
@@ -64,7 +64,7 @@ def test_a_hostile_number_of_mistakes_is_cut() -> None:
 
 
 @pytest.mark.parametrize("data", [b"null", b"[]", b"1", b'"x"', b"true", b"{}"])
-def test_a_document_that_is_no_submission_has_findings(data: bytes) -> None:
+def test_a_document_that_is_not_a_submission_has_findings(data: bytes) -> None:
     assert contract.findings(data)
 
 
@@ -98,7 +98,7 @@ def _bytes(document: object) -> bytes:
     "place",
     [("machine", "os"), ("machine", "ram_mib"), ("machine", "cpu", "name"), ("engine", "version")],
 )
-def test_what_an_imported_campaign_may_lack_a_measured_one_must_have(
+def test_measured_campaigns_need_facts_that_imported_ones_may_lack(
     place: tuple[str, ...],
 ) -> None:
     document = copy.deepcopy(SMALL)

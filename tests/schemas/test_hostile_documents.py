@@ -21,12 +21,12 @@ def changed(case: dict[str, Any]) -> bytes:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{n}-{c['place']}" for n, c in enumerate(CASES)])
-def test_it_is_refused_as_meant(case: dict[str, Any]) -> None:
+def test_each_hostile_document_breaks_the_intended_rule(case: dict[str, Any]) -> None:
     found = contract.findings(changed(case))
 
     assert (case["rule"], case["at"]) in {(finding.rule, finding.path) for finding in found}
     assert all(finding.line().isprintable() for finding in found)
 
 
-def test_no_case_stands_twice() -> None:
+def test_no_case_is_repeated() -> None:
     assert len(set(map(changed, CASES))) == len(CASES)

@@ -32,11 +32,11 @@ def document(path: Path) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "strange", [None, [], "1", {}, {"version": True}, {"version": [1]}, {"version": 0}]
 )
-def test_what_is_no_document_is_left_for_the_schema(strange: Any) -> None:  # noqa: ANN401 - any JSON
+def test_a_value_that_is_not_a_document_is_left_to_the_schema(strange: Any) -> None:  # noqa: ANN401 - any JSON
     assert migrated(strange) is strange
 
 
-def test_a_version_that_nobody_knows_is_refused_by_name() -> None:
+def test_an_unknown_version_is_refused_by_name() -> None:
     found = read(canonical_bytes(document(VALID[0]) | {"version": 3}))
 
     assert isinstance(found, tuple)

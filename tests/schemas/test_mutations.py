@@ -1,4 +1,4 @@
-"""The contract finds every change of a valid file that matters, and survives all others."""
+"""The contract finds every relevant change of a valid file, and raises on none."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ DOCUMENTS = [
     document | {"trials": document["trials"][:6]}
     for document in map(json.loads, valid_files().values())
 ]
-# Every place once for each kind of file that has it; what a type must be depends on nothing else.
+# Every place once for each kind of file that has it, because types depend only on these.
 PLACES = {
     (document["tier"], document["engine"]["runner"], general(path)): (document, path, value)
     for document in DOCUMENTS
@@ -63,7 +63,7 @@ def test_another_sign_is_found_at_every_number() -> None:
     assert accepted == set()
 
 
-def test_only_what_may_be_missing_may_be_removed() -> None:
+def test_only_optional_fields_may_be_removed() -> None:
     accepted_of = {
         (document["tier"], general(path))
         for document in DOCUMENTS
@@ -73,7 +73,7 @@ def test_only_what_may_be_missing_may_be_removed() -> None:
     accepted = {place for _, place in accepted_of}
 
     assert {place for tier, place in accepted_of if tier == "measured"} <= HARNESS_MAY_NOT_KNOW
-    # Written down by hand, and as the schema has it: without these the file says less.
+    # Listed by hand, in agreement with the schema: optional fields.
     assert accepted <= MAY_BE_MISSING
     assert {place for place in MAY_BE_MISSING if not is_optional(place)} == set()
 

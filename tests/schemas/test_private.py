@@ -1,4 +1,4 @@
-"""Secrets are refused in every text, traces of persons are flagged, and versions are neither."""
+"""Secrets are refused and personal data flagged in every text; versions are neither."""
 
 import json
 import time
@@ -111,7 +111,7 @@ def test_a_secret_is_recognised(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", PERSONAL)
-def test_what_identifies_somebody_is_recognised(text: str) -> None:
+def test_text_that_identifies_a_person_is_recognised(text: str) -> None:
     assert private.personal(text) == PERSONAL[text]
     assert private.secret(text) is None
 
@@ -122,12 +122,12 @@ def test_other_texts_are_left_alone(text: str) -> None:
     assert private.personal(text) is None
 
 
-def test_joiners_that_notes_may_hold_hide_nothing() -> None:
+def test_joiners_allowed_in_notes_hide_no_secret() -> None:
     assert private.secret(f"h\u200df_{LETTERS}") == "a Hugging Face token"
     assert private.personal("ada@exa\u200cmple.org") == "an e-mail address"
 
 
-def test_a_version_of_four_numbers_is_no_address() -> None:
+def test_a_version_of_four_numbers_is_not_an_ip_address() -> None:
     assert private.personal("10.2.0.7", "$.engine.version") is None
     assert private.personal("10.2.0.7", "$.notes") == "an IP address"
 
@@ -184,7 +184,7 @@ def test_the_search_takes_linear_time_on_hostile_texts() -> None:
         ("<p>Nothing</p>", 0, ""),
     ],
 )
-def test_texts_of_people_side_by_side_stop_no_deployment_and_a_token_does(
+def test_adjacent_personal_texts_do_not_stop_a_deployment_but_a_token_does(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], page: str, code: int, printed: str
 ) -> None:
     (tmp_path / "a.html").write_text(page, "utf-8")

@@ -1,4 +1,4 @@
-"""Published files say what their sources print, in the form the schema asks for."""
+"""Published files agree with their sources, in the form of the schema."""
 
 import copy
 import json

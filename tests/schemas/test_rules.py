@@ -1,4 +1,4 @@
-"""Every rule fires on its example file, alone, and on no valid file."""
+"""Every rule fires alone on its example file, and on no valid file."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A figure is printed in one way, with digits that mislead nobody."""
+"""Figures are printed uniformly, with digits that do not mislead."""
 
 import pytest
 

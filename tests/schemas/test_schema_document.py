@@ -13,7 +13,7 @@ from tests.schema_tree import Node, fields, objects, resolved, values
 
 @dataclass(frozen=True)
 class Walked:
-    """A schema, and what it says of its objects, of their fields and of single values."""
+    """A schema with its objects, their fields and its single values."""
 
     root: Node
     objects: dict[str, Node]
@@ -33,7 +33,7 @@ def walked(name: str) -> Walked:
 
 
 SUBMISSION = walked(SUBMISSION_SCHEMA)
-# Python's `$` also matches before a last newline; nothing follows where no sign of any kind does.
+# Python's `$` also matches before a last newline; here no character at all may follow.
 ANCHORED = re.compile(r"\^.*(\$|\(\?!\[\\s\\S\]\))")
 
 
@@ -74,7 +74,7 @@ def test_every_required_field_is_described(found: Walked) -> None:
     assert {name: fields for name, fields in missing.items() if fields} == {}
 
 
-def test_every_field_says_what_it_is_in_a_sentence(found: Walked) -> None:
+def test_every_field_is_described_by_a_sentence(found: Walked) -> None:
     described = {name: node.get("description", "") for name, node in found.fields.items()}
 
     assert [n for n, text in described.items() if not re.match(r"[A-Z].{3,}", text)] == []

@@ -1,4 +1,4 @@
-"""A result states only arguments of servers that are on the list that the harness writes by."""
+"""A result states only server arguments on the harness's list."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def places(*, argv: list[str] | None = None, server: list[str] | None = None) -> list[str]:
-    """Where the contract finds something in a result with these arguments."""
+    """The places of the contract's findings in a result with these arguments."""
     document = json.loads(sample_bytes(sample(tasks=("code",), prompts_per_task=1, blocks=1)))
     if argv is not None:
         document["arms"][1]["argv"] = argv
@@ -68,7 +68,7 @@ def test_two_texts_that_are_a_secret_together_are_refused_at_the_first() -> None
     assert secrets({"name": "Chip --api"}) == []
 
 
-def test_the_text_before_a_secret_is_not_blamed() -> None:
+def test_the_finding_excludes_the_text_before_a_secret() -> None:
     key = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5j"
 
     assert secrets({"name": key}) == [("$.machine.cpu.name", "no-secrets")]

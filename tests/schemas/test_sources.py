@@ -58,7 +58,7 @@ def test_every_file_of_a_source_became_a_result() -> None:
 @pytest.mark.parametrize(
     "path", sorted((ROOT / "results" / "published").glob("*.json")), ids=lambda path: path.stem
 )
-def test_a_published_file_names_its_licence_and_what_was_taken_or_cites_few_figures(
+def test_a_published_file_names_its_licence_and_extent_or_cites_few_figures(
     path: Path,
 ) -> None:
     document = json.loads(path.read_bytes())
@@ -69,5 +69,5 @@ def test_a_published_file_names_its_licence_and_what_was_taken_or_cites_few_figu
     assert asked <= source.keys() or source["id"] in WITHOUT_LICENCE or len(cited) <= MOST_CITED
 
 
-def test_nothing_was_taken_without_a_licence() -> None:
+def test_no_file_was_imported_without_a_licence() -> None:
     assert all("licence" in source for source in SOURCES if source["use"] != "not-taken")

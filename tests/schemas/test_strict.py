@@ -1,4 +1,4 @@
-"""The strict loader refuses in time whatever two readers could read in two ways."""
+"""The strict loader quickly refuses text that two readers could read differently."""
 
 import json
 import sys
@@ -31,7 +31,7 @@ def test_it_reads_json(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("data", REFUSED.values(), ids=map(ascii, REFUSED))
-def test_it_refuses_what_is_no_json_with_one_line(data: bytes) -> None:
+def test_the_importer_refuses_text_that_is_not_json_in_one_line(data: bytes) -> None:
     found = contract.findings(data)
 
     assert [finding.rule for finding in found] in (["json"], ["encoding"])
@@ -48,7 +48,7 @@ def test_it_refuses_by_policy(data: bytes, rule: str) -> None:
     "data", [*REFUSED.values(), *(data for data, _ in POLICY.values()), *TAKES_LONG.values()]
 )
 def test_it_answers_at_once(data: bytes) -> None:
-    # Processor time, and the better of two: a neighbour's load says nothing about the loader.
+    # Processor time, the better of two runs, so that other programs do not matter.
     # Measuring coverage slows every line down; something quadratic would still take minutes.
     limit_s = 0.2 if sys.gettrace() is None else 1.0
 

@@ -23,7 +23,7 @@ REPLACEMENTS: tuple[Any, ...] = (None, True, -1, 0.5, 10**17, "", "x" * 2000, []
 
 
 def variants() -> Iterator[tuple[str, Any]]:
-    """Every field removed, and with other values; one at a time in each part of the document."""
+    """Documents with a field removed or changed, one at a time in each part of the document."""
     for turn in turns():
         names = ", ".join(map(general, turn))
         yield f"without {names}", reduce(without, turn, small())
@@ -33,7 +33,7 @@ def variants() -> Iterator[tuple[str, Any]]:
 
 
 def turns() -> Iterator[tuple[tuple[str | int, ...], ...]]:
-    """The fields, one of each part of the document together; what rules depend on comes alone."""
+    """Groups of fields, one from each part of the document; fields that rules use come alone."""
     fields = {general(path): path for path, _ in leaves(small())}.values()
     alone = [path for path in fields if len(path) == 1]
     parts = [
@@ -53,7 +53,7 @@ def test_it_finds_what_the_reference_finds() -> None:
 
 
 def places(document: Json) -> set[tuple[str, str]]:
-    # The reference checks no format: that of a date-time would need another package.
+    # The reference checks no formats: that of date-time would need another package.
     found = schema_findings(document, SUBMISSION_SCHEMA)
     return {(each.path, each.rule) for each in found if each.rule != "schema-format"}
 
@@ -65,7 +65,7 @@ def places_of_the_reference(document: Json) -> set[tuple[str, str]]:
     }
 
 
-def test_bounds_beside_a_reference_hold_together_with_those_behind_it() -> None:
+def test_bounds_next_to_a_reference_apply_together_with_referenced_ones() -> None:
     strict = strict_validator(
         {
             "$ref": "#/$defs/count",
@@ -90,7 +90,7 @@ def test_a_valid_file_is_valid_for_the_reference(name: str) -> None:
         ({"type": "string", "pattern": "^ab$"}, "ab\n"),
     ],
 )
-def test_what_json_schema_leaves_open_is_refused_behind_a_reference_too(
+def test_values_that_json_schema_leaves_open_are_refused_behind_references_too(
     definition: dict[str, str], value: object
 ) -> None:
     behind = {"$ref": "#/$defs/it", "$defs": {"it": definition}}

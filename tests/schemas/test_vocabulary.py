@@ -43,14 +43,14 @@ def test_tasks_are_those_of_the_format_in_its_order() -> None:
     assert tuple(TASKS) == get_args(Task)
 
 
-def test_verdicts_but_those_of_cells_alone_are_those_of_an_estimate() -> None:
+def test_verdicts_except_those_for_cells_are_those_of_an_estimate() -> None:
     of_cells = re.compile(r".*-confirmed|differs-by-build")
     single = tuple(name for name in VERDICTS if not of_cells.fullmatch(name))
 
     assert single == get_args(Verdict)
 
 
-def test_a_sign_points_up_or_down_only_where_the_whole_interval_does() -> None:
+def test_a_sign_points_up_or_down_only_if_the_whole_interval_does() -> None:
     pointing = {name: entry.sign for name, entry in VERDICTS.items() if entry.sign in "▲▼△▽"}
 
     assert pointing == {
@@ -85,7 +85,7 @@ def test_published_rows_name_methods_of_the_vocabulary() -> None:
     assert named == {*speculating, "none"}
 
 
-def test_what_an_entry_refers_to_is_there() -> None:
+def test_references_between_entries_resolve() -> None:
     for method in METHODS.values():
         assert set(method.runners) <= set(RUNNERS)
         assert method.nearest is None or method.nearest in METHODS
@@ -94,7 +94,7 @@ def test_what_an_entry_refers_to_is_there() -> None:
             assert runner.id in METHODS[name].runners
 
 
-def test_each_method_of_a_chart_has_a_colour_and_a_shape_of_its_own() -> None:
+def test_each_method_of_a_chart_has_its_own_colour_and_shape() -> None:
     drawn = [method for method in METHODS.values() if method.colour]
 
     assert len({method.colour for method in drawn}) == len(drawn) > 0

@@ -1,4 +1,4 @@
-"""A whole number is written without a point, and no number needs an exponent."""
+"""A whole number is written without a decimal point, and no number needs an exponent."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ from tests.leaves import leaves, with_value
 from tools.examples import small
 
 
-def test_a_whole_number_with_a_point_is_no_integer() -> None:
+def test_a_whole_number_with_a_decimal_point_is_not_an_integer() -> None:
     wholes = [path for path, value in leaves(small()) if type(value) is int]
 
     accepted = [
@@ -25,7 +25,7 @@ def test_a_whole_number_with_a_point_is_no_integer() -> None:
     assert len(wholes) > 50
 
 
-def test_numbers_are_bounded_where_they_would_be_written_with_an_exponent() -> None:
+def test_number_bounds_exclude_values_written_with_an_exponent() -> None:
     # orjson writes 1e16 with an exponent, which rounding to the canonical form does not look for.
     text = json.dumps(schema(SUBMISSION_SCHEMA))
 

@@ -1,10 +1,10 @@
-"""Write prompts with `stream_generate` alone, to count its rounds independently of the runner.
+"""Answer prompts with `stream_generate` alone, to count its rounds independently of the runner.
 
     PYTHONPATH=build/mlx/packages .venv/bin/python -m tools.mlx.count < QUESTIONS > ANSWERS
 
-A line of JSON has a prompt as text, a limit, and the depth of the draft, 0 for none. The answer has
-each token with whether it was drafted: of the whole text at once, and of the rest after its first
-token, so that the first round begins there.
+Each input line is JSON with a prompt, a token limit, and the depth of the draft (0 for none). Each
+output line has the tokens and whether each was drafted: once for the whole text, and once for
+the rest after its first token, so that the first round starts there.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Where `make test-mlx` has its packages and models, and how a process finds them."""
+"""Paths of the packages and models of `make test-mlx`, and the environment that uses them."""
 
 import os
 from pathlib import Path
@@ -11,5 +11,5 @@ DRAFT = "SmolLM2-135M-Instruct-without-4"
 
 
 def variables() -> dict[str, str]:
-    """The environment in which Python finds mlx; the hub is not asked."""
+    """Environment variables with which Python finds mlx, without requests to the hub."""
     return {**os.environ, "PYTHONPATH": str(BUILD / "packages"), "HF_HUB_OFFLINE": "1"}

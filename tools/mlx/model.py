@@ -1,9 +1,9 @@
-"""Make MLX models of one GGUF file of the Llama family: a target, and a draft of fewer layers.
+"""Convert one GGUF file of the Llama family into two MLX models: a target and a smaller draft.
 
     PYTHONPATH=build/mlx/packages .venv/bin/python -m tools.mlx.model FILE.gguf MODELS_DIRECTORY
 
-The file has its weights in F32, so nothing is lost. The draft lacks four layers in the middle:
-cheaper by an eighth, and of another opinion often enough that some drafts are rejected.
+The file has F32 weights, so nothing is lost. The draft lacks four layers in the middle: it is
+cheaper by an eighth, and differs from the target often enough that some drafts are rejected.
 """
 
 import json
@@ -24,7 +24,7 @@ Weights = Mapping[str, NDArray[np.float32]]
 
 
 LEFT_OUT = frozenset({12, 13, 14, 15})
-# The same tensors under both conventions of names.
+# Names of the same tensors in GGUF and in MLX.
 OUTSIDE = {
     "token_embd.weight": "model.embed_tokens.weight",
     "output_norm.weight": "model.norm.weight",
@@ -40,7 +40,7 @@ IN_A_LAYER = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-CONTROL = 3  # the type of tokens that end or begin something
+CONTROL = 3  # the type of control tokens, such as the end of text
 
 
 def main(gguf: Path, folder: Path) -> None:
@@ -57,7 +57,7 @@ def main(gguf: Path, folder: Path) -> None:
 
 
 def renamed(reader: GGUFReader, weights: Weights, layers: list[int]) -> Weights:
-    """The tensors of some layers, numbered from 0, and those outside of layers."""
+    """Rename the tensors of these layers, numbered from 0, and those outside the layers."""
     found = {new: weights[old] for old, new in OUTSIDE.items()}
     heads = {"attn_q": "attention.head_count", "attn_k": "attention.head_count_kv"}
     for new_at, at in enumerate(layers):
@@ -70,7 +70,7 @@ def renamed(reader: GGUFReader, weights: Weights, layers: list[int]) -> Weights:
 
 
 def rotated(values: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
-    """Rows of each head in halves: GGUF pairs neighbours for the rotation by position."""
+    """Reorder each head's rows into halves; GGUF stores rotary pairs as neighbours."""
     rows, columns = values.shape
     pairs = values.reshape(heads, rows // heads // 2, 2, columns)
     return pairs.swapaxes(1, 2).reshape(rows, columns)

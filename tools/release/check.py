@@ -1,7 +1,7 @@
 """Make the files of a release and try them: `python -m tools.release.check FOLDER [--tag v1.2.3]`.
 
-The words, the wheel in its own environment, the container if one can be run here: each
-measures this machine and validates what it wrote. `make release-check` calls it.
+It compares the stated versions and builds the wheel, and the container if one can run here. Each
+measures this machine and validates its result. `make release-check` calls it.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def main() -> int:
         return 1
     engine = container_engine()
     if engine is None and given.need_container:
-        _print("Neither docker nor podman answers here, and --need-container was given.")
+        _print("Neither docker nor podman runs here, but --need-container was given.")
         return 3
     shutil.rmtree(given.folder, ignore_errors=True)
     files = given.folder.resolve() / "files"
@@ -48,23 +48,23 @@ def main() -> int:
         if engine is not None:
             try_container(engine, files, said.version)
     except subprocess.CalledProcessError as error:
-        _print(f"This failed with exit code {error.returncode}: {' '.join(map(str, error.cmd))}")
+        _print(f"Exit code {error.returncode} from: {' '.join(map(str, error.cmd))}")
         return 1
     (files / "SHA256SUMS").write_text(checksums(files), "utf-8")
     if engine is None:
-        _print("The container was not built: neither docker nor podman answers here.")
-    _print(f"{said.version} ({said.day}) is in {given.folder}/files, its notes beside it:")
+        _print("The container was not built: neither docker nor podman runs here.")
+    _print(f"{said.version} ({said.day}) is in {given.folder}/files, with notes in {given.folder}:")
     _print(checksums(files))
     return 0
 
 
 def try_wheel(files: Path) -> None:
-    """Build the wheel into `files`; it measures and validates in its own environment."""
+    """Build the wheel into `files`; measure and validate with it in its own environment."""
     place = files.parent / "try"
     place.mkdir()
     with timed("wheel built"):
         built = wheel.build(files)
-    with timed("installed with what it declares"):
+    with timed("installed with its declared dependencies"):
         program = wheel.environment(built, place / "venv", extras=("server",))
     alone = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
     for step in STEPS:
@@ -73,10 +73,10 @@ def try_wheel(files: Path) -> None:
 
 
 def try_container(engine: str, files: Path, version: str) -> None:
-    """Build the image and let it measure and validate; it is kept as a file for `load`."""
+    """Build the image, measure and validate with it, and save it as a file for `load`."""
     image, place = f"draftmap:{version}", files.parent / "container"
     place.mkdir()
-    place.chmod(0o777)  # the user of the image writes into it
+    place.chmod(0o777)  # writable for the user of the image
     with timed("container built"):
         build = [engine, "build", "--file", "Containerfile", "--tag", image, "."]
         subprocess.run(build, cwd=ROOT, check=True)
@@ -95,7 +95,7 @@ def try_container(engine: str, files: Path, version: str) -> None:
 
 
 def container_engine() -> str | None:
-    """The first program that can run containers here; one without its daemon cannot."""
+    """The first program that can run containers here, with its daemon running; else `None`."""
     for name in filter(shutil.which, CONTAINERS):
         if subprocess.run([name, "info"], capture_output=True, check=False).returncode == 0:
             return name

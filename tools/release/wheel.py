@@ -1,6 +1,6 @@
-"""Build the wheel, and install it where nothing is but what it asks for: no network is needed.
+"""Build the wheel and install it with its declared dependencies only, without network.
 
-Its dependencies are linked from the environment that runs this, which a lock has filled.
+The dependencies are linked from the environment that runs this, which was installed from a lock.
 """
 
 import shutil
@@ -18,7 +18,7 @@ FILES = ("pyproject.toml", "LICENSE")
 
 
 def build(folder: Path) -> Path:
-    """The wheel, built in `folder` from a copy of what it is made of."""
+    """Build the wheel in `folder` from a copy of its sources; return its path."""
     source = folder / "source"
     for name in FOLDERS:
         unwanted = shutil.ignore_patterns("__pycache__")
@@ -34,7 +34,7 @@ def build(folder: Path) -> Path:
 
 
 def environment(wheel: Path, venv: Path, extras: tuple[str, ...] = ()) -> Path:
-    """A virtual environment with the wheel, what it declares and nothing else; its `draftmap`."""
+    """Create an environment with only the wheel and its dependencies; return its `draftmap`."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
     programs = venv / ("Scripts" if sys.platform == "win32" else "bin")
     python = str(programs / ("python.exe" if sys.platform == "win32" else "python"))
@@ -57,7 +57,7 @@ def environment(wheel: Path, venv: Path, extras: tuple[str, ...] = ()) -> Path:
 
 
 def dependencies(extras: tuple[str, ...] = ()) -> dict[str, metadata.Distribution]:
-    """What the project and some of its extras need, by name, as far as it is installed here."""
+    """The installed dependencies of the project and of these extras, by name."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     optional = project["optional-dependencies"]
     declared = [*project["dependencies"], *(text for name in extras for text in optional[name])]
@@ -78,7 +78,7 @@ def dependencies(extras: tuple[str, ...] = ()) -> dict[str, metadata.Distributio
 
 
 def _entries(distributions: dict[str, metadata.Distribution]) -> set[Path]:
-    """Their files and folders in site-packages."""
+    """The top-level files and folders of these distributions in site-packages."""
     return {
         Path(str(each.locate_file(file.parts[0])))
         for each in distributions.values()

@@ -1,6 +1,6 @@
-"""Compare what the project says of its version, and take a version's notes from the changelog.
+"""Check that all files state the same version, and read its notes from the changelog.
 
-The version is in `pyproject.toml`; `CITATION.cff`, the changelog and the tag must say the same.
+The version is in `pyproject.toml`; `CITATION.cff`, the changelog and the tag must agree with it.
 """
 
 import re
@@ -17,7 +17,7 @@ UNRELEASED = "unreleased"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """What each file says; `noted`, `day` and `notes` are the changelog's first section."""
+    """The version in each file; `noted`, `day` and `notes` are the changelog's first section."""
 
     version: str
     cited: str | None
@@ -44,7 +44,7 @@ def read(root: Path) -> Words:
 
 
 def problems(words: Words, tag: str | None = None) -> list[str]:
-    """Where the words disagree; a `tag` must be that of the version, and the version be dated."""
+    """List the disagreements; with a `tag` it must match the version, which must have a date."""
     found = []
     if words.cited != words.version:
         found.append(f"CITATION.cff says version {words.cited}, expected {words.version}")
@@ -57,7 +57,7 @@ def problems(words: Words, tag: str | None = None) -> list[str]:
     if words.cited_day != (None if words.day == UNRELEASED else words.day):
         found.append(
             f"CITATION.cff says date-released: {words.cited_day}, CHANGELOG.md {words.day}; "
-            "write the same day, or no line as long as it is unreleased"
+            "write the same day, or leave the line out while it is unreleased"
         )
     if tag and tag != f"v{words.version}":
         found.append(f"the tag is {tag}, expected v{words.version}; set the version or the tag")

@@ -1,8 +1,8 @@
 """An Arc Pro B70 by SergiioB (MIT): MTP with vLLM's XPU build, two fine-tuned targets.
 
-The folder is a copy of the repository's results. Two of its files hold the same coordinates, a
-length of the prompt and one of the answer, without and with MTP: medians of five requests, a rate
-being the tokens after the first over the time after the first.
+The folder is a copy of the repository's results. Two of its files have the same coordinates (length
+of prompt and answer) without and with MTP. Rates are medians of five requests: tokens after the
+first over the time after the first.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ ONCE = "One request at this length; five at the others."
 
 
 def transcribe(folder: Path) -> Json:
-    """Every coordinate that was measured without and with MTP."""
+    """Transcribe every coordinate that was measured without and with MTP."""
     found = documents(folder, "results/**/*matrix-20260809*summary.json", DIGEST)
     return described(__file__, [row for path in TARGETS for row in _rows(path, found[path])])
 

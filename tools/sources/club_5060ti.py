@@ -1,7 +1,7 @@
 """One and two RTX 5060 Ti by aicatalyst-team (MIT): MTP with llama.cpp, two targets.
 
-The folder is a copy of the project's records. One card has four prompts, twice each, without and
-with MTP; two cards have a table with one run a line.
+The folder is a copy of the project's records. One card ran four prompts twice each, without and
+with MTP. Two cards have a table with one run per line.
 """
 
 import re
@@ -31,7 +31,7 @@ TABLE, TABLE_DIGEST = (
 PLAIN = "data/results/seed-qwen35-9b-nomtp-1x5060ti-20260519.json"
 MTP = "data/results/seed-qwen35-9b-mtp-1x5060ti-20260519.json"
 TASKS = {"short-chat": "chat", "code-generate": "code", "agent-tool": "tools"}
-# Lines of the table with the same build, context and length of the answer.
+# Selects lines of the table with equal build, context and answer length.
 SAME = {"context_tokens": "8192", "runtime_version": "9190-b64739ea3"}
 _ACCEPTED = re.compile(r"acceptance ([0-9.]+)")
 

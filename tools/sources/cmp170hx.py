@@ -1,8 +1,8 @@
 """Two modified CMP 170HX by Ciender (Apache-2.0): Qwen3.6-27B with SGLang, MTP of 3 steps.
 
-The folder is a copy of the repository's tables: records of the card sold with 10 GB, which has 40
-now, and the page on that sold with 8 GB, which has 64. Their memory was changed and their clocks
-differ: each is a device of its own. A rate is 1000 over the mean time of a token, of one stream.
+The folder is a copy of the repository's tables: records of the card sold with 10 GB, which now has
+40, and the page about the card sold with 8 GB, which now has 64. Memory and clocks were modified,
+so each is a separate device. A rate is 1000 over the mean time per token of one stream.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ PAGE, PAGE_DIGEST = (
     "5ff3a43e0411273fbc3c776382368a6c3f00fa403f48bd648c1864367297f286",
 )
 MODEL = {"name": "Qwen3.6-27B", "architecture": "dense", "parameters_b": 27}
-# The page of the second card states neither the version of the engine nor the file of weights.
+# The second card's page states neither the engine's version nor the quantisation.
 ENGINES = {"10g": {"version": "0.5.16"}, "8g": {}}
 TARGETS = {"10g": MODEL | {"quantisation": "INT8"}, "8g": MODEL}
 ALL_ACCEPTED = "The page records 4.00 tokens a round in every cell."
@@ -33,7 +33,7 @@ OFF, ON = "MTP-disabled", "MTP-enabled"
 
 
 def transcribe(folder: Path) -> Json:
-    """Every cell that ran without and with MTP."""
+    """Transcribe every cell that ran without and with MTP."""
     return described(
         __file__,
         [
@@ -107,7 +107,7 @@ def _of_page(found: Iterable[Line]) -> Iterator[Json]:
 def _pair(
     name: str, off: tuple[str, str], on: tuple[str, str], length: str, facts: Json
 ) -> Iterator[Json]:
-    """A pair; `off` and `on` are a place and a rate each."""
+    """Yield a pair; `off` and `on` are each a place and a rate."""
     card = name.partition("-")[0]
     arm = {
         "id": f"{name}-mtp",

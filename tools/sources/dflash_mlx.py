@@ -1,8 +1,8 @@
 """dflash-mlx by bstnxbt (MIT): DFlash on an Apple M5 Max, five targets at four lengths of answer.
 
-The folder is a copy of the repository's `benchmark/results`. Each file holds three runs without and
-with DFlash, one after the other. The run whose ratio is the median stands for the three: its rates
-divide to the speedup that the source prints.
+The folder is a copy of the repository's `benchmark/results`. Each file has three runs, each without
+and then with DFlash. The run with the median ratio is taken: the quotient of its rates is the
+speedup that the source prints.
 """
 
 from collections.abc import Iterator
@@ -12,16 +12,16 @@ from tools.sources.transcription import Json, described, documents, figure, main
 
 DIGEST = "b320d354eeb2405fe77015b0c3a669766da44c0c4a31ea9bed6887186e1937f2"
 RIG = "apple-m5-max-64gb"
-# The block holds the token that is known and fifteen that are drafted.
+# The block consists of the known token and fifteen drafted ones.
 KNOWN_TOKENS = 1
-# A file that differs from the others of its target in more than the length of the answer.
+# This file differs from others of its target in more than the answer length.
 ODD = "qwen3-5-27b-4bit-8192"
 ODD_NOTE = "A prompt of 92 tokens, where the other lengths of this target had 102."
 ONE_PROMPT = "One prompt, a problem of mathematics."
 
 
 def transcribe(folder: Path) -> Json:
-    """The median run of every file, with the tokens per round."""
+    """Transcribe the median run of every file, with the tokens per round."""
     found = documents(folder, "results/*.json", DIGEST)
     return described(
         __file__, [row for path, report in found.items() for row in _rows(path, report)]

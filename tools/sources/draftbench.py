@@ -1,8 +1,8 @@
-"""draftbench by Alex Ziskind (MIT): which draft for which target, on an Apple M4 Max.
+"""draftbench by Alex Ziskind (MIT): pairs of target and draft on an Apple M4 Max.
 
 The folder is a copy of the repository's `results`. Each file is a sweep of one size of Qwen2.5:
-every quantisation of it without a draft, then with each draft. A pair is compared with the baseline
-of its own target in the same file.
+every quantisation without a draft, then with each draft. A pair is compared with the baseline of
+its target in the same file.
 """
 
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from tools.sources.transcription import Json, dense, described, documents, figur
 
 DIGEST = "30ec132fe7411e0c65ea22ba13a5f752ffc65c14f977e3e339b20410cb944f66"
 RIG = "apple-m4-max-128gb"
-# The source sets neither; these are llama-server's defaults of the month in which it ran.
+# The source sets neither; these were llama-server's defaults in the month of the run.
 DEFAULTS = {"n_max": 16, "p_min": 0.75}
 
 
 def transcribe(folder: Path) -> Json:
-    """Every baseline and every pair of the four sweeps."""
+    """Transcribe every baseline and every pair of the four sweeps."""
     found = documents(folder, "results/*.json", DIGEST)
     return described(__file__, [row for path, sweep in found.items() for row in _rows(path, sweep)])
 

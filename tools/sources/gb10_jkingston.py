@@ -1,7 +1,7 @@
 """A GB10 by jkingston (MIT): Qwen3.8-27B with vLLM, MTP of 2 and 3 tokens.
 
-The folder is a copy of the repository's page with one table. Its last row has another engine and
-another file of weights, and no counterpart without speculation.
+The folder is a copy of the repository's page with one table. Its last row uses another engine and
+other weights, and has no counterpart without speculation.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ COLUMNS = {"short": "Short decode", "code": "Coding decode"}
 
 
 def transcribe(folder: Path) -> Json:
-    """The rows of one file of weights."""
+    """Transcribe the rows with the same weights."""
     found = lines(folder, "README.upstream.md", DIGEST)
     rows = {
         line.cells["Speculation"]: line for line in found if line.cells.get("Checkpoint") == WEIGHTS

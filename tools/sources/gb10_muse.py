@@ -1,7 +1,7 @@
 """A GB10 by djangodevreng (CC BY 4.0): Muse-Glimmer-30B without and with DFlash, 1 to 20 streams.
 
-The folder is a copy of the tables of llama-benchy, one file a test, the same tests for both. A rate
-is that of one stream, the mean of three runs; in the copy the row of a prompt precedes its answers.
+The folder is a copy of llama-benchy's tables, one file per test, with the same tests for both. A
+rate is per stream, the mean of three runs. In the copy, a prompt's row precedes its answers.
 """
 
 import re
@@ -18,7 +18,7 @@ _TEST = re.compile(r"(?P<kind>pp|tg)(?P<tokens>\d+)(?: @ d4)? \(c(?P<streams>\d+
 
 
 def transcribe(folder: Path) -> Json:
-    """Every cell of the six tests with fixed streams."""
+    """Transcribe every cell of the six tests with fixed streams."""
     found = list(lines(folder, "results/muse-glimmer/*/bf16*/0[1-6]-*.md", DIGEST))
     return described(__file__, list(_rows(found)))
 

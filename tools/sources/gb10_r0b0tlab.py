@@ -1,7 +1,7 @@
 """A GB10 by r0b0tlab (MIT): Qwen3.8-27B with vLLM, MTP of 3 tokens and DSpark of 7.
 
-The folder is a copy of the repository's summaries. One of them has a request alone without
-speculation and with both; more requests at once have no counterpart.
+The folder is a copy of the repository's summaries. One of them has a single request without
+speculation and with both methods; concurrent requests have no baseline.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ FILE = "dspark-perf.json"
 
 
 def transcribe(folder: Path) -> Json:
-    """The request alone."""
+    """Transcribe the single request."""
     report = documents(folder, FILE, DIGEST)[FILE]
     alone = report["comparison_vs_mtp_k3"]["dedicated-c1"]
     arms = [

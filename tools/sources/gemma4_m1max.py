@@ -1,7 +1,7 @@
 """An Apple M1 Max by Sunwood-ai-labs (Apache-2.0): DFlash with MLX, Gemma 4's MTP with LiteRT-LM.
 
-The folder is a copy of the repository's tables. DFlash's tokens are counted; those of LiteRT-LM are
-estimated from the length of the text, so that its rates are marked as approximate and stay out of
+The folder is a copy of the repository's tables. DFlash's tokens are counted. LiteRT-LM's tokens are
+estimated from the length of the text, so its rates are marked as approximate and excluded from
 comparisons.
 """
 
@@ -17,12 +17,12 @@ LITERT = {"name": "LiteRT-LM", "version": "0.11.0.dev20260422"}
 QWEN = dense("Qwen3.5-4B", "BF16", 4)
 GEMMA = dense("Gemma 4 31B", "4-bit", 31)
 DRAFTS = {"Qwen3.5-4B": "Qwen3.5-4B-DFlash", "Gemma 4 31B": "gemma-4-31B-it-DFlash"}
-# The block holds the token that is known and fifteen that are drafted.
+# The block consists of the known token and fifteen drafted ones.
 DEPTH = 15
 TASKS = {"math_step": "math", "json_structured": "json", "creative_open": "creative"}
 TASKS |= {"summarize": "summarization", "json": "json", "translation": "translation"}
 TASKS |= {"creative": "creative", "coding": "code"}
-# Files of single prompts: the most tokens of an answer, and what is to be known of the day.
+# Files of single prompts: the token limit of an answer, and a note on the run.
 CASES = {
     "2026-05-06-dflash-contrast-m1-max.md": (256, "One prompt, run once."),
     "2026-05-07-dflash-coding-cases-m1-max.md": (320, "One prompt, run once."),
@@ -31,7 +31,7 @@ CASES = {
         "One prompt, run once, on a machine that was slower by 37 to 49 % than the day before.",
     ),
 }
-# The tables of one metric a line in the order of their file: target, task, prompts, tokens.
+# The tables with one metric per line, in file order: target, task, prompts, tokens.
 SMOKES: tuple[tuple[Json, str | None, Json], ...] = (
     (QWEN, "math", {"prompts": 8, "max_output_tokens": 128}),
     (GEMMA, None, {"prompts": 4, "max_output_tokens": 128, "thinking": True}),
@@ -43,13 +43,13 @@ MATRIX_FILE = "2026-05-06-task-matrix-m1-max.md"
 
 
 def transcribe(folder: Path) -> Json:
-    """Every pair of the tables, those with estimated tokens marked."""
+    """Transcribe every pair of the tables; pairs with estimated tokens are marked."""
     found = list(lines(folder, "benchmarks/*.md", DIGEST))
     return described(__file__, [*_cases(found), *_smokes(found), *_matrix(found)])
 
 
 def _cases(found: Iterable[Line]) -> Iterator[Json]:
-    """A pair a line: single prompts with Qwen3.5-4B."""
+    """Yield a pair per line: single prompts with Qwen3.5-4B."""
     for line in found:
         path = Path(line.path)
         if path.name not in CASES or "case" not in line.cells:
@@ -68,7 +68,7 @@ def _cases(found: Iterable[Line]) -> Iterator[Json]:
 
 
 def _smokes(found: Iterable[Line]) -> Iterator[Json]:
-    """A pair from four lines, a metric each: several prompts."""
+    """Yield a pair per four lines with one metric each: several prompts."""
     metrics = [line for line in found if line.path.endswith(SMOKE_FILE) and "Value" in line.cells]
     metrics = [line for line in metrics if line.cells["Metric"] != "Decoding speedup"]
     names = ("plain", "dflash", "length")
@@ -89,7 +89,7 @@ def _dflash(
     settings: Json,
     note: str | None = None,
 ) -> Iterator[Json]:
-    """A pair; `rates` are the place and the figure without, with, and the tokens of a round."""
+    """Yield a pair; `rates` has a place and figure for both arms and for tokens per round."""
     (plain, tps), (place, drafted), (_, length) = (
         rates[key] for key in ("plain", "dflash", "length")
     )
@@ -106,7 +106,7 @@ def _dflash(
 
 
 def _matrix(found: Iterable[Line]) -> Iterator[Json]:
-    """A pair a line: tasks with LiteRT-LM, whose tokens are estimated."""
+    """Yield a pair per line: tasks with LiteRT-LM, whose tokens are estimated."""
     about = {"qualifier": "about"}
     for line in found:
         if not line.path.endswith(MATRIX_FILE):

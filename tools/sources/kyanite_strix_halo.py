@@ -1,8 +1,8 @@
 """A Strix Halo of 64 GB by KyaniteLabs (MIT): MTP and n-grams with llama.cpp, one large loss.
 
-The folder is a copy of logs of llama-server, one server an arm, the same prompts in the same order.
-A rate is that of the line `eval time`. Of the requests the second to the fifth are taken: the first
-is a warm-up, and those after them count, which is pure repetition.
+The folder is a copy of llama-server logs, one per arm, with the same prompts in the same order.
+Rates are from the line `eval time`. The second to fifth requests are taken: the first is a
+warm-up, and the later ones make the model count, which is pure repetition.
 """
 
 import re
@@ -14,7 +14,7 @@ from tools.sources.transcription import Json, checked, compared, dense, describe
 DIGEST = "da52a93223432aa8e63e99fe1d978f2845f6e465a4fac4e410edc96ff41178cb"
 DENSE, MIXTURE = "results/config-27b-2026-08-21/", "results/ornith-35b-2026-08-21/"
 BOTH = {"method": "other", "note": "MTP and n-grams (ngram-mod) together, up to 12 tokens."}
-# Of each target: its plain log, and those of the arms.
+# For each target: its plain log, and the logs of the arms.
 RUNS: tuple[tuple[str, Json, str, dict[str, Json]], ...] = (
     (
         "27b",
@@ -42,14 +42,14 @@ RUNS: tuple[tuple[str, Json, str, dict[str, Json]], ...] = (
         {f"{MIXTURE}ornith-window-server-A.log": BOTH},
     ),
 )
-# The order of the requests after the warm-up; what the first of them asks is not stated.
+# The requests after the warm-up; the source does not state the task of the first.
 PROMPTS = ((None, 128), ("chat", 200), ("chat", 200), ("chat", 200))
 _RATE = re.compile(r" eval time = .*?, +([0-9.]+) tokens per second")
 _SHARE = re.compile(r"draft acceptance = ([0-9.]+)")
 
 
 def transcribe(folder: Path) -> Json:
-    """The requests of both targets, without and with each way of drafting."""
+    """Transcribe the requests of both targets, without and with each method."""
     found = checked(folder, "results/*-2026-08-21/*-server-*.log", DIGEST)
     logs = {path: held.decode().splitlines() for path, held in found.items()}
     return described(__file__, [row for run in RUNS for row in _rows(logs, *run)])
@@ -86,7 +86,7 @@ def _rows(
 
 
 def _request(logs: dict[str, list[str]], path: str, number: int) -> tuple[str, list[Json]]:
-    """The place of a request in a log, its rate and its acceptance, if anything was drafted."""
+    """Find a request in a log: its place, its rate and, if it drafted, its acceptance."""
     texts = logs[path]
     rates = [(at, match) for at, text in enumerate(texts) if (match := _RATE.search(text))]
     rates = [(at, match) for at, match in rates if "prompt eval" not in texts[at]]

@@ -1,7 +1,7 @@
 """An NVIDIA L4 by hanxiao (Apache-2.0): Qwen3.8-27B with llama.cpp, MTP and DFlash2.
 
-The folder is a copy of the repository's page. Its ladder changes one thing a line, so that two
-lines are taken: MTP on a stock build, like the plain rate, and DFlash2 on a patched one.
+The folder is a copy of the repository's page. Each line of its table changes one thing. Two lines
+are taken: MTP on a stock build, like the plain rate, and DFlash2 on a patched build.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ PATCHED = "Another branch of llama.cpp, whose verification uses another kernel; 
 
 
 def transcribe(folder: Path) -> Json:
-    """The plain rate and two lines of the ladder."""
+    """Transcribe the plain rate and two lines of the table."""
     found = {line.number: line for line in lines(folder, "README.upstream.md", DIGEST)}
     plain, stock, block = found[74], found[44], found[48]
     rate, column = "Decode (tok/s)", "How it was measured"

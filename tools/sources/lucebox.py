@@ -1,8 +1,8 @@
-"""lucebox by Luce-Org (Apache-2.0): DFlash with trees in an engine of their own, on four cards.
+"""lucebox by Luce-Org (Apache-2.0): DFlash with trees in its own engine, on four cards.
 
-The folder is a copy of the project's page of results. The tables that head its sections have a set
-of ten prompts a line, with the mean rates of the target alone and with the draft, and the tokens of
-a round. A tree of 22 to 40 tokens is checked at once, which says nothing of its depth.
+The folder is a copy of the project's page of results. The first table of each section has one line
+per set of ten prompts, with the mean rates of the target alone and with the draft, and the tokens
+per round. A tree of 22 to 40 tokens is checked at once; its depth is not stated.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ TIMES = "*\N{MULTIPLICATION SIGN}"
 QWEN35 = dense("Qwen3.5-27B", "Q4_K_M", 27)
 QWEN36 = QWEN35 | {"name": "Qwen3.6-27B"}
 DRAFT35, DRAFT36 = {"name": "Qwen3.5-27B-DFlash"}, {"name": "Qwen3.6-27B-DFlash"}
-# Words in the heading of a table, and the facts of its section.
+# Words in the heading of a table, and facts about its section.
 SECTIONS: dict[str, Json] = {
     "RTX 5090 Q4_K_M": {
         "rig": "rtx-5090-windows",
@@ -47,12 +47,12 @@ SECTIONS: dict[str, Json] = {
         "budget": 22,
     },
 }
-# Its mean counts two empty answers as no speed.
+# Its mean includes two empty answers as zero.
 SPOILED = "Qwen3.6-27B Q4_K_M"
 
 
 def transcribe(folder: Path) -> Json:
-    """The lines of the tables with both rates and their ratio."""
+    """Transcribe the lines that have both rates and their ratio."""
     return described(
         __file__,
         [

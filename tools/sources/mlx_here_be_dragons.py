@@ -1,7 +1,7 @@
 """An Apple M5 Pro by here-be-dragons-ai (MIT-0): MTP and DFlash2 with mlx-vlm, five tasks.
 
-The folder is a copy of the repository's page, in German. One table has a task a line, without a
-draft and with both. Another holds estimates for a smaller machine, which are not taken.
+The folder is a copy of the repository's page, in German. One table has a task per line, without a
+draft and with both methods. Another table has estimates for a smaller machine, which are skipped.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ BLOCKS = "Blocks of {} tokens."
 
 
 def transcribe(folder: Path) -> Json:
-    """The five lines of one table."""
+    """Transcribe the five lines of one table."""
     found = lines(folder, "README.upstream.md", DIGEST)
     return described(
         __file__, [row for line in found if "ohne Drafter" in line.cells for row in _rows(line)]

@@ -1,7 +1,7 @@
 """An RTX 5090 by Murai Labs (MIT): MTP of 3 tokens with vLLM, three prompts, 1 and 4 streams.
 
-The folder is a copy of the records of both arms. Figures of others that the repository reprints
-are not in it.
+The folder is a copy of the records of both arms, without the figures of other people that the
+repository reprints.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ PLAIN, MTP = "bench/results/armA.json", "bench/results/armC.json"
 
 
 def transcribe(folder: Path) -> Json:
-    """The six cells of both arms."""
+    """Transcribe the six cells of both arms."""
     found = documents(folder, "bench/results/*.json", DIGEST)
     rows: list[Json] = []
     for base, spec in zip(found[PLAIN], found[MTP], strict=True):

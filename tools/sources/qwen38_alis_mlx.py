@@ -1,8 +1,8 @@
 """qwen38_alis_mlx by avlp12 (MIT): MTP and DSpark with Qwen3.8-27B on an Apple M3 Ultra.
 
-The folder is a copy of `results/spec_restate` and `results/exp6_rollback`. A cell `ARM|PROMPT`
-holds the repeats of one arm on one prompt; an arm is compared with the plain arm of the same
-file at the same temperature. Figures from before 2026-08-16 were retracted: these are later ones.
+The folder is a copy of `results/spec_restate` and `results/exp6_rollback`. A cell `ARM|PROMPT` has
+the repeats of one arm on one prompt. An arm is compared with the plain arm of the same file at the
+same temperature. Figures before 2026-08-16 were retracted; these are later.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from tools.sources.transcription import (
 
 DIGEST = "0d1220c9f28b4327530dc57f43739af7af8c4002c61d90b6d405e7456c860f1e"
 RIG = "apple-m3-ultra-512gb"
-# A setting that several files hold is taken from the first of them: most repeats first.
+# A setting in several files is taken from the first. Files with most repeats come first.
 FILES = (
     *("spec_restate/samp_240", "spec_restate/samp_1024"),
     *("spec_restate/gate_240", "spec_restate/gate_1024"),
@@ -35,7 +35,7 @@ KOREAN = "The prompt is in Korean."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceArm:
-    """What an arm's name means; `words` say what the fields of a row cannot."""
+    """The meaning of an arm's name; `words` become the note of its rows."""
 
     temperature: float = 0.0
     method: str = "none"
@@ -75,13 +75,13 @@ ARMS = {
     **dict.fromkeys(("dspark_g", "dspark_carry_g", "dspark_b8"), _dspark()),
     "dspark_rerun_g": _dspark(words=RERUN),
     "dspark_b6": _dspark(words="DSpark, blocks of 6."),
-    # `dspark_best` repeats the first of them, which ran once.
+    # `dspark_best` repeats `dspark_b4`, which ran once.
     **dict.fromkeys(("dspark_best", "dspark_b4"), _dspark(words="DSpark, blocks of 4.")),
 }
 
 
 def transcribe(folder: Path) -> Json:
-    """Every setting once, prompt by prompt."""
+    """Transcribe every setting once, prompt by prompt."""
     found = documents(folder, "*/*.json", DIGEST)
     seen: set[object] = set()
     rows = [row for name in FILES for row in _rows(name, found[f"{name}.json"], seen)]
@@ -89,7 +89,7 @@ def transcribe(folder: Path) -> Json:
 
 
 def _rows(name: str, report: Json, seen: set[object]) -> Iterator[Json]:
-    """The pairs of a file that no file before it has, each prompt's baselines before its pairs."""
+    """Yield a file's pairs that earlier files lack; each pair follows its baseline."""
     bits, cap, cells = report.get("target_bits", 4), report["cap"], report["cells"]
     baselines: set[str] = set()
     for key in sorted(cells, key=lambda each: -len(cells[each])):

@@ -1,9 +1,8 @@
 """Qwen3.8-27B-ROCm by AIwork4me (Apache-2.0): Strix Halo with three engines, Radeon Pro W7900D.
 
-The folder is a copy of the repository's `docs/results`. A cell is one round of one to sixteen
-requests at once. `matrix-714` ran on the Radeon 8060S of a Ryzen AI Max+ PRO 395; `dflash2` on a
-discrete card: its cells have the model in 26 GB of VRAM, and the author's page names a W7900-class
-card.
+The folder is a copy of the repository's `docs/results`. A cell is one batch of one to sixteen
+concurrent requests. `matrix-714` ran on the Radeon 8060S of a Ryzen AI Max+ PRO 395. `dflash2` ran
+on a discrete card: the model takes 26 GB of VRAM, and the author's page names a W7900-class card.
 """
 
 import statistics
@@ -16,7 +15,7 @@ from tools.sources.transcription import Json, dense, described, documents, main,
 DIGEST = "b847c0ca3a47ed49df010ba6653bd3651b393522041494509985501005de69d1"
 HALO, W7900D = "radeon-8060s", "radeon-pro-w7900d"
 LLAMA_CPP = {"matrix-714": "4df29be4f", "dflash2": "5ecbe1ac1"}
-# A stream that ended before half of its 256 tokens: the rates of such a round are not comparable.
+# If a stream ends before half of its 256 tokens, the rates of its batch are not comparable.
 LEAST_TOKENS = 128
 IMPLICIT = (
     "The command names no depth; by an erratum of the author it ran at llama.cpp's default of 3."
@@ -26,7 +25,7 @@ CONTEXT = "The baseline had room for 262144 tokens, this row for 131072."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One file, and what its name says."""
+    """One file, with the facts in its name."""
 
     path: str
     report: Json
@@ -55,13 +54,13 @@ class Cell:
 
     @property
     def doubtful(self) -> bool:
-        """Its author demoted it, or an answer ended far too early."""
+        """Whether the author marked it as degraded, or an answer ended far too early."""
         tokens = [each["completion_tokens"] for each in self.report["client"]["streams"]]
         return bool(self.report["degraded"]) or min(tokens) < LEAST_TOKENS
 
 
 def transcribe(folder: Path) -> Json:
-    """Every sound pair of a cell with speculation and the plain cell of the same load."""
+    """Transcribe every sound cell with speculation and the plain cell with the same load."""
     found = documents(folder, "*/*.json", DIGEST)
     cells = [
         Cell(path=path, report=report)
@@ -72,7 +71,7 @@ def transcribe(folder: Path) -> Json:
 
 
 def _rows(cells: list[Cell]) -> Iterator[Json]:
-    """Each pair after its baseline; a plain cell without a pair says nothing of speculation."""
+    """Yield each cell with speculation after its baseline; unpaired plain cells are dropped."""
     plain = {(c.folder, c.engine, c.streams, c.context): c for c in cells if c.arm == "base"}
     used: set[str] = set()
     for cell in cells:
@@ -86,7 +85,7 @@ def _rows(cells: list[Cell]) -> Iterator[Json]:
 
 
 def _baseline(cell: Cell, plain: Mapping[tuple[str, str, int, int], Cell]) -> Cell | None:
-    """The plain cell of the same load; vLLM's had another context than its DFlash cells."""
+    """The plain cell with the same load; in vLLM's files its context differs from DFlash's."""
     same = (cell.folder, cell.engine, cell.streams)
     return plain.get((*same, cell.context)) or plain.get((*same, 262144))
 
@@ -141,7 +140,7 @@ def _draft(cell: Cell) -> Json | None:
 
 
 def _depth(cell: Cell) -> int | None:
-    """The depth of the command; `None` where it names none."""
+    """The depth in the command, or `None` if it has none."""
     flags = cell.report["server_flags"]
     if cell.engine == "vllm":
         return 7 if cell.arm == "dflash" else 1

@@ -1,8 +1,8 @@
-"""Figures that people posted in public (`reported.json`), a file a source.
+"""Figures that people posted in public (`reported.json`), one file per source.
 
-Only figures are taken: two rates or a ratio with its setting, person, place and date. A guessed
-card or model, a figure that contradicts its own rates and one that stands twice stay out; so does,
-of a source without a licence, what is more than 25 rows. `reported.toml` has the names.
+Only figures are taken: two rates or a ratio with its setting, person, place and date. Entries with
+a guessed card or model, contradictory rates or a repeated figure are left out, and so are rows
+beyond 25 of a source without a licence. `reported.toml` has the names.
 
     python -m tools.sources.reported path/to/folder-of-reported.json
 """
@@ -27,14 +27,14 @@ DAY = "2026-11-26"
 MOST = 25  # rows of a source without a licence
 ROUNDING = 0.02
 SPEC_BENCH = "hemingkx/Spec-Bench"
-# Of Spec-Bench one row a method and task, for the target and the card of its first table.
+# From Spec-Bench, one row per method and task is taken, for its first table's target and card.
 USUAL = {"card": "RTX 3090", "model": "Vicuna-7B-v1.3"}
 HARNESS = "transformers (Spec-Bench harness)"
 UNUSUAL = re.compile(r"question answering|retrieval-augmented")
 WORDS: Json = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 THREAD = re.compile(r"([\w.-]{1,39}/[\w.-]{1,100})#(\d+)")
 REPOSITORY = re.compile(r"([\w.-]+/[\w.-]+)(?: |$)")
-# An engine with its version, without the backend.
+# An engine and its version, without the backend.
 ENGINE = re.compile(
     r"(\w*llama\.cpp(?: fork)?|vLLM|SGLang(?: fork)?|oMLX)(?:.*?\b(b\d+|\d+\.[\d.]+))?"
 )
@@ -42,13 +42,13 @@ WEB_ADDRESS = re.compile(r"(?:https://)?((?:[\w-]+\.)+[a-z]{2,}(?:/[\w.~/#=-]*)?
 
 
 def matching(kind: str, words: str) -> list[str]:
-    """The names of a table of patterns that are in the words."""
+    """Names in a table of patterns whose pattern matches the words."""
     return [name for name, part in WORDS[kind].items() if re.search(part, words)]
 
 
 @dataclass(frozen=True, slots=False, kw_only=True)
 class Reported:
-    """One entry of the list, by its number, with what its words mean."""
+    """One numbered entry of the list, with the meaning of its words."""
 
     number: int
     entry: Json
@@ -72,7 +72,7 @@ class Reported:
 
     @cached_property
     def address(self) -> str | None:
-        """The address of the row, or of its source, where one is stated."""
+        """The address of the row or of its source, or `None`."""
         given = self.entry["url_or_thread"] or ""
         if thread := THREAD.search(given) or THREAD.search(self.source):
             return f"https://github.com/{thread[1].removeprefix('github.com/')}/issues/{thread[2]}"
@@ -89,7 +89,7 @@ class Reported:
 
     @cached_property
     def method(self) -> tuple[str, str | None]:
-        """The method of the vocabulary, and the name of one that it lacks."""
+        """The method in the vocabulary, and the name of a method outside of it."""
         word = self.entry["method"].partition(" ")[0]
         draft = f"{self.entry['draft_name'] or ''} {self.said}"
         for name in ("DSpark", "DFlash2", "PARD"):
@@ -104,7 +104,7 @@ class Reported:
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """What two entries about one measurement share."""
+        """Key by which two entries are the same measurement."""
         rates = (self.baseline_tps, self.spec_tps)
         own = rates if all(rates) else (self.person, self.speedup, self.depth, self.task)
         gpu = WORDS["cards"][self.card].get("gpu")
@@ -112,7 +112,7 @@ class Reported:
 
     @cached_property
     def setting(self) -> tuple[object, ...]:
-        """What tells rows of one source apart that a reader would quote."""
+        """Key by which rows of one source are different settings."""
         return (
             *(self.person, self.card, self.n_cards, self.entry["model"], self.quant),
             *(self.engine, self.method, self.depth, self.draft_name, self.task, self.concurrency),
@@ -126,7 +126,7 @@ def _thinking(said: str) -> bool | None:
 
 
 def reason_out(row: Reported) -> str | None:
-    """Why an entry is no row here."""
+    """The reason to leave an entry out, or `None`."""
     entry = row.entry
     rates = (entry["baseline_tps"], entry["spec_tps"])
     guess = re.compile(WORDS["guess"])
@@ -149,12 +149,12 @@ def reason_out(row: Reported) -> str | None:
 def sorted_out(
     entries: Sequence[Json],
 ) -> tuple[dict[str, list[Reported]], Counter[tuple[str, str]]]:
-    """The rows of each source in their order, and how many stay out by source and reason."""
+    """Return the rows of each source in order, and counts of omitted ones by source and reason."""
     kept: dict[str, list[Reported]] = defaultdict(list)
     out: Counter[tuple[str, str]] = Counter()
     seen: set[tuple[object, ...]] = set()
     rows = [Reported(number=number, entry=entry) for number, entry in enumerate(entries)]
-    # Of a figure that stands twice, the one at first hand.
+    # Of a repeated figure, the first-hand one is kept.
     for row in sorted(rows, key=lambda row: "second-hand" in matching("doubts", row.said)):
         reason = reason_out(row)
         if reason is None and row.key in seen:
@@ -168,7 +168,7 @@ def sorted_out(
 
 
 def quoted(rows: Sequence[Reported]) -> list[Reported]:
-    """All rows under a licence, else 25: each setting once, all kinds in turns, losses by share."""
+    """All rows if licensed, else 25: each setting once, kinds alternating, losses in proportion."""
     source = rows[0].source
     if len(rows) <= MOST or source == SPEC_BENCH or source in WORDS["licences"]:
         return list(rows)
@@ -181,7 +181,7 @@ def quoted(rows: Sequence[Reported]) -> list[Reported]:
 
 
 def _in_turns(rows: Sequence[Reported]) -> list[Reported]:
-    """First the first row of every card, model and method, then the second of each, and so on."""
+    """Interleave: the first row of every card, model and method, then the second, and so on."""
     counts: Counter[object] = Counter()
     placed = []
     whole = (None, "mixed")  # rows over all tasks go first
@@ -218,7 +218,7 @@ def _slug(words: str) -> str:
 
 
 def _draft(row: Reported) -> str | None:
-    """The draft by its name, or what the method says of it."""
+    """The draft's name, else the one in the method."""
     method = row.entry["method"]
     inline = method.partition(" ")[2] if method.startswith("draft-model ") else ""
     name = row.draft_name or inline or row.method[1]
@@ -278,12 +278,12 @@ def _figures(row: Reported) -> Iterator[Json]:
         yield figure("speedup", row.speedup)
     if row.acceptance is not None and "middle taken" not in row.said:
         yield figure("acceptance_rate", row.acceptance)
-    if row.tokens_per_round is not None and row.source != SPEC_BENCH:  # there over all tasks
+    if row.tokens_per_round is not None and row.source != SPEC_BENCH:  # its average
         yield figure("tokens_per_round", row.tokens_per_round)
 
 
 def pair(row: Reported) -> tuple[Json | None, Json]:
-    """The baseline, where its rate is stated, and the row with speculation."""
+    """Return the baseline, or `None` without a stated rate, and the row with speculation."""
     shared = {"rig": rig(row)["id"], "engine": _engine(row), "target": _target(row)}
     method, named = row.method
     task = next((word for part, word in WORDS["tasks"].items() if part in (row.task or "")), None)
@@ -325,7 +325,7 @@ def pair(row: Reported) -> tuple[Json | None, Json]:
 
 
 def rows_of(rows: Sequence[Reported]) -> list[Json]:
-    """Rows with each baseline once, before the first that is compared with it."""
+    """Return the rows with each baseline once, before the first row compared with it."""
     found: list[Json] = []
     bases: dict[str, str] = {}
     for base, spec in map(pair, rows):
@@ -358,7 +358,7 @@ def source_of(name: str, rows: Sequence[Reported], left_out: list[str]) -> Json:
 
 
 def transcribe(folder: Path) -> list[Json]:
-    """A document for each source that has rows."""
+    """Return a document for each source that has rows."""
     (entries,) = transcription.documents(folder, "reported.json", DIGEST).values()
     kept, out = sorted_out(entries)  # type: ignore[arg-type] # the file is a list
     made = []

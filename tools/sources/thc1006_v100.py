@@ -1,8 +1,8 @@
-"""Two Tesla V100 by thc1006 (CC0): DFlash and MTP with Qwen3.6, one result a model and regime.
+"""Two Tesla V100 by thc1006 (CC0): DFlash and MTP with Qwen3.6, one result per model and regime.
 
-The folder is a copy of the repository's flat table of times, one row for each of 40 prompts in each
-of 53 configurations; machine, build and settings are those of the author's page on method. A trial
-is a row, an arm a depth. The texts are not in the copy.
+The folder is a copy of the repository's flat table of times, with a row for each of 40 prompts in
+each of 53 configurations. Machine, build and settings are from the author's page on method. A row
+becomes a trial, a depth an arm. The texts are not in the copy.
 
     python -m tools.sources.thc1006_v100 path/to/thc1006-v100
 """
@@ -24,10 +24,10 @@ from tools.sources.transcription import ROOT, WrongInputError
 
 TABLE = "data/distilled/all_records.csv"
 DIGEST = "2d9a5283bee9ba18ec85ba71a94ee5b2d8db6dc74e3bff5052736b480016a6f0"
-# Explanations and weighing of arguments in prose are what this project calls chat.
+# Explanations and arguments in prose count as chat in this project.
 TASKS = {"factual": "chat", "howto": "chat", "analysis": "chat"}
 CARD = "NVIDIA Tesla V100"
-# Flash attention was on, which is what llama.cpp's default comes to on this card: not an axis.
+# Flash attention was on. That is llama.cpp's default on this card, so it is not recorded.
 RIG = ImportedFacts(
     engine="llama.cpp",
     build=9860,
@@ -44,7 +44,7 @@ RIG = ImportedFacts(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceModel:
-    """What a word of the column `model` means."""
+    """The meaning of a value in the column `model`."""
 
     facts: ImportedFacts
     method: str
@@ -60,13 +60,13 @@ MODELS = {
         facts=ImportedFacts(target="Qwen3.6-35B-A3B", quantisation="UD-IQ4_XS", parameters="35B"),
         method="dflash:n_max={},draft=Qwen3.6-35B-A3B-DFlash-Q8_0.gguf",
     ),
-    # The base model, not the one that was trained to answer.
+    # The base model, not the instruction-tuned one.
     "fd": SourceModel(
         facts=ImportedFacts(target="Qwen3-4B-Base", quantisation="Q4_K_M", parameters="4B"),
         method="dflash:n_max={},draft=Qwen3-4B-DFlash-BF16.gguf",
         cards=1,
     ),
-    # The same model as `dense`, from a file that holds its own head, with a baseline of its own.
+    # The same model as `dense`, from a file with a built-in head, with a separate baseline.
     "mtp": SourceModel(
         facts=ImportedFacts(target="Qwen3.6-27B", quantisation="IQ4_XS", parameters="27B"),
         method="mtp:n_max={}",
@@ -77,7 +77,7 @@ SOURCE = "Hsiu-Chi Tsai (thc1006), https://github.com/thc1006/qwen3.6-speculativ
 
 
 def results(folder: Path) -> Imported:
-    """The result of each model and regime. Raises `WrongInputError` for any other copy."""
+    """Return a result for each model and regime. Raises `WrongInputError` for any other copy."""
     table = given(folder / TABLE)
     if digest([table]) != DIGEST:
         raise WrongInputError(folder)
@@ -110,7 +110,7 @@ def _part(phase: str, model: str, rows: list[dict[str, str]]) -> Part:
 
 
 def _records(rows: list[dict[str, str]]) -> Iterator[Record]:
-    """A record a row, prompts in the author's order; without drafts there are no counters."""
+    """Yield a record per row, in the author's order of prompts; plain rows have no counters."""
     for row in sorted(rows, key=lambda each: (int(each["n_max"]), int(each["prompt_idx"]))):
         drafting = row["config"] != BASELINE
         tokens, accepted = int(row["predicted_n"]), int(row["draft_n_accepted"])
@@ -131,7 +131,7 @@ def _records(rows: list[dict[str, str]]) -> Iterator[Record]:
 
 
 def main() -> None:
-    """Write the results into the collection, and say what they could not hold."""
+    """Write the results into the collection, and print the data that they cannot represent."""
     made = results(Path(sys.argv[1]))
     for each in made.submissions:
         path = result_file.write(each, ROOT / "results" / "community")

@@ -1,7 +1,7 @@
-"""What the scripts of this folder share: input with a known digest, rows, and the file they become.
+"""Shared by the scripts of this folder: check the input's digest, make rows, write the file.
 
 Each script turns one source into `results/published/NAME.json`. It is run once, with a copy of the
-source as its argument, and kept with the digest of that copy, so that every figure can be followed:
+source as its argument, and kept with the digest of that copy, so that every figure is traceable:
 
     python -m tools.sources.draftbench path/to/draftbench
 """
@@ -38,7 +38,7 @@ def digest(folder: Path, pattern: str) -> str:
 
 
 def checked(folder: Path, pattern: str, expected: str) -> dict[str, bytes]:
-    """The files of a source by their path. Raises `WrongInputError` for any other copy."""
+    """Read the files of a source by path. Raises `WrongInputError` for any other copy."""
     found = digest(folder, pattern)
     if found != expected:
         raise WrongInputError(
@@ -51,13 +51,13 @@ def checked(folder: Path, pattern: str, expected: str) -> dict[str, bytes]:
 
 
 def documents(folder: Path, pattern: str, expected: str) -> dict[str, Json]:
-    """The JSON files of a source by their path. Raises `WrongInputError` for any other copy."""
+    """Read the JSON files of a source by path. Raises `WrongInputError` for any other copy."""
     return {path: json.loads(held) for path, held in checked(folder, pattern, expected).items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A row of a table in a text file: its line, the heading above, and its cells by column."""
+    """A table row in a text file: its line, the heading above it, and its cells by column."""
 
     path: str
     number: int
@@ -69,7 +69,7 @@ class Line:
 
 
 def lines(folder: Path, pattern: str, expected: str) -> Iterator[Line]:
-    """The rows of the tables in Markdown and CSV files. Raises `WrongInputError` as above."""
+    """Yield the rows of tables in Markdown and CSV files. Raises `WrongInputError` as above."""
     for path, held in checked(folder, pattern, expected).items():
         texts = held.decode().splitlines()
         yield from _of_csv(path, texts) if path.endswith(".csv") else _of_markdown(path, texts)
@@ -99,7 +99,7 @@ def _of_markdown(path: str, texts: Sequence[str]) -> Iterator[Line]:
 def compared(
     name: str, place: str, rate: Json, arms: Iterable[Json], **shared: object
 ) -> Iterator[Json]:
-    """A baseline, and the rows that are compared with it: `arms` say what is their own."""
+    """Yield a baseline and the rows compared with it; `arms` has the facts that differ."""
     baseline = f"{name}-plain"
     facts = {"kind": "baseline", "method": "none", **shared}
     yield stated(id=baseline, place=place, figures=[rate], **facts)
@@ -119,7 +119,7 @@ def percentage(quantity: str, printed: float) -> Json:
 
 
 def median_figure(quantity: str, repeats: Sequence[float]) -> Json:
-    """The median of repeats, which are printed with it; the repeat itself where there is one."""
+    """The median of repeats, which `as_printed` lists; a single repeat is printed as it is."""
     if len(repeats) == 1:
         return figure(quantity, repeats[0])
     words = f"median of {', '.join(map(str, repeats))}"
@@ -128,12 +128,12 @@ def median_figure(quantity: str, repeats: Sequence[float]) -> Json:
 
 
 def stated(**facts: object) -> Json:
-    """The facts that are known."""
+    """Drop unknown facts."""
     return {name: value for name, value in facts.items() if value not in (None, "", [], {})}
 
 
 def dense(name: str, quantisation: str, parameters_b: float) -> Json:
-    """A target or a draft that uses all its parameters for each token."""
+    """A dense model: it uses all its parameters for each token."""
     return {
         "name": name,
         "architecture": "dense",
@@ -156,7 +156,7 @@ def document(*, source: Json, rigs: Iterable[Json], rows: Iterable[Json], day: s
 
 
 def described(script: str, rows: Iterable[Json]) -> Json:
-    """The document of a script: its rows, with the source and the rigs of the `.toml` beside it."""
+    """The document of a script: its rows, with the source and rigs from its `.toml` file."""
     facts = tomllib.loads(Path(script).with_suffix(".toml").read_text("utf-8"))
     return document(
         source=facts["source"], rigs=facts["rigs"], rows=rows, day=facts["transcribed_on"]
@@ -164,12 +164,12 @@ def described(script: str, rows: Iterable[Json]) -> Json:
 
 
 def main(transcribe: Callable[[Path], Json]) -> None:
-    """Write the file of a source and say how many rows it has."""
+    """Write the file of a source and print its number of rows."""
     write(transcribe(Path(sys.argv[1])))
 
 
 def write(made: Json) -> None:
-    """Write a document as the file of its source, and say how many rows it has."""
+    """Write a document as the file of its source, and print its number of rows."""
     schema = json.loads(SCHEMA.read_bytes())
     path = PUBLISHED / f"{made['source']['id']}.json"
     text = json.dumps(_ordered(made, schema, schema), indent=2, ensure_ascii=False)
@@ -180,7 +180,7 @@ def write(made: Json) -> None:
 
 
 def _ordered(value: Any, part: Json, schema: Json) -> Any:  # noqa: ANN401 - any JSON
-    """The same value with the keys of every object in the order of the schema."""
+    """Sort the keys of every object in the order of the schema."""
     if "$ref" in part:
         part = schema["$defs"][part["$ref"].rpartition("/")[2]]
     if isinstance(value, dict):

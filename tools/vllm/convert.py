@@ -2,8 +2,8 @@
 
     build/vllm/venv/bin/python tools/vllm/convert.py FILE.gguf MODELS_DIRECTORY
 
-Runs in vLLM's own environment. The draft is the target without three layers in its middle: cheaper
-by a tenth, and of another opinion often enough that some drafts are accepted and some are not.
+Runs in vLLM's own environment. The draft is the target without three layers in the middle: it is
+cheaper by a tenth, and differs from the target often enough that some drafts are rejected.
 """
 
 import sys
@@ -21,7 +21,7 @@ def main(gguf: Path, models: Path) -> None:
     source, name = str(gguf.parent), gguf.name
     model = AutoModelForCausalLM.from_pretrained(source, gguf_file=name, dtype=torch.float32)
     tokenizer = AutoTokenizer.from_pretrained(source, gguf_file=name)
-    # The file was read and unpacked: what is written is no longer quantised.
+    # The weights were dequantised on reading, so they are written without a quantisation.
     del model.hf_quantizer
     del model.config.quantization_config
     model.save_pretrained(models / TARGET)

@@ -1,4 +1,4 @@
-"""Start a real vLLM on this machine: small, one server per mode of speculation."""
+"""Start a real vLLM on this machine with a small model, one server per mode of speculation."""
 
 import json
 import os
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "vllm"
 MODEL = "SmolLM2-135M-Instruct"
 DRAFT = "SmolLM2-135M-Instruct-pruned-3"
-# The mode's name is the name of its folder of captures; its value is vLLM's own configuration.
+# From a mode, which also names its folder of captures, to vLLM's configuration.
 SPECULATION: dict[str, dict[str, object] | None] = {
     "none": None,
     "ngram": {
@@ -32,8 +32,8 @@ SYNTHETIC = {"rejection_sample_method": "synthetic"}
 PLUGIN = "synthetic_acceptance"
 STARTUP_TIMEOUT_S = 240
 STOP_TIMEOUT_S = 30
-# One gigabyte of cache. One thread, wherever it finds room: threads that wait for each other spin,
-# and on a busy machine a token then takes a second. The n-gram drafter has threads of its own.
+# One gigabyte of cache. One thread, not bound to a core: waiting threads spin, so that on a busy
+# machine a token would take a second. The n-gram drafter has its own threads.
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "NUMBA_NUM_THREADS": "1",
@@ -48,13 +48,13 @@ ENVIRONMENT = {
 def command(mode: str, *, build: Path = BUILD, length: float | None = None) -> list[str]:
     """The command line without a port, to be started in the folder of the models.
 
-    With a `length`, a round yields this many tokens, whatever the draft is worth.
+    With a `length`, a round yields this many tokens, whatever the draft proposes.
     """
     speculation = SPECULATION[mode]
     if speculation is not None and length is not None:
         speculation = {**speculation, **SYNTHETIC, "synthetic_acceptance_length": length}
     words = [str(build / "venv" / "bin" / "vllm"), "serve", MODEL, "--host", "127.0.0.1"]
-    # Processors without bfloat16 take four times as long for a prompt in it.
+    # With bfloat16, a prompt takes four times as long on processors that lack it.
     words += ["--dtype", "float32", "--max-model-len", "2048", "--max-num-seqs", "4"]
     words += ["--enforce-eager", "--no-enable-prefix-caching", "--enable-per-request-metrics"]
     if speculation is not None:
@@ -64,7 +64,7 @@ def command(mode: str, *, build: Path = BUILD, length: float | None = None) -> l
 
 
 def started(mode: str, *, build: Path = BUILD) -> list[str]:
-    """The command line for whoever starts it in another folder, and chooses the port."""
+    """The command line with full paths and a `{port}`, to be started in any folder."""
     models = {name: str(build / "models" / name) for name in (MODEL, DRAFT)}
     whole = [models.get(word, word) for word in command(mode, build=build)]
     whole = [word.replace(f'"{DRAFT}"', f'"{models[DRAFT]}"') for word in whole]
@@ -73,7 +73,7 @@ def started(mode: str, *, build: Path = BUILD) -> list[str]:
 
 @contextmanager
 def running(build: Path, mode: str, *, length: float | None = None) -> Iterator[str]:
-    """The base address of a server in that mode, which ends with the block."""
+    """Run a server in that mode until the block ends; yields its base address."""
     port = free_port()
     log = build / f"{mode}{length or ''}.log"
     with log.open("wb") as output:
@@ -94,13 +94,13 @@ def running(build: Path, mode: str, *, length: float | None = None) -> Iterator[
 
 
 def variables(build: Path) -> dict[str, str]:
-    """The environment with its programs first: vLLM starts a compiler that is there."""
+    """The environment with vLLM's programs first on the path: it needs a compiler from there."""
     path = os.pathsep.join((str(build / "venv" / "bin"), os.environ.get("PATH", os.defpath)))
     return {**os.environ, **ENVIRONMENT, "PATH": path}
 
 
 def plugin(build: Path) -> dict[str, str]:
-    """What lets vLLM find the plugin: installed by hand below the build, for its own servers."""
+    """Install the plugin below the build; return the environment in which vLLM finds it."""
     folder = build / "plugins"
     facts = folder / f"{PLUGIN}-1.dist-info"
     facts.mkdir(parents=True, exist_ok=True)
@@ -118,7 +118,7 @@ def free_port() -> int:
 
 
 def ask(base_url: str, path: str) -> bytes:
-    """The body of the answer to a GET."""
+    """Send a GET request and return the body of the response."""
     with closing(HTTPConnection(urlsplit(base_url).netloc, timeout=300)) as connection:
         connection.request("GET", path)
         return connection.getresponse().read()
@@ -141,7 +141,7 @@ def wait_until_healthy(base_url: str, server: subprocess.Popen[bytes], log: Path
 
 
 def stop(server: subprocess.Popen[bytes]) -> None:
-    """Ends the server, which ends its workers; those that it leaves behind share its group."""
+    """Stop the server, which stops its workers; kill the rest of its process group."""
     server.terminate()
     try:
         server.wait(STOP_TIMEOUT_S)

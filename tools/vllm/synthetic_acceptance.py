@@ -1,9 +1,9 @@
-"""Lets vLLM for processors accept as many drafted tokens as configured.
+"""Let vLLM on CPUs accept a configured number of drafted tokens.
 
-A plugin of vLLM, for tests. vLLM reads `synthetic_acceptance_length`, makes it rates by position,
-drafts, verifies and counts; only the choice is missing in its kernel for processors (0.32), which
-stops with "Synthetic acceptance not supported with CPU sampling". This is that choice, for greedy
-requests, as vLLM's kernel for graphics cards makes it.
+A vLLM plugin for tests. vLLM reads `synthetic_acceptance_length`, turns it into rates by position,
+drafts, verifies and counts. Only its CPU kernel (0.32) cannot choose the accepted tokens and stops
+with "Synthetic acceptance not supported with CPU sampling". This plugin chooses them, for greedy
+requests, as vLLM's GPU kernel does.
 """
 
 from itertools import pairwise
@@ -16,12 +16,12 @@ compiled = vars(cpu_triton_utils)[KERNEL]
 
 
 def register() -> None:
-    """Take the place of the kernel, before vLLM binds it."""
+    """Replace the kernel before vLLM binds it."""
     setattr(cpu_triton_utils, KERNEL, choose)
 
 
 def choose(*given: Any, **more: Any) -> None:  # noqa: ANN401 - tensors, in the order of the kernel
-    """Write the tokens of a round: those accepted, then the target's own."""
+    """Write the tokens of a round: the accepted ones, then the target's own."""
     output, ends, drafted, argmax, bonus, is_greedy, _longest, uniform, rates, *_ = given
     if rates is None:
         compiled(*given, **more)

@@ -1,4 +1,4 @@
-"""Print the path of the weights for vLLM: a preset, with the values that llama.cpp has, too."""
+"""Print the path of the weights for vLLM: a preset with the same values as for llama.cpp."""
 
 import sys
 

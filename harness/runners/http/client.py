@@ -1,7 +1,7 @@
-"""The HTTP client of every runner that asks a server: JSON, one connection for each request.
+"""The HTTP client of all server runners: JSON, one connection for each request.
 
-One deadline covers a whole answer, however slowly its bytes arrive. httpx and http.client have
-timeouts for single reads only, so this adds one small class to the standard library.
+One deadline covers a whole answer, however slowly its bytes arrive. httpx and http.client only have
+timeouts for single reads, so this adds one small class to the standard library.
 """
 
 import http.client
@@ -29,7 +29,7 @@ _WEB_PAGE = "a web page, not the answer of a server for models"
 
 
 class ServerError(Exception):
-    """A server gave no answer that can be used."""
+    """A server gave no usable answer."""
 
 
 class ServerSilentError(ServerError):
@@ -50,7 +50,7 @@ class ServerRefusedError(ServerError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerAddress:
-    """A server on this machine. `api` is the path of its OpenAI routes, `root` what is before."""
+    """A server on this machine. `api` is the path of its OpenAI routes, `root` its prefix."""
 
     host: str
     port: int
@@ -65,7 +65,7 @@ class ServerAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """A server's address, its API key if any, and the seconds that a whole answer may take.
+    """A server's address, its API key if any, and the time limit of a whole answer in seconds.
 
     Every method raises `ServerSilentError` or `ServerRefusedError`.
     """
@@ -90,7 +90,7 @@ class Client:
         return True
 
     def software(self, path: str) -> str | None:
-        """What the server calls itself in the header of an answer."""
+        """The server's name for itself in the header of an answer."""
         with self._asked("GET", path, None) as response:
             return response.getheader("Server")
 
@@ -99,7 +99,7 @@ class Client:
             return as_json(_whole(response, path), path)
 
     def lines(self, path: str, body: Json) -> Iterator[bytes]:
-        """The lines of a streamed answer, each as soon as it is there."""
+        """The lines of a streamed answer, each as soon as it arrives."""
         with self._asked("POST", path, body) as response:
             yield from _lines(response, path)
 
@@ -159,7 +159,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Reads(io.RawIOBase):
-    """Reads of a socket, each of which may take the time that is left until a deadline."""
+    """Reads from a socket, each limited to the time left until a deadline."""
 
     def __init__(self, sock: socket.socket, until_s: float) -> None:
         self._sock = sock
@@ -182,7 +182,7 @@ class _Reads(io.RawIOBase):
 
 
 def _lines(response: http.client.HTTPResponse, path: str) -> Iterator[bytes]:
-    """Lines without their ends: each of the three that event streams may use."""
+    """Lines without their ends, which may be any of the three kinds in event streams."""
     held, read, halved = bytearray(), 0, False
     while piece := response.read1(_PIECE):
         read += len(piece)
@@ -193,7 +193,7 @@ def _lines(response: http.client.HTTPResponse, path: str) -> Iterator[bytes]:
         for other in others:
             yield bytes(held)
             held = bytearray(other)
-        halved = piece.endswith(b"\r")  # a \r\n may come in two pieces
+        halved = piece.endswith(b"\r")  # a \r\n may be split between two pieces
     yield bytes(held)
 
 
@@ -211,7 +211,7 @@ def _too_large(path: str) -> ServerSilentError:
 
 
 def as_json(text: str, path: str) -> Json:
-    """The answer to a path as JSON. Raises `ServerSilentError` if it is something else."""
+    """The answer to a path as JSON. Raises `ServerSilentError` if it is not JSON."""
     try:
         return parsed(text)
     except ValueError as error:
@@ -233,7 +233,7 @@ def parsed(text: str) -> Json:
 
 
 def one_line(text: str) -> str:
-    """The server's message: `error.message` of its JSON, or the start of whatever it sent."""
+    """The server's message: `error.message` of its JSON, or else the start of its text."""
     try:
         message = json.loads(text)["error"]["message"]
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -1,11 +1,11 @@
-"""Count the rounds of an answer from what its server counted, in the answer or on its metrics page.
+"""Count the rounds of an answer from its server's counts, in the answer or on its metrics page.
 
-The format counts `output_tokens = 1 + accepted + rounds`. Engines count the accepted tokens of the
-last round, too, that are not in the output: vLLM verifies a whole draft and then cuts at the limit,
-llama.cpp counts a whole draft in which the answer ended. Those are taken off here. Their number
-follows from two bounds: rounds cannot be fewer than those that drafted (at least the drafted tokens
-over the method's depth), nor than the chunks of token ids after the first, since no engine sends
-the tokens of one round in two chunks.
+The format counts `output_tokens = 1 + accepted + rounds`. Engines also count accepted tokens of the
+last round that are not in the output: vLLM verifies a whole draft and then cuts at the limit,
+llama.cpp counts a whole draft in which the answer ended. Those are subtracted here. Their number
+follows from two bounds: there are at least as many rounds as rounds that drafted (at least the
+drafted tokens over the method's depth), and at least as many as chunks of token ids after the
+first, since no engine splits the tokens of a round into two chunks.
 """
 
 import re
@@ -19,9 +19,9 @@ _LINE = re.compile(
     r"^(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(?P<labels>[^}]*)\})?\s+(?P<value>\S+)", re.MULTILINE
 )
 _POSITION = re.compile(r'position="(\d{1,3})"')
-_MOST = 2**53  # beyond it a float is not a count
+_MOST = 2**53  # beyond this, floats cannot count
 _LONGEST_DRAFT = 256
-# The same counters under the names of the engines that have them.
+# Each engine's names for the same counters.
 _PREFIXES = ("llamacpp:spec_decode", "vllm:spec_decode", "mistralrs_speculative")
 _ROUNDS = ("num_drafts", "drafts")
 _DRAFTED = ("num_draft_tokens", "draft_tokens", "draft_tokens_proposed")
@@ -33,8 +33,8 @@ _BY_POSITION = ("num_accepted_tokens_per_pos", "accepted_tokens_per_pos")
 class Counted:
     """Speculation in one answer, as its engine counts it.
 
-    `steps` are the rounds that drafted, `histogram` has them by accepted length, `lengths` what
-    each of them drafted, `depth` is what the server was started with.
+    `steps` are the rounds that drafted, `histogram` has them by accepted length, `lengths` has the
+    drafted tokens of each, `depth` is the depth that the server was started with.
     """
 
     drafted: int
@@ -49,8 +49,8 @@ class Counted:
 class Counters:
     """One reading of a metrics page: rounds that drafted, tokens drafted and accepted so far.
 
-    `accepted_at[i]` counts the rounds in which draft token i was accepted; empty where the page
-    does not count by position.
+    `accepted_at[i]` counts the rounds in which draft token i was accepted; empty if the page does
+    not count by position.
     """
 
     rounds: int
@@ -59,7 +59,7 @@ class Counters:
     accepted_at: tuple[int, ...] = ()
 
     def since(self, earlier: "Counters") -> Counted:
-        """The counts of the one answer between an earlier reading and this one."""
+        """The counts of the single answer between an earlier reading and this one."""
         before = earlier.accepted_at + (0,) * (len(self.accepted_at) - len(earlier.accepted_at))
         at = [now - then for now, then in zip(self.accepted_at, before, strict=True)]
         rounds = self.rounds - earlier.rounds
@@ -76,8 +76,8 @@ def by_length(rounds: int, accepted_at: Sequence[int]) -> tuple[int, ...] | None
     """Rounds that drafted, by accepted length.
 
     A round that accepted k tokens accepted positions 0 to k - 1, so the rounds that accepted
-    exactly k are those that accepted position k - 1 and not position k. `None` where the counts do
-    not fall from position to position.
+    exactly k are those that accepted position k - 1 and not position k. `None` if the counts
+    increase from one position to the next.
     """
     reached = (rounds, *accepted_at, 0)
     exactly = [here - further for here, further in pairwise(reached)]
@@ -85,7 +85,7 @@ def by_length(rounds: int, accepted_at: Sequence[int]) -> tuple[int, ...] | None
 
 
 def read_counters(text: str) -> Counters | None:
-    """The speculation counters in a metrics page; `None` if there are none, or no counts."""
+    """The speculation counters in a metrics page; `None` if they are missing or not counts."""
     values: dict[str, float] = {}
     positions: dict[int, float] = {}
     seen = set[tuple[str, str | None]]()
@@ -94,7 +94,7 @@ def read_counters(text: str) -> Counters | None:
         if name is None:
             continue
         value, place = _count(match["value"]), (match["name"], match["labels"])
-        if value is None or place in seen:  # no count, or one that is stated twice
+        if value is None or place in seen:  # not a count, or a duplicate
             return None
         seen.add(place)
         position = _POSITION.search(match["labels"] or "")
@@ -120,7 +120,7 @@ def _bare(name: str) -> str | None:
 
 
 def _count(text: str) -> float | None:
-    """A counter's value, which may be written as 3.0 or 1e3; `None` for a word, NaN or infinity."""
+    """A counter's value, such as 3.0 or 1e3; `None` for a word, NaN or infinity."""
     try:
         value = float(text)
     except ValueError:
@@ -141,9 +141,10 @@ def totals(
     chunk_tokens: Sequence[int] = (),
     depth: int | None = None,
 ) -> Totals:
-    """The sums of an answer. `page` is what the metrics page counted, if that was read, too.
+    """The totals of an answer. `page` has the counts of the metrics page, if that was read, too.
 
-    `depth` is what was asked for. Counts by which a round accepted more are not of this answer.
+    `depth` is the requested depth. Counts with more accepted tokens in a round are rejected: they
+    are not this answer's.
     """
     if counted is None:
         return Totals(decode_ms=decode_ms)
@@ -163,13 +164,13 @@ def totals(
         accepted_histogram=_histogram(counted, rounds, cut, chunk_tokens),
         drafted_histogram=_drafted(counted, rounds),
         metrics_drafted=page.drafted if page and differs else None,
-        # In the format's way of counting, too, so that what differs is not only that.
+        # Also in the format's way of counting, so that only a real difference shows.
         metrics_accepted=max(page.accepted - cut, 0) if page and differs else None,
     )
 
 
 def agree(page: Counted, counted: Counted) -> bool:
-    """Whether a metrics page counted the same drafts as an answer states."""
+    """Whether a metrics page counted the same drafts as the answer."""
     return (page.drafted, page.accepted) == (counted.drafted, counted.accepted)
 
 
@@ -179,7 +180,7 @@ def cut_off(counted: Counted, output_tokens: int, chunk_tokens: Sequence[int]) -
     steps = counted.steps or 0
     if counted.depth and counted.steps is None:
         steps = -(-counted.drafted // counted.depth)
-        if steps - rounds > counted.depth:  # more than a round can accept: its depth is another
+        if steps - rounds > counted.depth:  # more than a round can accept: the real depth differs
             steps = 0
     fewest = max(steps, len(chunk_tokens) - 1, 0)
     return min(max(0, fewest - rounds), counted.accepted)
@@ -188,7 +189,7 @@ def cut_off(counted: Counted, output_tokens: int, chunk_tokens: Sequence[int]) -
 def _histogram(
     counted: Counted, rounds: int, cut: int, chunk_tokens: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """Rounds by accepted length; `None` where that of one of them is not known."""
+    """Rounds by accepted length; `None` if the length of any round is unknown."""
     if not counted.accepted:
         return (rounds,)
     if counted.histogram is None or counted.steps is None:
@@ -208,7 +209,7 @@ def _histogram(
 
 
 def _drafted(counted: Counted, rounds: int) -> tuple[int, ...] | None:
-    """Rounds by drafted length; `None` where it is not known what each of them drafted."""
+    """Rounds by drafted length; `None` if the length of any round is unknown."""
     lengths = counted.lengths
     if lengths is None or sum(lengths) != counted.drafted or len(lengths) > rounds:
         return None

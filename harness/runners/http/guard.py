@@ -1,7 +1,7 @@
 """End a server whose harness was killed: a small process that outlives the harness by a moment.
 
 A killed process cannot clean up: its server would hold memory, a port and a log folder
-indefinitely. The guard reads a pipe from the harness; if it closes without a message, the harness
+indefinitely. The guard reads a pipe from the harness; if that closes without a message, the harness
 has died.
 """
 
@@ -13,7 +13,7 @@ import sys
 import time
 from contextlib import suppress
 
-# For `Popen`, beside `start_new_session`, which Windows does not know: Ctrl-C is this program's.
+# For `Popen`: keeps Ctrl-C from the child on Windows, which ignores `start_new_session`.
 NEW_GROUP: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 _ENDED = b"ended"
 _TERMINATION_S = 5.0
@@ -25,7 +25,7 @@ class Guard:
 
     def __init__(self, server_pid: int, *, folder: str) -> None:
         """Start the guard; `folder` holds the server's log."""
-        # It imports the standard library only, so it starts within milliseconds.
+        # It imports only the standard library, so it starts within milliseconds.
         self._process = subprocess.Popen(  # noqa: S603 - this file, with our own interpreter
             [sys.executable, "-I", "-S", __file__, str(server_pid), folder],
             stdin=subprocess.PIPE,
@@ -60,10 +60,10 @@ def _main() -> None:
 
 
 def _end(group: int, how: str) -> None:
-    """Send a signal to the server and what it started; `0` only asks whether anything is left."""
+    """Send a signal to the server and its children; `0` only checks whether any are left."""
     if os.name == "posix":
         os.killpg(group, 0 if how == "0" else getattr(signal, how))
-    elif how == "SIGTERM":  # Windows has no groups: this ends the server and all below it at once
+    elif how == "SIGTERM":  # Windows has no groups: this ends the server and its children at once
         command = ["taskkill", "/F", "/T", "/PID", str(group)]
         with suppress(OSError):
             subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - Windows' own

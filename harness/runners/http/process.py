@@ -44,7 +44,7 @@ def is_taken(port: int) -> bool:
 
 @dataclass(slots=True)
 class ServerProcess:
-    """A server that this program started, and only that one."""
+    """A server that this program started."""
 
     program: Path
     arguments: Sequence[str]
@@ -58,7 +58,7 @@ class ServerProcess:
         return self._process.pid
 
     def log(self) -> str:
-        """All that it has printed, without the keys that it was given."""
+        """Everything that it has printed, without its keys."""
         path = Path(self._folder.name) / "log"
         return without_keys(path.read_text("utf-8", "replace"), self.arguments)
 
@@ -66,13 +66,13 @@ class ServerProcess:
         return self._process.poll() is None
 
     def wait_until_ready(self, limit_s: float, *, ask: Callable[[], object]) -> Failure | None:
-        """Wait until the server is ready, and end it if it fails, takes too long or is interrupted.
+        """Wait until the server is ready; end it if it fails, takes too long or is interrupted.
 
-        `ask` sends it a request, and raises as a client does until it is ready.
+        `ask` sends it a request, and raises like a client until it is ready.
         """
         until = time.monotonic() + limit_s
         with ExitStack() as undo:
-            undo.callback(self.end)  # after Ctrl-C, too: nothing else knows of this server yet
+            undo.callback(self.end)  # even after Ctrl-C: nothing else could end this server yet
             while time.monotonic() < until:
                 if death := self.death(loading=True):
                     return death
@@ -86,7 +86,7 @@ class ServerProcess:
             return failure_in_log(self.log(), otherwise="timed-out", what=what)
 
     def end(self) -> None:
-        """End it and what it started: SIGTERM first, then SIGKILL."""
+        """End it and its children: SIGTERM first, then SIGKILL."""
         self._signal("SIGTERM")
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_LIMIT_S)
@@ -104,7 +104,7 @@ class ServerProcess:
             _end_tree(self.pid)
 
     def death(self, *, loading: bool = False) -> Failure | None:
-        """Why it died, if it did; if it was killed while `loading`, it ran out of memory."""
+        """Why it died, or `None`; SIGKILL while `loading` means that it ran out of memory."""
         code = self._process.poll()
         if code is None:
             return None
@@ -115,7 +115,7 @@ class ServerProcess:
         return failure_in_log(self.log(), otherwise=otherwise, what=what)
 
     def death_soon(self) -> Failure | None:
-        """Why it died, waiting a moment for a process that is just dying."""
+        """Why it died, after a short wait for a process that is just dying."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_DYING_S)
         return self.death()
@@ -131,10 +131,10 @@ def _end_tree(pid: int) -> None:
 
 
 def start(program: Path, arguments: Sequence[str], *, port: int) -> ServerProcess:
-    """Start a program as a server. Raises `OSError` when it cannot be started at all."""
+    """Start a program as a server. Raises `OSError` if it cannot be started."""
     folder: TemporaryDirectory[str] = TemporaryDirectory(
         prefix="draftmap-server-",
-        ignore_cleanup_errors=True,  # on Windows a program that is ending still has its log open
+        ignore_cleanup_errors=True,  # on Windows an ending program still has its log open
     )
     with (Path(folder.name) / "log").open("wb") as stream:
         process = subprocess.Popen(  # noqa: S603 - the program that the user named

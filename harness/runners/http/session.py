@@ -1,8 +1,8 @@
-"""The session of every runner that asks servers; a subclass starts a server and asks it.
+"""The session of all server runners; a subclass starts a server and asks it.
 
-Servers cache prompts, and with some n-gram methods all earlier answers. What one arm or block has
-seen must not help the next, so the harness starts a new server for each arm in each block. Where
-arms take turns prompt by prompt, one server keeps no prompts and answers for all of them.
+Servers cache prompts, and with some n-gram methods all earlier answers. The cache of one arm or
+block must not help the next, so the harness starts a new server for each arm in each block. Where
+arms alternate prompt by prompt, one server answers for all of them and keeps no prompts.
 """
 
 import time
@@ -32,13 +32,13 @@ _NOT_FOUND = 404
 _TOO_MANY = 429
 _SERVER_ERROR = 500
 WARM_UP_OUTPUT_TOKENS = 24
-# Not a prompt of a suite: a method with a cache must not see one before it is timed.
+# Not a prompt of a suite: a method with a cache must not see those before they are timed.
 WARM_UP_TEXT = "Name the seven days of the week, then the twelve months, one per line."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """A server that answers. All but `client` is there if the harness started it."""
+    """A server that answers. Fields other than `client` are set if the harness started it."""
 
     client: Client
     process: ServerProcess | None = None
@@ -54,9 +54,9 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerRequest:
-    """One prompt to be answered for an arm. `alone` says that nothing else is asked meanwhile.
+    """One prompt to be answered for an arm. `alone` means that no other request is in flight.
 
-    `depth` is how deep the request says to draft, where one server answers for all arms.
+    `depth` is the request's draft depth if one server answers for all arms.
     """
 
     arm: ArmPlan
@@ -74,7 +74,7 @@ ServerT = TypeVar("ServerT", bound=Server)
 
 
 class ServerSession(ABC, Generic[ServerT]):
-    """A session with at most one started server, that of the current arm. Failures are values."""
+    """A session with at most one started server, the current arm's. Failures are values."""
 
     def __init__(self, campaign: Campaign) -> None:
         """Start nothing yet."""
@@ -93,24 +93,24 @@ class ServerSession(ABC, Generic[ServerT]):
 
     @abstractmethod
     def _ask(self, server: ServerT, prompt: ServerRequest) -> Generation:
-        """One answer. Raises what the client raises, or `BadAnswerError`."""
+        """Get one answer. Raises what the client raises, or `BadAnswerError`."""
 
     @abstractmethod
     def _margins(
         self, server: ServerT, prompt: ServerRequest, known: Generation
     ) -> tuple[float, ...] | None:
-        """How sure the plain model was of each token, from a second, untimed answer.
+        """The baseline's margin for each token, from a second, untimed answer.
 
-        Probabilities cost time on the server, so the timed answer goes without them. `None` when
-        the second answer differs: then the model does not repeat itself. Raises as `_ask` does.
+        Probabilities cost time on the server, so the timed answer has none. `None` if the second
+        answer differs: then the model does not repeat itself. Raises as `_ask` does.
         """
 
     def _rejection(self, server: ServerT, arm: ArmPlan) -> Failure | None:  # noqa: ARG002 - a hook
-        """Why a server cannot be that of an arm."""
+        """Why a server cannot measure an arm; `None` if it can."""
         return None
 
     def _offers(self, server: ServerT) -> str:  # noqa: ARG002 - a hook
-        """Advice for a server without such a page or model."""
+        """Advice for a request to a missing page or model."""
         return ""
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
@@ -145,11 +145,11 @@ class ServerSession(ABC, Generic[ServerT]):
         return run_concurrently(requests, concurrency, answer)
 
     def probe(self) -> Probes | None:
-        """A server does not time single steps."""
+        """Return nothing: a server does not time single steps."""
         return None
 
     def rest(self) -> None:
-        """End the server of an arm: the memory may be needed for another engine's."""
+        """End the server of an arm: another engine's may need the memory."""
         if not self._shared:
             self.close()
 
@@ -160,7 +160,7 @@ class ServerSession(ABC, Generic[ServerT]):
             server.process.end()
 
     def _server_of(self, arm: ArmPlan, block: int) -> ServerT | Failure:
-        """The server of an arm in a block: the one whose turn it is, a shared one, or a new one."""
+        """The server of an arm in a block: the running or shared one, or a new one."""
         turn = ("", 0) if self._shared else (arm.id, block)
         if self._started is not None and self._turn == turn:
             return self._started
@@ -180,7 +180,7 @@ class ServerSession(ABC, Generic[ServerT]):
         return warm_up if isinstance(warm_up, Failure) else found
 
     def _warm_up(self, server: ServerT, arm: ArmPlan) -> Generation | Failure:
-        """One generation that does not count; on a failure the server is ended."""
+        """Discard one generation; on a failure the server is ended."""
         generation = self._asked(server, self._warm_up_of(arm))
         if isinstance(generation, Failure):
             self.rest()
@@ -207,7 +207,7 @@ class ServerSession(ABC, Generic[ServerT]):
         generation = self._asked(server, prompt)
         if isinstance(generation, Failure):
             return generation.given_up_after(server.client.limit_s)
-        if drawn is not None:  # no text to compare others with
+        if drawn is not None:  # sampled texts are not compared
             return generation
         if arm.role == "baseline" and alone and request.prompt not in self._references:
             self._references.add(request.prompt)
@@ -228,16 +228,16 @@ class ServerSession(ABC, Generic[ServerT]):
         return next((d.model.name for d in self._campaign.drafts if d.model.id == draft), None)
 
     def _sampling(self, block: int) -> Sampling | None:
-        """How a block's tokens are drawn; `None` takes the likeliest."""
+        """The sampling of a block's tokens; `None` takes the likeliest."""
         settings = self._campaign.settings
         if settings.temperature is None:
             return None
         return Sampling(temperature=settings.temperature, seed=settings.sampling_seed + block)
 
     def _failure(self, server: ServerT, error: ServerError) -> Failure:
-        """What an exchange that went wrong means; a server that died says why itself.
+        """The failure behind an error; the log of a server that died has the reason.
 
-        Whatever comes next gets a fresh server, unless this one only refused.
+        The next request gets a fresh server, unless this one only refused.
         """
         failure = failure_of(error, server.client, offers=self._offers(server))
         if server.process and isinstance(error, ServerSilentError) and not error.late:
@@ -252,10 +252,10 @@ def run_concurrently(
     concurrency: int,
     answer: Callable[[TrialRequest], Generation | Failure],
 ) -> Iterator[FinishedRequest]:
-    """Each request with its answer, as soon as it has one.
+    """Yield each request with its answer, as soon as it ends.
 
     `answer` is called in threads, at most `concurrency` at a time and in the order of `requests`.
-    If the caller stops early, no more start, and it does not wait for those in flight.
+    If the caller stops early, no more requests start, and those in flight are not awaited.
     """
     began = time.perf_counter()
 
@@ -275,7 +275,7 @@ def run_concurrently(
 
 
 def failure_of(error: ServerError, client: Client, *, offers: str) -> Failure:
-    """What an exchange that went wrong means: of the server, the request or the time."""
+    """The failure behind an error: of the server, the request or the time."""
     match error:
         case ServerSilentError(late=True):
             return Failure(reason="timed-out", detail=str(error))

@@ -12,12 +12,12 @@ from schemas.codec import Json
 
 T = TypeVar("T")
 Count = Annotated[int, Meta(ge=0)]
-TokenId = Annotated[int, Meta(ge=-(2**31), lt=2**31)]  # digests take 32 bits of each
+TokenId = Annotated[int, Meta(ge=-(2**31), lt=2**31)]  # digests use 32 bits of each
 Milliseconds = Annotated[float, Meta(ge=0, le=1e15)]
 
 
 class BadAnswerError(ServerError):
-    """An answer that lacks what it must have, or contradicts itself."""
+    """An answer that lacks required data, or contradicts itself."""
 
 
 def count(values: Mapping[str, Json], name: str) -> int | None:
@@ -53,7 +53,7 @@ class _Position(Struct, frozen=True):
 def margins(listed: Json, *, tokens: int) -> tuple[float, ...] | None:
     """Log probability of each token minus the runner-up's, which is the difference of logits.
 
-    `None` where there are not two candidates for each of this many tokens.
+    `None` unless there are two candidates for each of `tokens` tokens.
     """
     try:
         positions = msgspec.convert(listed, tuple[_Position, ...])
@@ -65,7 +65,7 @@ def margins(listed: Json, *, tokens: int) -> tuple[float, ...] | None:
 
 
 def read_as(kind: type[T], answer: Json, *, what: str) -> T:
-    """An answer as a type. Raises `BadAnswerError` naming the field that is missing or wrong."""
+    """Convert an answer to a type. Raises `BadAnswerError` naming a missing or wrong field."""
     try:
         return msgspec.convert(answer, kind)
     except msgspec.ValidationError as error:
@@ -73,7 +73,7 @@ def read_as(kind: type[T], answer: Json, *, what: str) -> T:
 
 
 def require_plain(drafted: int | None) -> None:
-    """Raise `BadAnswerError` when the server of an arm without speculation drafted."""
+    """Raise `BadAnswerError` if the server of an arm without speculation drafted."""
     if drafted:
         raise BadAnswerError(
             f"the baseline's server drafted {drafted} tokens itself; give one that was started "

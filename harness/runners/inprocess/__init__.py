@@ -10,13 +10,13 @@ from harness.runners.options import ConnectionOptions
 
 
 def connect(options: ConnectionOptions) -> Adapter:
-    """The engine in a child process, so that a crash of it does not end this one."""
+    """The engine in a child process, so that its crash does not end this one."""
     limit_s = options.answer_limit_s
     return Adapter(open=partial(IsolatedSession, open_in_process, answer_limit_s=limit_s))
 
 
 def open_in_process(campaign: Campaign) -> Session:
-    """Load the target in the process that calls this. Raises `HarnessError`."""
+    """Load the target in the calling process. Raises `HarnessError`."""
     try:
         # Importing the binding loads the engine; only the process that runs it should.
         from harness.runners.inprocess.session import LlamaSession  # noqa: PLC0415

@@ -1,7 +1,7 @@
 """Step a model: one context with one reused batch, one sequence, greedy choices.
 
-A timed step does nothing but the step: tokens are written into the batch through numpy views,
-logits are read in place, and a rollback is checked.
+A timed step has little overhead: tokens are written into the batch through numpy views, logits are
+read in place, and a rollback is checked.
 """
 
 import ctypes
@@ -25,12 +25,12 @@ _FLASH = {
     "off": llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED,
     "on": llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED,
 }
-_BF16 = 30  # the binding names all of ggml's types but this one
+_BF16 = 30  # the binding lacks only this one of ggml's types
 _OTHER_REMEDY = "lower --context, or change --cache-type-k, --cache-type-v or --flash-attention"
 
 
 class DecodeError(Exception):
-    """The engine refused a step; the text is its return code in words."""
+    """The engine refused a step; the message explains its return code."""
 
 
 class RollbackError(Exception):
@@ -45,9 +45,9 @@ class Context:
     ) -> None:
         """Reserve a context for the campaign's tokens, with at most `outputs` logit rows a step.
 
-        Contexts with the same name are alike: the state of one fits the other.
+        Contexts with the same name are interchangeable: the state of one fits the other.
 
-        Raises `MachineError` when the memory for it cannot be had.
+        Raises `MachineError` if there is not enough memory.
         """
         self.name = name
         self.weights = weights
@@ -70,7 +70,7 @@ class Context:
         llama_cpp.llama_free(self.ctx)
 
     def prefill(self, tokens: Sequence[int]) -> int:
-        """Replace the whole text by these tokens; the greedy choice after the last of them."""
+        """Replace the whole text by these tokens; return the greedy choice after the last."""
         self.clear()
         last = len(tokens) - 1
         for start in range(0, len(tokens), self._batch_tokens):
@@ -80,12 +80,12 @@ class Context:
         return self._choices(1)[0]
 
     def step(self, tokens: Sequence[int]) -> list[int]:
-        """Feed tokens after the held text; the greedy choice after each of them."""
+        """Feed tokens after the held text; return the greedy choice after each."""
         self._feed(tokens, logits_from=0)
         return self._choices(len(tokens))
 
     def advance(self, tokens: Sequence[int]) -> int:
-        """Feed tokens after the held text; the greedy choice after the last of them."""
+        """Feed tokens after the held text; return the greedy choice after the last."""
         self._feed(tokens, logits_from=len(tokens) - 1)
         return self._choices(1)[0]
 
@@ -98,7 +98,7 @@ class Context:
         self.held = length
 
     def try_truncate(self, length: int) -> bool:
-        """Like `truncate`, but says whether the engine could."""
+        """Like `truncate`, but return whether the engine could."""
         try:
             self.truncate(length)
         except RollbackError:
@@ -110,7 +110,7 @@ class Context:
         self.held = 0
 
     def state_bytes(self) -> int:
-        """How large a copy of the held text's state is."""
+        """The size of a copy of the held text's state."""
         size: int = llama_cpp.llama_state_seq_get_size(self.ctx, _SEQUENCE)
         return size
 
@@ -122,7 +122,7 @@ class Context:
         return bytes(memoryview(buffer)[:written])
 
     def restore(self, state: bytes, *, tokens: int) -> bool:
-        """Replace the text by one of `tokens` tokens whose state was saved; whether it worked."""
+        """Replace the text by a saved state of `tokens` tokens; return whether it worked."""
         self.clear()
         source = ctypes.cast(ctypes.c_char_p(state), ctypes.POINTER(ctypes.c_uint8))
         if not llama_cpp.llama_state_seq_set_data(self.ctx, source, len(state), _SEQUENCE):
@@ -134,7 +134,7 @@ class Context:
         return self.weights.is_end(token)
 
     def logits(self, count: int) -> NDArray[np.float32]:
-        """The first `count` rows of the last step; they change with the next one."""
+        """The first `count` rows of the last step; the next step overwrites them."""
         return self._rows[:count]
 
     def margins(self, count: int) -> list[float]:
@@ -176,7 +176,7 @@ class Context:
 
 
 def with_default_attention(settings: RunSettings) -> RunSettings:
-    """The settings with the engine's usual attention, which a server gives a draft, too."""
+    """The settings with the engine's default attention, which servers use for drafts, too."""
     return replace(settings, kv_type_k="f16", kv_type_v="f16", flash_attention="auto")
 
 

@@ -1,4 +1,4 @@
-"""Draft tokens: one drafter per method, and instruments that know the baseline's answer."""
+"""Draft tokens: a drafter for each method, and instruments that know the baseline's answer."""
 
 import random
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ _ROUNDING = 1e-9
 
 
 class NoDrafter:
-    """The baseline: nothing is proposed, every round is a single step."""
+    """The baseline: it proposes nothing, so every round is a single step."""
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:  # noqa: ARG002
         return []
 
 
 class PromptLookupDrafter:
-    """Proposes what followed the same tokens the last time. Each generation has its own."""
+    """Proposes the tokens that followed the same n-gram before. Each generation has its own."""
 
     def __init__(self, *, n_max: int, ngram_min: int, ngram_max: int) -> None:
         self._n_max = n_max
@@ -27,7 +27,7 @@ class PromptLookupDrafter:
         self._seen: dict[tuple[int, ...], int] = {}
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:
-        """The tokens after the latest earlier occurrence of the longest tail of the text."""
+        """The tokens after the latest earlier occurrence of the text's longest known tail."""
         self._extend(text[len(self._tokens) :])
         for length in reversed(self._lengths):
             start = self._seen.get(tuple(self._tokens[-length:]))
@@ -48,8 +48,8 @@ class PromptLookupDrafter:
 class OracleDrafter:
     """An instrument: proposes the known answer, changed so that a set share of it is right.
 
-    Each place of an answer is left right with the given probability, independently, so that the
-    true acceptance is known. As with a real draft, a place is right or wrong whatever the depth.
+    Each position of an answer is right with the given probability, independently, so that the true
+    acceptance is known. As with a real draft, a position is right or wrong at any depth.
     Drafting costs nothing.
     """
 
@@ -64,7 +64,7 @@ class OracleDrafter:
         ]
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:
-        """What the baseline wrote next, some of it replaced by the token before it in number."""
+        """The baseline's next tokens, some of them replaced by the token with the previous id."""
         return self._proposed[len(text) : len(text) + min(limit, self._n_max)]
 
 
@@ -72,8 +72,8 @@ class OracleDrafter:
 class ScriptDrafter:
     """Proposes drafts that yield `length` tokens a round on average.
 
-    The number accepted alternates between the two whole ones around it, so that the mean is exact.
-    Drafting costs nothing.
+    The number of accepted tokens alternates between the two nearest integers, so that the mean is
+    exact. Drafting costs nothing.
     """
 
     reference: Sequence[int]
@@ -96,7 +96,7 @@ class ModelDrafter:
     """A small model proposes one token after another; accepted ones stay in its state.
 
     Its context holds exactly the prompt; reading it took `prompt_ms`. With a script it does the
-    same work and proposes what the script says.
+    same work but proposes the script's tokens.
     """
 
     context: Context
@@ -126,7 +126,7 @@ class ModelDrafter:
         return draft
 
     def _forget_rejected(self, text: Sequence[int]) -> None:
-        """Roll back to what is part of the text; its last token is always fed again."""
+        """Roll back to the common prefix with the text, whose last token is always fed again."""
         most = min(len(self._fed), len(text) - 1)
         while self._agreed < most and self._fed[self._agreed] == text[self._agreed]:
             self._agreed += 1

@@ -31,7 +31,7 @@ def clear() -> None:
 
 
 def offloaded_layers() -> int | None:
-    """Layers that the last model put on the GPU, if the log says so; it counts the output layer."""
+    """Layers of the last model on the GPU, output layer included; `None` if not logged."""
     found = _OFFLOADED.findall(text())
     return int(found[-1]) if found else None
 
@@ -41,7 +41,7 @@ def text() -> str:
 
 
 def last_error() -> str:
-    """The last line with the reason of a failure, else with an error, else the last line."""
+    """The last line with a failure's reason, else with an error, else the last line."""
     return failures.last_line(text())
 
 
@@ -50,5 +50,5 @@ def out_of_memory() -> bool:
 
 
 def reason(otherwise: Reason) -> Reason:
-    """The reason of a failure: out of memory if the log says so, else the one given."""
+    """The reason of a failure: out of memory if the log says so, else the given one."""
     return "out-of-memory" if out_of_memory() else otherwise

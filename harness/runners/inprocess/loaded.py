@@ -1,4 +1,4 @@
-"""Load a target and its draft models, each when the first arm needs it, and make drafters."""
+"""Load a target and its draft models, each on first use, and make drafters."""
 
 from collections.abc import Sequence
 
@@ -15,13 +15,13 @@ from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 
 
 class LoadedModels:
-    """A target with `gpu_layers` layers on the GPU, and the drafts that arms needed so far.
+    """A target with `gpu_layers` layers on the GPU, and the drafts used so far.
 
-    `drafts` holds their contexts by draft id. Close it before the next one is loaded.
+    `drafts` holds their contexts by draft id. Close these models before loading others.
     """
 
     def __init__(self, campaign: Campaign, states: PromptStates, *, gpu_layers: int) -> None:
-        """Load the target. Raises `HarnessError` when model or context cannot be had."""
+        """Load the target. Raises `HarnessError` if model or context cannot be loaded."""
         self.gpu_layers = gpu_layers
         self._campaign = campaign
         self._states = states
@@ -38,12 +38,12 @@ class LoadedModels:
             raise
 
     def draft_layers(self, arm: ArmPlan) -> int | None:
-        """Layers of the arm's draft that are on the GPU, if it has a draft and they are known."""
+        """Layers of the arm's draft on the GPU; `None` without a draft or if unknown."""
         context = self.drafts.get(arm.method.draft or "")
         return context.weights.resident_layers if context else None
 
     def load_draft(self, arm: ArmPlan) -> Failure | None:
-        """Load the draft that an arm needs, if it needs one; why not, if it cannot be had."""
+        """Load the draft that an arm needs, if any; return the failure if that is impossible."""
         draft = arm.method.draft
         if draft is None or draft in self.drafts:
             return None
@@ -61,7 +61,7 @@ class LoadedModels:
         return None
 
     def drafter(self, arm: ArmPlan, prompt: Sequence[int], reference: Sequence[int]) -> Drafter:
-        """A drafter that is ready to follow the prompt.
+        """A drafter that is ready to continue the prompt.
 
         `reference` is the baseline's whole text; only instruments read it. Raises
         `BadInputError` for a method that only a server has.

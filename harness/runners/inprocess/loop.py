@@ -18,7 +18,7 @@ class Target(Protocol):
     """A target model that holds a prefix of the text and can be rolled back."""
 
     def step(self, tokens: Sequence[int]) -> list[int]:
-        """Feed tokens after the held prefix; the greedy choice after each of them."""
+        """Feed tokens after the held prefix; return the greedy choice after each."""
         ...
 
     def truncate(self, length: int) -> None:
@@ -35,7 +35,7 @@ class Target(Protocol):
 
 
 class Drafter(Protocol):
-    """Something that proposes how a text goes on."""
+    """Proposes the next tokens of a text."""
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:
         """At most `limit` tokens to follow the text."""
@@ -44,7 +44,7 @@ class Drafter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
-    """Output tokens of one generation, the margin of each if asked for, and the rounds."""
+    """Output tokens of one generation, their margins if requested, and the rounds."""
 
     tokens: tuple[int, ...]
     margins: tuple[float, ...] | None

@@ -20,9 +20,9 @@ _SHARE_OF_MEMORY = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptState:
-    """A context at the end of a prompt: its greedy choice with margin and logits, and the time.
+    """A context after a prompt: its greedy choice with margin and logits, and the time.
 
-    `prompt_ms` is `None` when no prompt had to be processed.
+    `prompt_ms` is `None` if no prompt had to be processed.
     """
 
     first: int
@@ -34,15 +34,15 @@ class PromptState:
 class PromptStates:
     """Cached states of prompts by the name of their context, up to a number of bytes.
 
-    The first states stay: prompts come in a fixed rotation, so evicting the oldest state would drop
-    each one just before it is needed.
+    The first states are never evicted: prompts come in a fixed rotation, so evicting the oldest
+    state would drop each one just before it is needed.
     """
 
     def __init__(self, budget_bytes: int | None = None) -> None:
-        """Cache at most this many bytes; by default an eighth of the memory that is free now."""
+        """Cache at most this many bytes; by default an eighth of the free memory."""
         available = psutil.virtual_memory().available // _SHARE_OF_MEMORY
         self._left_bytes = min(_MOST_BYTES, available) if budget_bytes is None else budget_bytes
-        # The end of each prompt, and a copy of its state where there was room for one.
+        # The choice after each prompt, and a copy of its state if there was room for one.
         self._states: dict[tuple[str, tuple[int, ...]], tuple[PromptState, bytes | None]] = {}
         self._current: dict[str, tuple[int, ...]] = {}
 

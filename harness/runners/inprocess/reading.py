@@ -1,8 +1,8 @@
-"""Let a draft read what its target wrote, to see which tokens it would have proposed.
+"""Let a draft read its target's answer, to see which tokens it would have proposed.
 
 As long as a round's draft agrees with the target, the draft model has read the target's own text.
-So the greedy choice after each token of that text is what it proposes there (teacher forcing), and
-one pass in wide steps tells what the target would accept in rounds of any depth.
+So its proposal there is its greedy choice after each token of that text (teacher forcing), and one
+pass in wide steps shows which tokens the target would accept in rounds of any depth.
 """
 
 import re
@@ -15,13 +15,13 @@ from harness.runners.base import Agreement
 from harness.runners.inprocess.context import Context, DecodeError
 
 _SHOWN = 20
-_UNSEEN = re.compile(r"\s|\N{REPLACEMENT CHARACTER}")  # in which two ways to print a text differ
+_UNSEEN = re.compile(r"\s|\N{REPLACEMENT CHARACTER}")  # tools print these differently
 
 
 def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: int) -> Agreement:
     """Read an answer in steps of at most `rows` tokens. Raises `HarnessError` if it does not fit.
 
-    A token without text in the draft's vocabulary, or has no room, is bad input.
+    A token beyond the draft's vocabulary, or an answer beyond its context, is bad input.
     """
     _require_room(model, len(prompt) + len(answer))
     _require_known(model, max((*prompt, *answer)))
@@ -40,7 +40,7 @@ def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: 
 
 
 def rendered_prompt(model: Context, prompt: str, *, thinking: bool) -> tuple[int, ...]:
-    """The conversation of a prompt. Raises `BadInputError` for one that is rendered already."""
+    """The conversation of a prompt. Raises `BadInputError` if it is rendered already."""
     words = model.weights
     mark = next(filter(words.is_mark, words.tokens(prompt, begins=False)), None)
     if mark is not None:
@@ -54,13 +54,13 @@ def rendered_prompt(model: Context, prompt: str, *, thinking: bool) -> tuple[int
 def answer_tokens(
     model: Context, tokens: tuple[int, ...] | None, text: str | None
 ) -> tuple[int, ...]:
-    """The tokens of an answer. Raises `BadInputError` where they are not those of its text."""
+    """The tokens of an answer. Raises `BadInputError` if they contradict its text."""
     if tokens is None:
         return tuple(model.weights.tokens(text or "", begins=False))
     _require_known(model, max(tokens))
     own = model.weights.text(tokens)
     shown, stated = (_UNSEEN.sub("", each) for each in (own, text or ""))
-    if stated not in shown and shown not in stated:  # one may lack thoughts or its last tokens
+    if stated not in shown and shown not in stated:  # one may lack thoughts or the last tokens
         raise BadInputError(
             f"the token ids of an answer are {own[:_SHOWN]!r}… to this draft, and its text is "
             f"{(text or '')[:_SHOWN]!r}…: they are of a model with another vocabulary"

@@ -1,6 +1,6 @@
 """Answer a campaign's requests with llama.cpp: one loaded target, drafts as arms need them.
 
-Baseline and speculation share the loaded target, so that arms can take turns prompt by prompt. For
+Baseline and speculation share the loaded target, so that arms can alternate prompt by prompt. For
 an arm with another placement everything else is freed first.
 """
 
@@ -43,7 +43,7 @@ class LlamaSession:
     """A target in memory and the drafts that its arms use. Not safe to share between threads."""
 
     def __init__(self, campaign: Campaign) -> None:
-        """Load the target. Raises `HarnessError` when model or context cannot be had."""
+        """Load the target. Raises `HarnessError` if model or context cannot be loaded."""
         engine_log.capture()
         self._campaign = campaign
         self._arms = {arm.id: arm for arm in campaign.arms}
@@ -64,7 +64,7 @@ class LlamaSession:
         return engine_report(self._at(self._campaign.settings.gpu_layers).target, self._campaign)
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Load what the arm needs beyond what is there, and discard one generation with it."""
+        """Load the arm's draft if it is not loaded yet, and discard one generation with it."""
         began = time.perf_counter()
         plan = self._arms[arm]
         loaded = self._loaded_for(plan)
@@ -93,7 +93,7 @@ class LlamaSession:
         )
 
     def generate(self, request: TrialRequest) -> Generation | Failure:
-        """Run one generation; if the target was loaded for it, after a warm-up."""
+        """Run one generation, after a warm-up if the target was just loaded for it."""
         arm = self._arms[request.arm]
         here = self._loaded
         loaded = self._loaded_for(arm)
@@ -108,7 +108,7 @@ class LlamaSession:
     def agreement(
         self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
     ) -> Agreement:
-        """Where the target itself would have written an answer. Raises `HarnessError`."""
+        """Which tokens of an answer the target itself would have written. Raises `HarnessError`."""
         target = self._at(self._campaign.settings.gpu_layers).target
         self._states.forget(target)
         if isinstance(prompt, str):
@@ -117,7 +117,7 @@ class LlamaSession:
         return read(target, prompt, answer, rows=probes.widest(self._campaign))
 
     def probe(self) -> Probes:
-        """Measure what each loaded draft costs per token."""
+        """Measure the cost per token of each loaded draft."""
         prompt = next(iter(self._prompts.values()))
         loaded = self._at(self._campaign.settings.gpu_layers)
         drafting = []
@@ -125,7 +125,7 @@ class LlamaSession:
             first = self._states.ensure_prompt_state(context, prompt).first
             drafting.append(probes.drafting_cost(context, draft=draft, first=first))
             self._states.forget(context)
-        # The first trial of every prompt is to say how long the prompt took.
+        # The first trial of every prompt must measure the prompt's time.
         self._states.clear()
         self._states.forget(loaded.target)
         return Probes(drafting=tuple(drafting) or None)
@@ -158,10 +158,9 @@ class LlamaSession:
             return Failure(reason=engine_log.reason("load-failed"), detail=str(error))
 
     def _at(self, gpu_layers: int) -> LoadedModels:
-        """The target at a placement; it is loaded again if it has another.
+        """The target at a placement, loaded again if its placement differs.
 
-        Where the arms of the campaign speculate, the drafts come back with it. Raises
-        `HarnessError`.
+        The drafts of arms prepared at this placement are loaded with it. Raises `HarnessError`.
         """
         if self._loaded is not None and self._loaded.gpu_layers == gpu_layers:
             return self._loaded
@@ -198,7 +197,7 @@ class LlamaSession:
         target = loaded.target
         truth = self._truth(loaded, arm, request)
         began = time.perf_counter()
-        # The draft's work on the prompt belongs to the request: a user waits for it too.
+        # The draft's prompt processing is part of the request: a user waits for it, too.
         drafter = loaded.drafter(arm, prompt, truth or ())
         state = self._states.ensure_prompt_state(target, prompt)
         sampler = self._sampler(request, prompt)
@@ -231,7 +230,7 @@ class LlamaSession:
         )
 
     def _sampler(self, request: TrialRequest, prompt: list[int]) -> Sampler | None:
-        """What draws the tokens of a request: every block another text, all arms the same one."""
+        """The sampler of a request: texts differ between blocks, but not between arms."""
         settings = self._campaign.settings
         if settings.temperature is None:
             return None
@@ -239,9 +238,9 @@ class LlamaSession:
         return Sampler(temperature=settings.temperature, key=key)
 
     def _truth(self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest) -> tuple[int, ...]:
-        """Prompt and plain answer, where an arm needs them; empty where not.
+        """Prompt and plain answer if an arm needs them, else empty.
 
-        What the baseline wrote first; generated here, outside any clock, if it did not yet.
+        The answer is the baseline's first one, or generated here, untimed, if there is none yet.
         """
         if not arm.method.scripted:
             return ()
@@ -265,7 +264,7 @@ class LlamaSession:
 
 
 def _waited_ms(prompt_ms: float | None, drafter: Drafter) -> float | None:
-    """Time until the first token, known where every model read the whole prompt."""
+    """Time until the first token; `None` unless every model read the whole prompt."""
     if not isinstance(drafter, ModelDrafter):
         return prompt_ms
     if prompt_ms is None or drafter.prompt_ms is None:

@@ -21,10 +21,10 @@ class _Rows(Target, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampler:
-    """Tokens drawn at a temperature. `key` and position decide each: speculation changes none.
+    """Draws tokens at a temperature. `key` and position decide each: speculation changes none.
 
-    So a draft token is accepted where it is the one that is drawn, and the text has the
-    distribution of plain sampling.
+    So a draft token is accepted if it equals the drawn one, and the text has the distribution of
+    plain sampling.
     """
 
     temperature: float
@@ -39,14 +39,14 @@ class Sampler:
 
 @dataclass(slots=True)
 class SampledTarget:
-    """A target whose choices are drawn; `held` are the tokens of the text that it holds."""
+    """A target whose choices are drawn; `held` is the number of tokens that it holds."""
 
     target: _Rows
     sampler: Sampler
     held: int
 
     def step(self, tokens: Sequence[int]) -> list[int]:
-        """Feed tokens after the held prefix; the token drawn after each of them."""
+        """Feed tokens after the held prefix; return the token drawn after each."""
         self.target.step(tokens)
         first, self.held = self.held + 1, self.held + len(tokens)
         rows = self.target.logits(len(tokens))

@@ -10,7 +10,7 @@ from harness.runners.options import ConnectionOptions
 
 
 def connect(options: ConnectionOptions) -> Adapter:
-    """The binary that the options name. It is searched for when it is used."""
+    """The binary that the options name. It is not searched for before it is used."""
     return Adapter(
         open=partial(LlamaServerSession, options),
         identity=lambda: find(options.binary).identity(),

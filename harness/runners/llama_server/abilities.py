@@ -1,4 +1,4 @@
-"""Read what a llama-server can do from its --help."""
+"""Read the abilities of a llama-server from its --help."""
 
 import re
 from collections.abc import Iterator
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 _FLAG = re.compile(r"(?<![\w-])(--?[A-Za-z][A-Za-z0-9-]*)")
 # ik_llama.cpp indents a flag that has no short name.
 _ENTRY = re.compile(r"^\s{0,10}--?[A-Za-z]")
-# Where the explanation of a flag begins if it is on the flag's own line.
+# The gap before a flag's explanation if that is on the flag's line.
 _GAP = re.compile(r"(?<!\s)\s{2,}+(?=[^\s-])")
 _REMOVED = "argument has been removed"
 _SPEC_TYPE = "--spec-type"
-# Types of which each takes sizes of its own: `--spec-type TYPE:KEY=VALUE`, repeated for a chain.
+# Types with their own sizes: `--spec-type TYPE:KEY=VALUE`, repeated for a chain.
 _STAGES = ":k=v"
 _TYPES = re.compile(r"none(?:[,|] ?[a-z0-9-]+)+")
 _TRACE = re.compile(r"-\s*4: trace")
@@ -19,12 +19,11 @@ _TRACE = re.compile(r"-\s*4: trace")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abilities:
-    """The flags of a binary and the values that its `--spec-type` takes (empty without the flag).
+    """The flags of a binary and the values of its `--spec-type` (empty without the flag).
 
-    `takes_value` holds the flags whose help shows that a value follows, `entries` the names that
-    mean the same flag or its opposite. With `hides_layers` the log states where layers are only
-    from a verbosity of 4 on. `stages`: the sizes of a type are part of the value of `--spec-type`,
-    as in ik_llama.cpp.
+    `takes_value` holds the flags whose help shows a value, `entries` the names for the same flag or
+    its opposite. `hides_layers`: the log states where layers are only from a verbosity of 4 on.
+    `stages`: the sizes of a type are part of the value of `--spec-type`, as in ik_llama.cpp.
     """
 
     flags: frozenset[str]
@@ -44,7 +43,7 @@ class Abilities:
 
 
 def read_help(text: str) -> Abilities:
-    """The abilities that a help text states; empty ones for a text that is not a help text."""
+    """The abilities that a help text states; empty ones for any other text."""
     listed: list[frozenset[str]] = []
     takes_value: set[str] = set()
     spec_types: tuple[str, ...] = ()
@@ -72,7 +71,7 @@ def read_help(text: str) -> Abilities:
 
 
 def _entries(text: str) -> Iterator[str]:
-    """The help of one flag after the other: its line and the indented lines below it."""
+    """The help of each flag: its line and the indented lines below it."""
     entry: list[str] = []
     for line in text.splitlines():
         if _ENTRY.match(line):

@@ -1,4 +1,4 @@
-"""The command line of a llama-server for one arm, in the words that its binary knows."""
+"""The command line of a llama-server for one arm, with flags that its binary knows."""
 
 from dataclasses import dataclass, field
 
@@ -15,11 +15,11 @@ from schemas.vocabulary.methods import LlamaCpp
 
 
 class _RefusedArgumentError(Exception):
-    """A further argument that the harness decides itself."""
+    """A `--server-arg` that the harness decides itself."""
 
 
 class _UnknownToBinaryError(Exception):
-    """The binary has no word for something that the arm needs."""
+    """The binary has no flag for something that the arm needs."""
 
 
 def arguments(
@@ -41,7 +41,7 @@ def arguments(
 
 @dataclass(slots=True)
 class _Words:
-    """The arguments so far, and what the binary understands."""
+    """The arguments so far, and the binary's abilities."""
 
     abilities: Abilities
     argv: list[str] = field(default_factory=list)
@@ -49,13 +49,13 @@ class _Words:
     def need(self, value: object, *names: str) -> None:
         """Add a flag, with its value unless that is `None`.
 
-        Raises `_UnknownToBinaryError` when no name is known.
+        Raises `_UnknownToBinaryError` if the binary knows none of the names.
         """
         if not self.offer(value, *names):
             raise _UnknownToBinaryError(names[0])
 
     def offer(self, value: object, *names: str) -> bool:
-        """Add a flag, with its value unless that is `None`, where the binary knows it."""
+        """Add a flag, with its value unless that is `None`, if the binary knows it."""
         name = self.abilities.first(*names)
         if name is not None:
             self.argv += [name] if value is None else [name, str(value)]
@@ -72,21 +72,21 @@ def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int) -> No
     words.argv += ["-b", str(settings.batch_tokens), "-ub", str(settings.batch_tokens)]
     words.argv += ["-ngl", _layers(layers_of(arm, settings))]
     _default_axes(words, settings)
-    if "--fit" in words.abilities.takes_value:  # without a value it switches fitting on
+    if "--fit" in words.abilities.takes_value:  # without a value it turns fitting on
         words.offer("off", "--fit")
     words.offer(0, "--cache-ram")
     words.offer(None, "--no-webui", "--no-ui")
     words.offer(None, "--metrics")
-    if words.abilities.stages:  # ik_llama.cpp renders a model's own template with this only
+    if words.abilities.stages:  # ik_llama.cpp renders a model's template only with this
         words.offer(None, "--jinja")
     if words.abilities.hides_layers:
         words.argv += ["-lv", "4"]
 
 
 def _default_axes(words: _Words, settings: RunSettings) -> None:
-    """The axes with a usual value are always passed, so that no build's default decides.
+    """Always pass the axes that have a default, so that no build's own default decides.
 
-    A build that does not know one has the usual value. Raises `_UnknownToBinaryError` for others.
+    A build that does not know an axis uses our default. Raises `_UnknownToBinaryError` for others.
     """
     for axis in AXES.values():
         if not axis.server or axis.default is None:
@@ -103,7 +103,7 @@ def _default_axes(words: _Words, settings: RunSettings) -> None:
 
 
 def _axes(words: _Words, settings: RunSettings) -> None:
-    """The axes that someone asked for, and further arguments. Raises `_UnknownToBinaryError`."""
+    """Add the requested axes, and further arguments. Raises `_UnknownToBinaryError`."""
     for axis in AXES.values():
         value = axis.value(settings)
         if not axis.server or axis.default is not None or value is None:
@@ -143,13 +143,13 @@ def _speculation(words: _Words, method: Method, campaign: Campaign) -> None:
 def _sizes(words: _Words, method: Method) -> None:
     for part in parts(method):
         for size, spellings, value in sizes(part):
-            # Some types have no hits to count; one hit is what they all mean then.
+            # Some types have no flag for hits; they always mean one hit.
             add = words.offer if (size, value) == ("min_hits", "1") else words.need
             add(value, *spellings)
 
 
 def _force(words: _Words, method: Method) -> None:
-    """Set the acceptance if the method has one, which takes a draft model."""
+    """Set the acceptance that a method forces, if any, which needs a draft model."""
     if method.length is None:
         return
     if method.draft is None:
@@ -166,7 +166,7 @@ def _with_draft(words: _Words, draft: str, campaign: Campaign) -> None:
 
 
 def _type(words: _Words, *kinds: str) -> None:
-    """Add the types; builds without `--spec-type` know draft models only and need no word."""
+    """Add the types; builds without `--spec-type` know only draft models and need no flag."""
     offered = words.abilities.spec_types
     known = [next((n for n in _flags(kind).types if n in offered), None) for kind in kinds]
     named = [name for name in known if name is not None]
@@ -188,7 +188,7 @@ def _stages(words: _Words, method: Method) -> None:
 
 
 def _flags(kind: str) -> LlamaCpp:
-    """What the builds of llama.cpp call a method and its sizes."""
+    """llama.cpp's names for a method and its sizes."""
     entry = METHODS[kind]
     if entry.llama_cpp is None:
         ours = "; it is one of the in-process runner" if DEFAULT_RUNNER in entry.runners else ""
@@ -197,5 +197,5 @@ def _flags(kind: str) -> LlamaCpp:
 
 
 def _layers(count: int) -> str:
-    """Layers on the GPU; all of them is more than any model has, which every build understands."""
+    """Layers on the GPU; for all, a number above any model's, which every build understands."""
     return "999" if count < 0 else str(count)

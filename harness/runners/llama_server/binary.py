@@ -59,9 +59,9 @@ class Binary:
         return read_free(self._output(_LIST_DEVICES))
 
     def backend(self, campaign: Campaign, stated: str | None) -> Backend:
-        """What computes: by the devices that the build lists, else as `stated` by the user.
+        """The backend: from the devices that the build lists, else as `stated` by the user.
 
-        Raises `BadInputError` where neither is there and the machine has a GPU.
+        Raises `BadInputError` if there is neither and the machine has a GPU.
         """
         gpu_layers = campaign.settings.gpu_layers
         if _LIST_DEVICES in self.abilities.flags or gpu_layers == 0:
@@ -76,7 +76,7 @@ class Binary:
         return "cpu"
 
     def report(self, campaign: Campaign, stated: str | None) -> EngineReport:
-        """Engine and settings, as far as a binary states them before it runs."""
+        """Engine and settings that a binary states before it runs."""
         version, commit, number = read_version(self._output("--version"))
         devices = self.devices()
         return EngineReport(
@@ -126,7 +126,7 @@ def find(path: str | None) -> Binary:
     text = _output(program, "--help")
     abilities = read_help(text)
     if "--port" not in abilities.flags:
-        reason = f" ({text.strip()})" if len(text.strip().splitlines()) == 1 else ""  # a loader's
+        reason = f" ({text.strip()})" if len(text.strip().splitlines()) == 1 else ""  # loader's
         raise BadInputError(
             f"{found} does not answer --help as a llama-server does{reason}; "
             f"name the {engines.SERVER_PROGRAM} of a llama.cpp build with --server-binary"
@@ -148,7 +148,7 @@ def _not_found(path: str | None) -> str:
 
 
 def read_devices(text: str) -> tuple[Device, ...]:
-    """Devices in the output of `--list-devices`; the processor is not among them."""
+    """Devices in the output of `--list-devices`, which omits the processor."""
     return tuple(
         Device(
             name=match["name"],
@@ -161,14 +161,14 @@ def read_devices(text: str) -> tuple[Device, ...]:
 
 
 def read_free(text: str) -> dict[str, int]:
-    """Free memory by device in the output of `--list-devices`, where it is stated."""
+    """Free memory by device in the output of `--list-devices`, if stated."""
     return {match["name"]: int(match["free"]) for match in _DEVICE.finditer(text) if match["free"]}
 
 
 def read_version(text: str) -> tuple[str, str | None, int | None]:
     """Version, commit and build number in the output of `--version`.
 
-    A build outside llama.cpp's own repository calls itself number 1; its commit is its version.
+    A build outside llama.cpp's own repository has number 1; its commit is its version.
     """
     match = _VERSION.search(text)
     if match is None or public_text.version(match[1]) is None:

@@ -23,7 +23,7 @@ _GREEDY: dict[str, Json] = {"temperature": 0, "top_k": 1, "samplers": ["top_k"]}
 
 
 class Timings(Struct, frozen=True, kw_only=True):
-    """What the engine counted and timed; without drafts its answer does not speak of them."""
+    """The engine's counts and times; its answer omits the draft counts without drafts."""
 
     prompt_ms: values.Milliseconds
     predicted_ms: values.Milliseconds
@@ -37,8 +37,8 @@ class Completion(Struct, frozen=True, kw_only=True):
     """One answer: token ids, and the engine's own counters and times.
 
     Builds of early 2026 leave the last tokens out of `tokens` when a round ends at the limit, but
-    count them and their time: `timings.predicted_n` is how many there were. Builds before 2025
-    state with `stopped_limit` what newer ones do with `stop_type`. ik_llama.cpp sends text only.
+    count them and their time: `timings.predicted_n` is the full number. Builds before 2025 have
+    `stopped_limit` instead of `stop_type`. ik_llama.cpp sends only text.
     """
 
     timings: Timings
@@ -49,7 +49,7 @@ class Completion(Struct, frozen=True, kw_only=True):
 
 
 def read_completion(answer: Json) -> Completion:
-    """The completion in an answer. Raises `BadAnswerError` saying what is missing or wrong."""
+    """The completion in an answer. Raises `BadAnswerError` naming missing or wrong data."""
     done = values.read_as(Completion, answer, what="the answer is not a completion")
     listed, stated = len(done.tokens), done.timings.predicted_n
     if not listed and not done.content:
@@ -82,7 +82,7 @@ def rendered(client: Client, text: str, *, thinking: bool = False) -> str:
 
 
 def require_switch(client: Client) -> None:
-    """Raise `BadAnswerError` where the server ignores the template's switch for thinking.
+    """Raise `BadAnswerError` if the server ignores the template's switch for thinking.
 
     Builds before 2025 do not know `chat_template_kwargs`, and a model would always think.
     """
@@ -109,7 +109,7 @@ def completion_request(
     reread: bool = True,
     depth: int | None = None,
 ) -> Json:
-    """The body of a request whose tokens come back as ids; a greedy one without `sampling`.
+    """The body of a request for token ids; greedy without `sampling`.
 
     Without `reread` the server may reuse its cached state of the prompt.
     """
@@ -120,26 +120,26 @@ def completion_request(
         "cache_prompt": not reread,
         "return_tokens": True,
     }
-    if sampling is not None:  # by temperature alone: nothing cuts probabilities off
+    if sampling is not None:  # by temperature alone: no other sampler cuts probabilities off
         drawn: dict[str, Json] = {"temperature": sampling.temperature, "seed": sampling.seed}
         body |= {**drawn, "top_k": 0, "samplers": ["temperature"]}
     if probabilities:
         body["n_probs"] = probabilities
     if depth is not None:
-        body["speculative.n_max"] = depth  # of ik_llama.cpp; 0 drafts nothing
+        body["speculative.n_max"] = depth  # for ik_llama.cpp; 0 drafts nothing
     return body
 
 
 def margins_in(answer: Json) -> tuple[float, ...] | None:
-    """How sure the model was of each token; `None` where a token has no runner-up."""
+    """The margin of each token; `None` if any has no runner-up."""
     listed = part(answer).get("completion_probabilities")
     return values.margins(listed, tokens=len(listed)) if isinstance(listed, list) else None
 
 
 def counted_in(done: Completion, arm: ArmPlan, page: Counted | None) -> Counted:
-    """The draft counters of an answer; an answer without them drafted nothing.
+    """The draft counters of an answer; without them, nothing was drafted.
 
-    Raises `BadAnswerError` where an arm without speculation drafted.
+    Raises `BadAnswerError` if an arm without speculation drafted.
     """
     drafted, accepted = done.timings.draft_n, done.timings.draft_n_accepted
     if not arm.drafts:
@@ -154,7 +154,7 @@ def counted_in(done: Completion, arm: ArmPlan, page: Counted | None) -> Counted:
 def generate(
     client: Client, tokens: tuple[int, ...], prompt: ServerRequest, *, counts: bool
 ) -> Generation:
-    """One generation. `counts` says whether the metrics page can be read for it.
+    """Run one generation. `counts` tells whether the metrics page can be read for it.
 
     Raises what the client raises, or `BadAnswerError`.
     """
@@ -188,7 +188,7 @@ def generate(
 
 
 class _Step(Struct, frozen=True, kw_only=True):
-    """How many tokens of a prompt were read, and in what time."""
+    """The tokens of a prompt that were read, and their time."""
 
     prompt_n: values.Count
     prompt_ms: values.Milliseconds
@@ -199,12 +199,12 @@ class _Stepped(Struct, frozen=True, kw_only=True):
 
 
 def step_times(client: Client, prompt: Sequence[int], widths: Sequence[int]) -> tuple[float, ...]:
-    """Milliseconds in which the server reads this many tokens after a prompt whose state it keeps.
+    """Milliseconds to read this many tokens after a prompt whose state the server keeps.
 
     One logit row is computed for all of them, as in llama-bench. Each timed step follows a
-    discarded one, which begins with another token: what both begin with would not be read again.
+    discarded one that begins with another token: a common beginning would not be read again.
 
-    Raises what the client raises, or `BadAnswerError` where the server reads another number.
+    Raises what the client raises, or `BadAnswerError` if the server reads another number.
     """
     first, second, *_ = (*dict.fromkeys(reversed(prompt)), 0, 1)
     client.post("/completion", completion_request(prompt, 1, reread=False))

@@ -1,4 +1,4 @@
-"""Read how often each draft position was tried and accepted, as ik_llama.cpp states it."""
+"""Read how often each draft position was tried and accepted, from ik_llama.cpp's counts."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -21,9 +21,9 @@ def counted_by_depth(listed: Sequence[ByDepth], stated: Counted) -> Counted:
     """The counts with their histograms.
 
     A round of k accepted tokens is counted at each depth from 1 to k, so the rounds that accepted
-    exactly k are those at depth k without those at depth k + 1; likewise for drafted tokens.
+    exactly k are those at depth k minus those at depth k + 1; likewise for drafted tokens.
 
-    Raises `BadAnswerError` where the counts increase with the depth, or do not add up.
+    Raises `BadAnswerError` if the counts increase with the depth, or do not add up.
     """
     drafted = [entry.draft_n for entry in listed]
     accepted = [entry.draft_n_accepted for entry in listed]

@@ -1,4 +1,4 @@
-"""Start a llama-server for one arm at a free port, and check that it is the one that answers."""
+"""Start a llama-server for one arm at a free port, and check that this server answers."""
 
 import secrets
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from schemas.vocabulary import METHODS
 _PORTS_TO_TRY = 3
 _TAKEN = "couldn't bind"
 _ANY_PORT = 0
-# The value of each of these is a path, an address or a key.
+# Flags whose value is a path, an address or a key.
 _PRIVATE = frozenset({"-m", "-md", "--model-draft", "--spec-draft-model", "--host", "--port", "-a"})
 
 
@@ -42,7 +42,7 @@ def start(
             return started
         failure = started
         if _TAKEN not in failure.detail:
-            # A server that ends at once may lose the line of its log that says so.
+            # A server that ends at once may lose the log line with the reason.
             if not process.is_taken(at):
                 break
             detail = f"{failure.detail}; another program listens at port: {at}"
@@ -61,7 +61,7 @@ def _start(
 
 
 def _is_ours(port: int, name: str) -> None:
-    """Raise what the client raises, until the server with this name is ready."""
+    """Raise like the client until the server with this name is ready."""
     address = ServerAddress(host=process.HOST, port=port)
     client = Client(address=address, limit_s=process.ASK_LIMIT_S)
     client.text("/health")
@@ -70,7 +70,7 @@ def _is_ours(port: int, name: str) -> None:
 
 
 def one_server(campaign: Campaign, options: ConnectionOptions) -> bool:
-    """Whether one start holds all arms: in ik_llama.cpp a request may say how deep to draft."""
+    """Whether one server can answer for all arms: ik_llama.cpp takes the depth with a request."""
     alone = any(arm.concurrency > 1 or arm.gpu_layers is not None for arm in campaign.arms)
     methods = [arm.method for arm in campaign.arms if arm.drafts]
     entry = METHODS[methods[0].type].ik_llama_cpp if methods else None
@@ -81,12 +81,12 @@ def one_server(campaign: Campaign, options: ConnectionOptions) -> bool:
 
 
 def deepest(campaign: Campaign) -> ArmPlan:
-    """The arm with whose arguments one server for all arms is started."""
+    """The arm whose arguments start the one server for all arms."""
     return max(campaign.arms, key=lambda arm: limit(arm.method) or 0)
 
 
 def command_lines(campaign: Campaign, options: ConnectionOptions) -> tuple[str, ...]:
-    """One line for each start; the port, 0 here, is a free one. Raises `BadInputError`."""
+    """One line for each start; the port 0 stands in for a free one. Raises `BadInputError`."""
     binary, lines = find(options.binary), []
     binary.backend(campaign, options.backend)
     shared = campaign.interleaved == "prompt"
@@ -99,7 +99,7 @@ def command_lines(campaign: Campaign, options: ConnectionOptions) -> tuple[str, 
 
 
 def without_places(argv: Sequence[str]) -> tuple[str, ...]:
-    """Arguments fit to be published: places on the disk and addresses are left out."""
+    """Arguments fit for publication, without paths and addresses."""
     shown: list[str] = []
     previous = ""
     for word in argv:

@@ -13,10 +13,10 @@ _SIZE = re.compile(r"(?<!\S)(\S+)\s+(?:model|KV|RS|compute|output) buffer size =
 
 
 def resident_layers(text: str) -> tuple[int | None, int | None]:
-    """Layers of the target and of the draft, if one was loaded, that really are on a GPU.
+    """Layers that really are on a GPU, of the target and of a loaded draft.
 
-    The engine says "offloaded 31/31" also where there is no GPU at all; then every buffer is one
-    of the CPU, and the truth is 0. A build without GPU backends says nothing of layers.
+    The engine logs "offloaded 31/31" even without a GPU; then every buffer is the CPU's, and the
+    true number is 0. A build without GPU backends does not mention layers.
     """
     starts = [match.start() for match in _LOADS.finditer(text)]
     loads = (text[start:end] for start, end in pairwise((*starts, len(text))))
@@ -47,8 +47,8 @@ def in_use(
 ) -> tuple[DeviceMemory, ...] | None:
     """Memory per device, `None` if unknown: the larger of two figures.
 
-    The log names the buffers that were reserved. What each device has less free than before the
-    start also holds the driver's own share, but a process that ended meanwhile hides it.
+    The log names the reserved buffers. The decrease of a device's free memory since the start also
+    includes the driver's share, but is too small if another process ended meanwhile.
     """
     reserved = {name: round(size) for name, size in buffers_mib(text).items()}
     gone = {

@@ -1,7 +1,7 @@
 """Measure through any llama-server binary: a fresh server for every arm in every block.
 
-Only one target fits into most memories, so each arm has the machine to itself for one pass over
-the prompts. Where requests say how deep to draft, one server answers for all arms.
+Most machines have room for only one target, so each arm has the machine to itself for one pass over
+the prompts. If requests can set the draft depth, one server answers for all arms.
 """
 
 import time
@@ -30,7 +30,7 @@ class LlamaServerSession(ServerSession[Server]):
     """One server at a time, started with the arguments of the current arm."""
 
     def __init__(self, options: ConnectionOptions, campaign: Campaign) -> None:
-        """Raises `HarnessError` if there is no binary where the options say."""
+        """Find the binary. Raises `HarnessError` if there is none."""
         super().__init__(campaign)
         self._binary = find(options.binary)
         self._shared = self._shared and self._binary.abilities.stages
@@ -41,7 +41,7 @@ class LlamaServerSession(ServerSession[Server]):
         return self._binary.report(self._campaign, self._limits.backend)
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Start the arm's server once, and discard one generation with speculation on."""
+        """Start the arm's server, and discard one generation with speculation on."""
         self.rest()
         free_mib = self._binary.free_mib()
         prepared = super().prepare(arm)
@@ -83,7 +83,7 @@ class LlamaServerSession(ServerSession[Server]):
         if isinstance(process, Failure):
             return process
         log = process.log()
-        # An incompatible draft is only a line in the log: it is loaded and never used.
+        # The log alone shows an incompatible draft, which is loaded but never used.
         if arm.drafts and reason_in_log(log) == "vocabulary-mismatch":
             process.end()
             return failure_in_log(

@@ -1,4 +1,4 @@
-"""`acceptance` counts a pair whose target is here, or whose answers are in a file."""
+"""`acceptance` counts for a pair with a local target, or with answers in a file."""
 
 import json
 from functools import partial
@@ -127,7 +127,7 @@ def test_kept_answers_are_read_again_without_the_target(models: list[str], tmp_p
     assert again["target"] == alone["target"] == "Big-7B F16"
 
 
-def test_texts_of_anybody_are_read_and_tell_no_task(models: list[str], tmp_path: Path) -> None:
+def test_texts_of_unknown_origin_are_read_without_a_task(models: list[str], tmp_path: Path) -> None:
     mine = lines(tmp_path / "m.jsonl", {"prompt": "Why?", "answer": "one two three four five"})
 
     done = counted(*models, "--answers", mine, "--deepest", "1")
@@ -138,7 +138,7 @@ def test_texts_of_anybody_are_read_and_tell_no_task(models: list[str], tmp_path:
 
 
 class Interrupted(FakeSession):
-    """Ctrl-C comes while the second answer is read."""
+    """Raises Ctrl-C while the second answer is read."""
 
     read = 0
 
@@ -151,7 +151,7 @@ class Interrupted(FakeSession):
         return super().agreement(prompt, tokens, text)
 
 
-def test_ctrl_c_keeps_what_was_read(
+def test_ctrl_c_keeps_the_answers_already_read(
     models: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = Adapter(open=partial(Interrupted, FakeRig()))
@@ -169,7 +169,7 @@ def test_ctrl_c_keeps_what_was_read(
 
 
 class Refusing(FakeSession):
-    """Cannot read a text, as one of another vocabulary."""
+    """Cannot read a text, like a draft with another vocabulary."""
 
     def agreement(
         self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
@@ -193,7 +193,7 @@ def test_an_answer_that_cannot_be_read_is_named(
     assert done.stderr.endswith("Error: answer 2 of 2: an answer has the token 9\n")
 
 
-def test_a_prompt_without_an_answer_is_left_out_and_said(
+def test_a_prompt_without_an_answer_is_left_out_with_a_note(
     models: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = Adapter(open=partial(FakeSession, FakeRig(failing_trials={0: "crashed"})))
@@ -219,7 +219,9 @@ def test_without_any_answer_it_is_not_measured(
     assert "no rounds to count" in done.stderr.splitlines()[-1]
 
 
-def test_models_that_are_no_pair_are_one_line_each(models: list[str], tmp_path: Path) -> None:
+def test_models_that_do_not_form_a_pair_are_one_line_each(
+    models: list[str], tmp_path: Path
+) -> None:
     _, target, _, draft = models
     other = write_gguf(tmp_path / "other.gguf", tokens=[f"x{n}" for n in range(300)])
     copy = tmp_path / "copy.gguf"
@@ -231,7 +233,7 @@ def test_models_that_are_no_pair_are_one_line_each(models: list[str], tmp_path: 
     assert "one draft at a time" in error(counted(target, "-md", draft, "-md", str(copy)))
 
 
-def test_answers_that_are_not_of_this_target_are_one_line_each(
+def test_answers_of_another_target_are_refused_in_one_line_each(
     models: list[str], tmp_path: Path
 ) -> None:
     _, target, _, draft = models

@@ -1,4 +1,4 @@
-"""Rounds that are counted from a draft's agreement are those that decoding with it takes."""
+"""Rounds counted from a draft's agreement equal those of decoding with it."""
 
 import pytest
 from hypothesis import given

@@ -80,7 +80,7 @@ def test_tools_without_parameters_are_refused_when_a_suite_is_read() -> None:
         require_schema(SuitePrompt(id="json-book", task="tools", text="x", schema='[{"a": 1}]'))
 
 
-def test_what_the_core_suite_shows_as_a_call_is_one() -> None:
+def test_an_example_call_of_the_core_suite_is_valid() -> None:
     prompt = next(each for each in load("core").prompts if each.id == "tools-lights-at-home")
     call = '{"name": "set_lamp", "arguments": {"lamp": "hall-1", "brightness_percent": %s}}'
 

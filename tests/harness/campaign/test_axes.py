@@ -1,4 +1,4 @@
-"""Depth of context, sampling, cache and the rest: options, refusals, prompts, what is recorded."""
+"""Options, refusals, prompts and recorded values of context depth, sampling, cache and others."""
 
 import bz2
 import hashlib
@@ -57,13 +57,13 @@ def test_two_prompts_begin_with_different_text_and_one_always_with_the_same() ->
     assert filled("One?", depth=200, size_of=words_in) == one
 
 
-def test_no_paragraph_of_the_filler_stands_twice_and_the_text_stays_as_it_is() -> None:
+def test_the_filler_repeats_no_paragraph_and_its_text_is_fixed() -> None:
     file = resources.files("harness.campaign").joinpath("suites", "filler.txt.bz2")
     data = bz2.decompress(file.read_bytes())
     paragraphs = data.decode().split("\n\n")
 
     assert len(set(paragraphs)) == len(paragraphs) > 300
-    # Results at a depth were measured after this text: another one would be another series.
+    # Results at a depth were measured with this text: another text would start another series.
     assert hashlib.sha256(data).hexdigest() == FILLER
 
 
@@ -74,7 +74,7 @@ def test_a_depth_that_a_prompt_exceeds_or_no_text_reaches_is_refused() -> None:
         filled(QUESTION, depth=10**6, size_of=words_in)
 
 
-def test_prompts_that_may_be_too_long_for_the_least_depth_are_left_out_of_all_and_said() -> None:
+def test_prompts_too_long_for_the_smallest_depth_are_dropped_with_a_note() -> None:
     core = suite.load("core-1")
     said: list[str] = []
 
@@ -111,9 +111,7 @@ def test_all_depths_get_the_context_of_the_deepest() -> None:
         (["--n-cpu-ffn", "0"], "--n-cpu-ffn 0: give a whole number from 1 to 1,024"),
     ],
 )
-def test_a_value_that_does_not_exist_or_fits_no_other_is_refused(
-    given: list[str], said: str
-) -> None:
+def test_unknown_and_incompatible_values_are_refused(given: list[str], said: str) -> None:
     result = CliRunner().invoke(app, ["run", "--runner", "llama-server", "--dry-run", *given])
 
     assert result.exit_code == BadInputError.exit_code
@@ -137,7 +135,7 @@ def test_a_value_that_does_not_exist_or_fits_no_other_is_refused(
         ),
     ],
 )
-def test_what_a_runner_cannot_carry_out_is_refused_with_one_that_can(
+def test_an_unsupported_option_is_refused_and_a_suitable_runner_named(
     runner: str, given: dict[str, object], said: str
 ) -> None:
     with pytest.raises(HarnessError) as caught:
@@ -158,7 +156,7 @@ def test_every_axis_is_a_setting_of_the_format_and_one_of_a_runner() -> None:
     assert {each.name for each in fields(Axes)} == AXES.keys() - {"context_depth_tokens"}
 
 
-def test_a_run_has_the_usual_value_of_every_axis_that_nobody_gave() -> None:
+def test_a_run_has_the_default_of_every_axis_that_was_not_set() -> None:
     assert axis_options.with_defaults(Options()) == {
         name: getattr(campaign().settings, name) for name in AXES if name != "context_depth_tokens"
     }
@@ -186,7 +184,7 @@ def test_depths_are_numbers_each_once_in_order() -> None:
 
 
 @pytest.mark.usefixtures("fake_engine")
-def test_several_depths_are_runs_of_their_own_that_take_turns() -> None:
+def test_several_depths_are_separate_alternating_runs() -> None:
     engine = ChosenEngine(runner="llama-cpp-python", connection=ConnectionOptions())
 
     alone = at_depths([engine], (512,))

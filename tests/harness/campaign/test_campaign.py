@@ -86,7 +86,7 @@ def test_a_first_look_through_a_server_repeats_one_prompt_of_each_task_three_tim
         (Options(quick=True, concurrency=(1, 16)), (), 3),  # as many at once need as many prompts
     ],
 )
-def test_a_first_look_leaves_what_was_chosen(
+def test_a_first_look_keeps_the_chosen_options(
     asked: Options, prompts: tuple[str, ...], blocks: int | None
 ) -> None:
     looked = first_look(asked)
@@ -108,7 +108,7 @@ def test_a_first_look_leaves_what_was_chosen(
         (Options(context_tokens=4096), "custom"),
     ],
 )
-def test_what_changes_the_measurement_makes_the_profile_custom(
+def test_options_that_change_the_measurement_make_the_profile_custom(
     options: Options, expected_profile: str
 ) -> None:
     assert profile(options) == expected_profile
@@ -120,7 +120,7 @@ def test_passes_are_repeated_three_times_since_only_they_show_how_passes_differ(
     assert (served.blocks, served.stopping, len(served.suite.prompts)) == (3, Stopping(), 64)
 
 
-def test_of_many_arms_half_of_the_prompts_run_and_none_is_repeated_where_no_block_is_left() -> None:
+def test_many_arms_halve_the_prompts_and_leave_no_block_for_repeats() -> None:
     depths = tuple(parse(f"prompt-lookup:n_max={depth}") for depth in range(2, 13))
     seven, twelve = campaign(Options(methods=depths[:6])), campaign(Options(methods=depths))
     asked = campaign(Options(methods=depths, tasks=("tools",)))
@@ -143,7 +143,7 @@ def test_through_a_server_arms_take_turns_by_passes_and_a_quick_run_stays_one(
     assert [arm.method.type for arm in built.arms] == ["none", "ngram-simple"]
 
 
-def test_every_draft_gets_an_arm_and_an_id_of_its_own() -> None:
+def test_every_draft_gets_its_own_arm_and_id() -> None:
     built = campaign(drafts=2)
 
     assert [draft.model.id for draft in built.drafts] == ["draft", "draft-2"]
@@ -229,7 +229,7 @@ def test_without_a_draft_the_default_methods_do_without_it(tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_that_no_draft_is_known_is_said_once_the_target_is_there(tmp_path: Path) -> None:
+def test_a_target_without_a_known_draft_is_announced_after_it_is_found(tmp_path: Path) -> None:
     said: list[str] = []
 
     campaign_from(Options(target=str(write_gguf(tmp_path / "own.gguf"))), say=said.append)

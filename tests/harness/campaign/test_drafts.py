@@ -50,11 +50,11 @@ def drafts_used(methods: str, *drafts: ModelFile) -> dict[str, str | None]:
     }
 
 
-def test_a_head_alone_gets_the_draft_of_which_only_its_file_says_what_it_is() -> None:
+def test_a_single_head_method_gets_the_draft_of_unknown_kind() -> None:
     assert drafts_used("dflash", SMALL) == {"dflash-n7": "small"}
 
 
-def test_a_head_is_no_draft_model() -> None:
+def test_a_head_is_not_a_draft_model() -> None:
     with pytest.raises(
         BadInputError, match="not a draft for draft-model: it is for --method eagle3"
     ):
@@ -74,7 +74,7 @@ def test_a_file_of_a_block_drafter_serves_dspark_unless_dflash_is_asked_for() ->
         campaign("dflash dspark", BLOCKS)
 
 
-def test_the_generations_of_dflash_are_told_apart_by_their_names() -> None:
+def test_generations_of_dflash_are_distinguished_by_name() -> None:
     assert drafts_used("dflash dflash2", SECOND, BLOCKS) == {
         "dflash-n7": "blocks",
         "dflash2-n7": "sample-dflash2",
@@ -112,7 +112,7 @@ def test_a_known_target_brings_its_draft_model_for_draft_models_only() -> None:
     assert draft_names(Options(methods=(parse("draft-model"),))) != ()
 
 
-def test_a_draft_that_nobody_named_is_not_what_a_server_loaded() -> None:
+def test_a_server_draft_without_a_name_is_refused() -> None:
     options = Options(methods=(parse("draft-model"),))
 
     assert draft_names(options, RUNNERS["openai"]) == ()

@@ -1,4 +1,4 @@
-"""A campaign lasts about as long as is announced before it."""
+"""A campaign takes about the announced time."""
 
 import math
 from dataclasses import replace
@@ -51,7 +51,7 @@ def test_the_expected_duration_adds_loads_warm_ups_prompts_and_answers() -> None
     assert estimate.token_s == pytest.approx(STEP_S)
 
 
-def test_where_each_arm_has_a_server_it_starts_again_in_every_block() -> None:
+def test_a_server_per_arm_starts_again_in_every_block() -> None:
     built, prompts = _quick()
 
     once = expected(replace(built, interleaved="block"), RATE)
@@ -64,7 +64,7 @@ def test_where_each_arm_has_a_server_it_starts_again_in_every_block() -> None:
     assert thrice.seconds == pytest.approx(3 * block + 5)
 
 
-def test_a_default_run_takes_up_to_a_block_more_where_every_prompt_is_repeated() -> None:
+def test_repeating_every_prompt_adds_up_to_a_block_to_a_default_run() -> None:
     built = campaign()
     once = replace(built, blocks=1, stopping=Stopping())
 
@@ -78,7 +78,7 @@ def test_a_default_run_takes_up_to_a_block_more_where_every_prompt_is_repeated()
     assert whole.seconds == pytest.approx(block.seconds + 2 * block_s)
 
 
-def test_campaigns_in_turn_take_the_sum_and_an_unknown_size_is_no_estimate() -> None:
+def test_successive_campaigns_take_the_sum_and_unknown_sizes_have_no_estimate() -> None:
     built, _ = _quick()
     unknown = replace(
         built, target=replace(built.target, model=replace(built.target.model, file_bytes=None))
@@ -93,7 +93,7 @@ def test_campaigns_in_turn_take_the_sum_and_an_unknown_size_is_no_estimate() -> 
     assert in_turns([built, unknown], None, RATE) is None
 
 
-def test_a_limit_cuts_what_is_expected_and_is_refused_where_no_block_fits(
+def test_a_limit_shortens_the_estimate_and_is_refused_if_no_block_fits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     built, _ = _quick()
@@ -111,13 +111,13 @@ def test_a_limit_cuts_what_is_expected_and_is_refused_where_no_block_fits(
     assert cut.seconds == pytest.approx(1.9 * block_s)
     assert "is too short: a block of all prompts takes about" in str(caught.value)
     assert f"give --budget {math.ceil(1.2 * 2 * block_s / 60)}, or fewer" in str(caught.value)
-    # How fast a card is nobody has measured.
+    # The speed of the card is not measured.
     card = replace(MACHINE, gpus=(Gpu(name="RTX 3090"),))
     monkeypatch.setattr(time_limit, "machine", lambda: card)
     assert in_turns([built, built], 1.3 * block_s, RATE) is not None
 
 
-def test_a_comparison_of_servers_takes_about_as_long_as_is_said() -> None:
+def test_a_comparison_of_servers_takes_about_the_announced_time() -> None:
     # SmolLM2-135M in Q4_1 on one core of a Xeon that copies 6.3 GB/s: one prompt of each task, 64
     # tokens, four blocks. Three servers took 1,348 s with next to no load.
     ngram = (parse("ngram-simple"),)

@@ -29,7 +29,7 @@ def test_a_method_and_the_arm_it_becomes(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("text", ROWS["slips"])
-def test_a_slip_is_answered_with_what_was_meant(text: str) -> None:
+def test_a_typing_mistake_gets_a_suggestion(text: str) -> None:
     with pytest.raises(BadInputError, match=ROWS["slips"][text]):
         parse(text)
 
@@ -43,8 +43,8 @@ def test_a_method_written_with_its_defaults_is_the_method_by_its_name(name: str)
 def test_the_usual_sizes_of_an_n_gram_method_can_fire_in_a_short_text(name: str) -> None:
     request = parse(name)
 
-    # What the engine wants to have seen before it looks: two n-grams and a draft of map types,
-    # an n-gram and a draft of ngram-simple.
+    # Text that the engine needs before it looks up: for map types two n-grams and a draft, for
+    # ngram-simple an n-gram and a draft.
     assert 2 * (request.ngram_size or 0) + (request.n_max or 0) <= 16
 
 
@@ -59,12 +59,12 @@ def test_the_usual_sizes_of_an_n_gram_method_can_fire_in_a_short_text(name: str)
         "ngram-mod+draft-model:p_min=0.5",
     ],
 )
-def test_what_a_result_cannot_hold_is_no_chain(text: str) -> None:
+def test_a_chain_that_the_format_cannot_record_is_refused(text: str) -> None:
     with pytest.raises(BadInputError, match="a chain has"):
         parse(text)
 
 
-def test_a_chain_is_one_arm_of_its_methods_in_order_whose_depth_is_of_no_one_number() -> None:
+def test_a_chain_is_one_arm_with_its_methods_in_order_and_no_single_depth() -> None:
     baseline, chained = arms((parse("ngram-mod+draft-model:n_max=5"),), campaign().drafts)
 
     assert (baseline.id, chained.id) == ("baseline", "ngram-mod-then-draft-model")
@@ -82,7 +82,7 @@ def test_a_chain_with_a_draft_model_needs_one() -> None:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_by_its_name_has_what_the_format_requires(name: str) -> None:
+def test_a_method_given_by_name_only_satisfies_the_format(name: str) -> None:
     allowed = parameters(name)
     method = parse(name).sizes
 
@@ -93,7 +93,7 @@ def test_a_method_by_its_name_has_what_the_format_requires(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_controller_is_taken_where_the_format_has_one(name: str) -> None:
+def test_a_depth_controller_is_accepted_if_the_format_has_it(name: str) -> None:
     try:
         taken = parse(f"{name}:controller=autotune").adaptive
     except BadInputError:

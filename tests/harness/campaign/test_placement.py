@@ -1,4 +1,4 @@
-"""The target alone is also measured at another placement, as its own arm."""
+"""The target alone can also be measured at another placement, as a separate arm."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def test_the_option_adds_an_arm_without_speculation_after_all_others() -> None:
     assert profile(Options(baseline_gpu_layers=9)) == "custom"
 
 
-def test_a_target_that_is_twice_as_fast_alone_halves_what_speculation_is_worth(
+def test_a_target_twice_as_fast_alone_halves_the_gain_of_speculation(
     tmp_path: Path,
 ) -> None:
     plan = campaign(arms=(BASELINE, DRAFT, ALONE), prompts=4, blocks=3)

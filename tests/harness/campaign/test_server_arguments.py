@@ -1,4 +1,4 @@
-"""A result shows of a server's command line what is known to be harmless, and `…` for the rest."""
+"""A result shows known harmless arguments of a server's command line, and `…` for the rest."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from harness.campaign.server_arguments import recorded
 
 
-def test_what_makes_a_server_fast_or_slow_is_shown() -> None:
+def test_arguments_that_affect_speed_are_recorded() -> None:
     command = (
         "/srv/ann/bin/vllm", "serve", "Qwen/Qwen3-8B", "--port", "{port}", "--dtype", "bfloat16",
         "--max-num-batched-tokens=512", "--gpu_memory_utilization", "0.9", "--enforce-eager",
@@ -18,7 +18,7 @@ def test_what_makes_a_server_fast_or_slow_is_shown() -> None:
     assert recorded(command) == command[1:]
 
 
-def test_the_module_of_an_engine_is_shown_and_any_other_is_not() -> None:
+def test_only_known_engine_modules_are_shown() -> None:
     sglang = ("python", "-m", "sglang.launch_server", "--speculative-num-steps", "-1")
 
     assert recorded(sglang) == sglang[1:]
@@ -36,7 +36,7 @@ def test_a_path_that_looks_like_a_name_of_the_hub_is_a_path(
     )  # fmt: skip
 
 
-def test_hidden_words_in_a_row_are_one_and_what_follows_an_unknown_flag_is_hidden() -> None:
+def test_adjacent_hidden_words_are_merged_and_values_of_unknown_flags_hidden() -> None:
     command = ("x", "--mine", "a", "b", "--other", "--threads", "4", "--speculative-config", "{}")
 
     assert recorded(command) == ("…", "--threads", "4", "--speculative-config", "{}")
@@ -50,7 +50,7 @@ def test_unknown_settings_of_a_configuration_are_hidden_by_name_and_value() -> N
     )  # fmt: skip
 
 
-def test_what_is_shown_fits_the_format() -> None:
+def test_recorded_arguments_fit_the_format() -> None:
     visible = recorded(("x", *("--threads", "4") * 100))
 
     assert len(visible) == 128

@@ -27,7 +27,7 @@ def test_the_estimate_holds_for_every_file_that_was_measured(path: Path) -> None
     real = len(json.dumps(document["trials"], separators=(",", ":")))
 
     assert real < estimated
-    # A server tells less of a trial than the engine in this program, so its file has room left.
+    # A server reports less per trial than the in-process engine, so its file is smaller.
     if document["engine"]["runner"] == "llama-cpp-python":
         assert estimated < 1.3 * real
 

@@ -62,7 +62,7 @@ def test_a_core_suite_has_the_same_number_of_prompts_for_each_task_and_three_qui
     assert len({p.task for p in prompts}) == tasks
 
 
-def test_tools_run_only_where_they_are_named() -> None:
+def test_the_task_tools_runs_only_if_named() -> None:
     core = suite.load("core")
 
     def tasks(**asked: object) -> set[str]:
@@ -108,7 +108,7 @@ def test_the_digest_is_the_documented_one(small: suite.PromptSuite) -> None:
 
 
 @pytest.mark.parametrize("name", suite.known_ids())
-def test_a_suite_of_the_harness_is_the_one_that_was_released(name: str) -> None:
+def test_suites_of_the_harness_equal_the_released_ones(name: str) -> None:
     shipped = suite.load(name)
 
     assert suites()[shipped.id][shipped.version] == shipped.sha256

@@ -18,7 +18,7 @@ def test_two_arms_alternate_as_a_b_then_b_a() -> None:
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 6])
-def test_every_arm_stands_at_every_position_and_follows_every_other_equally_often(
+def test_every_arm_takes_every_position_and_follows_every_other_equally_often(
     count: int,
 ) -> None:
     arms = "abcdef"[:count]
@@ -59,7 +59,7 @@ def test_the_order_has_the_name_that_the_format_knows() -> None:
     assert [order_name(arms) for arms in (1, 2, 3)] == ["sequential", "abba", "latin-square"]
 
 
-def test_an_arm_that_needs_the_target_loaded_anew_has_one_end_of_each_block_in_turn() -> None:
+def test_an_arm_that_reloads_the_target_is_last_and_first_in_alternate_blocks() -> None:
     alone = ArmPlan(
         id="alone", role="alternative", method=NO_SPECULATION, baseline="baseline", gpu_layers=9
     )
@@ -71,7 +71,7 @@ def test_an_arm_that_needs_the_target_loaded_anew_has_one_end_of_each_block_in_t
     assert {trial.block for trial in trials if trial.arm == "alone"} == {0, 1, 2}
 
 
-def test_where_changing_the_arm_is_dear_each_has_one_pass_over_a_block() -> None:
+def test_arms_that_are_costly_to_load_run_one_pass_per_block() -> None:
     two = replace(campaign(prompts=3, blocks=2, arms=(BASELINE, DRAFT)), interleaved="block")
 
     passes = [(block, arm) for (block, arm), _ in groupby(plan(two), lambda t: (t.block, t.arm))]
@@ -83,7 +83,7 @@ def test_where_changing_the_arm_is_dear_each_has_one_pass_over_a_block() -> None
     ]
 
 
-def test_in_such_a_block_all_arms_answer_the_prompts_in_the_same_order() -> None:
+def test_all_arms_of_such_a_block_answer_the_prompts_in_the_same_order() -> None:
     two = replace(campaign(prompts=5, blocks=1, arms=(BASELINE, DRAFT)), interleaved="block")
 
     prompts = [trial.prompt for trial in plan(two)]

@@ -1,4 +1,4 @@
-"""The commands about files, models and the machine print what was asked for."""
+"""The commands about files, models and the machine print their answers."""
 
 import json
 import os
@@ -84,7 +84,9 @@ def test_a_program_without_standard_output_is_silent(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_folder_in_place_of_a_file_is_told_from_a_wrong_path(tmp_path: Path) -> None:
+def test_a_folder_in_place_of_a_file_and_a_wrong_path_have_different_messages(
+    tmp_path: Path,
+) -> None:
     assert "name the files in it" in call("validate", str(tmp_path)).stdout
     assert "check the path" in call("validate", str(tmp_path / "none")).stdout
     for command in (("show",), ("submit",), ("import", "--from", "vllm")):
@@ -160,7 +162,7 @@ def test_validate_judges_the_other_files_when_one_cannot_be_read(tmp_path: Path)
     ]
 
 
-def test_a_console_of_windows_gets_plain_signs_for_those_that_it_lacks(tmp_path: Path) -> None:
+def test_a_windows_console_gets_plain_characters_for_missing_ones(tmp_path: Path) -> None:
     path = tmp_path / "good.json"
     path.write_bytes(sample_bytes(sample()))
     command = [sys.executable, "-m", "harness", "show", str(path), "--details"]

@@ -1,4 +1,4 @@
-"""`fix` repairs what touches no measurement, says what it does first, and refuses the rest."""
+"""`fix` repairs faults outside measurements, after announcing them, and refuses the rest."""
 
 import io
 import json
@@ -141,7 +141,7 @@ def changed(change: Callable[[Document], object]) -> bytes:
         ),
     ],
 )
-def test_what_no_repair_may_touch_is_listed_and_the_file_stays_as_it_is(
+def test_unrepairable_faults_are_listed_and_the_file_is_unchanged(
     data: bytes, path: str, says: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "r.json"
@@ -201,7 +201,7 @@ def test_one_file_that_cannot_be_repaired_keeps_all_as_they_are(tmp_path: Path) 
     assert good.read_bytes().startswith(b"\xef\xbb\xbf")
 
 
-def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
     done = fix(str(tmp_path / "none.json"))
 
     assert done.exit_code == 2
@@ -219,7 +219,7 @@ def test_another_spelling_of_a_known_model_becomes_its_one_name(tmp_path: Path) 
 
 
 class Terminal(io.StringIO):
-    """What somebody types."""
+    """A terminal with typed input."""
 
     def isatty(self) -> bool:
         return True
@@ -254,7 +254,7 @@ def test_a_file_that_is_named_twice_is_repaired_once(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [DATA]
 
 
-def test_nothing_is_lost_where_a_link_shows_the_file_under_another_name(tmp_path: Path) -> None:
+def test_no_data_is_lost_if_a_link_shows_the_file_under_another_name(tmp_path: Path) -> None:
     name = re.findall(r"is named (.*) \[", fix(str(written_as(tmp_path / "a.json"))).stdout)[0]
     (tmp_path / "a.json").rename(tmp_path / name)
     link = tmp_path / "link.json"

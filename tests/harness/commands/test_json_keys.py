@@ -18,7 +18,7 @@ ROWS = {
     )
 }
 SMALL = ("--tasks", "code", "--prompts", "1", "--max-tokens", "4", "--blocks", "1")
-# What a row names beside the keys at the top.
+# Names in a row that are not top-level keys.
 INSIDE = {"engines", "file", "path", "measured", "message", "rule", "name", "status", "show"}
 
 

@@ -1,4 +1,4 @@
-"""`methods` lists what `--method` takes, and which runner measures it."""
+"""`methods` lists the values of `--method` and the runners that measure them."""
 
 import json
 

@@ -23,7 +23,7 @@ from tests.harness.ggufs import TOKENS, write_gguf
 
 @pytest.fixture(autouse=True)
 def empty_hub(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A hub's cache with nothing in it, and no network that a mistake could reach."""
+    """An empty hub cache, and no reachable network."""
     folder = cache_dir / "hub"
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(folder))
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
@@ -35,7 +35,7 @@ def call(*arguments: str) -> Result:
 
 
 def card(free_gib: float) -> Computer:
-    """A machine with so much free on its card, and as much main memory."""
+    """A machine with this much free memory on its card, and equal main memory."""
     described = computer_of(MachineWords(gpus=("RTX 4060 8 GB",), ram=free_gib + 2))
     memory = Memory(name="RTX 4060", free_mib=free_gib * 1024)
     return replace(described, devices=(memory,))
@@ -103,14 +103,14 @@ def test_a_model_fits_with_the_margin_to_spare_else_partly_while_main_memory_has
     assert need_of(here, 2048, facts_about(presets()["llama-3.1-8b"])).fits == expected
 
 
-def test_what_is_unknown_gets_no_answer() -> None:
+def test_unknown_sizes_get_no_answer() -> None:
     assert need_of(card(24), 2048, None).fits is None
 
 
 def of_this(
     monkeypatch: pytest.MonkeyPatch, *gpus: tuple[str, Literal["nvidia", "amd"], int]
 ) -> Computer:
-    """The machine at hand with other cards."""
+    """The local machine with other cards."""
     listed = tuple(Gpu(name=name, vendor=vendor, vram_mib=mib) for name, vendor, mib in gpus)
     rig = replace(machine(), ram_mib=1000, gpus=listed)
     monkeypatch.setattr(detect, "machine", lambda: rig)
@@ -168,7 +168,7 @@ def test_a_pair_that_does_not_fit_is_answered_with_no_and_the_first_ids(tmp_path
         ("none.gguf", 2, "none.gguf does not exist"),
     ],
 )
-def test_a_model_that_is_not_here_is_one_line_and_no_answer(
+def test_a_missing_model_is_one_line_without_an_answer(
     tmp_path: Path, name: str, code: int, said: str
 ) -> None:
     result = call("check", str(write_gguf(tmp_path / "t.gguf")), name)
@@ -185,7 +185,7 @@ def test_a_model_that_is_not_here_is_one_line_and_no_answer(
         ("llama-3.2-1b", 1, "their vocabularies of 151,936 and 128,256 tokens are not the same.\n"),
     ],
 )
-def test_models_that_are_not_here_are_compared_by_what_is_known(
+def test_models_without_files_are_compared_by_their_known_facts(
     draft: str, code: int, said: str
 ) -> None:
     result = call("check", "qwen3-8b", draft)
@@ -195,7 +195,7 @@ def test_models_that_are_not_here_are_compared_by_what_is_known(
     assert "Not on this disk" in result.stderr
 
 
-def test_a_preset_brings_its_draft_and_what_is_here_is_not_fetched_again(empty_hub: Path) -> None:
+def test_a_preset_brings_its_draft_and_local_files_are_not_fetched_again(empty_hub: Path) -> None:
     lying = []
     for repository, name in (
         ("Qwen3-8B", "Qwen3-8B-Q4_K_M.gguf"),
@@ -221,7 +221,7 @@ def page(found: Computer, *, version: str | None, server: str | None = None) -> 
     return "\n".join(welcome.lines(machine(), described, version=version, server=server))
 
 
-def test_the_program_alone_says_what_was_found_and_what_to_do_next(empty_hub: Path) -> None:
+def test_the_program_without_arguments_lists_its_findings_and_next_steps(empty_hub: Path) -> None:
     assert not empty_hub.exists()
 
     text = page(card(8), version="0.3.36", server="/usr/bin/llama-server")

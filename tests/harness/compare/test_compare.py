@@ -70,7 +70,7 @@ def test_a_slower_build_ends_with_1_and_says_by_how_much(
     assert len(list((tmp_path / "out").glob("*.json"))) == 2
 
 
-def test_the_same_program_twice_is_no_difference_and_ends_with_0(
+def test_the_same_program_twice_shows_no_difference_and_ends_with_0(
     comparing: Comparing, tmp_path: Path
 ) -> None:
     program = scripted.write(tmp_path / "llama-server", build=7000)
@@ -105,7 +105,9 @@ def test_a_build_that_reads_prompts_at_half_speed_is_slower_at_the_first_run(
     assert plain["speed"]["direction"] == "no-difference"
 
 
-def test_a_bound_allows_what_is_not_clearly_below_it(comparing: Comparing, tmp_path: Path) -> None:
+def test_a_bound_passes_speeds_that_are_not_clearly_below_it(
+    comparing: Comparing, tmp_path: Path
+) -> None:
     base = scripted.write(tmp_path / "base" / "llama-server", build=7000)
     head = scripted.write(tmp_path / "head" / "llama-server", build=7001, token_ms=1.2)
 
@@ -133,7 +135,7 @@ def test_servers_of_any_kind_are_compared_by_their_commands(
     assert "prompt-lookup-n3" in (tmp_path / "comment.md").read_text("utf-8")
 
 
-def test_a_reference_is_written_then_checked_and_fails_where_it_was_better(
+def test_a_reference_is_written_then_checked_and_fails_if_it_was_better(
     comparing: Comparing, tmp_path: Path
 ) -> None:
     program = scripted.write(tmp_path / "llama-server", build=7000)
@@ -208,7 +210,7 @@ def test_a_first_block_that_would_overrun_the_limit_is_stopped_and_can_go_on(
     assert (done.exit_code, done.stdout) == (2, ""), done.stderr
     assert "--budget 0.1 is too short: a block of all prompts takes about" in done.stderr
     assert "s at the pace of its first answers; go on with python -m harness compare" in done.stderr
-    # On a busy machine the first answer, with the loading before it, looks like a longer block.
+    # On a busy machine, the first answer including loading makes blocks look longer.
     assert re.search(r"compare --head x --resume --budget [1-9]\n$", done.stderr)
     assert not list((tmp_path / "out").glob("*.json"))
     assert not (tmp_path / "reference.json").exists()
@@ -262,9 +264,7 @@ def test_a_build_that_cannot_run_at_all_ends_the_other_at_once(
     assert done.stdout == ""
 
 
-def test_a_program_that_is_not_there_ends_with_2_and_not_with_1(
-    comparing: Comparing, tmp_path: Path
-) -> None:
+def test_a_missing_program_ends_with_2_and_not_with_1(comparing: Comparing, tmp_path: Path) -> None:
     base = scripted.write(tmp_path / "llama-server", build=7000)
 
     done = comparing(base, tmp_path / "nothing")

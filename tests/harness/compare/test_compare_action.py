@@ -22,7 +22,7 @@ SMALL = "--tasks code --prompts 2 --max-tokens 9 --blocks 6"
 
 
 class ActionRunner:
-    """A machine of CI: it has git, a CMake that makes stand-ins, and a small model."""
+    """A CI machine with git, a CMake that makes stand-ins, and a small model."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.steps = folder, 0

@@ -1,4 +1,4 @@
-"""The comparison of two builds finds what changed, and nothing where nothing did."""
+"""The comparison of two builds finds real changes and no others."""
 
 import math
 from dataclasses import replace
@@ -27,9 +27,9 @@ def build(
     answers: tuple[str, ...] = (),
     **drafts: int,
 ) -> Submission:
-    """Six blocks of a machine whose speed moves a little; prompts have 100 tokens.
+    """Six blocks on a machine whose speed varies a little; prompts have 100 tokens.
 
-    `answers` are what the arm with speculation writes on the first prompts.
+    `answers` are the texts of the arm with speculation on the first prompts.
     """
     prompts = tuple(f"json-{n}" for n in range(len(answers))) or PROMPTS
     found = campaign(
@@ -81,7 +81,7 @@ def test_a_slower_round_is_a_slower_arm_and_a_higher_r() -> None:
     assert spec.tokens_per_round.direction == "no-difference"
 
 
-def test_fewer_accepted_tokens_are_told_from_slower_rounds() -> None:
+def test_fewer_accepted_tokens_and_slower_rounds_get_different_reasons() -> None:
     # Ten tokens in eight rounds, and rounds as fast as before: 16 ms each.
     spec = compare(build(), build(spec_ms=128.0, rounds=8, accepted=2)).arms[1]
 
@@ -200,7 +200,7 @@ def test_a_change_counts_where_its_interval_is_below_the_bound(
 
 
 @pytest.mark.parametrize("means", [(-0.1, 0.1) * 3, (-0.3, -0.3, -0.3, -0.31, -0.3)])
-def test_what_varies_widely_or_is_too_short_is_unclear(means: tuple[float, ...]) -> None:
+def test_widely_varying_or_too_few_blocks_are_unclear(means: tuple[float, ...]) -> None:
     assert judge(np.array(means), 0.95, 0.99)[2] == "unclear"
 
 

@@ -1,4 +1,4 @@
-"""A check against a reference passes what repeats, and finds what one task lost."""
+"""A check against a reference passes repeated runs, and finds a loss on one task."""
 
 from dataclasses import replace
 from functools import partial
@@ -22,7 +22,7 @@ SEEDS = range(2)
 
 
 def chosen(number: int) -> PromptSuite:
-    """One prompt of each of the eight tasks: the first ones, the second ones and so on."""
+    """One prompt of each of the eight tasks, with the same number in each."""
     core = suite.load("core")
     prompts = [[p for p in core.prompts if p.task == task][number] for task in FIXED_TASKS]
     return replace(core, prompts=tuple(prompts))
@@ -69,7 +69,7 @@ def test_the_same_build_passes_under_load_and_a_task_that_was_better_fails(
 
 
 def spec(*counted: tuple[int, int, str], blocks: int = 1) -> Reference:
-    """The reference of prompts of one task: tokens, rounds and text of each, in all blocks."""
+    """The reference for prompts of one task, with tokens, rounds and text that all blocks share."""
     trials = [
         trial(
             arm, f"code-{at}", block, output_tokens=tokens, rounds=rounds,
@@ -108,7 +108,7 @@ def test_the_prompt_that_lost_most_is_named() -> None:
     assert (found.standing, found.prompt) == ("lower", "code-1")
 
 
-def test_a_reference_of_other_prompts_is_no_reference() -> None:
+def test_a_reference_with_other_prompts_is_refused() -> None:
     assert mismatch(spec((11, 5, "a")), spec((11, 5, "a"), (11, 5, "b"))) == (
         "only one of file and run has spec code code-1"
     )

@@ -117,7 +117,7 @@ def test_a_machine_with_a_server_only_decodes_with_that(
         (0, None),
     ],
 )
-def test_the_death_of_a_child_in_words(code: int, said: str | None) -> None:
+def test_the_death_of_a_child_process_is_described(code: int, said: str | None) -> None:
     assert death(code) == said
 
 

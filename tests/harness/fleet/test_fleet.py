@@ -128,7 +128,7 @@ def test_the_runs_of_a_worker_see_its_own_device_only(
     assert (found["CUDA_DEVICE_ORDER"], found[OWN_DEVICE]) == ("PCI_BUS_ID", own)
 
 
-def test_a_worker_offers_what_its_device_is() -> None:
+def test_a_worker_offers_the_properties_of_its_device() -> None:
     found = owned_device("cpu", "desk")
 
     assert found.name == "desk:cpu"
@@ -159,7 +159,7 @@ def test_a_machine_alone_measures_with_all_that_it_has(monkeypatch: pytest.Monke
     assert [each.name[-4:] for each in owned_devices((), alone=True)] == [":cpu"]
 
 
-def test_what_no_device_of_a_machine_alone_offers_is_refused(tmp_path: Path) -> None:
+def test_a_backend_that_no_local_device_offers_is_refused(tmp_path: Path) -> None:
     (tmp_path / "matrix.toml").write_text('targets = ["a"]\nbackends = ["cuda"]\n', "utf-8")
 
     for more in ((), ("--dry-run",)):
@@ -204,7 +204,7 @@ def test_a_bad_address_or_folder_is_refused_before_anything_is_measured(tmp_path
 
 
 class RunningFleet:
-    """The command, started in a folder with a matrix of five models of a server, and a bad one."""
+    """The command in a folder with a matrix of five models of a server and a bad one."""
 
     def __init__(self, folder: Path, *urls: str) -> None:
         self.folder = folder
@@ -216,7 +216,7 @@ class RunningFleet:
         (folder / "matrix.toml").write_text(lists + "\n".join(("attempts = 2", *rows)), "utf-8")
 
     def start(self, *options: str) -> subprocess.Popen[str]:
-        """The process; its lines come on standard error."""
+        """Start the process; its lines are on standard error."""
         own = {"DRAFTMAP_CACHE": str(self.folder / "cache"), "PYTHONPATH": str(ROOT)}
         return subprocess.Popen(
             [sys.executable, "-m", "harness", "fleet", "matrix.toml", "--tls", "keys", *options],

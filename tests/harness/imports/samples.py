@@ -23,7 +23,7 @@ FACTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """Files of one format, the facts that they need, and what must come out.
+    """Files of one format, the facts that they need, and the expected result.
 
     `speedups` are the time ratios of the paired prompts, by part, arm and task.
     """
@@ -33,7 +33,7 @@ class Sample:
     speedups: Mapping[tuple[int, str, str], float | None]
 
 
-# Two prompts of the same time at 2 and 4 times the speed: (1 + 1) / (1/2 + 1/4) is 8/3.
+# Two prompts with equal times, sped up 2 and 4 times: (1 + 1) / (1/2 + 1/4) is 8/3.
 ALL = {
     "inventivehq": Sample(
         files=("inventivehq.json",),

@@ -25,7 +25,7 @@ def call(form: str, *options: str, drop: str = "") -> Result:
     return CliRunner().invoke(app, ["import", "--from", form, *files, *facts, *options])
 
 
-def test_what_every_format_becomes_passes_the_gate(tmp_path: Path) -> None:
+def test_results_imported_from_every_format_pass_the_gate(tmp_path: Path) -> None:
     repository = Repository(tmp_path)
 
     output = ("--output", str(tmp_path / FOLDER), "--licence", "MIT")
@@ -46,7 +46,7 @@ def help_examples() -> list[str]:
     return [" ".join(found.split()) for found in re.findall(r"- `(--from [^`]+)`", HELP)]
 
 
-# The files that the examples name, and the samples that stand for them.
+# The files that the examples name, and the samples used for them.
 EXAMPLE_FILES = {
     ("inventivehq", "community.json"): "inventivehq.json",
     ("llama-bench", "bench.json"): "llama-bench.json",
@@ -110,7 +110,7 @@ def test_records_of_others_without_their_licence_do_not_pass_the_gate(tmp_path: 
     assert rules == {"licence-of-source"}
 
 
-def test_a_fact_may_hold_for_one_part_only(tmp_path: Path) -> None:
+def test_a_fact_may_apply_to_one_part_only(tmp_path: Path) -> None:
     result = call("inventivehq", "--map=cpu-cpu/ram_mib=32768", "--output", str(tmp_path))
 
     assert result.exit_code == 0, result.stderr
@@ -151,7 +151,7 @@ def test_a_mistake_ends_in_one_line_and_its_code(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_unknown_format_is_told_the_nearest(tmp_path: Path) -> None:
+def test_an_unknown_format_gets_the_nearest_name(tmp_path: Path) -> None:
     result = CliRunner().invoke(
         app, ["import", "--from", "llamabench", "--output", str(tmp_path), __file__]
     )

@@ -60,7 +60,7 @@ def test_hashes_of_outputs_become_exactness_and_names_become_sizes() -> None:
     assert (cuda.target.parameters, cuda.drafts[0].parameters) == (7_000_000_000, 500_000_000)
 
 
-def test_no_folder_of_anybody_gets_into_a_result() -> None:
+def test_no_private_folder_gets_into_a_result() -> None:
     assert all("somebody" not in repr(each) for each in imported("inventivehq").submissions)
 
 

@@ -45,7 +45,7 @@ def test_the_right_format_is_named_when_another_was_given(form: str, other: str,
         (b"[ Prompt: 87.2 t/s | Generation: 22.9 t/s ]\n", "paste it into the page 'Why is it"),
     ],
 )
-def test_what_cannot_be_read_at_all_is_described(start: bytes, said: str) -> None:
+def test_unreadable_input_is_described(start: bytes, said: str) -> None:
     with pytest.raises(BadInputError, match=said):
         run("llama-bench", [Given(name="x", data=start)], {})
 

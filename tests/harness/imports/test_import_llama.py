@@ -1,4 +1,4 @@
-"""What the importers of llama-server and llama-spec-bench keep, and what they leave out."""
+"""The importers of llama-server and llama-spec-bench keep and omit the right data."""
 
 import json
 from collections.abc import Callable
@@ -34,7 +34,7 @@ BASE_TABLE, MTP_TABLE = (
 
 
 def of_tables(base: str, mtp: str) -> list[tuple[int | None, int | None]]:
-    """Drafted and accepted tokens of the second arm."""
+    """Import two tables; return drafted and accepted tokens of the second arm."""
     files = [Given(name=name, data=each.encode()) for name, each in (("a", base), ("b", mtp))]
     (found,) = run("llama-spec-bench", files, ALL["llama-spec-bench"].facts).submissions
     return [(trial.drafted, trial.accepted) for trial in found.trials if trial.arm != "baseline"]
@@ -58,7 +58,7 @@ def test_a_table_is_read_however_it_was_copied(written: Callable[[str], str]) ->
 
 
 @pytest.mark.parametrize(("cell", "other"), [("50/100", "50 of 100"), ("   101 |", "  1.0k |")])
-def test_a_cell_that_is_no_figure_is_refused_by_its_line(cell: str, other: str) -> None:
+def test_a_table_cell_that_is_not_a_number_is_refused_with_its_line(cell: str, other: str) -> None:
     with pytest.raises(BadInputError, match="line 4: "):
         of_tables(BASE_TABLE, MTP_TABLE.replace(cell, other, 1))
 
@@ -94,7 +94,7 @@ def test_the_stages_of_a_chain_are_one_method_of_one_generation() -> None:
         ([], None),
     ],
 )
-def test_several_types_are_a_chain_and_an_unknown_one_is_no_method(
+def test_several_types_are_a_chain_and_an_unknown_one_is_not_a_method(
     types: list[str], method: str | None
 ) -> None:
     assert method_of(types) == method
@@ -236,7 +236,7 @@ def test_a_figure_beyond_all_measure_is_named(change: dict[str, Any], said: str)
     assert said in str(caught.value)
 
 
-def test_logs_of_other_prompts_are_not_paired() -> None:
+def test_logs_with_different_prompts_are_not_paired() -> None:
     off, on = (given(SAMPLES / name) for name in ALL["llama-server"].files)
     other = Given(name="on.log", data=on.data.replace(b"   60 tokens (", b"   61 tokens ("))
 

@@ -1,4 +1,4 @@
-"""Shapes that files have in the wild: each case is one that a public file had."""
+"""Real files vary in form: each case here is that of a public file."""
 
 import gzip
 import json
@@ -22,7 +22,7 @@ def test_a_text_that_says_nan_keeps_it() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_what_a_shell_of_windows_wrote_reads(encoding: str) -> None:
+def test_files_written_by_a_windows_shell_are_read(encoding: str) -> None:
     data = (SAMPLES / "llama-bench.json").read_text(encoding="utf-8").encode(encoding)
 
     done = run("llama-bench", [Given(name="bench.json", data=data)], {})
@@ -30,7 +30,7 @@ def test_what_a_shell_of_windows_wrote_reads(encoding: str) -> None:
     assert len(done.submissions) == 2
 
 
-def test_a_packed_file_reads_as_what_is_inside(tmp_path: Path) -> None:
+def test_a_compressed_file_reads_like_its_content(tmp_path: Path) -> None:
     inside = (SAMPLES / "llama-bench.json").read_bytes()
     (tmp_path / "bench.json.gz").write_bytes(gzip.compress(inside))
     (tmp_path / "cut.json.gz").write_bytes(gzip.compress(inside)[:-20])
@@ -68,7 +68,7 @@ def test_an_answer_over_several_lines_is_one_answer() -> None:
         ("draft_model", (27, 22, 9), (0, 0, 0, 9)),
     ],
 )
-def test_real_answers_of_vllm_count_as_the_runner_counts_them(
+def test_counts_of_real_vllm_answers_agree_with_the_runner(
     method: str, counts: tuple[int, int, int], drafted_histogram: tuple[int, ...]
 ) -> None:
     real = SAMPLES.parent / "vllm"
@@ -104,7 +104,7 @@ def test_llama_bench_on_several_cards_names_those_it_used(
     assert [card.name for card in submission.machine.gpus] == cards
 
 
-def test_a_test_of_llama_bench_with_speculation_is_no_baseline() -> None:
+def test_a_llama_bench_test_with_speculation_is_not_a_baseline() -> None:
     def drafted(value: list[dict[str, Any]]) -> None:
         value += [row | {"spec_type": "draft-mtp", "draft_model": "d.gguf"} for row in value]
         value[0]["spec_type"] = "none"
@@ -116,7 +116,7 @@ def test_a_test_of_llama_bench_with_speculation_is_no_baseline() -> None:
     assert any("with speculation, which is not a baseline" in line for line in done.left_out)
 
 
-def test_a_table_of_spec_bench_with_both_arms_has_its_own_baseline() -> None:
+def test_a_spec_bench_table_with_both_arms_has_its_own_baseline() -> None:
     table = (
         "| task | run | stage | tokens | stop | time(s) | rounds | accepted |\n"
         "| code | 1 | base | 101 | limit | 4.000 | - | - |\n"

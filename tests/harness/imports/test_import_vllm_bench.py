@@ -16,7 +16,7 @@ def as_json(name: str, value: object) -> Given:
 
 
 def served(itls: list[list[float]], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    """What `vllm bench serve --save-detailed` writes, with 11 tokens for each request."""
+    """A file of `vllm bench serve --save-detailed`, with 11 tokens for each request."""
     count = len(itls)
     return {
         "date": "20260517-093000",
@@ -84,7 +84,7 @@ def test_all_requests_at_once_are_that_many_in_flight() -> None:
     assert done.submissions[0].arms[0].concurrency == 2
 
 
-def test_runs_of_one_file_with_other_numbers_of_requests_are_results_of_their_own() -> None:
+def test_runs_with_different_concurrency_become_separate_results() -> None:
     def file(name: str, alone: float, crowded: float) -> Given:
         runs = [served([[alone] * 10]), served([[crowded] * 10], max_concurrency=8)]
         return Given(name=name, data="\n".join(map(json.dumps, runs)).encode())

@@ -1,4 +1,4 @@
-"""The files of other tools become results, with the speedups that were worked out by hand."""
+"""Files of other tools become results with the speedups worked out by hand."""
 
 import hashlib
 import json
@@ -57,7 +57,7 @@ def test_the_digest_is_that_of_the_file_or_of_the_digests_of_several() -> None:
     assert digest([first, second]) == hashlib.sha256(both).hexdigest()
 
 
-def test_what_nobody_says_stays_unknown() -> None:
+def test_unstated_facts_stay_unknown() -> None:
     submission = one("vllm")
 
     assert submission.machine.cpu.name is None
@@ -69,7 +69,7 @@ def test_what_nobody_says_stays_unknown() -> None:
     assert {trial.rounds for trial in submission.trials if trial.arm == "baseline"} == {None}
 
 
-def test_all_that_is_missing_is_said_at_once() -> None:
+def test_all_missing_options_are_named_at_once() -> None:
     bare = [{"timings": {"predicted_n": 101, "predicted_ms": ms}} for ms in (2000.0, 1000.0)]
     files = [Given(name=f"{n}.json", data=json.dumps(each).encode()) for n, each in enumerate(bare)]
 
@@ -236,6 +236,6 @@ def test_the_axes_of_an_import_can_be_stated() -> None:
 
 
 @pytest.mark.parametrize("text", ["hot", "nan", "inf"])
-def test_a_temperature_that_no_result_can_hold_is_refused(text: str) -> None:
+def test_a_temperature_outside_the_format_is_refused(text: str) -> None:
     with pytest.raises(BadInputError, match=f"--map temperature='{text}': expected a number"):
         typed({"temperature": text})

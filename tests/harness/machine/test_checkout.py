@@ -19,11 +19,11 @@ def test_a_checkout_names_its_commit(tmp_path: Path) -> None:
     assert commit(tmp_path) == git(tmp_path, "rev-parse", "HEAD")
 
 
-def test_an_installed_package_has_none(tmp_path: Path) -> None:
+def test_an_installed_package_has_no_commit(tmp_path: Path) -> None:
     assert commit(tmp_path) is None
 
 
-def test_a_checkout_without_any_commit_has_none(tmp_path: Path) -> None:
+def test_a_checkout_without_commits_has_no_commit_id(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
 
     assert commit(tmp_path) is None

@@ -38,7 +38,7 @@ def test_a_mac_has_one_memory_and_its_bandwidth_by_name() -> None:
     assert found.speed.device_gb_per_s == found.speed.host_gb_per_s == pytest.approx(409.6)
 
 
-def test_what_lies_on_the_device_of_one_memory_takes_room_of_the_host() -> None:
+def test_layers_on_a_unified_memory_device_use_host_memory() -> None:
     # 70 billion weights of 8.5 bits are 70 GiB: more than the 62 that both have together.
     assert not planned("llama-3.3-70b:Q8_0", "M3 Max", ram=64.0).asked.fits
     assert planned("llama-3.3-70b:Q4_K_M", "M3 Max", ram=64.0).asked.fits
@@ -63,7 +63,7 @@ def test_graphics_of_a_processor_are_known_by_name(name: str, *, shares: bool) -
     assert shares_memory(name) is shares
 
 
-def test_a_part_of_main_memory_that_is_set_aside_is_a_cards_own() -> None:
+def test_reserved_main_memory_counts_as_memory_of_the_card() -> None:
     assert shares_memory("Radeon 8060S", 512)
     assert not shares_memory("Radeon 8060S", 98304)
 
@@ -101,7 +101,7 @@ def test_a_unit_whose_driver_lists_no_memory_is_a_gpu_that_shares_it(
     assert found.devices[0].bandwidth_gb_per_s == (gb_per_s and pytest.approx(gb_per_s, rel=0.01))
 
 
-def test_a_unit_that_lists_all_of_main_memory_has_none_of_its_own(
+def test_a_unit_that_lists_all_main_memory_has_no_memory_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     known = rig(Gpu(name="NVIDIA GB10", vendor="nvidia", vram_mib=122_000))
@@ -128,7 +128,7 @@ def test_an_nvidia_card_that_lists_no_memory_is_out_of_order(
         ("780M", 32, "main memory is not stated; 32 GB assumed, --ram sets it"),
     ],
 )
-def test_one_memory_of_unstated_size_is_assumed_and_said_once(
+def test_unified_memory_of_unstated_size_is_assumed_with_one_note(
     name: str, gib: int, note: str
 ) -> None:
     found = computer_of(MachineWords(gpus=(name,)))

@@ -1,4 +1,4 @@
-"""What a system says about itself becomes the machine of the format."""
+"""A system's own description becomes the machine in the format."""
 
 from collections import namedtuple
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_two_cards_keep_the_drivers_order_and_their_own_links() -> None:
     assert cards.gpus[0].api is None
 
 
-def test_no_answer_is_no_card_and_nothing_known_about_a_display() -> None:
+def test_without_an_answer_there_is_no_card_and_no_known_display() -> None:
     assert nvidia.parse_cards("", "") == nvidia.Cards(gpus=(), display_active=None)
 
 
@@ -65,7 +65,7 @@ def test_no_answer_is_no_card_and_nothing_known_about_a_display() -> None:
         ("nvidia_state_unsupported.txt", None, None),
     ],
 )
-def test_being_idle_is_no_throttling(
+def test_an_idle_card_is_not_throttled(
     name: str,
     throttled: bool | None,  # noqa: FBT001 - a column of the table above
     power_w: float | None,
@@ -81,7 +81,7 @@ Times = namedtuple(  # noqa: PYI024 - as psutil has them on Linux
 )
 
 
-def test_steal_is_its_share_of_all_time_between_two_readings() -> None:
+def test_steal_is_a_share_of_the_time_between_two_readings() -> None:
     earlier = Times(10.0, 0.0, 5.0, 300.0, 1.0, 0.0, 0.0, 4.0, 2.0)
     later = Times(11.0, 0.0, 5.1, 300.7, 1.0, 0.0, 0.0, 4.2, 2.5)
 
@@ -89,7 +89,7 @@ def test_steal_is_its_share_of_all_time_between_two_readings() -> None:
     assert steal_fraction(earlier, later) == pytest.approx(0.1)
 
 
-def test_no_time_between_two_readings_gives_no_share() -> None:
+def test_two_simultaneous_readings_give_no_share() -> None:
     times = Times(*range(9))
 
     assert steal_fraction(times, times) is None
@@ -115,7 +115,7 @@ def test_names_lose_trademark_signs_and_spaces() -> None:
     assert clean_name(" ") == "unknown"
 
 
-def test_a_kernel_release_loses_what_may_name_its_owner() -> None:
+def test_a_kernel_release_is_stripped_of_names() -> None:
     assert kernel_version("6.18.44-ada-workstation") == "6.18.44"
     assert kernel_version("custom") is None
 
@@ -165,7 +165,7 @@ def test_an_amd_card_is_read_from_sys_and_named_by_lspci(drm: Path) -> None:
 
 @pytest.fixture
 def radeons(tmp_path: Path) -> Path:
-    """Two cards, in slots that are not in the order of their names, and a processor's graphics."""
+    """Two cards, whose slots and names are in different orders, and a processor's graphics."""
     root = tmp_path / "drm"
     cards = {
         # name: slot, MiB, clock in MHz, degrees, watts
@@ -193,18 +193,18 @@ def radeons(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("environment", "sizes", "state"),
     [
-        # All: the state leaves the processor's graphics out, the lowest clock, power together.
+        # All cards: lowest clock and total power, without the processor's graphics.
         ({}, [24560, 16368, 512], (500.0, 71.0, 307.0)),
         # Numbers count by slot: 0 is the card in 03, 1 the one in 43.
         ({"HIP_VISIBLE_DEVICES": "1"}, [24560], (2304.0, 71.0, 298.0)),
         ({"ROCR_VISIBLE_DEVICES": "GPU-92461"}, [16368], (500.0, 40.0, 9.0)),
-        # HIP counts among what ROCr shows.
+        # HIP counts among the devices that ROCr shows.
         ({"ROCR_VISIBLE_DEVICES": "1,2", "HIP_VISIBLE_DEVICES": "0"}, [24560], (2304, 71, 298)),
         ({"HIP_VISIBLE_DEVICES": "2"}, [512], (400.0, 95.0, 5.0)),
         ({"HIP_VISIBLE_DEVICES": ""}, [], (None, None, None)),
     ],
 )
-def test_amd_cards_and_their_state_are_those_that_may_be_used(
+def test_only_visible_amd_cards_and_their_state_are_read(
     radeons: Path,
     environment: dict[str, str],
     sizes: list[int],
@@ -218,7 +218,7 @@ def test_amd_cards_and_their_state_are_those_that_may_be_used(
 
 
 @needs_colons
-def test_without_a_name_the_vendor_stands_in(drm: Path) -> None:
+def test_without_a_name_the_vendor_is_used(drm: Path) -> None:
     assert [gpu.name for gpu in linux_gpus.gpus(drm, {})] == ["AMD GPU"]
 
 

@@ -1,4 +1,4 @@
-"""Whatever the programs of a system print, what can be read is read, and nothing is raised."""
+"""Odd output of system programs is read as far as possible, without an exception."""
 
 import json
 import os
@@ -96,11 +96,11 @@ def test_windows_lists_its_parts_in_any_form(value: object, parts: windows.Parts
 
 
 @pytest.mark.parametrize("text", ["", "\ufeff", "{", json.dumps(WHOLE)[:-5], "WARNING: x", DEEP])
-def test_text_that_is_no_json_has_no_parts(text: str) -> None:
+def test_text_that_is_not_json_has_no_parts(text: str) -> None:
     assert windows.parse_parts(text) == windows.Parts()
 
 
-def test_a_byte_order_mark_is_no_part_of_json() -> None:
+def test_a_byte_order_mark_is_not_part_of_json() -> None:
     assert windows.parse_parts("\ufeff" + json.dumps(WHOLE)) == ALL
 
 
@@ -133,7 +133,7 @@ def test_a_row_without_a_card_is_left_out(row: str) -> None:
 @pytest.mark.parametrize(
     "odd", ["[N/A]", "ERR!", "[GPU requires reset]", "0", "-1", "9" * 5000, "1e9"]
 )
-def test_a_figure_that_is_none_is_unknown(odd: str) -> None:
+def test_a_field_without_a_number_is_unknown(odd: str) -> None:
     row = f"NVIDIA GeForce RTX 3060, {odd}, [N/A], {odd}, {odd}, {odd}, {odd}, {odd}"
 
     (card,) = nvidia.parse_cards(row, "").gpus
@@ -141,7 +141,7 @@ def test_a_figure_that_is_none_is_unknown(odd: str) -> None:
     assert card == Gpu(name="NVIDIA GeForce RTX 3060", vendor="nvidia")
 
 
-def test_a_state_keeps_what_the_format_takes() -> None:
+def test_readings_outside_the_format_are_dropped() -> None:
     # Eight cards draw more than the format takes for one.
     many = nvidia.parse_state("\n".join(["1980, 60, 700.00, 0x0"] * 8))
     odd = nvidia.parse_state("ERR!, [N/A], 70.00, [GPU is lost]\n999999, 61, ERR!, 0x4")
@@ -183,7 +183,7 @@ SMALL = ("--tasks", "code", "--prompts", "1", "--max-tokens", "8", "--blocks", "
 
 @needs_scripts
 @pytest.mark.usefixtures("cache_dir")
-def test_a_run_asks_for_the_card_and_files_the_one_that_is_named(
+def test_a_run_asks_for_the_card_and_records_the_given_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = f"case $1 in --query-gpu=uuid,pci.bus_id,name*) cat <<END\n{TWO}END\n;; esac"

@@ -5,7 +5,7 @@ import pytest
 from harness.machine import nvidia
 from harness.machine.nvidia import CardId, Visible
 
-# The driver's order is that of the slots; CUDA's own puts the fastest card first.
+# The driver's order is that of the slots; CUDA's order has the fastest card first.
 SLOW = CardId(uuid="GPU-aaaa1111-0000", address="00000000:01:00.0")
 FAST = CardId(uuid="GPU-bbbb2222-0000", address="00000000:41:00.0")
 CARDS = f"""\
@@ -22,11 +22,11 @@ STATES = f"""\
     ("usable", "names"),
     [
         (Visible(), ["3060", "4090"]),
-        # CUDA itself was asked: its number 1 is the slower card, number 0 the faster one.
+        # CUDA answers: its number 1 is the slower card, number 0 the faster one.
         (Visible(variable="1", addresses=("0000:01:00.0",)), ["3060"]),
         (Visible(variable="0", addresses=("0000:41:00.0",)), ["4090"]),
         (Visible(variable="0,1", addresses=("0000:41:00.0", "0000:01:00.0")), ["3060", "4090"]),
-        # It could not be asked: numbers in the driver's order, UUIDs by their beginning.
+        # CUDA does not answer: numbers are in the driver's order, UUIDs match by prefix.
         (Visible(variable="1"), ["4090"]),
         (Visible(variable="GPU-bbbb"), ["4090"]),
         (Visible(variable="GPU-bbbb2222-0000,GPU-aaaa"), ["3060", "4090"]),
@@ -59,7 +59,7 @@ def test_the_state_of_several_cards_is_the_worst_of_them_and_their_power_togethe
     assert state.throttled is True
 
 
-def test_without_the_variable_nobody_asks_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_variable_cuda_is_not_queried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
 
     assert nvidia.visible() == Visible()

@@ -1,4 +1,4 @@
-"""MLX in the contract of runners."""
+"""The MLX case for the contract of runners."""
 
 import os
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ RUNS_HERE = "DRAFTMAP_TEST_MLX" in os.environ
 
 @contextmanager
 def by_mlx(_weights: Path) -> Iterator[RunnerCase]:
-    """MLX on the models of `make test-mlx`; its process can be killed."""
+    """MLX with the models of `make test-mlx`; its process can be killed."""
     runner = CONNECT["mlx"](ConnectionOptions()).open
     before = children()
     plan = real(MODELS / TARGET)

@@ -1,4 +1,4 @@
-"""The runner mlx, as far as it goes without MLX: rounds, folders, and what to install."""
+"""The parts of the runner mlx that need no MLX: rounds, folders, and what to install."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ CONFIG = {"model_type": "llama", "quantization": {"group_size": 64, "bits": 4}}
 
 
 def flags(text: str) -> list[bool]:
-    """Whether each token was drafted: `d` for one that was, `t` for one of the target."""
+    """Flags of tokens: `d` for a drafted one, `t` for one of the target."""
     return [sign == "d" for sign in text]
 
 
@@ -64,7 +64,7 @@ def test_an_answer_of_one_token_has_no_rounds() -> None:
     assert (found.rounds, found.drafted, found.accepted_histogram) == (0, 0, ())
 
 
-def test_where_mlx_is_missing_the_run_says_what_to_install(
+def test_without_mlx_the_run_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("harness.mlx.find_spec", lambda _name: None)
@@ -77,7 +77,7 @@ def test_a_folder_needs_no_draft_and_is_not_searched_for_a_head(tmp_path: Path) 
     assert usable_methods(Options(target=str(tmp_path)), (), RUNNERS["mlx"]) == ()
 
 
-def test_a_folder_is_a_model_and_a_gguf_file_is_none(tmp_path: Path) -> None:
+def test_mlx_takes_a_folder_as_a_model_and_refuses_a_gguf_file(tmp_path: Path) -> None:
     gguf = tmp_path / "model.gguf"
     gguf.touch()
     (tmp_path / "config.json").write_text(json.dumps(CONFIG), "utf-8")

@@ -1,4 +1,4 @@
-"""The runner mlx and mlx_lm.server measure a real MLX: what they count is what MLX wrote."""
+"""The runner mlx and mlx_lm.server count correctly on a real MLX."""
 
 import json
 import math
@@ -25,7 +25,7 @@ TARGET_WORDS = ("--target", str(MODELS / TARGET))
 DRAFT_WORDS = ("--draft", str(MODELS / DRAFT), "--method", f"draft-model:n_max={DEPTH}")
 SERVE = (sys.executable, "-m", "mlx_lm.server", "--model", str(MODELS / TARGET), "--port", "{port}")
 SERVE_DRAFTING = (*SERVE, "--draft-model", str(MODELS / DRAFT), "--num-draft-tokens", str(DEPTH))
-# Its answers after a prompt that it has in part in its cache are others when it drafts.
+# If a prompt is partly in its cache, its answers differ when it drafts.
 UNCACHED = ("--prompt-cache-size", "0")
 SPENT_MS = ("prompt_ms", "draft_prompt_ms", "decode_ms")
 
@@ -46,7 +46,7 @@ def python(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:  # 
 
 
 def measured(folder: Path, *words: str) -> dict[str, Any]:
-    """The result of a run, which both validators take."""
+    """The result of a run, which both validators accept."""
     output = folder / "result.json"
     asked = ("--suite", str(SUITE), "--blocks", "1", "--max-tokens", str(LIMIT))
     python("harness", "run", *TARGET_WORDS, *words, *asked, "--output", str(output))
@@ -63,7 +63,7 @@ def trials(document: dict[str, Any], arm: str) -> dict[str, dict[str, Any]]:
 
 
 def counted(depth: int) -> dict[str, dict[str, Any]]:
-    """What `stream_generate` writes by itself."""
+    """The output of `stream_generate` without the runner."""
     asked = [{"prompt": PROMPTS[name], "limit": LIMIT, "depth": depth} for name in FEW]
     done = python("tools.mlx.count", input="".join(json.dumps(each) + "\n" for each in asked))
     return dict(zip(FEW, map(json.loads, done.stdout.splitlines()), strict=True))
@@ -71,7 +71,7 @@ def counted(depth: int) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def drafted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """A run with a draft in which four layers are left out."""
+    """A run with a draft that lacks four layers."""
     return measured(tmp_path_factory.mktemp("draft"), "--runner", "mlx", *DRAFT_WORDS)
 
 
@@ -158,7 +158,7 @@ def test_the_server_gives_the_speedup_of_the_runner(
 
 
 def differences(one: dict[str, Any], other: dict[str, Any]) -> list[float]:
-    """By how much the speedups of two results differ, as logarithms, of each prompt."""
+    """Log differences between the speedups of two results, for each prompt."""
     first, second = speedups(one), speedups(other)
     assert first.keys() == second.keys() == PROMPTS.keys()
     return [math.log(first[name] / second[name]) for name in first]

@@ -1,4 +1,4 @@
-"""A run says which options would have fitted where an arm found no memory."""
+"""If an arm runs out of memory, the run names options that would have fitted."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +35,7 @@ def said(case: LoadPlan) -> str:
     return "\n".join(after_failure(case, WHOLE))
 
 
-def test_what_was_planned_stands_beside_what_is_free_on_each_device() -> None:
+def test_planned_and_free_memory_are_printed_for_each_device() -> None:
     # 36 layers · 2048 values · 32768 tokens · 2 bytes = 4608 MiB of cache
     text = said(CASE)
 
@@ -55,7 +55,7 @@ def test_the_options_that_would_have_fitted_are_named() -> None:
     assert 15 < layers < 37
 
 
-def test_a_draft_can_move_or_go() -> None:
+def test_a_draft_can_be_moved_or_left_out() -> None:
     with_draft = replace(
         CASE,
         setting=Setting(context=2048),
@@ -69,13 +69,13 @@ def test_a_draft_can_move_or_go() -> None:
     assert text.endswith("no draft")
 
 
-def test_where_the_plan_fits_something_else_holds_the_memory() -> None:
+def test_an_allocation_that_fails_despite_the_plan_blames_other_programs() -> None:
     text = said(replace(CASE, devices=(Memory(name="RTX 4060", free_mib=16_000),)))
 
     assert "check what else uses memory" in text
 
 
-def test_where_nothing_fits_another_model_is_advised() -> None:
+def test_if_nothing_fits_another_model_is_advised() -> None:
     none = replace(CASE, devices=(), host=Memory(name="main memory", free_mib=500))
 
     assert "smaller quantisation" in "\n".join(after_failure(none, LayerPlacement(layers=0)))

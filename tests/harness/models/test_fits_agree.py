@@ -38,7 +38,7 @@ def nothing_here(cache_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def listed(machine: ComputerOptions) -> dict[str, Extent]:
-    """What `models` says about each model whose size is known."""
+    """The output of `models` about each model of known size."""
     found = assess(computer_of(machine.words), CONTEXT).models
     return {each.preset.name: each.fits for each in found if each.fits and not each.preset.head}
 
@@ -54,7 +54,7 @@ def test_models_and_plan_agree(machine: ComputerOptions) -> None:
 
 
 def planned_extent(name: str, machine: ComputerOptions) -> Extent:
-    """How much fits by what `plan --json` says of layers, and by the experts in its command."""
+    """The extent that fits, from the layers in `plan --json` and the experts in its command."""
     found = plan(
         question_of(
             ModelOptions(target=name, draft="none"),
@@ -74,7 +74,7 @@ def planned_extent(name: str, machine: ComputerOptions) -> Extent:
 
 
 @pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
-def test_a_download_is_refused_of_exactly_what_does_not_fit(
+def test_exactly_the_models_that_do_not_fit_are_refused_for_download(
     machine: ComputerOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = computer_of(machine.words)
@@ -94,7 +94,7 @@ def is_refused(name: str) -> bool:
     return False
 
 
-def test_the_sites_table_says_what_models_says() -> None:
+def test_the_sites_table_agrees_with_the_command_models() -> None:
     for name, _, cells in fits.lines():
         shape = shape_of(name)
         assert shape is not None
@@ -106,7 +106,7 @@ def test_the_sites_table_says_what_models_says() -> None:
             assert need_of(here, fits.DEFAULT_CONTEXT, facts).fits == word, (name, gib)
 
 
-def test_every_word_is_met() -> None:
+def test_every_kind_of_answer_occurs() -> None:
     words = {word for machine in MACHINES.values() for word in listed(machine).values()}
 
     assert words == {"yes", "partly", "no"}

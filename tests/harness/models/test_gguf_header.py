@@ -22,7 +22,7 @@ def test_the_header_says_what_the_file_is(tmp_path: Path) -> None:
     assert header.file_bytes == (tmp_path / "m.gguf").stat().st_size
 
 
-def test_of_a_mixture_of_experts_only_chosen_experts_are_active(tmp_path: Path) -> None:
+def test_only_chosen_experts_of_a_mixture_are_active(tmp_path: Path) -> None:
     header = gguf_header.read(write_gguf(tmp_path / "m.gguf", experts=(8, 2)))
 
     assert header.parameters == 4096 + 80
@@ -50,7 +50,7 @@ def test_missing_flags_are_assumed_as_llama_cpp_does(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", [4, 40, 4000, -40])
-def test_a_file_that_is_cut_off_is_said_to_be(tmp_path: Path, kept: int) -> None:
+def test_a_truncated_file_is_reported_as_truncated(tmp_path: Path, kept: int) -> None:
     path = write_gguf(tmp_path / "m.gguf")
     path.write_bytes(path.read_bytes()[:kept])
 
@@ -76,7 +76,7 @@ def test_a_file_of_another_kind_is_named(tmp_path: Path, content: bytes, said: s
         gguf_header.read(path)
 
 
-def test_a_file_without_a_tokenizer_is_said_to_have_none(tmp_path: Path) -> None:
+def test_a_file_without_a_tokenizer_is_reported(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "m.gguf", tokens=None)
 
     with pytest.raises(BadInputError, match=r"m\.gguf has no tokenizer"):
@@ -91,7 +91,7 @@ def test_a_vocabulary_needs_no_weights_but_a_model_does(tmp_path: Path) -> None:
         gguf_header.read(path)
 
 
-def test_a_renamed_part_of_a_split_model_is_told_how_parts_are_called(tmp_path: Path) -> None:
+def test_a_renamed_part_of_a_split_model_gets_the_expected_names(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "m.gguf", split=(1, 3))
 
     with pytest.raises(
@@ -239,7 +239,7 @@ def test_a_bos_that_the_vocabulary_does_not_have_is_replaced_as_llama_cpp_does(
     ("pre", "adds_bos", "bos"),
     [("llama-bpe", True, 11), ("qwen2", False, 11), ("glm4", False, None), ("tekken", True, 11)],
 )
-def test_the_pre_tokenizer_decides_about_bos_where_the_file_does_not(
+def test_the_pre_tokenizer_decides_about_bos_if_the_file_does_not(
     tmp_path: Path, pre: str, bos: int | None, *, adds_bos: bool
 ) -> None:
     path = write_gguf(tmp_path / "m.gguf", pre=pre, bos=None, add_bos=None)

@@ -1,4 +1,4 @@
-"""Models that other programs have fetched are found where those keep them."""
+"""Models downloaded by other programs are found in their folders."""
 
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def test_files_of_four_programs_are_listed_with_their_names(tmp_path: Path) -> N
     assert {file.bytes for file in found} == {16 * MIB}
 
 
-def test_a_home_without_models_has_none_and_variables_move_the_folders(tmp_path: Path) -> None:
+def test_a_home_without_models_lists_none_and_variables_move_the_folders(tmp_path: Path) -> None:
     moved = put(tmp_path / "elsewhere/x.gguf")
 
     assert local_files(tmp_path / "home", {}) == ()

@@ -25,7 +25,7 @@ def quiet(_: str) -> None:
     pass
 
 
-def test_a_path_stands_for_itself(tmp_path: Path) -> None:
+def test_a_path_is_taken_as_it_is(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "m.gguf")
 
     assert resolve(str(path), say=quiet) == WeightsFile(path=path)
@@ -74,7 +74,7 @@ def test_every_preset_draft_is_a_preset_of_the_same_vocabulary() -> None:
     assert table[DEFAULT_TARGET].draft == DEFAULT_DRAFT
 
 
-def test_the_pairs_agree_with_the_presets_about_who_fits() -> None:
+def test_pairs_and_presets_agree_on_compatible_drafts() -> None:
     table = presets()
 
     named = [pair for pair in pairs() if pair.target in table and pair.draft in table]
@@ -148,7 +148,7 @@ def test_weights_are_written_as_f16_without_an_engine(tmp_path: Path) -> None:
     assert made.tensors[2].data.tolist() == [[2.0] * 16 + [2.5] * 16]
 
 
-def test_an_environment_without_pip_is_told_what_to_do(
+def test_an_environment_without_pip_gets_instructions(
     cache_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedded, "find_spec", lambda _: None)

@@ -1,6 +1,6 @@
-"""A model comes from the hub whole, although connections break and bytes get lost.
+"""A download from the hub is complete, although connections break and bytes get lost.
 
-The real client of the hub speaks with a hub on a loopback port.
+The real hub client talks to a fake hub on a loopback port.
 """
 
 import os
@@ -49,9 +49,7 @@ def blobs(tmp_path: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_a_file_arrives_where_other_tools_of_the_hub_look_for_it(
-    client: Hub, tmp_path: Path
-) -> None:
+def test_a_file_is_stored_where_other_hub_tools_find_it(client: Hub, tmp_path: Path) -> None:
     found = hub.fetch(REFERENCE, client=client, say=lambda _: None)
 
     path = found.path
@@ -63,7 +61,7 @@ def test_a_file_arrives_where_other_tools_of_the_hub_look_for_it(
     assert blobs(tmp_path) == {sha256(CONTENT): CONTENT}
 
 
-def test_what_is_here_is_not_asked_for_again(client: Hub, fake_hub: FakeHub) -> None:
+def test_an_existing_file_is_not_requested_again(client: Hub, fake_hub: FakeHub) -> None:
     first = fetch(client)
     asked = len(fake_hub.asked)
 
@@ -79,10 +77,10 @@ def test_it_says_what_is_fetched_and_how_large_it_is(client: Hub) -> None:
     assert said == ["Fetching Model-Q8_0.gguf (10 kB) from Owner/Model-GGUF …"]
 
 
-def test_a_download_that_was_interrupted_goes_on_where_it_stopped(
+def test_an_interrupted_download_continues(
     client: Hub, fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What the client writes at once; 10 MB, of which an interruption loses what is not complete.
+    # Chunk size of the client; an interruption loses an incomplete chunk of 10 MB.
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1000)
     fake_hub.cut_after = 4500
     with pytest.raises(MachineError, match=r"could not be fetched .* the download continues"):
@@ -96,7 +94,7 @@ def test_a_download_that_was_interrupted_goes_on_where_it_stopped(
     assert fake_hub.ranges == [None, "bytes=4000-", "bytes=4000-"]
 
 
-def test_a_file_with_another_digest_is_said_kept_aside_and_not_used(
+def test_a_file_with_another_digest_is_reported_set_aside_and_not_used(
     client: Hub, fake_hub: FakeHub, tmp_path: Path
 ) -> None:
     fake_hub.damaged = True
@@ -112,7 +110,7 @@ def test_a_file_with_another_digest_is_said_kept_aside_and_not_used(
     assert fetch(client).read_bytes() == CONTENT
 
 
-def test_a_full_disk_is_said_before_anything_is_fetched(
+def test_a_full_disk_is_reported_before_anything_is_downloaded(
     client: Hub, fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = Usage(total=10**9, used=10**9, free=1024**2)
@@ -134,19 +132,19 @@ def test_all_parts_of_a_split_model_are_fetched(client: Hub, fake_hub: FakeHub) 
     assert path.with_name(names[1]).read_bytes() == b"second"
 
 
-def test_a_quantisation_that_is_not_there_is_answered_with_those_that_are(
+def test_a_missing_quantisation_is_answered_with_the_available_ones(
     client: Hub,
 ) -> None:
     with pytest.raises(BadInputError, match="no file with the quantisation 'Q4_0'; it has Q8_0"):
         hub.fetch("Owner/Model-GGUF:Q4_0", client=client, say=lambda _: None)
 
 
-def test_a_repository_that_is_not_there_is_bad_input(client: Hub) -> None:
+def test_a_missing_repository_is_bad_input(client: Hub) -> None:
     with pytest.raises(BadInputError, match="there is no repository Owner/Other on the hub"):
         hub.fetch("Owner/Other:Q8_0", client=client, say=lambda _: None)
 
 
-def test_terms_to_be_accepted_are_said(client: Hub, fake_hub: FakeHub) -> None:
+def test_terms_that_must_be_accepted_are_reported(client: Hub, fake_hub: FakeHub) -> None:
     fake_hub.refused_with = "GatedRepo"
 
     with pytest.raises(BadInputError, match="requires you to accept its terms; do so, then `hf"):
@@ -164,9 +162,7 @@ def test_without_a_network_the_hub_cannot_be_reached(tmp_path: Path) -> None:
             fetch(nobody)
 
 
-def test_the_command_fetches_and_prints_where_the_model_lies(
-    fake_hub: FakeHub, tmp_path: Path
-) -> None:
+def test_the_command_fetches_a_model_and_prints_its_path(fake_hub: FakeHub, tmp_path: Path) -> None:
     fake_hub.files[NAME] = write_gguf(tmp_path / "m.gguf").read_bytes()
     here = {"HF_ENDPOINT": fake_hub.endpoint, "HF_HUB_CACHE": str(tmp_path / "hub")}
     command = [sys.executable, "-m", "harness", "models", "get", REFERENCE]

@@ -1,4 +1,4 @@
-"""The models that people run in 2026 are known: where they fit, and what they draft with.
+"""The models that people run in 2026 are known, with the memory they need and their drafts.
 
 The run of the month picks one of them.
 """
@@ -36,7 +36,7 @@ MODELS_OF_2026 = {
 
 
 @pytest.mark.parametrize("name", MODELS_OF_2026)
-def test_a_model_of_2026_has_a_card_that_holds_it_with_the_planners_worst_error(name: str) -> None:
+def test_a_model_of_2026_fits_a_card_even_with_the_planners_worst_error(name: str) -> None:
     card, gib = MODELS_OF_2026[name]
     here = computer_of(MachineWords(gpus=(card,), vram=gib, ram=gib))
 
@@ -47,7 +47,7 @@ def test_a_model_of_2026_has_a_card_that_holds_it_with_the_planners_worst_error(
 
 
 @pytest.mark.parametrize("name", MODELS_OF_2026)
-def test_a_model_of_2026_says_what_it_drafts_with(name: str) -> None:
+def test_a_model_of_2026_names_its_draft(name: str) -> None:
     preset = presets()[name]
 
     assert preset.method in METHODS
@@ -79,7 +79,7 @@ def test_a_head_of_known_size_needs_about_its_bytes_a_cache_and_a_step() -> None
     assert facts_about(unknown) is None
 
 
-def test_a_head_that_lies_beside_its_model_is_asked_for_by_its_name() -> None:
+def test_a_head_next_to_its_model_is_fetched_by_its_name() -> None:
     files = ["gemma-4-31B-it-Q8_0.gguf", "mtp-gemma-4-31B-it-Q8_0.gguf"]
     assistant = presets()["gemma-4-31b-assistant"]
 
@@ -109,7 +109,7 @@ def test_the_run_of_the_month_takes_the_largest_of_its_targets_that_fits(
 
 
 @pytest.mark.parametrize(("gb_per_s", "target"), [(80, "qwen3.8-27b"), (10, None)])
-def test_a_processor_gets_only_what_it_can_write_in_minutes(
+def test_a_cpu_gets_only_a_model_that_runs_in_minutes(
     monkeypatch: pytest.MonkeyPatch, gb_per_s: int, target: str | None
 ) -> None:
     # 17 GB of weights for each token: 0.2 s and 1.7 s.
@@ -121,7 +121,7 @@ def test_a_processor_gets_only_what_it_can_write_in_minutes(
     assert of_the_month(Options()).target == target
 
 
-def test_what_was_given_stays() -> None:
+def test_given_options_are_kept() -> None:
     options = of_the_month(Options(target="my.gguf", blocks=5))
 
     assert (options.target, options.blocks, options.prompts) == ("my.gguf", 5, ("3",))

@@ -53,7 +53,7 @@ def test_numbers_stay_as_they_were_given(tmp_path: Path) -> None:
     assert with_layers(given, model(tmp_path / "t.gguf"), ()) is given
 
 
-def test_a_word_that_is_none_is_refused_with_the_known_ones() -> None:
+def test_an_unknown_word_is_refused_with_the_known_ones() -> None:
     (offered,) = (each for each in fields(Options) if each.name == "gpu_layers")
     parse = offered.metadata["option"].parse
 

@@ -25,7 +25,9 @@ PLAIN = "{{ messages[0].content }} I was thinking of {{ 'thinking' }} {{ message
     ("template", "switched"),
     [(QWEN, True), (DEEPSEEK, True), (ALWAYS, False), (PLAIN, False), (None, False)],
 )
-def test_a_switch_is_a_variable_and_no_word(template: str | None, *, switched: bool) -> None:
+def test_a_thinking_switch_is_a_variable_of_the_template_and_not_any_word(
+    template: str | None, *, switched: bool
+) -> None:
     assert has_switch(template) is switched
 
 
@@ -34,7 +36,7 @@ def test_a_switch_is_a_variable_and_no_word(template: str | None, *, switched: b
     [
         (QWEN, "<|im_start|>assistant\n<think>\n\n</think>\n\n", False, False),
         (QWEN, "<|im_start|>assistant\n", True, True),
-        # The switch is off, and the template opens a thought all the same.
+        # The switch is off, but the template still opens a thought.
         (QWEN, "<|im_start|>assistant\n<think>\n", False, True),
         (ALWAYS, "<|Assistant|><think>\n", False, True),
         (PLAIN, "hello", False, None),

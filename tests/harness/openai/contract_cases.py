@@ -1,4 +1,4 @@
-"""Stand-ins for servers in the contract of runners."""
+"""Cases with fake servers for the contract of runners."""
 
 import sys
 from collections.abc import Iterator

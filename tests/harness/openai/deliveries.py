@@ -1,4 +1,4 @@
-"""Ways in which a server, or a proxy before it, delivers the tokens that it has."""
+"""Ways in which a server, or a proxy in front of it, delivers its tokens."""
 
 import math
 from collections.abc import Iterable
@@ -10,11 +10,11 @@ Piece = tuple[float, tuple[int, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class Delivery:
-    """Chunks of a round each, unless stated otherwise; `prompt_ms` after the request the first one.
+    """One chunk per round, unless stated otherwise; the first comes `prompt_ms` after the request.
 
-    Nothing leaves before `from_ms`, then only `every_ms`, and the first chunk has `first` tokens.
-    With `singly` each token is a chunk. With `caches` a prompt that was asked before takes no time.
-    `line` ends each line, and `before` comes before each event.
+    Nothing is sent before `from_ms`, then only every `every_ms`; the first chunk has `first`
+    tokens. With `singly` each token is a chunk. With `caches` a repeated prompt takes no time.
+    `line` ends each line, and `before` precedes each event.
     """
 
     prompt_ms: float = 2.0

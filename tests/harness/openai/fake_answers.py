@@ -57,20 +57,20 @@ _PAGES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Behaviour:
-    """How a stand-in behaves. With `depth` it speculates; `key` is the one that it wants.
+    """The behaviour of a stand-in. With `depth` it speculates; `key` is its required key.
 
-    With a `delivery` its chunks come when that says, else after `round_ms` each; then each round
-    yields as many tokens as `yields` says. `stated` is the share of its own time that it states,
-    which is in its state; `counts` times as many tokens as it wrote; of `hidden` tokens of
-    reasoning only `admits` says that they were there. Its first `short` words have one letter.
+    With a `delivery`, that decides when chunks are sent; else each comes after `round_ms`, and each
+    round yields `yields` tokens. `stated` is the share of its own time that it states. It reports
+    its token count times `counts`. Of `hidden` reasoning tokens it reports only with `admits`. Its
+    first `short` words have one letter.
 
-    An mlx-lm that `heeds` it drafts as deep as a request says, which takes `draft_ms` a round more,
-    and it takes `cached` tokens of each prompt from its cache.
+    An mlx-lm that `heeds` it takes the draft depth from each request, which adds `draft_ms` a
+    round, and it takes `cached` tokens of each prompt from its cache.
 
     Requests after the first `alone` ones wait for each other, until two were in flight at once.
-    `named` is the model in its chunks. From word `parts_at` on its text is another one. With
-    `calls` it writes calls of a tool, of which it may lose a quote in every second answer.
-    `shows` is what Ollama shows of each model.
+    `named` is the model in its chunks. Its text differs from word `parts_at` on. With `calls` it
+    writes tool calls, and may lose a quote in every second answer. `shows` is Ollama's description
+    of each model.
     """
 
     style: Style = "vllm"
@@ -106,7 +106,7 @@ class Behaviour:
 
 @dataclass(kw_only=True)
 class State:
-    """What happened so far: requests as they came, and the counters of the metrics page."""
+    """The requests so far, and the counters of the metrics page."""
 
     behaviour: Behaviour
     bodies: list[Json] = field(default_factory=list)
@@ -129,7 +129,7 @@ class State:
             self.most_in_flight = max(self.most_in_flight, self.in_flight)
             if self.in_flight > 1:
                 self.met.set()
-            # Requests for one token come one by one, whatever the level of the others.
+            # Requests for one token come one by one at any concurrency.
             several = isinstance(body, dict) and body.get("max_tokens") != 1
             alone = self.behaviour.alone
             waits = several and alone is not None and len(self.bodies) > alone
@@ -137,7 +137,7 @@ class State:
             self.met.wait(PATIENCE_S)
 
     def leaves(self) -> None:
-        """A request is answered. Said before its last byte, since a client that has it asks on."""
+        """Note an answered request, before its last byte: the client then sends the next one."""
         with self.lock:
             self.in_flight -= 1
 
@@ -156,7 +156,7 @@ class FakeAnswer:
 
 
 def answer(text: str, limit: int, depth: int, yields: int | None = None) -> FakeAnswer:
-    """The prompt's first token, then rounds that accept as chance has it; cut at the limit."""
+    """The first token, then rounds with random acceptance, cut at the limit."""
     chance = random.Random(f"{text} {depth}")  # noqa: S311 - simulated data
     ids = random.Random(text)  # noqa: S311 - simulated data
     rounds, accepted = [(ids.randrange(5, 40_000),)], []
@@ -169,9 +169,9 @@ def answer(text: str, limit: int, depth: int, yields: int | None = None) -> Fake
 
 
 def depth_of(state: State, body: Json) -> int:
-    """LM Studio drafts when the request names a draft model, the others as they were started.
+    """The draft depth of a request: in LM Studio only if the request names a draft model.
 
-    An mlx-lm with a draft drafts as deep as the request says.
+    An mlx-lm with a draft takes the depth from the request; other servers from their start.
     """
     if state.behaviour.style == "mlx-lm" and state.behaviour.depth and state.behaviour.heeds:
         return int(body.get("num_draft_tokens", state.behaviour.depth))
@@ -207,7 +207,7 @@ def stream(
 
 
 def _words(start: int, count: int, state: State) -> str:
-    """Some words of the text, from one on."""
+    """A number of words of the text from a given one."""
     behaviour = state.behaviour
     if behaviour.calls is not None:
         broken = behaviour.calls == "corrupt" and len(state.bodies) % 2 == 0
@@ -261,7 +261,7 @@ def usage(state: State, made: FakeAnswer) -> Json:
 
 
 def beside(state: State, body: Json, made: FakeAnswer) -> Json:
-    """What each engine adds to the counts."""
+    """The fields that each engine adds to the counts."""
     depth, style = depth_of(state, body), state.behaviour.style
     if style == "llama-server":
         return {"timings": _timings(made, state.stated_ms)}
@@ -331,7 +331,7 @@ def _timings(made: FakeAnswer, stated_ms: float) -> Json:
 
 
 def pages_of(behaviour: Behaviour) -> dict[str, Json | str]:
-    """What a stand-in says at each address that it has, beside the metrics."""
+    """The answers of a stand-in at its addresses, except for the metrics."""
     if behaviour.style == "mlx-lm":  # as it answers where there is no hub cache
         return {"/v1/models": "", "/health": {}}
     drafts = (DRAFT,) if behaviour.style == "lm-studio" else ()

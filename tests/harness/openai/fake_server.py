@@ -32,7 +32,7 @@ from tests.harness.openai.fake_answers import (
 
 
 class FakeHandler(BaseHTTPRequestHandler):
-    """Answers as the behaviour of its server says."""
+    """Answers according to the behaviour of its server."""
 
     protocol_version = "HTTP/1.1"
     server: "FakeServer"
@@ -154,7 +154,7 @@ def _deliver(state: State, body: Json, made: FakeAnswer, out: BufferedIOBase) ->
 
 
 def _shown(pieces: Iterable[Piece], hidden: int) -> Iterator[Piece]:
-    """The pieces without so many tokens at their start, which are thought unseen."""
+    """The pieces without their first tokens, which are hidden reasoning."""
     for at, part in pieces:
         if shown := part[hidden:]:
             yield at, shown

@@ -22,7 +22,7 @@ SPECULATION = replace(DRAFT, id="draft-model-n3", method=METHOD)
 def plan(*arms: ArmPlan, in_turns: bool = False, **options: Any) -> Campaign:  # noqa: ANN401 - options of `campaign`
     """A campaign of a baseline and a draft model that drafts three tokens.
 
-    Its arms are to take turns by pass, or prompt by prompt on one server.
+    Its arms alternate by pass, or by prompt on one server.
     """
     made = campaign(arms=arms or (BASELINE, SPECULATION), max_output_tokens=LIMIT, **options)
     return replace(made, interleaved="prompt" if in_turns else "block", engine="openai")
@@ -64,13 +64,13 @@ def answered(session: OpenAiSession, arm: str = "draft-model-n3") -> tuple[Gener
 
 
 def refused(session: OpenAiSession, arm: str = "draft-model-n3") -> Failure:
-    """Why an arm cannot be prepared."""
+    """The failure of an arm that cannot be prepared."""
     failure = session.prepare(arm)
     assert isinstance(failure, Failure), failure
     return failure
 
 
 def baseline_alone(server: FakeServer, **options: Any) -> OpenAiSession:  # noqa: ANN401 - fields of `ConnectionOptions`
-    """A session on a server for the baseline; nobody is at the other address."""
+    """A session on a server for the baseline; the other address has no server."""
     nobody = ("http://127.0.0.1:9",)
     return open_session(plan(), base_url=server.url, spec_base_urls=nobody, **options)

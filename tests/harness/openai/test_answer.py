@@ -20,7 +20,7 @@ def said(text: str, finish: str | None = None, ids: list[int] | None = None) -> 
 
 
 def read_at(*chunks: dict[str, Any]) -> Answer:
-    """The answer of chunks that come one second apart, the first a second after the question."""
+    """Read chunks that arrive one second apart, the first one second after the request."""
     seconds = iter(range(1, 100))
     return read(chunks, began_s=0.0, clock=lambda: float(next(seconds)))
 
@@ -44,7 +44,7 @@ def test_a_single_token_that_shows_nothing_is_an_answer() -> None:
     assert found.decode_ms == 0.0
 
 
-def test_tokens_are_the_ids_that_came_if_they_are_as_many_as_counted() -> None:
+def test_received_ids_are_the_tokens_if_their_number_matches() -> None:
     made = read_at(ROLE, said("a", ids=[5]), said("", ids=[6, 7]), said("b", "stop", [8]), USAGE)
 
     assert made.tokens == (5, 6, 7, 8)
@@ -114,7 +114,7 @@ def test_a_broken_stream_says_how_it_is_broken(line: bytes, why: str) -> None:
         list(events([line]))
 
 
-def test_the_servers_own_times_are_read_where_it_tells_them() -> None:
+def test_server_times_are_read_if_stated() -> None:
     last = {"timings": {"predicted_ms": 30.5, "prompt_ms": 9.25, "cache_n": 0}}
     llama = read_at(said("a", "length"), {**USAGE, **last})
     metrics = {"generation_time_ms": 40, "time_to_first_token_ms": 8.5}

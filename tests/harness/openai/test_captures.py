@@ -1,4 +1,4 @@
-"""Real answers of vLLM 0.32 are read as they went over the wire."""
+"""Captured answers of vLLM 0.32 are read correctly."""
 
 import json
 import re
@@ -121,7 +121,7 @@ def test_a_whole_answer_gives_margins_only_for_the_same_tokens() -> None:
         ("no_path", 404, "bad-answer", "correct the URL"),
     ],
 )
-def test_what_a_vllm_refuses_is_a_reason_and_a_way_out(
+def test_a_refusal_by_vllm_becomes_a_reason_with_a_remedy(
     name: str, status: int, reason: str, said: str
 ) -> None:
     text = (VLLM / "none" / f"error_{name}.json").read_text()

@@ -1,4 +1,4 @@
-"""Only the tokens after the first chunk were written in the time after it."""
+"""The time after the first chunk counts only the later tokens."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,7 +11,7 @@ from harness.runners.http.values import BadAnswerError
 
 
 def streamed(*lengths: int, tokens: int, **fields: Any) -> Answer:  # noqa: ANN401 - of `Answer`
-    """An answer of chunks with so many characters; a second to the first, one to the last."""
+    """An answer with chunks of these lengths: a second to the first, one more to the last."""
     return Answer(
         began_s=0.0,
         first_s=1.0,

@@ -52,7 +52,7 @@ USAGE = {"usage": {"prompt_tokens": 5, "completion_tokens": 7}}
 
 @settings(max_examples=60)
 @given(CHUNKS)
-def test_whatever_is_streamed_is_read_or_refused(chunks: list[dict[str, Any]]) -> None:
+def test_any_stream_is_read_or_refused(chunks: list[dict[str, Any]]) -> None:
     ending: dict[str, Any] = {"choices": [{"delta": {"content": "."}, "finish_reason": "length"}]}
     ticks = iter(range(100))
     try:
@@ -79,7 +79,7 @@ def test_whatever_is_streamed_is_read_or_refused(chunks: list[dict[str, Any]]) -
 
 @settings(max_examples=30)
 @given(some.one_of(NUMBERS, COUNTERS))
-def test_whatever_lists_models_is_read(value: Any) -> None:  # noqa: ANN401 - anything of JSON
+def test_a_list_of_models_with_odd_entries_is_read(value: Any) -> None:  # noqa: ANN401 - anything of JSON
     listed = read_models({"data": [value, {"id": value}, {"id": "x", "meta": value}]})
 
     assert listed[-1].id == "x"

@@ -26,7 +26,7 @@ META = {"spec_num_proposed_drafts": 12, "spec_num_correct_drafts": 1, "spec_veri
 def answer(
     beside: Mapping[str, Any] | None = None, usage: Mapping[str, Any] | None = None
 ) -> Answer:
-    """An answer with what a server adds to it."""
+    """An answer with additional fields of a server."""
     return Answer(
         began_s=0.0,
         first_s=0.1,
@@ -97,5 +97,5 @@ def test_predicted_tokens_of_the_usage_count_unless_they_are_all_zero() -> None:
 
 
 @pytest.mark.parametrize("value", [None, -1, 1.5, True, "7"])
-def test_what_is_no_count_is_no_source(value: Any) -> None:  # noqa: ANN401 - anything of JSON
+def test_a_value_that_is_not_a_count_is_ignored(value: Any) -> None:  # noqa: ANN401 - anything of JSON
     assert in_answer(answer({"timings": {"draft_n": value, "draft_n_accepted": 3}})) is None

@@ -1,4 +1,4 @@
-"""A result is filed under the card that ran, by the name that a person gives it, or asks for it."""
+"""A result is filed under the card that ran or that the user names; else the name is required."""
 
 import tomllib
 from dataclasses import dataclass, field, replace
@@ -51,7 +51,7 @@ RIGS = {
     "MAC": EngineRig(mac=capture("system_profiler_m3.json")),
     "INTEL_MAC": EngineRig(mac=capture("system_profiler_intel_mac.json")),
     "WINDOWS": EngineRig(nvidia=RTX_4070_LAPTOP, windows=capture("windows_cim.json")),
-    # One card has fallen off the bus; the other one goes on.
+    # One card has fallen off the bus; the other one still works.
     "LOST_ONE": EngineRig(nvidia=f"{LOST}\n{RTX_4090}"),
     "LOST_ALL": EngineRig(
         nvidia=f"NVIDIA GeForce RTX 3090, {LOST.removeprefix('[GPU is lost], ')}"
@@ -61,7 +61,7 @@ RIGS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """What llama.cpp lists on a machine, and the card's name; MiB in use by device."""
+    """Devices that llama.cpp lists on a machine, the card's name, and MiB in use by device."""
 
     title: str
     rig: str
@@ -72,9 +72,9 @@ class Listed:
 
 @dataclass(frozen=True, kw_only=True)
 class AskedServer:
-    """A server that lists nothing. `name` is the card's, or `None` where it asks.
+    """A server that lists no device. `name` is the card's, or `None` if the name is required.
 
-    `shows` are words of the question. Without a `version` the server does not state one.
+    `shows` are words of the message. Without a `version` the server does not state one.
     """
 
     title: str
@@ -114,7 +114,7 @@ def test_a_listed_device_has_a_persons_name(row: Listed, tmp_path: Path) -> None
 
 
 def where(row: AskedServer, folder: Path) -> Engine:
-    """The engine of a row as it is recorded. Raises `BadInputError` where it asks."""
+    """The recorded engine of a row. Raises `BadInputError` if a name is required."""
     endpoint: Endpoint = parse("http://127.0.0.1:1", option="--base-url")
     if row.command is not None:
         endpoint = tuple(row.command.split())
@@ -142,7 +142,7 @@ def test_a_server_that_lists_nothing_has_the_card_that_must_have_run(
 @pytest.mark.parametrize(
     "row", [row for row in ASKED if row.name is None], ids=lambda row: row.title
 )
-def test_where_several_may_have_run_the_person_is_asked(row: AskedServer, tmp_path: Path) -> None:
+def test_an_ambiguous_device_is_asked_for(row: AskedServer, tmp_path: Path) -> None:
     with pytest.raises(BadInputError) as asked:
         where(row, tmp_path)
 
@@ -151,7 +151,7 @@ def test_where_several_may_have_run_the_person_is_asked(row: AskedServer, tmp_pa
     assert "\n" not in question
 
 
-def test_a_card_that_nobody_names_is_no_processor(tmp_path: Path) -> None:
+def test_an_unnamed_card_is_not_taken_for_a_processor(tmp_path: Path) -> None:
     engine = Engine(runner="imported", name="vLLM", backend="cuda")
 
     named = identify(filed(EngineRig(slots=(UHD,)), engine, tmp_path))

@@ -46,7 +46,7 @@ def test_a_url_is_read_with_or_without_its_version(text: str, expected: ServerAd
         ("http://127.0.0.1.example.org", "may be another machine"),
     ],
 )
-def test_what_is_no_server_of_this_machine_is_refused_in_one_line(text: str, why: str) -> None:
+def test_an_address_of_another_machine_is_refused_in_one_line(text: str, why: str) -> None:
     with pytest.raises(BadInputError, match=r"^--base-url") as raised:
         parse(text, option="--base-url")
 
@@ -127,7 +127,7 @@ def test_a_quotation_without_an_end_is_refused_on_both() -> None:
 def test_a_command_is_pasted_into_the_shell_of_the_system() -> None:
     words = [r"C:\a b\llama-server.exe", "-m", "it's.gguf", "--device", "0,1", "@{-1}", ""]
 
-    # PowerShell runs a quoted program after `&` alone, and takes a comma or a brace for its own.
+    # PowerShell runs a quoted program only after `&`, and interprets commas and braces.
     assert pasted(words, windows=True) == (
         r"""& 'C:\a b\llama-server.exe' -m "it's.gguf" --device '0,1' '@{-1}' ''"""
     )
@@ -135,7 +135,7 @@ def test_a_command_is_pasted_into_the_shell_of_the_system() -> None:
     assert pasted(["a b", "it's"], windows=False) == """'a b' 'it'"'"'s'"""
 
 
-def test_what_is_shown_of_a_command_is_read_back_as_it_was() -> None:
+def test_a_printed_command_splits_into_the_same_words() -> None:
     words = ["s", "--config", '{"method": "ngram"}', r"C:\a b\c"]
 
     for windows in (True, False):

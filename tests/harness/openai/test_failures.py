@@ -1,4 +1,4 @@
-"""What goes wrong is a value with a reason and what to do, never a traceback."""
+"""A failure is a value with a reason and a remedy, never a traceback."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -39,7 +39,7 @@ def test_a_server_that_fails_gives_a_reason(fault: str, reason: str, said: str) 
     assert "\n" not in failure.detail
 
 
-def test_a_web_server_is_told_from_one_for_models() -> None:
+def test_a_web_server_is_not_taken_for_a_model_server() -> None:
     said = one_line("\n<!DOCTYPE HTML>\n<html lang='en'><p>Error code: 404</p></html>")
     there = Client(address=parse("http://127.0.0.1:8000", option="--base-url"), limit_s=1)
 
@@ -61,7 +61,7 @@ def test_a_server_that_does_not_answer_in_time_is_late() -> None:
     assert "raise --timeout" in failure.detail
 
 
-def test_a_trial_that_is_given_up_says_how_long_it_had_run() -> None:
+def test_a_trial_that_timed_out_says_how_long_it_ran() -> None:
     with serving(style="plain") as server:
         session = baseline_alone(server, answer_limit_s=0.5)
         session.prepare("baseline")
@@ -117,7 +117,7 @@ def test_a_server_that_is_restarted_is_awaited(back: dict[str, str], comes: type
         (("one", "two"), None, "offers 2 models (one, two); say which one is measured with"),
     ],
 )
-def test_a_model_that_is_not_served_is_told_apart_by_name(
+def test_a_model_that_is_not_served_is_named(
     models: tuple[str, ...], asked: str | None, said: str
 ) -> None:
     with serving(models=models) as server:
@@ -128,7 +128,7 @@ def test_a_model_that_is_not_served_is_told_apart_by_name(
     assert said in failure.detail
 
 
-def test_ids_that_are_not_as_many_as_counted_are_not_compared() -> None:
+def test_ids_whose_number_does_not_match_are_not_compared() -> None:
     with on_fakes(fault="miscounts") as (session, _, _):
         result = session.generate(request())
 

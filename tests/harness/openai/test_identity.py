@@ -1,4 +1,4 @@
-"""An engine is called what it calls itself, and what it does not state stays out."""
+"""An engine is recorded under its own name, and unstated facts are omitted."""
 
 import pytest
 
@@ -27,7 +27,7 @@ from tests.harness.openai.sessions import on_fakes, open_session, plan
         ("plain", "unknown server", "unknown"),
     ],
 )
-def test_an_engine_is_called_what_it_calls_itself(style: str, name: str, version: str) -> None:
+def test_an_engine_is_recorded_under_its_own_name(style: str, name: str, version: str) -> None:
     with serving(style=style) as one:
         session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,), model=MODEL)
         report = session.report()
@@ -65,7 +65,7 @@ def test_an_engine_of_no_list_has_the_name_and_version_that_it_signs_with(
         ("0.33.0.dev1-0.32.4+abc-Linux-6.1-x86_64-with-glibc2.36-sm_90", "cuda"),
     ],
 )
-def test_the_fingerprint_of_mlx_tells_what_it_computes_on(
+def test_the_fingerprint_of_mlx_includes_its_device(
     monkeypatch: pytest.MonkeyPatch, fingerprint: str, backend: str
 ) -> None:
     monkeypatch.setattr(fake_answers, "FINGERPRINT", fingerprint)

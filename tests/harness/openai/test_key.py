@@ -1,4 +1,4 @@
-"""A key comes from the environment, goes to the server and nowhere else."""
+"""A key comes from the environment and goes only to the server."""
 
 from pathlib import Path
 
@@ -22,14 +22,14 @@ def test_only_our_own_variable_is_read() -> None:
     assert api_key({}) is None
 
 
-def test_what_cannot_be_a_key_is_refused_without_being_shown() -> None:
+def test_an_invalid_key_is_refused_without_being_shown() -> None:
     with pytest.raises(BadInputError, match="DRAFTMAP_API_KEY") as raised:
         api_key({"DRAFTMAP_API_KEY": "one\r\nHost: other"})
 
     assert "Host" not in str(raised.value)
 
 
-def test_a_server_that_wants_a_key_is_told_apart_from_one_that_refuses_it(
+def test_missing_and_wrong_keys_have_different_messages(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-service")
@@ -47,7 +47,7 @@ def test_a_server_that_wants_a_key_is_told_apart_from_one_that_refuses_it(
     assert "another-k3y" not in str(raised.value)  # the server repeats it in its message
 
 
-def test_the_key_reaches_the_server_and_stands_in_no_file(
+def test_the_key_reaches_the_server_and_is_in_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRAFTMAP_API_KEY", KEY)

@@ -1,4 +1,4 @@
-"""A server that drafts as each request says is started once, and its arms take turns by prompt."""
+"""A server with a draft depth per request is started once, and its arms alternate by prompt."""
 
 import pickle
 import sys
@@ -16,7 +16,7 @@ from tests.harness.openai.fake_server import serving
 from tests.harness.openai.sessions import open_session, plan, refused
 from tests.harness.openai.test_run import METHOD, SMALL, call, measured
 
-# Rounds are long beside what sending a token takes, as they are where a model computes.
+# Rounds take long compared with sending a token, as with a real model.
 MLX: dict[str, Any] = {
     "style": "mlx-lm",
     "depth": 3,
@@ -106,7 +106,7 @@ def test_a_server_that_does_not_draft_as_asked_is_refused(
     assert "\n" not in failure.detail
 
 
-def test_drafts_of_which_nothing_is_accepted_are_told_by_what_they_cost() -> None:
+def test_drafts_that_are_never_accepted_are_recognised_by_their_cost() -> None:
     with serving(**MLX, yields=1, draft_ms=6.0) as server:
         session = open_session(plan(in_turns=True), base_url=server.url)
         prepared = [session.prepare(arm) for arm in ("baseline", "draft-model-n3")]
@@ -123,7 +123,7 @@ def test_drafts_of_which_nothing_is_accepted_are_told_by_what_they_cost() -> Non
         (("--draft", "Other-0.2B"), "one server for all arms has one draft"),
     ],
 )
-def test_what_one_server_cannot_do_is_refused(options: tuple[str, ...], why: str) -> None:
+def test_options_that_one_server_cannot_run_are_refused(options: tuple[str, ...], why: str) -> None:
     with serving(**MLX) as server:
         done = call("--base-url", server.url, *RUN, *options, "--dry-run")
 

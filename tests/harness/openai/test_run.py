@@ -1,4 +1,4 @@
-"""From the command line to a page: what a server does not tell is said to be unknown."""
+"""From the command line to a page, facts that a server does not state are unknown."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def measured(path: Path) -> Submission:
 
 
 def page_of(path: Path, folder: Path) -> str:
-    """The page that the site has about a result file."""
+    """The site's page about a result file."""
     (folder / "community").mkdir(parents=True)
     connection = open_database(folder, (path,))
     site = Site(bundle="charts.js", repository=None, address=None)
@@ -72,7 +72,7 @@ def test_a_vllm_is_measured_by_its_address_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_counters_that_nobody_tells_are_unknown_on_the_page(tmp_path: Path) -> None:
+def test_unreported_counters_are_unknown_on_the_page(tmp_path: Path) -> None:
     output = tmp_path / "out.json"
     with serving(style="plain") as base, serving(style="plain", depth=3) as other:
         done = call(*at(base, other), *METHOD, *SMALL, "--backend", "cpu", "-o", str(output))
@@ -89,10 +89,10 @@ def test_counters_that_nobody_tells_are_unknown_on_the_page(tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_every_concurrency_has_a_baseline_of_its_own(tmp_path: Path) -> None:
+def test_every_concurrency_has_its_own_baseline(tmp_path: Path) -> None:
     output = tmp_path / "out.json"
     options = (*METHOD, *SMALL, "--concurrency", "2,1", "-o", str(output))
-    # Two arms are warmed up, and one answers both prompts by itself before the other starts.
+    # Two arms are warmed up, and one answers both prompts before the other starts.
     with serving() as base, serving(alone=4, depth=3) as other:
         done = call(*at(base, other), *options)
 
@@ -138,7 +138,7 @@ def test_every_concurrency_has_a_baseline_of_its_own(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("cache_dir")
-def test_what_cannot_be_measured_is_one_line(options: tuple[str, ...], said: str) -> None:
+def test_an_impossible_run_is_refused_in_one_line(options: tuple[str, ...], said: str) -> None:
     method = () if "oracle" in options else METHOD
 
     done = call(*options, *method)
@@ -150,7 +150,7 @@ def test_what_cannot_be_measured_is_one_line(options: tuple[str, ...], said: str
     assert "Traceback" not in done.stderr
 
 
-def test_all_that_is_missing_is_in_one_message() -> None:
+def test_all_missing_facts_are_in_one_message() -> None:
     done = call()
 
     assert done.exit_code == 2
@@ -212,7 +212,7 @@ def test_a_dry_run_shows_what_would_be_started(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_an_arm_whose_server_is_not_there_is_said_before_anything_is_measured(
+def test_a_missing_server_of_an_arm_is_reported_before_measuring(
     tmp_path: Path,
 ) -> None:
     output = tmp_path / "out.json"

@@ -1,4 +1,4 @@
-"""Two servers whose texts are not those of one model are flagged in the file."""
+"""Two servers whose texts are not from the same model are flagged in the file."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from tests.harness.openai.test_started import command
 
 METHOD = ("--method", "prompt-lookup:n_max=3", "--backend", "cpu")
 SMALL = ("--tasks", "code,math", "--prompts", "1", "--max-tokens", "16", "--blocks", "1")
-# The plain server, what differs at the other one, and the severity of the flag about texts.
+# The plain server, the difference of the other one, and the severity of the flag about texts.
 TEXTS = {
     "the same text of tokens": ({}, {}, None),
     "the same text": ({"style": "plain"}, {}, None),
@@ -24,14 +24,14 @@ TEXTS = {
     "another text after eight words": ({"style": "plain"}, {"parts_at": 8}, "caution"),
     "another text after seven words": ({"style": "plain"}, {"parts_at": 7}, "serious"),
     "another text from the first word": ({"style": "ollama"}, {"parts_at": 0}, "serious"),
-    # Where tokens can be compared, these say whether the text is another one.
+    # If tokens can be compared, they decide whether the texts differ.
     "the same tokens": ({}, {"parts_at": 0}, None),
 }
 
 
 @pytest.mark.parametrize("case", TEXTS)
 @pytest.mark.usefixtures("cache_dir")
-def test_texts_are_compared_where_no_token_ids_are(case: str, tmp_path: Path) -> None:
+def test_texts_are_compared_if_there_are_no_token_ids(case: str, tmp_path: Path) -> None:
     behaviour, other, severity = TEXTS[case]
     output = tmp_path / "out.json"
 
@@ -49,7 +49,7 @@ def test_texts_are_compared_where_no_token_ids_are(case: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("named", ["Tiny-0.1B-Instruct", "Tiny-1B-Instruct-AWQ"])
 @pytest.mark.usefixtures("cache_dir")
-def test_an_answer_by_another_model_than_was_asked_is_no_answer(named: str, tmp_path: Path) -> None:
+def test_an_answer_by_another_model_is_refused(named: str, tmp_path: Path) -> None:
     with serving() as base, serving(depth=3, named=named) as other:
         done = call(*at(base, other), *METHOD, *SMALL, "-o", str(tmp_path / "out.json"))
 
@@ -98,7 +98,7 @@ def test_a_name_in_an_answer_is_that_of_the_model_or_of_its_source(
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_a_draft_that_nobody_named_is_in_no_file() -> None:
+def test_an_unnamed_draft_of_a_server_must_be_named() -> None:
     with serving() as base, serving(depth=3) as other:
         done = call(*at(base, other), "--method", "draft-model:n_max=3", *SMALL)
 

@@ -1,4 +1,4 @@
-"""A model behind a server is described by what its name, its server and its files say."""
+"""A model behind a server is described by its name, its server and its files."""
 
 import struct
 from functools import partial
@@ -51,7 +51,7 @@ def write_folder(folder: Path, **config: Any) -> Path:  # noqa: ANN401 - anythin
         ("a<b>\n", "ab", "unknown", None, "ab"),
     ],
 )
-def test_a_name_says_what_it_says(
+def test_a_model_name_gives_its_repository_family_and_quantisation(
     name: str, shown: str, quantisation: str, repository: str | None, family: str
 ) -> None:
     model = model_of(name, None)
@@ -61,7 +61,7 @@ def test_a_name_says_what_it_says(
     assert model.parameters is None
 
 
-def test_what_a_server_says_of_a_model_is_kept() -> None:
+def test_facts_that_a_server_states_about_a_model_are_kept() -> None:
     served = Served(
         id="x", parameters=135_000_000, file_bytes=96_000_000, vocabulary_size=49_152,
         quantisation="Q4_1",
@@ -146,7 +146,7 @@ def test_without_a_name_the_server_names_its_model() -> None:
     assert found.model.parameters == 1_000_000_000
 
 
-def test_what_a_server_has_its_model_from_is_looked_at(tmp_path: Path) -> None:
+def test_the_folder_that_a_server_loaded_its_model_from_is_read(tmp_path: Path) -> None:
     root = write_folder(tmp_path / "Tiny-42")
     with serving(root=str(root)) as server:
         models = served_models(base_url=server.url)
@@ -188,7 +188,7 @@ def test_a_name_that_the_server_contradicts_is_refused(
             models.named(typed, served)
         return
     assert models.named(typed, served).name == taken
-    # An alias of the user or of the server shows nothing, and that is said.
+    # An alias of the user or of the server proves nothing, which is stated.
     assert bool(said) == (typed == "m1" or not stated)
 
 
@@ -203,7 +203,7 @@ def test_servers_that_cannot_be_compared_are_refused_before_anything_is_measured
             NamedModels(twice, said.append).target(None)
 
 
-def test_a_page_that_is_no_api_is_refused(tmp_path: Path) -> None:
+def test_a_page_that_is_not_an_api_is_refused(tmp_path: Path) -> None:
     handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
@@ -227,7 +227,7 @@ def test_a_file_that_is_served_from_this_disk_is_described_whole(
     assert named is None  # a file is described as for any runner
 
 
-def test_a_model_that_nobody_names_is_asked_for() -> None:
+def test_a_missing_model_name_is_asked_for() -> None:
     later = served_models(server_command="serve --port {port}")
     nobody = served_models(base_url="http://127.0.0.1:9")
 

@@ -1,4 +1,4 @@
-"""Each engine is measured by what it tells, and what it does not tell stays unknown."""
+"""Each engine is measured by the counters that it states; the others stay unknown."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ ROUNDS = len(MADE.accepted)
 ACCEPTED = LIMIT - 1 - ROUNDS
 
 
-def test_each_arm_gets_the_same_text_of_as_many_tokens_as_its_server_counts() -> None:
+def test_each_arm_gets_the_same_text_with_the_token_count_of_its_server() -> None:
     deep = plan(texts=("Write a loop.",))
     deep = replace(deep, settings=replace(deep.settings, context_depth_tokens=400))
     with serving(style="ollama") as base, serving(style="ollama", depth=3) as other:
@@ -53,7 +53,7 @@ def test_vllm_is_counted_by_its_answers_and_compared_by_ids() -> None:
     assert generation.ttft_ms + generation.decode_ms == pytest.approx(generation.wall_ms)
 
 
-def test_a_page_that_disagrees_with_the_answers_is_kept_beside_them() -> None:
+def test_a_metrics_page_that_disagrees_with_the_answers_is_recorded_separately() -> None:
     with on_fakes(miscount=2) as (session, _, _):
         _, sums = answered(session)
 
@@ -93,7 +93,7 @@ def test_other_engines_are_counted_under_their_own_names(style: str) -> None:
 
 
 @pytest.mark.parametrize("style", ["ollama", "plain"])
-def test_what_an_engine_does_not_tell_is_unknown_and_not_zero(style: str) -> None:
+def test_counters_that_an_engine_lacks_are_unknown_and_not_zero(style: str) -> None:
     with on_fakes(style=style) as (session, _, _):
         for arm in ("baseline", "draft-model-n3"):
             generation, sums = answered(session, arm)
@@ -103,7 +103,7 @@ def test_what_an_engine_does_not_tell_is_unknown_and_not_zero(style: str) -> Non
             assert generation.tokens is None
 
 
-def test_the_servers_clock_is_used_where_every_arm_has_it() -> None:
+def test_the_server_clock_is_used_if_every_arm_has_it() -> None:
     with on_fakes(style="llama-server") as (session, _, other):
         generation, sums = answered(session)
 
@@ -160,7 +160,7 @@ def test_an_engine_gets_no_field_that_it_does_not_know() -> None:
     }  # fmt: skip
 
 
-def test_lm_studio_is_told_which_draft_to_use_and_only_where_one_speculates() -> None:
+def test_lm_studio_gets_the_draft_only_in_arms_that_speculate() -> None:
     drafts = (ModelFile(path=None, model=Model(id="draft", name=DRAFT, quantisation="Q4_0")),)
     made = replace(plan(), drafts=drafts)
     with serving(style="lm-studio") as one:
@@ -181,7 +181,7 @@ def test_two_clocks_are_never_compared(*, both: bool) -> None:
     assert (sums.decode_ms == other.state.stated_ms) == both
 
 
-def test_nobody_at_the_baselines_address_ends_the_run_in_one_line() -> None:
+def test_a_missing_baseline_server_ends_the_run_in_one_line() -> None:
     session = open_session(
         plan(), base_url="http://127.0.0.1:9", spec_base_urls=("http://127.0.0.1:10",)
     )
@@ -191,7 +191,7 @@ def test_nobody_at_the_baselines_address_ends_the_run_in_one_line() -> None:
 
 
 def test_the_made_up_answers_obey_the_formats_counting() -> None:
-    # What the stand-in counts is what this test counts: the first token, rounds, accepted.
+    # The stand-in and this test count alike: the first token, rounds, accepted tokens.
     assert LIMIT == 1 + ROUNDS + ACCEPTED
     assert sum(MADE.accepted) >= ACCEPTED
     assert totals(decode_ms=1.0, output_tokens=LIMIT, counted=None).rounds is None

@@ -1,4 +1,4 @@
-"""Whatever a server or a proxy does to its stream: no clear sign that the truth contradicts.
+"""No manipulation of a stream by a server or a proxy yields a clear but false verdict.
 
 Each row runs two servers through the command and the gate. Its `truth` is the ratio of the rounds.
 """
@@ -30,13 +30,13 @@ from tests.harness.openai.test_started import command as started
 Outcome = Literal["interval", "requests", "flag", "failed"]
 TOKENS, ROUND_MS = 33, 2.0
 CLOCK_FLAG = "whole-requests-only"
-# What a busy machine adds to a sleep.
+# Delay that a busy machine adds to a sleep.
 BUSY = 1.04
 
 
 @dataclass(frozen=True, kw_only=True)
 class StandIn:
-    """Two servers and what may come of them; both do `both`, one alone `base` or `spec`.
+    """Two servers and their allowed outcomes; `both` applies to both, `base` and `spec` to one.
 
     `started` are servers that commands start.
     """
@@ -156,7 +156,7 @@ HONEST = {
 
 
 def command(behaviour: dict[str, Any]) -> str:
-    """The command line of a stand-in that behaves so."""
+    """The command line of a stand-in with this behaviour."""
     return started("--as", pickle.dumps(behaviour).hex())
 
 
@@ -185,7 +185,7 @@ def run(row: StandIn, output: Path) -> Result:
 
 
 def outcome(found: Estimate, truth: float) -> Outcome:
-    """What came of a row; a figure must not contradict the truth."""
+    """The outcome of a row; its figure must not contradict the truth."""
     interval = found.interval if found.speedup is not None else found.whole_request_interval
     if interval is None:
         return "flag" if found.verdict == "uncertain" else "failed"
@@ -195,13 +195,13 @@ def outcome(found: Estimate, truth: float) -> Outcome:
 
 
 def exactly(trial: Trial) -> Trial:
-    """The same times of a clock that needs no other."""
+    """The same times of a clock that needs no check."""
     return replace(trial, grain_ms=None, one_token_ms=None)
 
 
 @pytest.fixture
 def never_busy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The processor is idle before a campaign, and Python collects no garbage during it."""
+    """Make the processor look idle before a campaign, and disable garbage collection during it."""
     monkeypatch.setattr("psutil.cpu_percent", lambda interval: 0.0 * interval)
     gc.disable()
     yield
@@ -211,7 +211,7 @@ def never_busy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.long
 @pytest.mark.usefixtures("cache_dir", "never_busy")
 @pytest.mark.parametrize("name", [*ODD, *HONEST])
-def test_no_sign_contradicts_the_truth(name: str, tmp_path: Path) -> None:
+def test_no_verdict_contradicts_the_truth(name: str, tmp_path: Path) -> None:
     row = {**ODD, **HONEST}[name]
     output = tmp_path / "out.json"
 

@@ -1,4 +1,4 @@
-"""A server that a command starts is fresh for each arm and block, and nothing of it is left."""
+"""A server started by a command is fresh for each arm and block, and leaves nothing behind."""
 
 import sys
 
@@ -18,11 +18,11 @@ def command(*options: str) -> str:
 
 
 def running(text: str = FAKE) -> list[int]:
-    """The processes that this one has started with a text in their command lines."""
+    """Child processes with this text in their command line."""
     return [pid for pid in children() if text in command_line(pid)]
 
 
-def test_each_arm_and_block_has_a_server_of_its_own() -> None:
+def test_each_arm_and_block_has_its_own_server() -> None:
     session = open_session(
         plan(), server_command=command(), spec_server_commands=(command("--depth", "3"),)
     )
@@ -65,7 +65,7 @@ def test_a_server_that_ends_at_once_is_quoted() -> None:
     assert "ended with exit code 1: ValueError: CUDA out of memory while loading" in failure.detail
 
 
-def test_a_program_that_is_not_there_is_named() -> None:
+def test_a_missing_program_is_named() -> None:
     session = open_session(
         plan(), server_command="no-such-server --port {port}", spec_server_commands=(command(),)
     )
@@ -103,7 +103,7 @@ def test_a_server_that_is_not_ready_in_time_is_ended() -> None:
         ),
     ],
 )
-def test_options_that_are_no_pair_of_servers_are_refused(
+def test_options_that_do_not_give_two_servers_are_refused(
     options: dict[str, object], why: str
 ) -> None:
     with pytest.raises(BadInputError) as raised:

@@ -1,4 +1,4 @@
-"""A server that contradicts its arm is refused before an hour is spent on it."""
+"""A server that contradicts its arm is refused before the campaign starts."""
 
 from dataclasses import replace
 from typing import Any
@@ -23,7 +23,7 @@ def test_a_draft_that_lm_studio_does_not_have_is_named() -> None:
     assert f"offers no model D; it has {MODEL}, {DRAFT}" in failure.detail
 
 
-def test_the_baselines_own_server_is_none_that_speculates() -> None:
+def test_the_baselines_server_is_refused_as_the_speculating_one() -> None:
     with serving() as one:
         session = open_session(plan(), base_url=one.url, spec_base_urls=(one.url,))
 
@@ -73,7 +73,7 @@ THREE = {**HEADS, "parameters": "draft_num_predict              3"}
         (PLAIN, PLAIN, "drafts drafts up to 0 tokens, the method says n_max=3"),
     ],
 )
-def test_an_ollama_model_that_drafts_by_itself_is_no_baseline(
+def test_an_ollama_model_that_drafts_is_refused_as_a_baseline(
     plain: Json, drafts: Json, said: str | None
 ) -> None:
     shows = {"plain": plain, "drafts": drafts}
@@ -96,7 +96,9 @@ def test_an_ollama_model_that_drafts_by_itself_is_no_baseline(
         ),
     ],
 )
-def test_what_is_compared_is_one_model_on_one_engine(spec: dict[str, Any], said: str) -> None:
+def test_servers_with_different_models_or_engines_are_refused(
+    spec: dict[str, Any], said: str
+) -> None:
     with serving() as base, serving(depth=3, **spec) as other:
         session = open_session(plan(), base_url=base.url, spec_base_urls=(other.url,))
         session.prepare("baseline")
@@ -131,7 +133,7 @@ STATED = Served(
         ({"root": "Qwen/Qwen3-8B-AWQ"}, "root Qwen/Qwen3-8B and Qwen/Qwen3-8B-AWQ"),
     ],
 )
-def test_whatever_both_servers_state_of_the_weights_must_be_equal(
+def test_facts_about_weights_that_both_servers_state_must_be_equal(
     stated: dict[str, Any], said: str
 ) -> None:
     assert difference(STATED, replace(STATED, **stated)) == said

@@ -20,7 +20,7 @@ CARD = ("--gpu", "RTX 4060 8 GB", "--ram", "32", "--cpu", "8 cores DDR5-4800")
 SMALL, BIG = ("--target", "qwen3-8b:Q4_K_M"), ("--target", "qwen3.8-27b:Q4_K_M")
 MIXTURE, HEADED = ("--target", "qwen3-30b-a3b:Q4_K_M"), ("--target", "qwen3.5-9b:Q4_K_M")
 DRAFT = ("--draft", "qwen3-0.6b:Q8_0")
-# Accepted tokens that settle what is recommended: all of them, or none.
+# Accepted tokens that decide the recommendation: all of them, or none.
 ALL, NONE = ("--acceptance", "0.99"), ("--acceptance", "0")
 RECOMMENDED = {
     "n-gram drafts": (*SMALL, *CARD),
@@ -67,7 +67,7 @@ def after(words: list[str], flag: str) -> str | None:
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program that lists the options of a llama-server, where every model has room."""
+    """A program that lists a llama-server's options, on a machine with room for every model."""
     roomy = computer_of(MachineWords(ram=130))
     monkeypatch.setattr(room, "computer_of", lambda: roomy)
     program = tmp_path / "llama-server"
@@ -134,6 +134,6 @@ def test_the_confirming_run_passes_what_its_plan_serves(arguments: tuple[str, ..
     words = run_line(*arguments)
     method = words[words.index("--method") + 1]
 
-    # A plan without a draft is confirmed against the draft that was asked for.
+    # A plan without a draft is confirmed against the requested draft.
     measured = {} if not speculation(served) else speculation(passed(method))
     assert speculation(served) == measured

@@ -47,14 +47,14 @@ def asked(model: str, **machine: object) -> Answer:
 
 @pytest.fixture
 def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A result of 3.5 GB of weights at about 50 tokens/s on an RTX 4060; nothing else is known."""
+    """A result of 3.5 GB of weights at about 50 tokens/s on an RTX 4060, without other facts."""
     path = tmp_path / "one.json"
     path.write_bytes(sample_bytes(sample()))
     monkeypatch.setattr(nearest, "learned", lambda: replace(learned(), rates=()))
     return path
 
 
-def test_a_result_of_the_same_card_tells_what_its_memory_reaches(result: Path) -> None:
+def test_a_result_of_the_same_card_gives_its_memory_rate(result: Path) -> None:
     found = with_results(computer("RTX 4060 8 GB"), (result,), TARGET).speed
 
     # The sample's rounds take about 20.1 ms each and read 3.5 GB.
@@ -79,7 +79,7 @@ def test_a_file_that_is_named_counts_for_any_card(result: Path) -> None:
     assert found.device_reached_gb_per_s is not None
 
 
-def test_a_file_that_is_no_result_is_one_line(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_result_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "no.json"
     path.write_text("{}")
 
@@ -107,7 +107,7 @@ MEASURED = {
 
 
 @pytest.mark.parametrize("report", MEASURED.values(), ids=lambda x: f"{x.card} {x.model}")
-def test_a_plan_never_names_what_was_measured_to_lose_there(report: Report) -> None:
+def test_a_plan_never_recommends_a_setting_that_lost_on_the_card(report: Report) -> None:
     cards = (report.card,) * report.cards
     place = {"gpus": ("none",), "cpu": report.card} if report.on_cpu else {"gpus": cards}
 

@@ -1,4 +1,4 @@
-"""`plan` answers people and programs, and says why where it cannot plan."""
+"""`plan` answers people and programs, and gives a reason if it cannot plan."""
 
 import json
 import re
@@ -29,7 +29,7 @@ KINDS = {
 
 @pytest.fixture(autouse=True)
 def no_hub(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hub's cache with nothing in it."""
+    """An empty hub cache."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache_dir / "hub"))
 
 
@@ -60,7 +60,7 @@ def test_the_object_has_the_keys_that_others_rely_on() -> None:
     assert {"changes", "tps", "fits", "command"} == set(found["alternatives"][0])
 
 
-def test_the_owner_of_an_8_gb_card_learns_before_the_evening() -> None:
+def test_a_plan_for_an_8_gb_card_says_what_is_displaced_and_what_is_faster() -> None:
     draft = ("--draft", "qwen3.5-0.8b:Q4_K_M", "--depth", "8")
     words = " ".join(call(*BIG, *CARD, *draft, "--details").stdout.split())
 
@@ -115,14 +115,14 @@ def test_four_slots_are_named_as_the_reason_for_the_memory() -> None:
     assert "displaces" in warnings
 
 
-def test_a_model_larger_than_everything_is_said_in_one_line() -> None:
+def test_a_model_larger_than_everything_is_reported_in_one_line() -> None:
     found = document("--target", "llama-3.3-70b:Q8_0", "--gpu", "RTX 4060 8 GB", "--ram", "16")
 
     assert [line for line in found["warnings"] if "it does not fit" in line]
     assert all(not each["fits"] for each in found["alternatives"])
 
 
-def test_a_file_that_fits_in_no_way_is_told_the_quantisation_that_does() -> None:
+def test_a_file_that_does_not_fit_gets_a_quantisation_that_does() -> None:
     text = call("--target", "qwen3.5-27b:Q8_0", "--gpu", "RTX 4060 8 GB", "--ram", "16").stdout
     words = " ".join(text.split())
 
@@ -164,7 +164,7 @@ def test_a_command_of_another_method_than_the_planned_one_has_a_note_that_says_s
         ("glm-4.5-air:UD-Q4_K_XL", "planned from 106B-A12B (published configuration)"),
     ],
 )
-def test_a_model_that_only_its_name_describes_is_planned_and_said(
+def test_a_model_known_by_name_only_is_planned_with_a_note(
     target: str, note: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
@@ -200,7 +200,7 @@ def test_a_model_that_only_its_name_describes_is_planned_and_said(
         (("--target", "Owner/Model-GGUF:Q8_0"), 3, "the hub cannot be reached"),
     ],
 )
-def test_what_cannot_be_planned_is_one_line(
+def test_a_case_that_cannot_be_planned_is_refused_in_one_line(
     arguments: tuple[str, ...], code: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
@@ -243,7 +243,7 @@ def fake_hub(tmp_path: Path) -> Iterator[FakeHub]:
         yield hub
 
 
-def test_of_a_file_on_the_hub_only_the_first_bytes_are_fetched(
+def test_only_the_first_bytes_of_a_file_on_the_hub_are_fetched(
     fake_hub: FakeHub, tmp_path: Path
 ) -> None:
     client = Hub(fake_hub.endpoint, tmp_path / "hub")
@@ -280,7 +280,7 @@ def test_the_plan_says_once_that_sizes_are_from_the_table() -> None:
     assert said[0].endswith("name a file or owner/repo:quant for exact sizes")
 
 
-def test_a_hub_that_answers_no_ranges_is_one_line(fake_hub: FakeHub, tmp_path: Path) -> None:
+def test_a_hub_without_range_requests_is_one_line(fake_hub: FakeHub, tmp_path: Path) -> None:
     fake_hub.without_ranges = True
     client = Hub(fake_hub.endpoint, tmp_path / "hub")
 
@@ -288,7 +288,7 @@ def test_a_hub_that_answers_no_ranges_is_one_line(fake_hub: FakeHub, tmp_path: P
         find("Owner/Model-GGUF:Q8_0", say=lambda _: None, client=client)
 
 
-def test_a_file_that_is_no_model_on_the_hub_is_one_line(tmp_path: Path) -> None:
+def test_a_hub_file_that_is_not_a_model_is_one_line(tmp_path: Path) -> None:
     with serving(FakeHub("Owner/Model-GGUF", {NAME: b"<html>" * 10})) as hub:
         client = Hub(hub.endpoint, tmp_path / "hub")
 

@@ -1,4 +1,4 @@
-"""`plan --curve` takes what a wider step costs from a file, and refuses one that is of another."""
+"""`plan --curve` takes the cost of wider steps from a file; it refuses an unrelated curve."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -83,7 +83,7 @@ def test_a_curve_makes_the_interval_narrower_and_is_named_as_the_reason(tmp_path
     assert "instead of 14.9:" in words
 
 
-def test_where_wider_steps_are_dear_a_shallower_depth_is_planned(tmp_path: Path) -> None:
+def test_costly_wide_steps_lead_to_a_shallower_depth(tmp_path: Path) -> None:
     # Nobody published figures of this card, so that the depth is free.
     card = ("qwen3.6-27b:UD-Q4_K_XL", "mtp", "--gpu", "RTX A5000", "--ram", "32")
 
@@ -129,7 +129,7 @@ def test_a_published_figure_stays_the_answer(tmp_path: Path) -> None:
     assert (found["curve"]["used"], found["curve"]["best"]["depth"]) == (False, 2)
 
 
-def test_beside_a_published_figure_the_depth_that_the_curve_promises_most_is_named(
+def test_the_best_depth_by_the_curve_is_named_next_to_a_published_figure(
     tmp_path: Path,
 ) -> None:
     curve = file(tmp_path, rows(FLAT))
@@ -179,7 +179,7 @@ REFUSED: Sequence[tuple[str, object, tuple[str, ...], str]] = (
 
 
 @pytest.mark.parametrize(("content", "question", "message"), [x[1:] for x in REFUSED])
-def test_what_is_no_curve_of_the_question_is_refused_in_a_line(
+def test_a_curve_of_another_model_or_card_is_refused_in_one_line(
     tmp_path: Path, content: object, question: tuple[str, ...], message: str
 ) -> None:
     found = plan(*question, "--curve", file(tmp_path, content))
@@ -190,7 +190,7 @@ def test_what_is_no_curve_of_the_question_is_refused_in_a_line(
     assert "curve.json" in found.stderr
 
 
-def test_a_file_that_is_not_there_and_a_broken_one_are_refused_in_a_line(tmp_path: Path) -> None:
+def test_missing_and_broken_files_are_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "cut.json").write_text(json.dumps(rows(FLAT))[:200])
 
     missing = plan(*TARGET, *L4, "--curve", str(tmp_path / "none.json"))

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("binding")
 
 @pytest.fixture(autouse=True)
 def no_hub(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hub's cache with nothing in it, no hub, and a machine with room for every model."""
+    """An empty hub cache, no hub, and a machine with room for every model."""
     roomy = computer_of(MachineWords(ram=130))
     monkeypatch.setattr(room, "computer_of", lambda: roomy)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache_dir / "hub"))
@@ -42,7 +42,7 @@ def no_hub(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def plan(*arguments: str) -> tuple[dict[str, Any], str]:
-    """What a plan says to machines, and what to people."""
+    """The output of a plan for programs, and for people."""
     found, printed = (
         CliRunner().invoke(app, ["plan", *arguments, *more]) for more in (("--json",), ())
     )
@@ -66,7 +66,7 @@ def test_the_run_measures_what_the_plan_recommends(card: str, model: str) -> Non
     found, printed = plan(model, *CARDS[card])
 
     assert all("does not fit" not in line for line in found["warnings"])
-    if card in SHARED:  # one memory: what the device holds is not there twice
+    if card in SHARED:  # unified memory: device memory is part of it
         used = sum(
             sum(place["buffers_mib"].values()) for place in (*found["devices"], found["host"])
         )
@@ -90,7 +90,7 @@ def test_the_run_measures_what_the_plan_recommends(card: str, model: str) -> Non
 
 
 @pytest.mark.parametrize("model", ["tinyllama-1.1b", "smollm2-135m:f16"])
-def test_a_plan_prints_no_command_whose_file_nobody_has(model: str) -> None:
+def test_a_plan_prints_no_command_with_an_unavailable_file(model: str) -> None:
     found, printed = plan(model, *CARDS["RTX 4090"])
 
     assert found["command"] is None
@@ -102,7 +102,7 @@ def test_a_plan_prints_no_command_whose_file_nobody_has(model: str) -> None:
         assert campaign(printed)["target"]["name"] == "SmolLM2-135M-Instruct"
 
 
-def test_a_plan_claims_no_gain_where_measured_cells_say_otherwise() -> None:
+def test_a_plan_claims_no_gain_against_measured_cells() -> None:
     found, printed = plan("smollm2-135m:f16", "--cpu", "epyc 2 threads", "--gpu", "none")
 
     # Measured there in the server: 0.96 from the text at most, and 0.40 with the draft.

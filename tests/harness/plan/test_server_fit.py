@@ -1,4 +1,4 @@
-"""The plan of the default models is what the engine really allocates for their weights."""
+"""The plan of the default models equals the engine's real allocation for their weights."""
 
 import re
 import subprocess
@@ -27,7 +27,7 @@ from tests.processes import needs_shell
 
 engine = pytest.mark.engine
 
-# Loads with memory, decodes nothing, and leaves what the engine logs on standard error.
+# Allocates memory, decodes nothing, and leaves the engine's log on standard error.
 REAL = """
 import sys, llama_cpp as api
 params = api.llama_model_default_params()
@@ -76,7 +76,7 @@ def test_closed_forms_are_within_two_mib_of_the_real_load(setting: Setting) -> N
         assert getattr(closed, kind) == pytest.approx(mib, abs=2), kind
 
 
-# What a build of llama.cpp logs with `-fit on -lv 5`, shortened; two models on a card.
+# Shortened log of a llama.cpp build with `-fit on -lv 5`; two models on a card.
 SERVER_LOG = """0.00.009.398 I cmn  common_init_: fitting params to device memory ...
 0.00.142.890 I print_info: file size   = 4.50 GiB (4.5 BPW)
 0.00.143.829 I llama_context:  CUDA_Host  output buffer size =     0.58 MiB
@@ -93,7 +93,7 @@ SERVER_LOG = """0.00.009.398 I cmn  common_init_: fitting params to device memor
 
 
 def program(path: Path, log: str, *, then: str = "sleep 60") -> Path:
-    """A server that logs this, and then goes on as if it loaded."""
+    """A server that logs this, and then keeps running as if it loaded."""
     lines = path.with_suffix(".log")
     lines.write_text(log)
     help_ = '[ "$1" = --help ] && echo "--port PORT  the port" && exit'
@@ -108,7 +108,7 @@ def small(path: Path, layers: int = 5) -> tuple[Path, list[str]]:
 
 
 @needs_shell
-def test_a_server_tells_what_lies_where_and_is_ended_before_it_loads(tmp_path: Path) -> None:
+def test_a_server_reports_its_placement_and_is_stopped_before_it_loads(tmp_path: Path) -> None:
     server = program(tmp_path / "server", SERVER_LOG)
 
     found = allocated_sizes(server, [small(tmp_path / "model.gguf")])
@@ -173,7 +173,7 @@ def test_a_plan_takes_the_sizes_that_a_server_tells(
     assert (host.model, host.output) == (308, 0.58)
 
 
-def test_a_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_an_unreachable_server_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(
         BadInputError, match=r"no program at .*none; name a llama-server with --server-binary"
     ):

@@ -1,4 +1,4 @@
-"""`probe` times steps of all widths, keeps every pass, and `plan` uses what it kept."""
+"""`probe` times steps of all widths and keeps every pass; `plan` uses the kept curve."""
 
 import json
 import time
@@ -86,7 +86,9 @@ def test_the_curve_is_that_of_the_rig_and_plan_uses_it(weights: str, tmp_path: P
     assert without["curve"] is before["curve"] is None
 
 
-def test_its_json_is_a_curve_for_plan_on_another_machine(weights: str, tmp_path: Path) -> None:
+def test_the_json_of_a_probe_is_a_curve_for_plan_on_another_machine(
+    weights: str, tmp_path: Path
+) -> None:
     path = tmp_path / "curve.json"
     done = call("probe", weights, "--widest", "9", "--json")
     path.write_text(done.stdout, "utf-8")
@@ -123,7 +125,7 @@ def test_a_kept_file_that_somebody_changed_is_refused_in_a_line(
 
 
 class Interrupted(FakeSession):
-    """Ctrl-C in the third pass."""
+    """Raises Ctrl-C in the third pass."""
 
     passes = 0
 
@@ -139,7 +141,7 @@ def kept_curves(cache: Path) -> Iterator[dict[str, Any]]:
         yield json.loads(path.read_bytes())
 
 
-def test_what_was_measured_before_ctrl_c_is_kept_and_goes_on(
+def test_passes_before_ctrl_c_are_kept_and_continued(
     weights: str, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine(monkeypatch, Interrupted)
@@ -251,7 +253,7 @@ def nothing_yet() -> KeptCurve:
     ("budget_s", "passes"),
     [(20.0, 5), (75.0, 7), (1000.0, 21)],  # of 10 s each: those that end in time, at least five
 )
-def test_no_pass_is_begun_that_would_overrun_the_budget(budget_s: float, passes: int) -> None:
+def test_no_pass_starts_if_it_would_overrun_the_budget(budget_s: float, passes: int) -> None:
     ticks = count(step=5)  # the clock is read twice a pass
 
     curve = measure(
@@ -267,7 +269,7 @@ def test_no_pass_is_begun_that_would_overrun_the_budget(budget_s: float, passes:
 
 
 @pytest.mark.parametrize("server", [("--base-url", "http://127.0.0.1:9"), ("--runner", "openai")])
-def test_a_running_server_is_refused_with_what_to_do(server: tuple[str, str], weights: str) -> None:
+def test_a_running_server_is_refused_with_a_remedy(server: tuple[str, str], weights: str) -> None:
     done = call("probe", weights, *server)
 
     assert done.exit_code == 2
@@ -276,7 +278,7 @@ def test_a_running_server_is_refused_with_what_to_do(server: tuple[str, str], we
     assert done.stderr.count("\n") == 1
 
 
-def test_an_engine_that_times_no_steps_says_what_to_take_instead(
+def test_an_engine_without_step_times_names_an_alternative(
     weights: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Recurrent(FakeSession):
@@ -292,7 +294,7 @@ def test_an_engine_that_times_no_steps_says_what_to_take_instead(
 
 
 class Keeping:
-    """A server that reads only what it did not read before; or, without a memory, everything."""
+    """A server that reads only new parts of a prompt, or all of it if it has no cache."""
 
     def __init__(self, *, keeps: bool = True, step_ms: float = 0.5) -> None:
         self.keeps, self.step_ms = keeps, step_ms
@@ -338,7 +340,7 @@ def test_a_server_that_states_a_time_that_cannot_be_is_refused(step_ms: float) -
         Keeping(step_ms=step_ms).steps(1)
 
 
-def test_of_two_probes_of_a_day_the_later_one_is_used(
+def test_the_later_of_two_probes_of_a_day_is_used(
     weights: str, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     call("probe", weights, "--widest", "3")

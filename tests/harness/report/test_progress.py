@@ -1,4 +1,4 @@
-"""The progress display says what happens; where nobody watches, it prints failures only."""
+"""The progress display shows each step; elsewhere it prints failures and rare updates."""
 
 import io
 from dataclasses import replace
@@ -42,7 +42,7 @@ def test_a_terminal_shows_arm_prompt_rate_and_how_many_are_done() -> None:
     assert "2/3" in text
 
 
-def test_of_a_tune_the_time_until_all_of_it_is_done_is_shown() -> None:
+def test_a_tune_shows_the_time_until_it_is_complete() -> None:
     out = io.StringIO()
     with ProgressDisplay(Console(file=out, width=120)) as display:
         display(events.TrialsPlanned(total=1), name="1 look")
@@ -76,7 +76,7 @@ def test_a_log_gets_a_line_after_the_first_trial_and_then_every_minute() -> None
     assert lines[-1].endswith(" left")
 
 
-def test_what_is_left_takes_as_long_as_what_was_done() -> None:
+def test_the_remaining_time_follows_from_the_pace_so_far() -> None:
     now_s = 0.0
     remaining = RemainingTime(most_s=400, clock=lambda: now_s)
     draft = replace(TRIAL, arm="draft-model-n4")
@@ -124,7 +124,7 @@ def test_a_prompt_that_is_processed_once_is_not_expected_again() -> None:
     assert remaining.seconds() == 2 * 10  # both prompts are known
 
 
-def test_what_fails_is_told_with_its_reason_and_only_once() -> None:
+def test_a_failure_is_printed_once_with_its_reason() -> None:
     failure = Failure(reason="crashed", detail="nothing listens at [::1]:80")
     trial = events.TrialEnded(trial=TRIAL, failure=failure)
     arm = events.ArmFailed(arm="draft-model-n3", failure=failure)
@@ -152,7 +152,7 @@ def test_the_first_answers_correct_what_is_expected() -> None:
     assert out.getvalue() == f"{faster}1 of 3 trials, about 1 s left\n"
 
 
-def test_a_run_in_time_says_nothing_of_it() -> None:
+def test_a_run_within_its_time_prints_nothing_about_it() -> None:
     out = io.StringIO()
 
     with ProgressDisplay(Console(file=out, width=120), expected=EXPECTED):

@@ -247,7 +247,7 @@ def test_an_unknown_figure_is_a_dash_and_not_a_zero() -> None:
     assert words.exactness(None) == "\N{EN DASH}"
 
 
-def test_outputs_that_parted_are_counted_apart() -> None:
+def test_diverged_outputs_are_counted_separately() -> None:
     counts = ExactnessCounts(identical=20, diverged_near_tie=3, diverged=1, not_compared=4)
     uncompared = ExactnessCounts(identical=0, diverged_near_tie=0, diverged=0, not_compared=4)
 
@@ -265,7 +265,7 @@ def test_durations_and_sizes_in_words() -> None:
     assert [words.parameters(n) for n in (134_515_008, 7_000_000_000)] == ["135 M", "7.0 B"]
 
 
-def test_the_processors_own_clock_is_told_where_it_is_known() -> None:
+def test_the_processor_clock_is_recorded_if_known() -> None:
     known = estimate("a", None, cpu_speedup=0.774)
 
     assert trust.by_processor(known) == (

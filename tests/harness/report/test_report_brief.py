@@ -40,20 +40,20 @@ def only(*estimates: object) -> Summary:
 
 
 def paragraph(lines: list[str], start: str) -> str:
-    """The lines from the one that begins so to the next blank one, as one text."""
+    """The paragraph that begins with these words, as one line."""
     began = next(number for number, line in enumerate(lines) if line.startswith(start))
     ended = next((n for n in range(began, len(lines)) if not lines[n]), len(lines))
     return " ".join(line.strip() for line in lines[began:ended])
 
 
-def test_an_arm_that_never_drafted_is_no_choice() -> None:
+def test_an_arm_that_never_drafted_is_not_chosen() -> None:
     (path,) = (each for each in RESULTS if each.stem.endswith("27e1ba79"))
     submission = read(path.read_bytes())
     assert isinstance(submission, Submission)
 
     lines = brief_of(submission, summarize(submission))
 
-    # The other arm is the only setting, so that its interval is the one of its page.
+    # The other arm is the only setting, so its interval is the same as on its page.
     assert lines[0].startswith("1.24\u00d7 [1.15, 1.33], but no verdict")
 
 
@@ -152,7 +152,7 @@ def test_an_arm_that_is_faster_to_write_and_slower_in_all_is_for_long_answers_on
     assert "--spec-type" not in paragraph(lines, "Leave speculation off:")
 
 
-def test_a_figure_that_says_little_says_what_it_excludes() -> None:
+def test_an_imprecise_figure_says_what_it_excludes() -> None:
     interval = Interval(low=exp(0.04 - 0.11), high=exp(0.04 + 0.11))
     whole = estimate(
         "draft-model-n4", None, verdict="no-clear-difference", speedup=1.04, interval=interval
@@ -172,7 +172,7 @@ def test_without_a_figure_the_reason_follows_at_once() -> None:
     assert said.startswith("Cannot tell yet. No verdict: fewer than three prompts were compared.")
 
 
-def test_a_clear_figure_in_doubt_says_why_it_is_no_verdict() -> None:
+def test_a_clear_but_doubtful_figure_says_why_it_has_no_verdict() -> None:
     _, summary = three_arms()
     (flag,) = summary.flags
     texts = replace(flag, name="diverged", severity="serious", message="The outputs differ.")
@@ -186,7 +186,7 @@ def test_a_clear_figure_in_doubt_says_why_it_is_no_verdict() -> None:
     assert said.count("0.60×") == 1
 
 
-def test_a_bound_is_called_one() -> None:
+def test_a_figure_that_is_only_a_bound_is_printed_as_one() -> None:
     whole = estimate("draft-model-n4", None, at_most=True, baseline_tps=20.0, tps=30.0)
 
     lines = brief_of(MEASURED, only(whole))
@@ -198,7 +198,7 @@ def test_a_bound_is_called_one() -> None:
     assert row[2:4] == ["≤30.0", "≤1.50×"]
 
 
-def test_where_prompt_times_are_unknown_it_says_so() -> None:
+def test_unknown_prompt_times_are_stated() -> None:
     trials = tuple(replace(trial, prompt_ms=None) for trial in MEASURED.trials)
     unknown = replace(MEASURED, trials=trials)
 
@@ -207,7 +207,7 @@ def test_where_prompt_times_are_unknown_it_says_so() -> None:
     assert "Prompt time was not recorded." in paragraph(lines, "Yes.")
 
 
-def test_where_only_the_draft_s_reading_is_unknown_the_request_is_at_most_so_fast() -> None:
+def test_an_unknown_prompt_time_of_the_draft_makes_the_request_an_upper_bound() -> None:
     lines = brief_of(MEASURED, only(estimate("draft-model-n4", None)))
 
     said = paragraph(lines, "Yes.")
@@ -215,7 +215,7 @@ def test_where_only_the_draft_s_reading_is_unknown_the_request_is_at_most_so_fas
     assert "≤1.64×" in next(line for line in lines if line.startswith("  draft-model-n4"))
 
 
-def test_the_command_names_the_measured_files_where_they_are_known() -> None:
+def test_the_command_names_the_measured_files_if_known() -> None:
     target, draft = MEASURED.target.id, MEASURED.drafts[0].id
     whole = estimate("draft-model-n4", None)
 
@@ -225,7 +225,7 @@ def test_the_command_names_the_measured_files_where_they_are_known() -> None:
     assert "llama-server -m 'a b.gguf' -md d.gguf" in command
 
 
-def test_where_everything_is_slower_the_command_is_the_target_alone() -> None:
+def test_if_every_arm_is_slower_the_command_has_no_speculation() -> None:
     lines = brief_of(MEASURED, only(estimate("draft-model-n4", None, **HURTS)))
 
     assert "0.60× [0.50, 0.72]." in paragraph(lines, "No. draft-model-n4 writes ")
@@ -261,7 +261,7 @@ def test_an_arm_that_helps_on_one_kind_of_text_is_offered_for_that() -> None:
     assert "--spec-type draft-simple" in paragraph(lines, "Use it for code:")
 
 
-def test_an_arm_that_failed_is_no_answer() -> None:
+def test_an_arm_that_failed_is_not_the_answer() -> None:
     lines = brief_of(MEASURED, only(estimate("draft-model-n9", None, **NOTHING)))
 
     assert lines[0] == "No answer. draft-model-n9 could not be measured; --details says why."
@@ -281,7 +281,7 @@ def test_an_arm_that_failed_is_no_answer() -> None:
         ),
     ],
 )
-def test_what_has_no_method_among_its_arms_says_what_it_measured_instead(
+def test_a_report_without_a_method_names_the_arms_that_it_has(
     role: str, method: Method, said: str
 ) -> None:
     submission = sample(prompts_per_task=1)

@@ -24,7 +24,7 @@ def test_baselines_are_compared_with_the_first_and_arms_with_their_own() -> None
     assert "spec, code: 0.50× the speed of its own baseline" in said  # noqa: RUF001 - as printed
 
 
-def test_an_engine_that_failed_stands_in_the_list_with_its_reason() -> None:
+def test_a_failed_engine_is_listed_with_its_reason() -> None:
     said = compared({"broken": "the baseline cannot run: ended by signal 4"}, works=FIRST)
 
     assert "  broken: not measured\n    the baseline cannot run: ended by signal 4" in said

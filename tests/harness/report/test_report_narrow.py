@@ -1,4 +1,4 @@
-"""The report stays true where it has little room or little to say."""
+"""The report stays correct with little room or little content."""
 
 import io
 from dataclasses import replace

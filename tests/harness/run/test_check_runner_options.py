@@ -1,4 +1,4 @@
-"""What a runner cannot do is refused at once, with the name of a runner that can."""
+"""An option that a runner cannot run is refused at once, with the name of a runner that can."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def test_a_method_is_refused_with_the_runner_that_has_it(
     assert refusal(runner, methods=(parse(method),)).startswith(said)
 
 
-def test_what_only_servers_can_do() -> None:
+def test_options_for_servers_name_the_runner_that_has_them() -> None:
     assert "use --runner llama-server" in refusal("llama-cpp-python", concurrency=(1, 4))
 
 
@@ -77,7 +77,7 @@ def engine(runner: str = "llama-server") -> ChosenEngine:
     return ChosenEngine(runner=runner, connection=ConnectionOptions(answer_limit_s=7))
 
 
-def test_several_binaries_are_engines_of_their_own() -> None:
+def test_several_binaries_are_separate_engines() -> None:
     made = named_engines(engine(), ("cuda=/opt/cuda/llama-server", "vulkan=/opt/vk=2/llama-server"))
 
     assert [(leg.name, leg.connection.binary) for leg in made] == [
@@ -101,7 +101,7 @@ def test_one_binary_needs_no_name() -> None:
         ("openai", ("/a",), "--server-binary is for --runner llama-server, not for openai"),
     ],
 )
-def test_binaries_that_cannot_be_told_apart_are_refused(
+def test_indistinguishable_binaries_are_refused(
     runner: str, binaries: tuple[str, ...], said: str
 ) -> None:
     with pytest.raises(BadInputError, match=said):
@@ -110,7 +110,7 @@ def test_binaries_that_cannot_be_told_apart_are_refused(
 
 @pytest.fixture
 def command(tmp_path: Path, models: list[str]) -> list[str]:
-    """A dry run with a program that prints a help text and nothing else."""
+    """A dry run with a program that only prints a help text."""
     program = tmp_path / "llama-server"
     program.write_text(f"#!/bin/sh\ncat <<'TEXT'\n{HELP}TEXT\n", "utf-8")
     program.chmod(0o755)

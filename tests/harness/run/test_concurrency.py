@@ -1,4 +1,4 @@
-"""Several requests in flight are measured together, and each is recorded by itself."""
+"""Concurrent requests are measured together and recorded separately."""
 
 import threading
 import time
@@ -21,7 +21,7 @@ QUIET = FakeRig(noise=0.0, step_ms=20.0, extra_width_ms=2.0)
 
 
 def concurrent(level: int, *, prompts: int = 4) -> Campaign:
-    """A baseline with so many requests in flight, over so many prompts, in one block."""
+    """A baseline with several requests in flight, over some prompts, in one block."""
     arm = replace(BASELINE, concurrency=level)
     plain = campaign(arms=(arm,), prompts=prompts, blocks=1, max_output_tokens=11)
     return replace(plain, interleaved="block")
@@ -44,7 +44,7 @@ def test_one_request_at_a_time_says_nothing_of_when_it_began(tmp_path: Path) -> 
     assert submission.arms[0].concurrency is None
 
 
-def test_a_killed_pass_goes_on_with_the_prompts_that_are_missing(tmp_path: Path) -> None:
+def test_a_killed_pass_continues_with_the_missing_prompts(tmp_path: Path) -> None:
     plan = concurrent(2, prompts=6)
     rig = replace(QUIET, slowdown=_interrupting(at=3))
     half = run(plan, tmp_path / "work.jsonl", rig=rig)
@@ -57,7 +57,7 @@ def test_a_killed_pass_goes_on_with_the_prompts_that_are_missing(tmp_path: Path)
     assert len({trial.prompt for trial in whole.trials}) == 6
 
 
-def test_each_arm_has_the_baseline_of_its_own_crowd(tmp_path: Path) -> None:
+def test_each_arm_is_compared_with_the_baseline_of_its_concurrency(tmp_path: Path) -> None:
     arms = (BASELINE, DRAFT, _crowded("baseline-c3"), _crowded("draft-model-n4-c3"))
     plan = campaign(arms=arms, prompts=3, blocks=1, max_output_tokens=11)
     submission = run(replace(plan, interleaved="block"), tmp_path / "work.jsonl", rig=QUIET)

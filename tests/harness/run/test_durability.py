@@ -1,4 +1,4 @@
-"""A run that is killed with kill -9 neither loses nor doubles a trial.
+"""A run killed with kill -9 neither loses nor duplicates a trial.
 
 `make bench-durability` kills many more of them, and real ones.
 """
@@ -51,7 +51,7 @@ def test_a_run_that_is_killed_six_times_ends_with_every_trial_once(tmp_path: Pat
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
-def test_a_terminated_run_writes_what_it_has_and_can_be_resumed(tmp_path: Path) -> None:
+def test_a_terminated_run_writes_its_trials_and_can_be_resumed(tmp_path: Path) -> None:
     command = [*subject(tmp_path).command, "--terminable", "--unending"]
     with subprocess.Popen(command) as process:
         assert eventually(lambda: bool(trials_on_disk(durability_run.work_file(tmp_path))))
@@ -65,7 +65,7 @@ def test_a_terminated_run_writes_what_it_has_and_can_be_resumed(tmp_path: Path) 
 
 
 class Disk:
-    """What has reached the disk: for each file and folder, by inode, what it held when synced."""
+    """The state of the disk: the last synced content of each file and folder, by inode."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.sizes: dict[int, int] = {}
@@ -82,7 +82,7 @@ class Disk:
             self.sizes[state.st_ino] = state.st_size
 
     def holds(self, path: Path) -> bool:
-        """Whether a power cut now would leave the whole file under its name."""
+        """Check whether a power cut now would leave the complete file under its name."""
         state = path.stat()
         named = path.name in self.names.get(path.parent.stat().st_ino, ())
         return named and self.sizes.get(state.st_ino) == state.st_size

@@ -1,4 +1,4 @@
-"""A campaign ends in a valid file, whatever fails or is interrupted on the way."""
+"""A campaign ends with a valid file despite failures and interruptions."""
 
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.harness.ggufs import write_gguf
 
 
-def test_what_the_harness_writes_the_contract_accepts(tmp_path: Path) -> None:
+def test_the_contract_accepts_files_written_by_the_harness(tmp_path: Path) -> None:
     submission = run(campaign(prompts=3, blocks=2), tmp_path / "run.jsonl")
 
     assert findings(canonical_bytes(encode(submission))) == ()
@@ -52,7 +52,7 @@ def test_a_baseline_that_cannot_run_ends_the_campaign_with_a_clear_line(tmp_path
         run(campaign(), tmp_path / "run.jsonl", rig=rig)
 
 
-def test_a_failed_trial_stays_in_the_file_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_a_failed_trial_is_recorded_and_the_campaign_continues(tmp_path: Path) -> None:
     rig = FakeRig(failing_trials={4: "crashed"})
 
     submission = run(campaign(), tmp_path / "run.jsonl", rig=rig)
@@ -63,7 +63,7 @@ def test_a_failed_trial_stays_in_the_file_and_the_rest_goes_on(tmp_path: Path) -
     assert findings(canonical_bytes(encode(submission))) == ()
 
 
-def test_an_arm_that_fails_three_times_in_a_row_is_given_up(tmp_path: Path) -> None:
+def test_an_arm_that_fails_three_times_in_a_row_is_abandoned(tmp_path: Path) -> None:
     plan = campaign(prompts=6, blocks=1)
     order: list[str] = []
     run(plan, tmp_path / "first.jsonl", observe=lambda event: order.extend(_arm_of(event)))
@@ -107,7 +107,7 @@ def test_slow_prompts_that_time_out_make_a_bound_that_shows_no_gain_or_no_verdic
     assert (found.verdict == "uncertain") is (doubt is not None)
 
 
-def test_ctrl_c_ends_the_file_with_what_there_is(tmp_path: Path) -> None:
+def test_ctrl_c_ends_with_a_file_of_the_trials_so_far(tmp_path: Path) -> None:
     def interrupt(event: Event) -> None:
         if isinstance(event, TrialEnded) and event.trial.order == 4:
             raise KeyboardInterrupt
@@ -129,7 +129,7 @@ def test_nothing_is_written_before_the_first_trial_ended(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("after", [0, 3, 7, 10])
-def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path, after: int) -> None:
+def test_a_killed_run_can_be_continued(tmp_path: Path, after: int) -> None:
     class KilledError(BaseException):
         pass
 
@@ -176,13 +176,13 @@ def _arm_of(event: Event) -> list[str]:
 @pytest.mark.parametrize(
     ("rig", "files", "said"),
     [
-        # It cannot be prepared, so that nothing is measured for it, and there is no result.
+        # The arm cannot be prepared, so nothing is measured for it, and there is no result.
         (
             FakeRig(failing_arms={"prompt-lookup-n8": "crashed"}),
             0,
             "Error: nothing to compare: prompt-lookup-n8: the fake rig is set to fail",
         ),
-        # It fails while it is measured: the failures are a result, too.
+        # The arm fails during measurement: failures are a result too.
         (
             FakeRig(failing_trials=dict.fromkeys(range(20), "crashed")),
             1,
@@ -227,7 +227,7 @@ class FailingSession(FakeSession):
         return self._generation(self._arms[request.arm], request.prompt, 4) if plain else answer
 
 
-def test_an_arm_that_cannot_run_ends_what_is_measured_only_for_it(tmp_path: Path) -> None:
+def test_arms_needed_only_by_an_arm_that_cannot_run_are_not_measured(tmp_path: Path) -> None:
     arms = all_arms((LOOKUP.method,), (), concurrency=(1, 2))
     rig = FakeRig(failing_arms={"prompt-lookup-n8-c2": "out-of-memory"})
 

@@ -1,4 +1,4 @@
-"""Several engines take turns block by block, and one that fails does not stop the others."""
+"""Several engines alternate by block, and a failing one does not stop the others."""
 
 from dataclasses import replace
 from functools import partial
@@ -24,7 +24,7 @@ Log = list[tuple[str, int]]
 
 
 class _Watcher:
-    """Notes which block of which run is measured, and may interrupt."""
+    """Records the measured block and run, and may interrupt."""
 
     def __init__(self, name: str, log: Log, interrupt_at: int | None) -> None:
         self._name, self._log, self._interrupt_at = name, log, interrupt_at
@@ -68,7 +68,7 @@ def test_each_engine_has_one_block_in_turn(tmp_path: Path) -> None:
     assert [len(measured(each).trials) for each in ended.values()] == [6, 6]
 
 
-def test_an_engine_that_cannot_run_is_an_error_and_the_other_goes_on(tmp_path: Path) -> None:
+def test_an_engine_that_cannot_run_is_an_error_and_the_other_continues(tmp_path: Path) -> None:
     broken = FakeRig(failing_arms={"baseline": "load-failed"})
     log: Log = []
 
@@ -84,7 +84,7 @@ def test_an_engine_that_cannot_run_is_an_error_and_the_other_goes_on(tmp_path: P
 
 
 @pytest.mark.parametrize("interrupted", ["one", "two"])
-def test_ctrl_c_ends_all_engines_and_keeps_what_each_measured(
+def test_ctrl_c_ends_all_engines_and_keeps_their_measurements(
     tmp_path: Path, interrupted: str
 ) -> None:
     log: Log = []
@@ -126,7 +126,7 @@ def pausing(name: str, positions: tuple[int, ...], log: Log) -> EngineRun:
     raise MachineError(f"{name} is done")
 
 
-def test_the_order_in_a_pass_is_the_one_that_was_drawn_for_it() -> None:
+def test_the_order_in_a_pass_is_its_drawn_one() -> None:
     log: Log = []
     turns = {0: ("two", "one"), 4: ("one", "two"), 8: ("two", "one")}
 
@@ -135,7 +135,7 @@ def test_the_order_in_a_pass_is_the_one_that_was_drawn_for_it() -> None:
     assert log == [("two", 0), ("one", 0), ("one", 4), ("two", 4), ("two", 8), ("one", 8)]
 
 
-def test_a_run_that_is_behind_after_a_kill_goes_on_alone_until_both_are_level() -> None:
+def test_after_a_kill_the_shorter_run_continues_alone_until_both_are_level() -> None:
     log: Log = []
 
     interleave(
@@ -175,7 +175,7 @@ def test_engines_that_take_turns_after_every_answer_give_the_same_one_next_to_ea
     assert [len(measured(each).trials) for each in ended.values()] == [6, 6]
 
 
-def test_requests_in_flight_at_once_are_not_pulled_apart(tmp_path: Path) -> None:
+def test_concurrent_requests_are_not_split(tmp_path: Path) -> None:
     three = replace(LOOKUP, id="three", concurrency=3)
     plan = replace(campaign(arms=(BASELINE, three), prompts=3, blocks=1), interleaved="block")
     run = by_blocks(

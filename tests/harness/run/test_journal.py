@@ -1,4 +1,4 @@
-"""Everything that was measured is on disk, and only whole lines are read back."""
+"""Every measurement is on disk, and only complete lines are read back."""
 
 import random
 from collections import Counter
@@ -88,12 +88,12 @@ def test_a_journal_of_another_campaign_is_not_continued(tmp_path: Path) -> None:
         Journal.reopen(path, campaign(seed=2), measured_from=MOMENT)
 
 
-def test_a_missing_journal_is_said(tmp_path: Path) -> None:
+def test_a_missing_journal_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="nothing to resume"):
         read(tmp_path / "none.jsonl")
 
 
-def test_a_file_that_is_no_journal_is_said(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_journal_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text('{"fact": {"type": "unheard-of"}}\n')
 
@@ -140,12 +140,12 @@ def test_a_journal_of_another_version_is_not_kept(tmp_path: Path) -> None:
 
 
 def without_order(facts: list[Fact]) -> Counter[str]:
-    """The facts as texts, how often each; a trial without its place in the order."""
+    """Count the facts as texts, with trials stripped of their place in the order."""
     texts = [encode(fact) for fact in facts]
     return Counter(str({**each, "trial": {**each.get("trial", {}), "order": 0}}) for each in texts)
 
 
-def test_none_of_200_flipped_bits_changes_a_fact_or_loses_more_than_its_own(tmp_path: Path) -> None:
+def test_each_of_200_flipped_bits_loses_at_most_its_own_fact(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     planned = campaign(prompts=2, blocks=2)
     run(planned, path)
@@ -184,7 +184,7 @@ def test_a_trial_of_a_damaged_line_is_measured_again(tmp_path: Path) -> None:
     assert sorted(trial.order for trial in again.trials) == list(range(12))
 
 
-def test_a_second_run_is_told_of_the_first_and_changes_nothing(tmp_path: Path) -> None:
+def test_a_second_run_is_refused_while_the_first_runs(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with Journal.create(path, campaign(), measured_from=MOMENT) as journal:
         journal.add(FACT)

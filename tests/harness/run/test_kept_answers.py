@@ -1,4 +1,4 @@
-"""`run --keep-answers` writes the target's answers to their own file, and nowhere else."""
+"""`run --keep-answers` writes the target's answers to a separate file only."""
 
 import json
 from pathlib import Path
@@ -26,9 +26,7 @@ def run(models: list[str], fake_engine: None, tmp_path: Path) -> Result:  # noqa
     return done
 
 
-def test_a_run_keeps_one_answer_of_each_prompt_beside_its_result(
-    run: Result, tmp_path: Path
-) -> None:
+def test_a_run_keeps_one_answer_per_prompt_in_a_separate_file(run: Result, tmp_path: Path) -> None:
     found = kept_answers.read(tmp_path / "a.jsonl")
 
     texts = {each.id: each.text for each in load("core").prompts}
@@ -66,7 +64,7 @@ def test_no_answer_is_in_the_result_and_no_command_sends_them(tmp_path: Path) ->
         (("--keep-answers", "a.jsonl", "--context-depth", "64,128"), "at one depth of context"),
     ],
 )
-def test_what_cannot_be_kept_is_refused_before_anything_is_measured(
+def test_answers_that_cannot_be_kept_are_refused_before_measuring(
     models: list[str],
     options: tuple[str, ...],
     said: str,
@@ -153,6 +151,6 @@ def test_a_file_without_answers_is_refused_with_its_line(
     assert "\n" not in str(error.value)
 
 
-def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="cannot be read"):
         kept_answers.read(tmp_path / "gone.jsonl")

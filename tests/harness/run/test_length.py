@@ -1,4 +1,4 @@
-"""A campaign of no fixed length ends when it should, and an early end loses nothing."""
+"""A campaign without a fixed length ends at the right time, and an early end loses nothing."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,24 +26,24 @@ RESTLESS = FakeRig(noise=0.5)
 
 
 class VirtualClock:
-    """A fake engine, and the seconds that it has been at work."""
+    """A fake engine that counts its working seconds."""
 
     def __init__(self, rig: FakeRig) -> None:
         self._sessions: list[FakeSession] = []
         self._rig = rig
 
     def __call__(self, campaign: Campaign) -> FakeSession:
-        """One more session; its time comes on top."""
+        """Open another session, whose time is added."""
         self._sessions.append(FakeSession(self._rig, campaign))
         return self._sessions[-1]
 
     def seconds(self) -> float:
-        """What all sessions have taken so far."""
+        """Total time of all sessions so far."""
         return sum(session.clock_ms for session in self._sessions) / 1000
 
     @property
     def opened(self) -> int:
-        """How many sessions there were."""
+        """Number of sessions opened."""
         return len(self._sessions)
 
 
@@ -100,7 +100,7 @@ def interrupt_at(order: int) -> Callable[[Event], None]:
         (4.3, 3),
     ],
 )
-def test_no_block_begins_that_would_end_after_the_budget(
+def test_no_block_starts_if_it_would_end_after_the_budget(
     tmp_path: Path, budget_s: float, blocks: int
 ) -> None:
     runner = VirtualClock(STEADY)
@@ -121,7 +121,7 @@ def test_a_budget_that_is_enough_changes_nothing(tmp_path: Path) -> None:
     assert runner.seconds() == pytest.approx(0.7 + 6 * 1.08)
 
 
-def test_a_spent_budget_can_be_raised_and_the_campaign_goes_on(tmp_path: Path) -> None:
+def test_a_spent_budget_can_be_raised_and_the_campaign_continues(tmp_path: Path) -> None:
     work_file = tmp_path / "run.jsonl"
     first = measured(adaptive(budget_s=4.0), work_file, VirtualClock(STEADY))
 

@@ -65,7 +65,7 @@ def test_an_option_that_is_given_again_replaces_the_first(monkeypatch: pytest.Mo
     )
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_an_interrupted_run_can_be_continued(tmp_path: Path) -> None:
     said = next_step.after(request(tmp_path), measured(ended("interrupted")))
 
     assert said == (
@@ -74,7 +74,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     )
 
 
-def test_a_spent_budget_is_raised_by_what_is_left(tmp_path: Path) -> None:
+def test_a_spent_budget_is_raised_by_the_remaining_time(tmp_path: Path) -> None:
     said = next_step.after(request(tmp_path), measured(ended("budget-spent")))
 
     assert said is not None

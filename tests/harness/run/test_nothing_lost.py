@@ -1,4 +1,4 @@
-"""Every good trial is in the file once, whatever a bad answer, a kill or the clock does."""
+"""Every good trial is in the file once, despite bad answers, kills and clock changes."""
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,7 @@ from tests.harness.run.test_round_trip import KNOWN, InProcess
 Corrupt = Callable[[Generation], Generation]
 
 
-# Three arms, two prompts, two blocks; of the models everything is known that a run states.
+# Three arms, two prompts, two blocks, and models with all facts of a run.
 PLAN = replace(
     campaign(
         arms=(
@@ -47,7 +47,7 @@ BAD = 5
 
 
 def counts(**stated: float) -> Corrupt:
-    """The answer with other sums of its rounds."""
+    """The answer with different counters."""
     sums: dict[str, float | None] = {"decode_ms": 100.0, **stated}
     return lambda answer: replace(answer, rounds=Totals(**sums))  # type: ignore[arg-type]  # impossible on purpose
 
@@ -75,7 +75,7 @@ CORRUPTED: dict[str, tuple[Corrupt, str]] = {
 
 
 class Corrupting(InProcess):
-    """An engine that states sums only, as one behind a server, and corrupts one of its answers."""
+    """An engine that states sums only, as a server does, and corrupts one of its answers."""
 
     def __init__(self, corrupt: Corrupt | None, at: int, campaign: Campaign) -> None:
         super().__init__(FakeRig(), campaign)
@@ -94,7 +94,7 @@ class Corrupting(InProcess):
 
 
 class Unnamable(InProcess):
-    """An engine whose version no file can hold."""
+    """An engine whose version does not fit the format."""
 
     def report(self) -> EngineReport:
         made = super().report()
@@ -108,7 +108,7 @@ def corrupting(
 
 
 def around(*, start: str = "2026-11-21T09:00:00Z", lost: list[str] | None = None) -> RunContext:
-    """A machine; `lost` gets why a trial failed."""
+    """A fake machine; `lost` collects the reasons of failed trials."""
 
     def observe(event: object) -> None:
         if lost is not None and isinstance(event, TrialEnded) and event.failure is not None:
@@ -132,7 +132,7 @@ def measured(
     machine: RunContext | None = None,
     resume: bool = False,
 ) -> Submission:
-    """The plan on a sound engine and a good machine, unless others are given."""
+    """Measure the plan on a working engine and machine, unless others are given."""
     return measure(
         PLAN,
         runner=runner or corrupting(),
@@ -143,7 +143,7 @@ def measured(
 
 
 def assert_written(submission: Submission, folder: Path, *, good: int = TRIALS - 1) -> None:
-    """The gate accepts the file, and every trial of the plan is in it once."""
+    """Check that the gate accepts the file, and that it has every trial of the plan once."""
     result_file.write(submission, folder / "results" / "community")
     trials = submission.trials
     assert validate(discover(folder / "results")).findings == []
@@ -170,7 +170,7 @@ def test_an_impossible_answer_fails_and_the_others_are_written(
     assert [detail.rpartition("[")[2] for detail in lost] == [f"{rule}]"]
 
 
-def test_an_arm_whose_answers_are_all_impossible_is_given_up_and_the_others_are_written(
+def test_an_arm_with_only_impossible_answers_is_abandoned_and_the_others_are_written(
     tmp_path: Path,
 ) -> None:
     class Restarting(InProcess):
@@ -196,7 +196,7 @@ def test_an_arm_whose_answers_are_all_impossible_is_given_up_and_the_others_are_
         (BAD, {"output_tokens": 0}),
     ],
 )
-def test_a_journal_that_holds_an_impossible_answer_is_resumed_to_a_file(
+def test_a_journal_with_an_impossible_answer_is_resumed_to_a_file(
     at: int, stated: dict[str, float], tmp_path: Path
 ) -> None:
     path = tmp_path / "run.jsonl"
@@ -217,7 +217,7 @@ def test_a_journal_that_holds_an_impossible_answer_is_resumed_to_a_file(
     [([3], TRIALS), (range(TRIALS), TRIALS - 6)],  # one answer to code-1, or all six
 )
 @pytest.mark.parametrize("tokens", [2045, 10**12])
-def test_what_one_answer_says_of_its_prompt_does_not_fail_the_others(
+def test_a_wrong_prompt_length_in_one_answer_does_not_fail_the_others(
     answers: Sequence[int], good: int, tokens: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "run.jsonl"
@@ -296,7 +296,7 @@ def test_the_end_is_the_beginning_and_the_time_that_it_took(tmp_path: Path) -> N
     assert submission.measured_until == f"2026-11-21T09:{minutes:02d}:{seconds:02d}Z"
 
 
-def test_a_name_that_no_file_can_hold_is_refused_before_the_first_trial(tmp_path: Path) -> None:
+def test_a_name_outside_the_format_is_refused_before_the_first_trial(tmp_path: Path) -> None:
     lost: list[str] = []
 
     with pytest.raises(
@@ -325,7 +325,7 @@ def test_ctrl_c_after_the_last_trial_ends_a_run_that_is_complete(tmp_path: Path)
 
 @contextmanager
 def edited(path: Path, kind: str) -> Iterator[list[dict[str, Any]]]:
-    """The facts of a kind in a journal, which is written again with what was changed in them."""
+    """Yield the facts of a kind in a journal, then write the journal with the changed facts."""
     written = filter(None, path.read_bytes().split(b"\n"))
     lines = [orjson.loads(line[9:]) for line in written if line[8:9] == b" "]
     yield [line["fact"] for line in lines if line["fact"]["type"] == kind]

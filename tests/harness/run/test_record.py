@@ -1,4 +1,4 @@
-"""Measurements become the right trial, and every output is compared with the baseline's."""
+"""Measurements become correct trials, and every output is compared with the baseline's."""
 
 import hashlib
 from dataclasses import replace
@@ -53,7 +53,7 @@ def test_counters_histograms_and_medians_follow_from_the_rounds() -> None:
     assert trial.order == 3
 
 
-def test_what_target_and_draft_took_for_the_prompt_is_recorded_apart() -> None:
+def test_prompt_times_of_target_and_draft_are_recorded_separately() -> None:
     read = replace(generation(), prompt_ms=1087.1234, draft_prompt_ms=2522.5678, ttft_ms=3609.6912)
 
     trial = trial_of(read, PLANNED, order=0)
@@ -119,7 +119,7 @@ def test_texts_without_token_ids_are_compared_word_by_word(
     assert (first.equal_words, second.equal_words) == (None, words)
 
 
-def test_texts_are_not_compared_where_tokens_were() -> None:
+def test_texts_are_not_compared_if_tokens_were() -> None:
     baseline = fact("baseline", (1, 2), text="one")
     own = fact("draft-model-n4", (1, 2), text="other")
 

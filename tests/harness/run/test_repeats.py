@@ -1,4 +1,4 @@
-"""A prompt whose two times disagree is written once more by all arms, and no other is."""
+"""All arms repeat a prompt whose two times disagree, and no other prompt."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,7 +28,7 @@ STEADY = FakeRig(noise=0.0)
 
 
 def slow(*orders: int, factor: float = 3.0) -> FakeRig:
-    """A rig on which the trials of these numbers take longer."""
+    """A rig on which the trials with these numbers take longer."""
     return FakeRig(noise=0.0, slowdown=lambda order: factor if order in orders else 1.0)
 
 
@@ -63,7 +63,7 @@ def test_the_median_of_three_leaves_a_disturbed_trial_out(tmp_path: Path) -> Non
     assert findings(canonical_bytes(encode(found))) == ()
     for one, other in zip(summarize(found).estimates, quiet.estimates, strict=True):
         assert one.speedup == pytest.approx(other.speedup)
-    # All arms have as many times on such a prompt, so that they are paired.
+    # All arms have equally many times on such a prompt, so they are paired.
     for arm in found.arms[1:]:
         counts = {each.prompt.id: len(each.trials) for each in pair(found, arm)}
         assert counts == {
@@ -71,7 +71,7 @@ def test_the_median_of_three_leaves_a_disturbed_trial_out(tmp_path: Path) -> Non
         }
 
 
-def test_what_is_repeated_is_said_and_is_no_block(tmp_path: Path) -> None:
+def test_repeats_are_announced_and_do_not_count_as_a_block(tmp_path: Path) -> None:
     seen: list[Event] = []
     found = run(REPEATING, tmp_path / "run", rig=slow(5, 13), observe=seen.append)
 
@@ -83,7 +83,7 @@ def test_what_is_repeated_is_said_and_is_no_block(tmp_path: Path) -> None:
     assert [each.half_width for each in headline(found)] == [None, None]
 
 
-def test_where_every_prompt_disagrees_the_repeats_are_a_third_block(tmp_path: Path) -> None:
+def test_repeats_of_every_prompt_form_a_third_block(tmp_path: Path) -> None:
     slowing = FakeRig(noise=0.0, slowdown=lambda order: 1.05**order)
     found = run(REPEATING, tmp_path / "run", rig=slowing)
 
@@ -92,7 +92,7 @@ def test_where_every_prompt_disagrees_the_repeats_are_a_third_block(tmp_path: Pa
     assert all(each.half_width is not None for each in headline(found))
 
 
-def test_the_order_of_the_repeats_is_drawn_anew_and_any_other_is_flagged(tmp_path: Path) -> None:
+def test_the_order_of_repeats_is_drawn_separately_and_any_other_is_flagged(tmp_path: Path) -> None:
     found = run(REPEATING, tmp_path / "run", rig=slow(1, 5, 9, 13))
     last = [(trial.prompt, trial.arm) for trial in found.trials[PLANNED:]]
     prompts = disagreeing(found.trials, 2, 0.15)

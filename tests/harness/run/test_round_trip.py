@@ -1,4 +1,4 @@
-"""The gate accepts whatever the harness writes: random campaigns, failures and ends."""
+"""The gate accepts every file of the harness, for random campaigns, failures and ends."""
 
 import random
 from dataclasses import replace
@@ -40,12 +40,12 @@ NEVER = 10_000
 
 
 class InProcess(FakeSession):
-    """A fake engine that says of itself what the in-process one does, and can be interrupted."""
+    """A fake engine that describes itself as the in-process one, and can be interrupted."""
 
     left = NEVER
 
     def report(self) -> EngineReport:
-        """Facts of a real engine, so that the file is held to all that such a one states."""
+        """Facts of a real engine, so that all rules for such an engine apply to the file."""
         made = super().report()
         settings = replace(
             KNOWN.settings,
@@ -55,7 +55,7 @@ class InProcess(FakeSession):
         return replace(made, engine=replace(KNOWN.engine, backend="cpu"), settings=settings)
 
     def prepare(self, arm: str):  # type: ignore[no-untyped-def]  # noqa: ANN201 - as the base has it
-        """With the layers that a draft was asked to have."""
+        """Prepare an arm with the requested layers of its draft."""
         made = super().prepare(arm)
         placement = getattr(made, "placement", None)
         if placement is None:
@@ -63,7 +63,7 @@ class InProcess(FakeSession):
         return replace(made, placement=replace(placement, draft_gpu_layers_requested=0))
 
     def generate(self, request: TrialRequest) -> Generation | Failed:
-        """An answer, until Ctrl-C."""
+        """Answer, until Ctrl-C."""
         self.left -= 1
         if self.left < 0:
             raise KeyboardInterrupt
@@ -77,7 +77,7 @@ class RecordedRunner:
         self._rig, self._left = rig, stops_after
 
     def __call__(self, campaign: Campaign) -> Session:
-        """A session; a second one is not interrupted."""
+        """Open a session; a second one is not interrupted."""
         session = InProcess(self._rig, campaign)
         session.left, self._left = self._left, NEVER
         return session
@@ -95,7 +95,7 @@ def test_the_gate_accepts_what_the_harness_writes(seed: int, tmp_path: Path) -> 
     assert contract.findings(path.read_bytes()) == ()
 
 
-def test_the_random_campaigns_hold_every_kind_of_end(tmp_path: Path) -> None:
+def test_the_random_campaigns_include_every_kind_of_end(tmp_path: Path) -> None:
     ends = [written(seed, tmp_path / f"{seed}.jsonl") for seed in range(CAMPAIGNS)]
     made = [each for each in ends if each is not None]
 
@@ -112,7 +112,7 @@ def test_the_random_campaigns_hold_every_kind_of_end(tmp_path: Path) -> None:
 
 
 def written(seed: int, work_file: Path) -> Submission | None:
-    """What a random campaign ends in; `None` where all that drafts fails: nothing is compared."""
+    """The file of a random campaign; `None` if all drafting arms fail, so nothing is compared."""
     try:
         return measured(random.Random(seed), work_file)  # noqa: S311 - simulated data
     except MachineError as error:
@@ -122,7 +122,7 @@ def written(seed: int, work_file: Path) -> Submission | None:
 
 
 def measured(rng: random.Random, work_file: Path) -> Submission:
-    """A random campaign, measured; now and then interrupted and perhaps resumed."""
+    """Measure a random campaign; some are interrupted and perhaps resumed."""
     campaign = _campaign(rng)
     others = [arm.id for arm in campaign.arms if arm.role != "baseline"]
     rig = FakeRig(

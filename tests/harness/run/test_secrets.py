@@ -1,4 +1,4 @@
-"""Keys, persons and hosts come into no file, no journal and no message, wherever they are given."""
+"""No file, journal or message contains keys, persons or hosts, wherever they are given."""
 
 import sys
 from pathlib import Path
@@ -147,7 +147,7 @@ def test_arguments_variables_versions_and_cards_as_they_are_stay_as_they_are() -
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_what_is_no_version_no_card_and_no_driver_is_unknown(text: str) -> None:
+def test_text_that_is_not_a_version_card_or_driver_becomes_unknown(text: str) -> None:
     assert public_text.version(text) is None
     assert read_version(f"version: {text}\n")[0] == "unknown"
     found = public(Gpu(name=text, vendor="nvidia", driver=text))
@@ -157,7 +157,7 @@ def test_what_is_no_version_no_card_and_no_driver_is_unknown(text: str) -> None:
     assert not seen(quantisation(text) or "")
 
 
-def test_a_processor_may_be_called_what_it_likes_except_by_a_person() -> None:
+def test_a_processor_name_is_kept_unless_it_names_a_person() -> None:
     assert clean_name("Intel(R) Xeon(R) CPU @ 2.20GHz") == "Intel Xeon CPU @ 2.20GHz"
     assert clean_name(f"vCPU of {UUID}") == "unknown"
 
@@ -180,7 +180,7 @@ def test_no_version_and_no_header_of_a_server_brings_a_secret_along(
         assert not seen(output.read_text() + done.output)
 
 
-def test_no_journal_has_what_a_server_states_in_no_known_form(tmp_path: Path) -> None:
+def test_server_text_of_unknown_form_is_in_no_journal(tmp_path: Path) -> None:
     for text in TEXTS:
         with serving(version=text) as base, serving(depth=3, version=text) as other:
             options = ConnectionOptions(
@@ -207,9 +207,7 @@ def test_notes_with_a_secret_are_refused_before_the_first_trial(text: str, tmp_p
 
 @pytest.mark.parametrize("text", ["zelda@mail.example.org", f"model-{TOKEN}", "tiny.gpu1.internal"])
 @pytest.mark.usefixtures("cache_dir")
-def test_a_model_whose_name_is_no_ones_business_is_refused_before_the_first_trial(
-    text: str, tmp_path: Path
-) -> None:
+def test_a_private_model_name_is_refused_before_the_first_trial(text: str, tmp_path: Path) -> None:
     command = ("--server-command", "x --port {port}", "--spec-server-command", "y --port {port}")
 
     done = call(

@@ -37,7 +37,7 @@ def test_a_fixed_number_of_blocks_is_run_however_well_they_agree() -> None:
 @pytest.mark.parametrize(
     ("noise", "blocks", "ended"), [(0.001, 3, "precise-enough"), (0.5, 6, "completed")]
 )
-def test_a_quiet_machine_is_done_after_three_blocks_and_a_noisy_one_goes_on(
+def test_a_quiet_machine_ends_after_three_blocks_and_a_noisy_one_continues(
     tmp_path: Path, noise: float, blocks: int, ended: str
 ) -> None:
     plan = replace(campaign(blocks=6), stopping=Stopping(precision=0.03))

@@ -1,4 +1,4 @@
-"""Trials wait for a device that warms up, and begin at once on every other one."""
+"""Trials wait until a device has warmed up, and start at once if it does not change."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,7 +28,7 @@ def settled(
     *,
     warm_up: Callable[[], PreparedArm | Failure] = lambda: DONE,
 ) -> tuple[Snapshot | None, float]:
-    """What was found, and after how many seconds: an answer and a reading take two."""
+    """The outcome and its time in seconds; an answer and a reading take two seconds."""
     clock = count(step=2.0)
     now = [0.0]
 
@@ -41,7 +41,7 @@ def settled(
 
 
 def cooling(seconds: float) -> Snapshot:
-    """A card that is 60 °C at first and warms by a degree in two seconds, up to 75 °C."""
+    """A card that starts at 60 °C and warms by a degree in two seconds, up to 75 °C."""
     return Snapshot(
         moment="warm", gpu_clock_mhz=2000.0, gpu_temperature_c=60.0 + min(15.0, seconds / 2)
     )
@@ -73,7 +73,7 @@ def test_a_device_that_never_settles_is_measured_after_a_minute(
     assert seconds == 60
 
 
-def test_where_nothing_is_read_nothing_is_computed() -> None:
+def test_without_readings_the_device_is_not_warmed_up() -> None:
     def never() -> PreparedArm:
         raise AssertionError
 

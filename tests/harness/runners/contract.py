@@ -1,4 +1,4 @@
-"""Checks that every runner must pass: they take a session, whatever engine is behind it."""
+"""Checks of a session that every runner must pass."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -25,7 +25,7 @@ _SLACK_MS = 0.5
 
 
 def check_report(report: EngineReport, campaign: Campaign) -> None:
-    """The engine has a name, a version and a backend, and answers as greedily as asked."""
+    """The engine has a name, a version and a backend, and uses the requested sampling."""
     assert report.engine.runner in RUNNERS
     assert report.engine.name
     assert report.engine.version
@@ -35,7 +35,7 @@ def check_report(report: EngineReport, campaign: Campaign) -> None:
 
 
 def check_prepared(session: Session, campaign: Campaign) -> None:
-    """Every arm can be prepared, and has then answered once, with speculation on."""
+    """Every arm can be prepared, and answers once with speculation on."""
     for arm in campaign.arms:
         prepared = session.prepare(arm.id)
         assert isinstance(prepared, PreparedArm), prepared
@@ -45,7 +45,7 @@ def check_prepared(session: Session, campaign: Campaign) -> None:
 
 
 def check_generations(session: Session, campaign: Campaign) -> None:
-    """Every arm answers every prompt, within the limit, and says what the answer took."""
+    """Every arm answers every prompt within the limit, and reports times and counters."""
     for arm in campaign.arms:
         for request in requests(campaign, arm):
             generation = session.generate(request)
@@ -56,7 +56,7 @@ def check_generations(session: Session, campaign: Campaign) -> None:
 
 
 def check_generation(generation: Generation, arm: ArmPlan) -> None:
-    """Times fit together, and output_tokens = 1 + accepted + rounds where they are known."""
+    """Times are consistent, and output_tokens = 1 + accepted + rounds if known."""
     assert 0 < generation.decode_ms <= generation.wall_ms + _SLACK_MS
     if generation.ttft_ms is not None:
         assert generation.ttft_ms <= generation.wall_ms + _SLACK_MS
@@ -85,7 +85,7 @@ def check_histogram(sums: Totals) -> None:
 
 
 def check_repeats(session: Session, campaign: Campaign) -> None:
-    """The same prompt has the same answer in the next block, of each arm."""
+    """Each arm gives the same answer to a prompt in the next block."""
     for arm in campaign.arms:
         request = requests(campaign, arm)[0]
         first = session.generate(request)
@@ -98,7 +98,7 @@ def check_repeats(session: Session, campaign: Campaign) -> None:
 
 
 def check_together(session: Session, campaign: Campaign, concurrency: int) -> None:
-    """Each request is answered once, and never more are in flight than was asked."""
+    """Each request is answered once, and no more are in flight than requested."""
     assert isinstance(session, ConcurrentSession)
     for arm in campaign.arms:
         asked = requests(campaign, arm)
@@ -111,7 +111,7 @@ def check_together(session: Session, campaign: Campaign, concurrency: int) -> No
 
 
 def check_failure_and_end(runner: Runner, campaign: Campaign, break_it: Callable[[], None]) -> None:
-    """An engine that breaks gives a reason and a line, and no process is left after the end."""
+    """A broken engine gives a reason and a line, and leaves no process behind."""
     before = children()
     session = runner(campaign)
     try:
@@ -140,7 +140,7 @@ def requests(campaign: Campaign, arm: ArmPlan) -> list[TrialRequest]:
 
 
 def most_in_flight(done: Iterable[FinishedRequest]) -> int:
-    """The most requests that were answered at one moment."""
+    """The largest number of simultaneous requests."""
     moments = sorted(chain.from_iterable(_moments(each) for each in done))
     running = most = 0
     for _, change in moments:
@@ -150,7 +150,7 @@ def most_in_flight(done: Iterable[FinishedRequest]) -> int:
 
 
 def _moments(each: FinishedRequest) -> Iterator[tuple[float, int]]:
-    """When a request began and ended; at the same moment ends come first."""
+    """Start and end times of requests; at equal times, ends come first."""
     assert isinstance(each.result, Generation)
     yield each.started_ms, 1
     yield max(each.started_ms, each.started_ms + each.result.wall_ms - _SLACK_MS), -1

@@ -1,4 +1,4 @@
-"""The core's engines in the contract of runners, and what cases of other engines are made of."""
+"""Cases of the core engines for the contract of runners, and parts for other engines' cases."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ SERVED = replace(PLAN, interleaved="block")
 
 @dataclass(frozen=True, kw_only=True)
 class RunnerCase:
-    """A runner, what it runs, and how its engine is broken."""
+    """A runner, its campaign, and a way to break its engine."""
 
     runner: Runner
     plan: Campaign
@@ -67,7 +67,7 @@ def by_binary(weights: Path) -> Iterator[RunnerCase]:
 
 
 def real(weights: Path) -> Campaign:
-    """One prompt for weights that draft for themselves."""
+    """A campaign of one prompt for weights that are their own draft."""
     return campaign(
         arms=PLAN.arms,
         texts=TEXTS[:1],
@@ -89,7 +89,7 @@ def stock_server(weights: Path) -> Iterator[RunnerCase]:
 
 
 def kill_those_since(before: set[int]) -> None:
-    """Kill the processes of this one that were not there before."""
+    """Kill the child processes that were started since."""
     for pid in children() - before:
         with suppress(psutil.NoSuchProcess):  # one may have ended with the other
             psutil.Process(pid).kill()

@@ -15,7 +15,7 @@ from schemas.vocabulary import RUNNERS
 from tests.harness.runners import contract, contract_cases
 
 MARKS = {"llama-cpp-python": pytest.mark.engine, "llama-server": pytest.mark.engine}
-# An engine that is a feature has its cases in the mirror of its folder.
+# An engine that is an optional feature has its cases in its own test folder.
 OTHERS = [
     import_module(f"tests.{engine.module}.contract_cases")
     for engine in ENGINES.values()
@@ -40,7 +40,7 @@ class Opened:
 
 @pytest.fixture(scope="module", params=NAMES)
 def opened(request: pytest.FixtureRequest, nonsense: Path) -> Iterator[Opened]:
-    """A session of each runner; its arms are prepared here, and checked."""
+    """A session of each runner, with prepared and checked arms."""
     with CASES[request.param](nonsense) as case:
         session = case.runner(case.plan)
         try:

@@ -27,7 +27,7 @@ def test_the_last_line_about_an_error_is_quoted() -> None:
     )
 
 
-def test_an_empty_log_is_said_to_be_empty() -> None:
+def test_an_empty_log_is_reported_as_empty() -> None:
     assert failures.last_line("") == "its log is empty"
 
 

@@ -1,4 +1,4 @@
-"""The death of an engine stays a value; the child processes here are real."""
+"""The death of an engine becomes a value; the child processes here are real."""
 
 import os
 import signal
@@ -55,7 +55,7 @@ def stepless_runner(plan: Campaign) -> Session:
 
 
 class InterruptedSession(FakeSession):
-    """Somebody presses Ctrl-C while it answers."""
+    """Receives Ctrl-C while it answers."""
 
     def generate(self, request: TrialRequest) -> Generation | Failure:
         os.kill(os.getppid(), signal.SIGINT)

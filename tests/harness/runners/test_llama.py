@@ -1,4 +1,4 @@
-"""The in-process runner decodes as the engine does and counts what it did, on real weights."""
+"""The in-process runner decodes like the engine and counts correctly, on real weights."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -88,7 +88,7 @@ def session(plan: Campaign) -> Iterator[Session]:
 
 
 class LlamaAnswers:
-    """What each arm answers to each prompt: asked once, and looked at by many tests."""
+    """The answers of each arm to each prompt, computed once for many tests."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -264,7 +264,7 @@ def test_a_context_that_is_too_small_says_how_large_it_must_be(plan: Campaign) -
         open_in_process(dataclasses.replace(plan, settings=settings))
 
 
-def test_a_file_that_is_no_model_is_one_clear_line(plan: Campaign, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_model_is_one_clear_line(plan: Campaign, tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(plan.target.path.read_bytes()[:100_000])
     target = dataclasses.replace(plan.target, path=broken)

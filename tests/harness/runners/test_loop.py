@@ -1,4 +1,4 @@
-"""The loop writes the target's own text, whatever is proposed, and counts it right."""
+"""The loop writes the target's text for any proposals, and counts correctly."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,7 +12,7 @@ PROMPT = (7, 7)
 
 
 class ScriptedTarget:
-    """Knows one text. Its greedy choice after n tokens is the text's token n, whatever was fed."""
+    """Knows one text. Its greedy choice after n tokens is the text's token n, for any input."""
 
     def __init__(self, text: Sequence[int]) -> None:
         self.text = [*PROMPT, *text]
@@ -40,7 +40,7 @@ class ScriptedTarget:
 
 
 class ScriptedDrafter:
-    """Proposes what a function of the text says."""
+    """Proposes tokens by a function of the text."""
 
     def __init__(self, propose: Callable[[list[int]], list[int]]) -> None:
         self._propose = propose

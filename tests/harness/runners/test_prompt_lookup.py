@@ -27,7 +27,7 @@ def test_it_proposes_nothing_when_the_tail_is_new() -> None:
     assert drafted(1, 2, 3, 4, 5, limit=4) == []
 
 
-def test_the_tail_itself_is_no_match() -> None:
+def test_the_tail_does_not_match_itself() -> None:
     assert drafted(1, 2, limit=4) == []
 
 

@@ -36,7 +36,7 @@ def going_on(context: Context, first: int) -> list[int]:
     return text
 
 
-def test_a_restored_prompt_goes_on_as_it_did_the_first_time(context: Context) -> None:
+def test_a_restored_prompt_continues_like_the_first_time(context: Context) -> None:
     from harness.runners.inprocess.prompt_states import PromptStates  # noqa: PLC0415
 
     states = PromptStates(budget_bytes=10**8)
@@ -66,7 +66,7 @@ def test_without_room_a_prompt_is_processed_again(context: Context) -> None:
     assert again.first == first.first
 
 
-def test_the_prompt_that_is_held_needs_no_room(context: Context) -> None:
+def test_the_current_prompt_needs_no_further_room(context: Context) -> None:
     from harness.runners.inprocess.prompt_states import PromptStates  # noqa: PLC0415
 
     states = PromptStates(budget_bytes=100)

@@ -34,7 +34,7 @@ ARMS = tuple(
 
 @pytest.fixture(scope="module")
 def plan() -> Campaign:
-    """Three of the draft's thirty layers are left out: about half of its tokens are accepted."""
+    """A campaign whose draft lacks three of its thirty layers: half of its tokens are accepted."""
     target, draft = (
         resolve(f"smollm2-135m:{name}", say=lambda _: None).path
         for name in ("f16", "q4_1-pruned-3")
@@ -48,7 +48,7 @@ def plan() -> Campaign:
 
 @pytest.fixture(scope="module")
 def together(plan: Campaign) -> dict[tuple[str, str], Generation]:
-    """What each arm answers to each prompt."""
+    """The answer of each arm to each prompt."""
     session = open_in_process(plan)
     found = {}
     for arm in plan.arms:
@@ -64,7 +64,7 @@ def together(plan: Campaign) -> dict[tuple[str, str], Generation]:
 
 @pytest.fixture(scope="module")
 def reads(plan: Campaign) -> Campaign:
-    """The draft in the place of the target, with steps of up to sixteen tokens."""
+    """The draft in place of the target, with steps of up to sixteen tokens."""
     wide = replace(BASELINE, method=Method(type="none", n_max=15))
     return replace(plan, target=plan.drafts[0], drafts=(), arms=(wide,))
 
@@ -119,7 +119,7 @@ def test_a_text_is_split_and_rendered_as_the_model_does(
     assert not found.ended
 
 
-def test_a_process_of_its_own_reads_the_same(
+def test_a_separate_process_reads_the_same_texts(
     reads: Campaign, reader: ReadingSession, together: dict[tuple[str, str], Generation]
 ) -> None:
     plain = together["baseline", "code-1"]

@@ -1,4 +1,4 @@
-"""A result lands where it belongs, and nothing else gets in."""
+"""A result is submitted to the right place, and nothing else is."""
 
 import re
 import subprocess
@@ -45,7 +45,7 @@ def test_a_result_is_placed_under_its_canonical_name(result: Path, checkout: Pat
     assert path.read_bytes() == result.read_bytes()
 
 
-def test_a_result_replaces_one_that_is_there_and_no_other(checkout: Path) -> None:
+def test_a_result_replaces_only_an_existing_one(checkout: Path) -> None:
     old = pull_request.write_result(sample(), checkout)
 
     new = pull_request.replacing(sample(seed=1), old.name, checkout)
@@ -55,7 +55,7 @@ def test_a_result_replaces_one_that_is_there_and_no_other(checkout: Path) -> Non
         pull_request.replacing(sample(), "gone.json", checkout)
 
 
-def test_what_the_gate_would_refuse_of_a_correction_is_refused_here(checkout: Path) -> None:
+def test_a_correction_that_the_gate_would_refuse_is_refused_here(checkout: Path) -> None:
     anonymous = pull_request.write_result(sample(contributor=None), checkout)
     of_bob = pull_request.write_result(sample(contributor="bob"), checkout)
 
@@ -106,7 +106,7 @@ def test_placing_twice_changes_nothing(result: Path, checkout: Path) -> None:
     assert len(list(first.parent.iterdir())) == 1
 
 
-def test_in_a_full_folder_a_result_gets_that_of_its_month(
+def test_a_result_goes_to_the_folder_of_its_month_once_the_main_one_is_full(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(codec, "MOST_FLAT", 1)
@@ -185,7 +185,7 @@ def test_the_account_is_asked_of_the_program_that_opens_the_pull_request(
 
 
 @needs_shell
-def test_what_gh_prints_is_read_whatever_the_code_page_is(checkout: Path, tmp_path: Path) -> None:
+def test_output_of_gh_is_read_in_any_code_page(checkout: Path, tmp_path: Path) -> None:
     gh = tmp_path / "gh"
     gh.write_text("#!/bin/sh\nprintf 'zo\\303\\253'\n", "utf-8")
     gh.chmod(0o755)
@@ -201,7 +201,7 @@ def test_what_gh_prints_is_read_whatever_the_code_page_is(checkout: Path, tmp_pa
     assert done.stdout == "'zo\\xeb'\n"
 
 
-def test_what_the_gate_objects_to_keeps_a_result_from_being_pushed(checkout: Path) -> None:
+def test_a_result_with_findings_of_the_gate_is_not_pushed(checkout: Path) -> None:
     said = "print('x.json: $: wrong'); raise SystemExit(1)"
     commands = [(sys.executable, "-c", said), ("git", "push")]
 
@@ -245,7 +245,7 @@ def test_a_name_without_json_is_a_directory_that_is_made(tmp_path: Path, name: s
     assert path.name.startswith("nvidia-geforce-rtx-4060--")
 
 
-def test_an_output_that_cannot_be_written_is_said_before_measuring(tmp_path: Path) -> None:
+def test_an_unwritable_output_is_reported_before_measuring(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with pytest.raises(BadInputError, match="choose another --output"):
@@ -255,7 +255,7 @@ def test_an_output_that_cannot_be_written_is_said_before_measuring(tmp_path: Pat
     assert not (tmp_path / "new").exists()
 
 
-def test_the_text_for_the_form_holds_the_very_bytes(result: Path) -> None:
+def test_the_text_for_the_form_contains_the_exact_bytes(result: Path) -> None:
     text = pull_request.as_text(pull_request.accepted(result))
 
     assert from_text(f"### The result\r\n\r\n{text}\r\nthanks") == result.read_bytes()

@@ -1,4 +1,4 @@
-"""Forecasts of depths match the field's logs, and races are decided as their noise allows."""
+"""Forecasts of depths match real logs, and races are decided within their noise."""
 
 import math
 from dataclasses import replace
@@ -86,7 +86,7 @@ def test_tokens_per_round_alone_give_one_chance_for_all_positions() -> None:
     assert chance_of(1.75, 2) == pytest.approx(0.5)
 
 
-def test_what_is_never_measured_is_not_forecast() -> None:
+def test_a_family_without_a_measurement_is_not_forecast() -> None:
     assert forecast.of_family(campaign([trial("baseline")]), [SPEC]) is None
 
 
@@ -106,11 +106,11 @@ def test_the_best_of_every_plausible_family_is_raced_before_neighbours_of_the_be
     assert listed(2, a3=1.50, a4=1.49, b2=1.40, c1=1.0) == ["a3", "b2"]
 
 
-def test_neighbouring_depths_give_way_to_depths_that_are_further_off() -> None:
+def test_the_shortlist_prefers_spread_out_depths() -> None:
     assert listed(3, a4=1.50, a5=1.49, a6=1.48, a7=1.44, a2=1.43) == ["a4", "a6", "a2"]
 
 
-def test_what_nothing_forecasts_is_raced() -> None:
+def test_a_method_without_a_forecast_is_raced() -> None:
     assert "b2" in listed(3, a3=1.50, a4=1.49, b2=None)
 
 
@@ -123,7 +123,7 @@ def times(**arms: tuple[float, ...]) -> dict[str, dict[tuple[str, int], float]]:
 
 
 EVEN = (10.0, 20.0, 30.0, 40.0)
-# As with most engines, where a plain token takes as long on every prompt.
+# As with most engines, a plain token takes the same time on every prompt.
 FLAT = (20.0,) * 4
 
 
@@ -149,7 +149,7 @@ def test_an_arm_that_is_clearly_behind_is_dropped_however_much_the_prompts_diffe
     assert found.decided
 
 
-def test_arms_that_their_noise_does_not_tell_apart_race_on() -> None:
+def test_arms_that_noise_does_not_separate_keep_racing() -> None:
     race = times(
         baseline=EVEN, one=scaled(0.5, 1.1, 0.9, 1.1, 0.9), two=scaled(0.5, 0.9, 1.1, 0.9, 1.2)
     )
@@ -198,7 +198,7 @@ def test_tasks_that_differ_do_not_hide_a_gain_over_all_of_them() -> None:
     assert mixed.gain == apart.gain
 
 
-def test_a_gain_that_may_be_none_is_not_told_apart_from_leaving_it_off() -> None:
+def test_a_gain_that_may_be_zero_is_not_distinguished_from_off() -> None:
     # 1 / 0.985 is 1.5 %; Student's t at 97.5 % for three degrees of freedom is 3.182, and the four
     # times have a standard deviation of 5.26 % / 0.985, half of which is the error of their mean.
     fresh = times(baseline=FLAT, arm=flat(0.93, 1.03, 0.95, 1.03))

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment of a tune: code 130, what is there so far, and a state that resumes."""
+"""Ctrl-C at any moment of a tune gives code 130, the results so far, and a resumable state."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("fake_engine")
         *((("certificate", trial), ("look", "race", "certificate")) for trial in (2, 40)),
     ],
 )
-def test_ctrl_c_at_any_moment_shows_what_is_there_and_leaves_a_state_that_resumes(
+def test_ctrl_c_at_any_moment_shows_partial_results_and_leaves_a_resumable_state(
     stop_at: tuple[StageName, int], stages: tuple[StageName, ...]
 ) -> None:
     stopping = tuner(TYPICAL_RIG, "prompt-lookup", tokens=8, stop_at=stop_at)
@@ -55,7 +55,7 @@ def test_ctrl_c_at_any_moment_shows_what_is_there_and_leaves_a_state_that_resume
         (TrialsPlanned, 2, " --resume\n"),  # between the look and the first answer of the race
     ],
 )
-def test_an_interrupted_tune_ends_with_130_and_names_the_command_that_goes_on(
+def test_an_interrupted_tune_ends_with_130_and_the_command_to_continue(
     tmp_path: Path,
     models: list[str],
     monkeypatch: pytest.MonkeyPatch,

@@ -49,7 +49,7 @@ def tuner(
     resume: bool = False,
     stop_at: tuple[StageName, int] | None = None,
 ) -> Tuner:
-    """A tune of short answers; `stop_at` presses Ctrl-C at a trial of a stage."""
+    """A tune of short answers; `stop_at` raises Ctrl-C at a trial of a stage."""
     plain = campaign(max_output_tokens=tokens)
     started: list[str] = []
 
@@ -129,7 +129,7 @@ def test_the_report_fits_a_terminal_and_ends_with_the_command() -> None:
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_where_nothing_helps_speculation_is_left_off() -> None:
+def test_if_nothing_helps_speculation_is_left_off() -> None:
     outcome = tuner(SLOW_DRAFT, "draft-model").run()
 
     found = as_json(outcome, command=SERVE, path=None)
@@ -146,7 +146,7 @@ def test_where_nothing_helps_speculation_is_left_off() -> None:
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_what_writes_faster_and_takes_longer_in_all_is_not_recommended() -> None:
+def test_an_arm_that_decodes_faster_but_takes_longer_overall_is_not_recommended() -> None:
     # At depth 2 it writes 1.40 times as fast, but its draft reads the prompt for 5 s, while a plain
     # request of 32 tokens takes 50 + 31 x 20 = 670 ms.
     outcome = tuner(replace(TYPICAL_RIG, draft_prompt_ms=5000.0), "draft-model").run()
@@ -180,7 +180,7 @@ def _measured(outcome: Outcome) -> dict[str, list[tuple[str, str, int]]]:
 
 @pytest.mark.usefixtures("cache_dir")
 @pytest.mark.parametrize("stop_at", [("look", 3), ("race", 60), ("certificate", 20)])
-def test_a_tune_that_was_interrupted_goes_on_where_it_stopped(
+def test_an_interrupted_tune_can_be_continued(
     stop_at: tuple[StageName, int],
 ) -> None:
     first = tuner(TYPICAL_RIG)
@@ -257,7 +257,7 @@ def test_a_look_that_its_budget_cut_short_is_finished_with_a_larger_one() -> Non
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_an_arm_that_cannot_run_leaves_the_others_their_chance() -> None:
+def test_an_arm_that_cannot_run_does_not_stop_the_others() -> None:
     rig = replace(TYPICAL_RIG, failing_arms={"prompt-lookup-n8": "out-of-memory"})
 
     outcome = tuner(rig).run()
@@ -298,7 +298,7 @@ def test_trials_of_the_look_that_fail_leave_the_depths_without_a_forecast() -> N
 
 
 @pytest.mark.usefixtures("cache_dir")
-def test_the_only_family_is_tried_at_smaller_depths_where_its_largest_finds_no_memory() -> None:
+def test_a_single_family_is_tried_at_smaller_depths_if_its_largest_runs_out_of_memory() -> None:
     rig = replace(TYPICAL_RIG, failing_arms={"draft-model-n8": "out-of-memory"})
 
     outcome = tuner(rig, "draft-model", tokens=8).run()

@@ -1,4 +1,4 @@
-"""A tune chooses what it tries and in which engines, and says how long it will still take."""
+"""A tune chooses its candidates and engines, and shows the remaining time."""
 
 import sys
 from dataclasses import replace
@@ -43,7 +43,7 @@ def test_the_time_left_covers_the_stages_that_follow_and_ends_with_the_budget() 
     assert left.seconds("look") == 1.0
 
 
-def test_what_a_tune_decides_is_no_option_of_it() -> None:
+def test_settings_that_a_tune_decides_are_not_options() -> None:
     result = CliRunner().invoke(app, ["tune", "--blocks", "3"])
 
     assert result.exit_code == 2
@@ -89,7 +89,7 @@ def test_a_chain_is_raced_as_it_is_and_keeps_its_draft() -> None:
 @pytest.mark.parametrize(
     ("deepest", "scouted"), [(16, [2, 4, 8, 16]), (8, [2, 8]), (4, [1, 2, 4]), (1, [1])]
 )
-def test_an_engine_that_times_no_steps_is_looked_at_where_kernels_change(
+def test_without_step_times_a_family_is_scouted_at_several_depths(
     deepest: int, scouted: list[int]
 ) -> None:
     (found,) = families((parse("ngram-simple"),), (), deepest=deepest)

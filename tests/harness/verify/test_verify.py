@@ -1,4 +1,4 @@
-"""`verify` repeats prompts of a result and says whether answers and rounds are the same."""
+"""`verify` repeats prompts of a result and checks that answers and rounds are the same."""
 
 import json
 from dataclasses import replace
@@ -64,7 +64,7 @@ def test_a_real_result_agrees() -> None:
     ],
     ids=["sampled", "suite", "weights"],
 )
-def test_what_cannot_be_repeated_is_one_line(
+def test_a_result_that_cannot_be_repeated_is_refused_in_one_line(
     tmp_path: Path, changed: dict[str, object], said: str
 ) -> None:
     done = verified(written(tmp_path, replace(real(), **changed)))  # type: ignore[arg-type]
@@ -75,7 +75,7 @@ def test_what_cannot_be_repeated_is_one_line(
     assert said in done.stderr
 
 
-def test_what_has_no_digests_or_padded_prompts_or_not_that_prompt_is_refused(
+def test_results_without_digests_padded_prompts_and_unknown_prompts_are_refused(
     tmp_path: Path,
 ) -> None:
     server = replace(sample(), engine=replace(sample().engine, runner="openai", name="vLLM"))
@@ -120,5 +120,5 @@ def repeated(same: tuple[bool, bool | None], stated: float, own: float) -> Repea
         ([], "not-comparable"),
     ],
 )
-def test_the_verdict_on_what_was_repeated(found: list[Repeated], said: str) -> None:
+def test_the_verdict_on_repeated_answers(found: list[Repeated], said: str) -> None:
     assert verdict(found) == said

@@ -16,6 +16,6 @@ collect_ignore_glob = [] if "DRAFTMAP_TEST_VLLM" in os.environ else ["test_*.py"
 
 @pytest.fixture(scope="session")
 def servers() -> Iterator[dict[str, str]]:
-    """The base addresses of one server for each mode of speculation, all there at once."""
+    """The base addresses of servers for all modes of speculation, running at the same time."""
     with ExitStack() as stack:
         yield {mode: stack.enter_context(running(BUILD, mode)) for mode in SPECULATION}

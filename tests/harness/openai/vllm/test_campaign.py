@@ -36,7 +36,7 @@ METHODS = {
     "draft_model": f"draft-model:{SIZES['draft_model']}",
 }
 SHORT = ["--prompts", "code-sql-tool-library", "--max-tokens", "48", "--blocks", "1"]
-# Three servers, one after another, on a machine that does other things, too.
+# Three servers, one after another, on a machine with other work.
 LIMIT_S = 1100
 
 
@@ -88,7 +88,7 @@ def test_servers_that_run_already_are_measured_and_counted_as_they_count_themsel
     for mode, arm in (("ngram", "prompt-lookup"), ("draft_model", "draft-model")):
         [trial] = trials(document, arm)
         page = counters(servers[mode]).since(before[mode])
-        # The answer that warms the arm up is on the page, too, and not in the result.
+        # The page also counts the warm-up answer, which is not in the result.
         assert 0 < trial["drafted"] <= page.drafted
         assert trial["accepted"] <= page.accepted
         assert trial["output_tokens"] == 1 + trial["rounds"] + trial["accepted"]
@@ -127,7 +127,7 @@ def test_servers_are_started_and_ended_and_a_draft_that_does_not_fit_is_named(
     assert running_from(str(BUILD / "models" / MODEL)) == []
 
 
-def test_acceptance_that_is_set_comes_back_and_a_round_costs_what_a_real_one_costs(
+def test_forced_acceptance_is_counted_as_set_and_costs_like_real_rounds(
     servers: dict[str, str], tmp_path: Path
 ) -> None:
     with running(BUILD, "draft_model", length=2.5) as forced:
@@ -145,11 +145,11 @@ def test_acceptance_that_is_set_comes_back_and_a_round_costs_what_a_real_one_cos
     assert trial["drafted"] == pytest.approx(3 * rounds, abs=3)  # the last one may be shorter
     assert 1 + trial["accepted"] / rounds == pytest.approx(2.5, abs=0.4)
     [real] = [cost for arm, cost in costs.items() if arm.startswith("draft-model")]
-    # A single answer on a machine that does other things.
+    # A single answer on a machine with other work.
     assert costs[set_arm] == pytest.approx(real, rel=0.3)
 
 
 def running_from(place: str) -> list[int]:
-    """Processes whose command line names a place."""
+    """Processes whose command line contains a path."""
     lines = {each.pid: each.info["cmdline"] or [] for each in psutil.process_iter(["cmdline"])}
     return [pid for pid, words in lines.items() if any(place in word for word in words)]

@@ -101,7 +101,7 @@ def test_a_vllm_that_is_killed_is_a_value_and_leaves_no_process(
 
 
 def kill_those_since(before: set[int]) -> None:
-    """Kill the processes of this one that were not there before."""
+    """Kill the child processes that were started since."""
     for pid in contract.children() - before:
         psutil.Process(pid).kill()
 
@@ -109,7 +109,7 @@ def kill_those_since(before: set[int]) -> None:
 def test_a_baseline_takes_one_round_for_each_token_and_knows_its_margins(
     servers: dict[str, str],
 ) -> None:
-    # Margins are asked for once for each prompt, so this needs a session that has asked nothing.
+    # Margins are requested once per prompt, so this needs a new session.
     fresh = opened(servers)
     generation, sums = generated(fresh, "baseline")
     fresh.close()
@@ -135,7 +135,7 @@ def test_answer_page_and_chunks_agree_on_the_rounds(session: OpenAiSession, arm:
     assert sums.accepted is not None
     assert 0 < sums.accepted < sums.drafted
     assert 1 + sums.accepted + sums.rounds == LIMIT
-    # A page that counted otherwise would be here.
+    # A disagreeing metrics page would be recorded here.
     assert (sums.metrics_drafted, sums.metrics_accepted) == (None, None)
     assert sums.accepted_histogram is not None
     assert sum(sums.accepted_histogram) == sums.rounds

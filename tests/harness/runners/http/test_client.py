@@ -1,4 +1,4 @@
-"""Whatever a server does, the client ends in time and says in one line what was wrong."""
+"""With any server, the client ends in time and reports a fault in one line."""
 
 import socket
 import threading
@@ -37,7 +37,7 @@ def sends(*parts: bytes) -> Callable[[socket.socket], None]:
 
 
 def drips(start: bytes, drop: bytes) -> Callable[[socket.socket], None]:
-    """A server that sends a start and then a drop forever, more often than the limit."""
+    """A server that keeps sending a byte, at intervals shorter than the limit, forever."""
 
     def answer(connection: socket.socket) -> None:
         connection.sendall(start)
@@ -60,14 +60,14 @@ def floods(start: bytes) -> Callable[[socket.socket], None]:
 
 
 def is_silent(connection: socket.socket) -> None:
-    """A server that takes the question and waits for more."""
+    """A server that reads the request and never answers."""
     while connection.recv(65536):
         pass
 
 
 @contextmanager
 def answering(answer: Callable[[socket.socket], None]) -> Iterator[ServerAddress]:
-    """A loopback server that answers every question in the same way."""
+    """A loopback server that answers every request in the same way."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -84,7 +84,7 @@ def answering(answer: Callable[[socket.socket], None]) -> Iterator[ServerAddress
                 if answer is not is_silent:
                     connection.recv(65536)
                 answer(connection)
-                # A request that comes in two pieces and is not read whole would reset the answer.
+                # A request in two pieces that is not read completely would reset the connection.
                 connection.shutdown(socket.SHUT_WR)
                 while connection.recv(65536):
                     pass
@@ -187,7 +187,7 @@ def test_a_redirect_is_not_followed_and_the_key_stays_here() -> None:
     )
 
 
-def test_half_a_sign_which_no_file_can_hold_becomes_a_question_mark() -> None:
+def test_an_unpaired_surrogate_becomes_a_question_mark() -> None:
     text = r'{"id": "a\ud800b", "list": ["\ud83d\ude00", "\\\\ud800"]}'
     with answering(sends(JSON + b"\r\n" + text.encode())) as address:
         found = Client(address=address, limit_s=IN_TIME_S).get("/x")
@@ -223,7 +223,7 @@ def test_a_refusal_is_one_printable_line_without_the_key() -> None:
 
 
 def question(client: Client, ask: str) -> object:
-    """One of the three ways to ask, with its answer read to the end."""
+    """Send one of the three kinds of request, and read its answer to the end."""
     if ask == "get":
         return client.text("/x")
     return client.post("/x", {}) if ask == "post" else list(client.lines("/x", {}))

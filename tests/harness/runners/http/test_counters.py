@@ -50,7 +50,7 @@ def test_a_page_without_speculation_has_no_counters() -> None:
 
 
 @pytest.mark.parametrize("value", ["NaN", "+Inf", "-Inf", "many", "-3", "1e300", "1_0x"])
-def test_a_page_whose_counters_are_no_counts_has_none(value: str) -> None:
+def test_counters_that_are_not_counts_are_ignored(value: str) -> None:
     assert read_counters(LLAMA.replace("_total 24", f"_total {value}")) is None
 
 
@@ -62,7 +62,7 @@ def test_a_position_beyond_every_draft_takes_no_memory() -> None:
 
 
 @pytest.mark.parametrize("lengths", [(10**9,), (-1, 10**9 + 1)])
-def test_a_draft_beyond_every_draft_takes_no_memory(lengths: tuple[int, ...]) -> None:
+def test_an_impossible_draft_length_makes_no_histogram(lengths: tuple[int, ...]) -> None:
     counted = Counted(drafted=10**9, accepted=0, steps=2, lengths=lengths)
 
     made = totals(decode_ms=1.0, output_tokens=9, counted=counted)
@@ -73,7 +73,7 @@ def test_a_draft_beyond_every_draft_takes_no_memory(lengths: tuple[int, ...]) ->
 NONE = Counters(rounds=0, drafted=0, accepted=0)
 
 
-def test_two_readings_give_what_happened_between() -> None:
+def test_two_readings_give_the_difference_between_them() -> None:
     before = Counters(rounds=6, drafted=24, accepted=11, accepted_at=(5, 4))
     after = Counters(rounds=9, drafted=36, accepted=18, accepted_at=(8, 6, 2))
 
@@ -110,7 +110,7 @@ def test_rounds_that_did_not_draft_are_counted_as_rounds_of_length_zero() -> Non
     )
 
 
-def test_accepted_tokens_that_no_longer_fitted_are_taken_off_the_last_round() -> None:
+def test_accepted_tokens_beyond_the_limit_are_taken_off_the_last_round() -> None:
     # Rounds of 3 drafts accepted 3, 2 and 3 tokens: 1 + 4 + 3 + 4 = 12, cut at 10. The last
     # round's chunk held 2 tokens, so one of its three accepted tokens is in the output.
     counted = Counted(drafted=9, accepted=8, steps=3, histogram=(0, 0, 1, 2))
@@ -121,7 +121,7 @@ def test_accepted_tokens_that_no_longer_fitted_are_taken_off_the_last_round() ->
     assert made.accepted_histogram == (0, 1, 1, 1)
 
 
-def test_chunks_show_what_was_cut_where_plain_rounds_hide_it() -> None:
+def test_chunks_show_truncation_that_plain_rounds_hide() -> None:
     # 2 plain rounds, one draft of which 3 were accepted: 1 + 2 + 4 = 7, cut at 5: one plain token,
     # then the other, then 2 of the 4. Steps alone (1) would allow 5 - 1 - 3 = 1 round.
     counted = Counted(drafted=3, accepted=3, steps=1, histogram=(0, 0, 0, 1))
@@ -163,7 +163,7 @@ def test_an_arm_that_drafted_nothing_has_only_plain_rounds() -> None:
     assert made.accepted_histogram == (9,)
 
 
-def test_what_nobody_counted_is_unknown_and_not_zero() -> None:
+def test_uncounted_tokens_are_unknown_and_not_zero() -> None:
     assert totals(decode_ms=5.0, output_tokens=10, counted=None) == Totals(decode_ms=5.0)
 
 
@@ -171,7 +171,7 @@ def test_what_nobody_counted_is_unknown_and_not_zero() -> None:
     ("page", "kept"),
     [((12, 6), (None, None)), ((13, 6), (13, 6)), ((12, 5), (12, 5))],
 )
-def test_the_page_is_kept_where_it_says_something_else(
+def test_a_disagreeing_metrics_page_is_recorded(
     page: tuple[int, int], kept: tuple[int | None, int | None]
 ) -> None:
     counted = Counted(drafted=12, accepted=6, steps=4, histogram=(1, 1, 1, 1))
@@ -183,7 +183,7 @@ def test_the_page_is_kept_where_it_says_something_else(
     assert (made.drafted, made.accepted) == (12, 6)
 
 
-def test_drafts_of_which_nothing_was_accepted_leave_only_rounds_of_length_zero() -> None:
+def test_drafts_that_were_never_accepted_give_only_rounds_of_length_zero() -> None:
     made = totals(decode_ms=5.0, output_tokens=10, counted=Counted(drafted=27, accepted=0))
 
     assert (made.rounds, made.accepted_histogram) == (9, (9,))
@@ -210,7 +210,7 @@ def test_the_depths_of_an_engine_that_changes_them_are_a_histogram(
     assert made.drafted_histogram == histogram
 
 
-def test_counts_by_which_a_round_accepts_more_than_it_drafts_are_not_of_the_answer() -> None:
+def test_counts_with_more_accepted_than_drafted_tokens_are_ignored() -> None:
     # The truth: 11 rounds drafted 55 and accepted 20, so 1 + 11 + 20 tokens. Counted twice, 31 of
     # 40 accepted tokens would be cut off the last round, of a depth of 5.
     truth = Counted(drafted=55, accepted=20, steps=11)
@@ -223,6 +223,6 @@ def test_counts_by_which_a_round_accepts_more_than_it_drafts_are_not_of_the_answ
     assert wrong == Totals(decode_ms=5.0)
 
 
-def test_counts_that_are_stated_twice_on_a_page_are_none() -> None:
+def test_counters_that_occur_twice_on_a_page_are_ignored() -> None:
     assert read_counters(VLLM + VLLM.replace('engine="0"', 'engine="1"')) is not None
     assert read_counters(VLLM + VLLM) is None

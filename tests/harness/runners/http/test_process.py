@@ -1,4 +1,4 @@
-"""A server ends with the harness that started it, however that ends, and leaves nothing."""
+"""A server ends with its harness, in every case, and leaves nothing behind."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 ROOT = Path(__file__).parents[4]
 SLEEPER = "import time; time.sleep(600)"
-# Deaf to the kind signal, with its own child that is deaf, too.
+# Ignores SIGTERM, and has a child that ignores it too.
 STUBBORN = (
     "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
     "os.fork(); print('deaf', flush=True); time.sleep(600)"
@@ -72,7 +72,7 @@ def test_a_stubborn_server_and_its_children_end_too(monkeypatch: pytest.MonkeyPa
     assert gone(server.pid)
 
 
-def test_where_there_are_no_groups_what_a_server_started_ends_too() -> None:
+def test_child_processes_of_a_server_end_without_process_groups_too() -> None:
     server = process.start(Path(sys.executable), ["-c", STUBBORN], port=1)
     assert eventually(lambda: server.log().count("deaf") == 2)
 

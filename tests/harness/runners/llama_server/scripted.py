@@ -1,8 +1,8 @@
-"""A llama-server that computes nothing: it waits as long as its script says, and states that time.
+"""A fake llama-server that waits for scripted times and reports them.
 
-`write(path, build=…, token_ms=…)` makes the program. Every server that is started is a little
-faster or slower than the last, and so is every answer. `write_ik(path)` makes one that reads its
-arguments and answers as the source of ik_llama.cpp 8337e4cd does.
+`write(path, build=…, token_ms=…)` makes the program. The speed of each server start and of each
+answer varies a little. `write_ik(path)` makes a program that parses arguments and answers like
+ik_llama.cpp 8337e4cd, according to its source.
 """
 
 import json
@@ -33,7 +33,7 @@ def write(
     prompt_ms: float = 1.0,
     crashes_with: str = "-",
 ) -> Path:
-    """A program of this build; it ends at once where an argument is `crashes_with`."""
+    """Write a program of this build; it ends at once if an argument is `crashes_with`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     said = f"{build} {token_ms} {prompt_ms} {crashes_with}"
     command = f'"{sys.executable}" -I -S "{Path(__file__)}" {said}'
@@ -59,9 +59,9 @@ IK_DEPTHS = ((3, 2), (2, 1), (2, 1))
 def write_ik(
     path: Path, *, depths: tuple[tuple[int, int], ...] = IK_DEPTHS, heeds: bool = True
 ) -> Path:
-    """A program that answers as ik_llama.cpp does, with these counts by depth.
+    """Write a program that answers like ik_llama.cpp, with these counts by depth.
 
-    One that `heeds` requests drafts as deep as they say. It writes its arguments to `starts`.
+    If it `heeds` requests, it takes the draft depth from them. It logs its arguments to `starts`.
     """
     script = f'"{sys.executable}" -I -S "{Path(__file__)}" ik \'{json.dumps(depths)}\' {heeds:d} -'
     starts = path.with_name("starts")
@@ -119,13 +119,13 @@ class _ScriptedHandler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class _IkHandler(_ScriptedHandler):
-    """Text in place of tokens, and counts by depth, without depths that no draft reached.
+    """Answers with text in place of tokens, and counts for the depths that a draft reached.
 
-    A request may say how deep to draft.
+    A request may set the draft depth.
     """
 
     depths: tuple[tuple[int, int], ...] = ()
@@ -151,7 +151,7 @@ class _IkHandler(_ScriptedHandler):
 
 
 def read_ik(given: list[str]) -> bool:
-    """Whether these arguments switch speculation on; ends the program as the fork does."""
+    """Check whether the arguments switch speculation on; exit on errors as the fork does."""
     stages = [value for flag, value in pairwise(given) if flag == "--spec-type"]
     for flag in given:
         if flag.startswith(("--draft-", "--spec-ngram", "--spec-draft", "--suffix", "-mtp")):
@@ -168,7 +168,7 @@ def read_ik(given: list[str]) -> bool:
 
 
 def main() -> None:
-    """Serve as the command line says until somebody ends it."""
+    """Serve with the options of the command line until the process is stopped."""
     build, token_ms, prompt_ms, crashes_with, *given = sys.argv[1:]
     if "--port" not in given:
         text = IK_HELP.read_text("utf-8") if build == "ik" else HELP

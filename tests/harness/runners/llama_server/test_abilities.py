@@ -48,7 +48,7 @@ def test_a_build_of_early_2026_has_types_for_n_grams_and_the_older_depths() -> N
     assert abilities.first("--spec-draft-n-max", "--draft-max") == "--draft-max"
 
 
-def test_flags_with_and_without_a_value_are_told_apart() -> None:
+def test_flags_with_and_without_a_value_are_distinguished() -> None:
     abilities = captured("b10434")
 
     assert {"-fa", "--flash-attn", "--fit", "-c", "-md"} <= abilities.takes_value
@@ -74,7 +74,7 @@ def test_bars_between_the_types_are_understood() -> None:
     assert read_help(text).spec_types == ("none", "ngram-cache", "ngram-simple")
 
 
-def test_a_text_that_is_no_help_has_no_flags() -> None:
+def test_text_that_is_not_help_has_no_flags() -> None:
     assert read_help("command not found") == Abilities(
         flags=frozenset(), takes_value=frozenset(), spec_types=()
     )

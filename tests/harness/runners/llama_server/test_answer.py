@@ -1,4 +1,4 @@
-"""An answer is taken at its word only where it does not contradict itself."""
+"""An answer's counters are used only if they are consistent."""
 
 from copy import deepcopy
 
@@ -75,7 +75,7 @@ def test_tokens_counts_and_times_are_read() -> None:
         (changed(predicted_ms=float("nan")), "timings.predicted_ms"),
     ],
 )
-def test_what_is_missing_or_wrong_is_named(answer: Json, message: str) -> None:
+def test_missing_and_wrong_fields_are_named(answer: Json, message: str) -> None:
     with pytest.raises(BadAnswerError, match=message):
         read_completion(answer)
 
@@ -90,7 +90,7 @@ def test_rounds_follow_from_tokens_and_accepted_drafts() -> None:
     assert found.accepted_histogram == (0, 0, 1)
 
 
-def test_metrics_that_disagree_with_the_answer_are_kept_beside_it_and_give_no_histogram() -> None:
+def test_metrics_that_disagree_with_the_answer_are_recorded_without_a_histogram() -> None:
     counted = Counted(steps=1, drafted=3, accepted=1, histogram=(0, 1))
 
     found = sums(read_completion(ANSWER), counted)
@@ -111,7 +111,7 @@ def test_accepted_tokens_that_are_not_listed_are_still_counted() -> None:
         read_completion({**ANSWER, "tokens": [472]})
 
 
-def test_an_answer_that_does_not_speak_of_drafts_drafted_nothing() -> None:
+def test_an_answer_without_draft_counters_drafted_nothing() -> None:
     answer = deepcopy(ANSWER)
     timings = answer["timings"]
     assert isinstance(timings, dict)

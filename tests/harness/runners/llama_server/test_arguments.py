@@ -1,4 +1,4 @@
-"""Every value is passed to the server, in the words that its build knows."""
+"""Every value is passed to the server, with the options that its build knows."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -111,7 +111,7 @@ def test_ngram_mod_has_a_least_and_a_greatest_draft() -> None:
     )
 
 
-def test_in_an_older_build_the_sizes_of_ngram_mod_are_those_of_all() -> None:
+def test_older_builds_get_the_shared_size_options_for_ngram_mod() -> None:
     method = Method(type="ngram-mod", ngram_size=3, n_min=2, n_max=8)
 
     assert said(method, MIDDLE).endswith("--spec-ngram-size-n 3 --draft-min 2 --draft-max 8")
@@ -143,7 +143,7 @@ def test_the_baseline_says_that_it_does_not_speculate() -> None:
     assert "--spec-type" not in said(NO_SPECULATION, OLD)
 
 
-def test_everything_shared_is_said_and_nothing_is_fitted_or_cached() -> None:
+def test_shared_arguments_are_passed_and_fitting_and_caching_are_off() -> None:
     line = said(NO_SPECULATION, NEW)
 
     assert "--host 127.0.0.1 --port 8123 -c 2048 -np 1 -t 1 -tb 1 -b 512 -ub 512 -ngl 999" in line
@@ -166,7 +166,7 @@ def test_a_switch_of_older_builds_gets_no_value() -> None:
         ),
     ],
 )
-def test_what_a_build_cannot_do_is_a_failure_that_names_it(
+def test_an_option_that_the_build_lacks_is_a_failure_that_names_it(
     method: Method, abilities: Abilities, detail: str
 ) -> None:
     assert detail in refused(method, abilities)

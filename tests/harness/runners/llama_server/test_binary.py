@@ -1,4 +1,4 @@
-"""A binary describes itself, and of its command line only what is public is shown."""
+"""A binary describes itself, and only public parts of its command line are shown."""
 
 from harness.runners.llama_server.binary import read_devices, read_free, read_version
 from harness.runners.variables import variables
@@ -20,11 +20,11 @@ def test_a_build_outside_the_repository_is_called_by_its_commit() -> None:
     assert read_version("version: 1 (49bfdde)\n") == ("49bfdde", "49bfdde", None)
 
 
-def test_a_program_that_does_not_say_its_version_has_none() -> None:
+def test_a_program_without_a_version_output_has_no_version() -> None:
     assert read_version("hello\n") == ("unknown", None, None)
 
 
-def test_devices_and_what_is_free_on_them() -> None:
+def test_devices_are_read_with_their_free_memory() -> None:
     devices = read_devices(DEVICES)
 
     assert [(each.name, each.memory_total_mib) for each in devices] == [
@@ -35,7 +35,7 @@ def test_devices_and_what_is_free_on_them() -> None:
     assert read_free(DEVICES) == {"Vulkan0": 7710}
 
 
-def test_variables_that_change_engines_are_told_and_secrets_are_not() -> None:
+def test_variables_that_change_engines_are_recorded_and_secrets_are_not() -> None:
     environment = {
         "GGML_VK_VISIBLE_DEVICES": "0",
         "LLAMA_API_KEY": "abc",

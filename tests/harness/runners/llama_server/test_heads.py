@@ -1,4 +1,4 @@
-"""Arms with EAGLE-3, DFlash and MTP heads run on a real server and count what it states."""
+"""Arms with EAGLE-3, DFlash and MTP heads run on a real server with correct counters."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,7 +47,7 @@ def answered(session: Session, arm: str) -> tuple[Generation, Totals]:
     return found, found.rounds
 
 
-def test_an_eagle3_head_is_right_where_its_one_token_comes(
+def test_an_eagle3_head_is_right_where_the_text_has_its_token(
     binary: str, weights: Path, tmp_path: Path
 ) -> None:
     head = heads.eagle3(tmp_path / "head.gguf", weights, always="\u0120hello")
@@ -80,7 +80,7 @@ def test_a_dflash_drafter_that_knows_nothing_changes_nothing(
     assert totals.rounds == TOKENS - 1
 
 
-def test_a_built_in_head_that_says_what_the_model_says_is_always_right(
+def test_a_built_in_head_that_repeats_the_model_is_always_right(
     binary: str, weights: Path, tmp_path: Path
 ) -> None:
     model = heads.mtp(tmp_path / "model.gguf", weights)

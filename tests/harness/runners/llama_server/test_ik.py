@@ -201,7 +201,7 @@ def test_a_server_that_does_not_heed_the_depth_of_a_request_is_refused(
 @pytest.mark.parametrize(
     "other", ["draft-model:n_max=1,p_min=0.5", "ngram-simple:n_max=1", "suffix:n_max=1"]
 )
-def test_arms_that_differ_in_more_have_servers_of_their_own(
+def test_arms_that_differ_in_more_have_separate_servers(
     other: str, tmp_path: Path, cache_dir: Path
 ) -> None:
     assert cache_dir.is_dir()

@@ -1,4 +1,4 @@
-"""A log says where the layers really lie."""
+"""A log gives the real placement of the layers."""
 
 import pytest
 
@@ -28,11 +28,11 @@ def test_layers_are_not_on_a_gpu_that_is_not_there() -> None:
     assert server_log.resident_layers(NO_GPU) == (0, None)
 
 
-def test_target_and_draft_are_told_apart() -> None:
+def test_target_and_draft_are_distinguished() -> None:
     assert server_log.resident_layers(TWO_ON_A_CARD) == (20, 25)
 
 
-def test_a_build_without_gpus_says_nothing_of_layers_and_has_none_there() -> None:
+def test_a_build_without_gpus_reports_no_layers_on_a_gpu() -> None:
     loading = "load_tensors: loading model tensors\n"
     text = f"{loading}load_tensors:   CPU_Mapped model buffer size = 9.0 MiB"
 

@@ -1,4 +1,4 @@
-"""A newer server answers the same runner: llama.cpp b11549 counts by position."""
+"""The runner works with a newer server: llama.cpp b11549 counts by position."""
 
 import math
 import sys
@@ -44,14 +44,14 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def drafted(nonsense: Path, program: Path) -> Iterator[Session]:
-    """With one layer as its own draft: what it writes does not matter to drafts."""
+    """A session with one layer as its own draft; drafts are right whatever it writes."""
     with opened(program, nonsense, (*DRAFTED, FORCED)) as session:
         yield session
 
 
 @pytest.fixture(scope="module")
 def from_text(weights: Path, program: Path) -> Iterator[Session]:
-    """With a whole model, whose text repeats itself and its prompt."""
+    """A session with a whole model, whose text repeats itself and its prompt."""
     with opened(program, weights, FROM_TEXT) as session:
         yield session
 
@@ -82,7 +82,7 @@ def answered(session: Session, arm: str, tokens: int = 28) -> Generation:
 
 
 def totals_of(found: Generation) -> Totals:
-    """The counters of a generation, which fit together and with the page of metrics."""
+    """The counters of a generation, which must agree with each other and the metrics page."""
     totals = found.rounds
     assert isinstance(totals, Totals)
     assert totals.accepted
@@ -95,13 +95,13 @@ def totals_of(found: Generation) -> Totals:
 def test_synthetic_acceptance_is_counted_as_it_was_set(drafted: Session) -> None:
     totals = totals_of(answered(drafted, FORCED.id))
 
-    # 27 tokens after the first at 2.5 a round are 11 rounds, give or take 1.6: each is drawn.
+    # 27 tokens after the first at 2.5 a round take 11 ± 1.6 rounds: each is drawn at random.
     assert totals.rounds is not None
     assert 6 <= totals.rounds <= 18
 
 
 def test_synthetic_rates_are_shares_of_all_rounds(nonsense: Path, program: Path) -> None:
-    """Not of those that accepted the position before, whose products would be 0.9, 0.54, 0.16."""
+    """They are not conditional on the previous position, which would give 0.9, 0.54, 0.16."""
     rates = (0.9, 0.6, 0.3, 0.1)
     argument = f"--spec-synth-rates {','.join(map(str, rates))}"
     with opened(program, nonsense, DRAFTED, 2048, server_arguments=(argument,)) as session:
@@ -115,7 +115,7 @@ def test_synthetic_rates_are_shares_of_all_rounds(nonsense: Path, program: Path)
         assert share == pytest.approx(rate, abs=4 * math.sqrt(rate * (1 - rate) / totals.rounds))
 
 
-def test_a_model_accepts_most_of_its_own_drafts_only_if_they_are_drawn_like_its_answer(
+def test_a_model_accepts_its_own_drafts_only_if_they_are_sampled_like_its_answer(
     weights: Path, program: Path
 ) -> None:
     accepted = {}

@@ -1,4 +1,4 @@
-"""A stock llama-server answers as the runner says, with real weights and every n-gram type."""
+"""The runner works with a stock llama-server, real weights and every n-gram type."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.harness.campaigns import BASELINE, DRAFT, campaign
 
 pytestmark = pytest.mark.engine
 
-# Answers that come from the prompt and that repeat themselves, without near-ties.
+# Answers that copy the prompt or repeat themselves, without near-ties.
 ALPHABET = "a b c d e f g h i j k l m n o p q r s t u v w x y z"
 TEXTS = (
     f"Write the letters of the alphabet, then write them again: {ALPHABET}",
@@ -25,8 +25,8 @@ TEXTS = (
 )
 TALK = "code-3"
 OUTPUT_TOKENS = 28
-# The prompt on which each fires: ngram-simple wants a whole draft behind the match, ngram-mod takes
-# up new text every 32 tokens, the maps need a text to have come before. ngram-cache fires nowhere.
+# The prompt on which each fires: ngram-simple needs a whole draft after the match, ngram-mod adds
+# new text every 32 tokens, the maps need earlier text. ngram-cache does not fire.
 FIRES = {
     "ngram-simple": "code-1",
     "ngram-map-k": "code-2",
@@ -120,7 +120,7 @@ def test_the_in_process_runner_writes_the_same_from_the_same_file(
         assert inner.tokens == plain[name].tokens
 
 
-def test_a_draft_model_writes_the_same_and_says_where_it_lies_and_what_it_takes(
+def test_a_draft_model_changes_no_text_and_reports_its_place_and_memory(
     session: Session, plan: Campaign, plain: dict[str, Generation]
 ) -> None:
     prepared = session.prepare("draft-model-n4")
@@ -150,7 +150,7 @@ def test_a_method_that_remembers_begins_afresh_with_every_block(session: Session
 
     one, two = (each for each in blocks if isinstance(each, Totals))
     assert (one.rounds, one.drafted, one.accepted) == (two.rounds, two.drafted, two.accepted)
-    # It does remember: in the same block a prompt that comes again is drafted from its own answer.
+    # It has a memory: a prompt repeated in the same block is drafted from its own answer.
     assert isinstance(again, Totals)
     assert again.rounds is not None
     assert two.rounds is not None

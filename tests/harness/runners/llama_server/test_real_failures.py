@@ -1,4 +1,4 @@
-"""A stock llama-server that cannot run ends as a clear failure, and so does its campaign."""
+"""A stock llama-server that cannot run gives a clear failure, also in a campaign."""
 
 import os
 import signal
@@ -68,7 +68,7 @@ def failure(found: ServerProcess | Failure) -> Failure:
     return found
 
 
-def test_a_method_that_never_fires_and_a_draft_that_does_not_fit_are_told_apart(
+def test_a_method_that_never_fires_and_a_bad_draft_get_different_reasons(
     binary: str, nonsense: Path, unrelated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(probes, "PASSES", 1)
@@ -152,7 +152,7 @@ def test_a_server_that_is_not_ready_in_time_is_ended(binary: str, nonsense: Path
     assert not children() - before
 
 
-def test_a_server_that_is_killed_while_it_answers_is_a_crash_and_the_next_pass_goes_on(
+def test_a_server_killed_while_it_answers_is_a_crash_and_the_next_pass_runs(
     binary: str, nonsense: Path
 ) -> None:
     planned = plan(nonsense, max_output_tokens=4000, context_tokens=4096)
@@ -178,14 +178,14 @@ def test_a_server_that_is_killed_while_it_answers_is_a_crash_and_the_next_pass_g
 
 
 def kill_while_it_computes(pid: int) -> None:
-    """Wait until a process has worked for a moment from now on, and kill it in the middle."""
+    """Wait until a process has computed for a moment, and kill it."""
     process = psutil.Process(pid)
     idle_s = sum(process.cpu_times()[:2])
     eventually(lambda: sum(process.cpu_times()[:2]) > idle_s + 0.1)
     process.kill()
 
 
-def test_ctrl_c_keeps_what_was_measured_and_leaves_no_server(
+def test_ctrl_c_keeps_measurements_and_leaves_no_server(
     binary: str, nonsense: Path, tmp_path: Path
 ) -> None:
     command = (

@@ -10,7 +10,7 @@ from harness.imports.source_files import Given, by_arm
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Every file is an arm, the first one the baseline."""
+    """Read each file as an arm; the first is the baseline."""
     pairs = by_arm(files)
     records = tuple(_record(arm, row) for arm, file in pairs for row in lines(file))
     require_same_prompts(records, "give each row a prompt_id")
@@ -25,7 +25,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 
 
 def _record(arm: str, row: JsonObject) -> Record:
-    """One answer. `decode_s` covers all tokens but the first, as `Record.decode_ms` does."""
+    """Read one answer. `decode_s` covers all tokens but the first, as `Record.decode_ms` does."""
     seconds = row.needed("decode_s", row.number("decode_s"), "the time of the answer")
     return Record(
         arm=arm,
