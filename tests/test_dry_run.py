@@ -111,7 +111,7 @@ def test_a_rejected_result_gets_all_findings_and_the_same_comment_again(host: Ho
     judged = run_workflow(host, "submission", event)
     said = run_workflow(host, "comment", event)
 
-    assert codes(judged)["Check the results that it adds"] != 0
+    assert codes(judged)["Check the added results"] != 0
     assert codes(judged)["Upload the reply"] == 0
     assert codes(said)["Write the comment"] == 0
     first, second = comments(host)

@@ -110,7 +110,7 @@ def _best_depth(best: Row, rows: list[Row]) -> str:
     end = "figure" if best["interval_low"] is None else "lower bound"
     notes = [f"at depth {listed(slower)} the whole request is clearly slower"] if slower else []
     if best["verdict"] not in CLEAR:
-        notes.append("no depth is clearly faster than another")
+        notes.append("the order of the depths is not clear")
     said = f"{depth} has the highest {end} of the depths {listed(able)}: {figure}"
     return f"{'; '.join((said, *notes))}."
 
