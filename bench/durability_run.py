@@ -43,12 +43,12 @@ def _is_last(request: TrialRequest) -> bool:
 
 
 def work_file(folder: Path) -> Path:
-    """Where a run keeps its journal."""
+    """The path of a run's journal."""
     return folder / "run.jsonl"
 
 
 def result_file(folder: Path) -> Path:
-    """Where a run writes its result."""
+    """The path of a run's result."""
     return folder / "result.json"
 
 

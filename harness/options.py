@@ -34,7 +34,7 @@ _AMOUNT = re.compile(r"(-?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-z%]*)")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How a field becomes an option: its help text, and facts that its name and type do not show.
+    """The option of a field: its help text, and facts that its name and type do not show.
 
     An `argument` may be given without its flag; a `usual` one is in the short help. An option with
     `choices` accepts only these texts; `such` are examples that replace its unit's.

@@ -142,6 +142,7 @@ All layers are asked onto the GPU.
 Two people stand behind the figure.
 The time is borne out by requests for one token.
 This runner cannot carry out the option.
+\"\"\"What the file holds.
 """
 
 

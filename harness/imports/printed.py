@@ -148,7 +148,7 @@ class _Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Hit:
-    """What one form reads in a line, from `start` on; `is_open`: the pattern could go on."""
+    """One form's match in a line, from `start` on; `is_open`: the pattern could go on."""
 
     form: Form
     figures: Mapping[str, str]

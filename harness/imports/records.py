@@ -74,7 +74,7 @@ class ParsedFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """How to read and recognise the files of a tool, and its help text.
+    """The reader and the marks of a tool's files, and its help text.
 
     A file is of this format if its first row has all keys of a sign.
     """

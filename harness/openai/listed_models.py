@@ -87,7 +87,7 @@ _SHOW_SAMENESS = ("digest", "file_bytes", "root")
 
 
 def difference(one: Served, other: Served) -> str | None:
-    """How the models behind two servers differ; `None` if they are the same.
+    """The difference between the models of two servers; `None` if they are the same.
 
     Every fact about the weights that both state must be equal. Two names mean one model if source,
     digest or exact size in bytes shows it.
@@ -126,7 +126,7 @@ def shown(models: Sequence[Served]) -> str:
 
 
 def offer(models: Sequence[Served]) -> str:
-    """What to do when a server that lists these models answers "not found"."""
+    """The next step when a server that lists these models answers "not found"."""
     if not models:
         return "; correct the URL, or check which server listens there"
     return f"; it offers {shown(models)}: choose with --served-model, or correct the URL"

@@ -66,7 +66,7 @@ def _within(half_width: float) -> str:
 
 
 def repeatability(found: Repeatability | None) -> str:
-    """How repeatable the speedup on these prompts is, and the benefit of more time."""
+    """The repeatability of the speedup on these prompts, and the benefit of more time."""
     if found is None or found.half_width is None:
         return ""
     text = (
@@ -79,7 +79,7 @@ def repeatability(found: Repeatability | None) -> str:
 
 
 def starts(found: Repeatability | None) -> str:
-    """How much the speedup varies between starts, or a note that there was only one."""
+    """The spread of the speedup between starts, or a note that there was only one."""
     if found is None:
         return ""
     each = found.starts

@@ -23,7 +23,7 @@ class _Timeouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionOptions(_Timeouts):
-    """How to start an engine or connect to it, and how long to wait for it."""
+    """Options to start an engine or connect to it, and the limits to wait for it."""
 
     binary: str | None = None
     command: str = "run"  # the measuring command, as it is typed

@@ -1,4 +1,4 @@
-"""How it works shows ten figures of our own files before and after the time ratio."""
+"""*How it works* shows ten figures of our own files before and after the time ratio."""
 
 import re
 from pathlib import Path

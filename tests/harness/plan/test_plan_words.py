@@ -12,7 +12,7 @@ CARD = ("--gpu", "RTX 4060 8 GB", "--ram", "32", "--cpu", "8 cores DDR5-4800")
 
 
 def words(*arguments: str) -> str:
-    """What is printed, as one line."""
+    """The printed text, as one line."""
     return " ".join(printed(*arguments).split())
 
 
