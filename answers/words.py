@@ -258,7 +258,7 @@ def _accuracy(found: Answer) -> str:
         held, arms = CURVE_ARMS
         return (
             f"Accuracy: {held} of {arms} measured speedups were within "
-            f"{say.percent(TRANSFER_ERROR)} of the value by a curve and counted tokens a round."
+            f"{say.percent(TRANSFER_ERROR)} of the value from a curve and counted tokens per round."
         )
     errors = learned().errors
     speed = errors.speed if found.alone.tps.basis != "physics" else errors.bare
