@@ -61,10 +61,10 @@ demo: ## Measure on this machine, print the verdict, build the site with it
 	  'Look at it:   make serve        (then open http://127.0.0.1:$(PORT)/)'
 
 # A failed test is repeated once and listed in the summary as RERUN, because servers, browsers and
-# kills share a machine with other programs. A test listed there has a race that needs fixing. Six
-# processes are used even on two cores: while four wait for a browser or a server, two compute.
+# kills share a machine with other programs. A test listed there has a race that needs fixing. Four
+# processes are used even on two cores: while two wait for a browser or a server, two compute.
 test: setup chromium ## Run all tests
-	$(RUN) -m pytest --numprocesses 6 --dist loadfile --no-loadscope-reorder \
+	$(RUN) -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
 	  --reruns 1 -raR $(PYTEST_ARGS)
 
 # Only tests without an engine: the command line, the format and the build of the site. The stored

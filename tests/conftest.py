@@ -27,7 +27,7 @@ for _name in (
 ):
     os.environ.pop(_name, None)
 
-# Waiting threads of an engine sleep: with six test processes on two cores, a spinning thread would
+# Waiting threads of an engine sleep: with four test processes on two cores, a spinning thread would
 # take the core from the thread that it waits for.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
