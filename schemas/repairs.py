@@ -68,7 +68,7 @@ def repaired(data: bytes, *, file: str = "") -> Repaired | tuple[Finding, ...]:
 
 
 def measured_values(document: Json) -> dict[str, Json]:
-    """Every number and truth value by its path, and the texts of settings and answers.
+    """Every number and Boolean by its path, and the strings in settings and answers.
 
     Numbers have six decimals, as in the format. The version of the format is not included.
     """

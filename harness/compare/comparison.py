@@ -185,7 +185,7 @@ def level_of(tests: int) -> float:
 
 
 def tests_of(arms: int, speculating: int) -> int:
-    """The number of intervals that share the error rate: three for each arm, and each R."""
+    """The number of intervals that share the error rate: 3 per arm, 1 more per drafting arm."""
     return 3 * arms + speculating
 
 

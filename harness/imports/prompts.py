@@ -53,7 +53,7 @@ def _task(
 
 
 def check_tasks(stated: Mapping[str, str], parts: Iterable[Part]) -> None:
-    """Raise `BadInputError` for an unknown task, or a task for a name that no file has."""
+    """Raise `BadInputError` for an unknown task, or a name without prompt or category."""
     records = [record for part in parts for record in part.records]
     there = {name for each in records for name in (each.prompt, each.category) if name}
     for key, task in stated.items():

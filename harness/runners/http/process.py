@@ -58,7 +58,7 @@ class ServerProcess:
         return self._process.pid
 
     def log(self) -> str:
-        """Everything that it has printed, without its keys."""
+        """Everything that the server has printed, with its keys removed."""
         path = Path(self._folder.name) / "log"
         return without_keys(path.read_text("utf-8", "replace"), self.arguments)
 
