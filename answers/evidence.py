@@ -41,7 +41,7 @@ class Figure(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
 
 
 class Report(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
-    """One person's figures for one machine and model, or those of several people in a pooled cell.
+    """Figures of one person, or of several in a pooled cell, for one machine and model.
 
     `card` is a key of `schemas/devices.json`, or a processor if `on_cpu`. `doubts` mark a report
     that cannot alone justify a *Yes*: no card, a guess, a projection, before 2025, by the authors

@@ -136,7 +136,7 @@ def chance_of(tokens: float, depth: int) -> float:
 def tokens_per_round(accepted: float, depth: int, decay: float = 1.0) -> float:
     """Tokens that a round yields on average: 1 + a + a^2 + ... (Leviathan et al. 2023).
 
-    Each position's chance is `decay` times that of the position before.
+    Each position's chance is `decay` times the chance of the position before.
     """
     total, reached, chance = 1.0, 1.0, accepted
     for _ in range(depth):

@@ -241,7 +241,7 @@ def tied(made: Submission, rng: random.Random, *, share: float = 1.0) -> Submiss
 
 
 def labelled(made: Submission, _: random.Random) -> Submission:
-    """Present the processor's times as those of a card."""
+    """Present the processor's times as a card's times."""
     engine = replace(made.engine, backend="cuda")
     return replace(made, machine=replace(made.machine, gpus=(RTX_4090,)), engine=engine)
 
