@@ -40,9 +40,9 @@ def test_the_table_of_words_describes_columns_that_are_there_and_no_others() -> 
 @pytest.mark.parametrize(
     ("column", "table", "words"),
     [
-        ("os_family", "submission", "Kernel family."),
+        ("os_family", "submission", "Family of the operating system's kernel."),
         ("draft_ms", "trial", "Part of decode_ms spent drafting."),
-        ("cpu", "published_view", "Name of the processor."),
+        ("cpu", "published_view", "Name of the CPU."),
         ("commit", "source", "Commit that was read."),
         ("engine_commit", "submission", "Source commit of the engine."),
         ("failed_trials", "evidence", "Number of trials that did not finish."),

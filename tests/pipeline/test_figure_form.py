@@ -79,7 +79,7 @@ def test_a_reported_figure_becomes_one_new_file_of_the_rig_and_both_rates(
         ({"card": "RTX 4090 (likely)"}, "Which card: is a guess (RTX 4090 (likely))"),
         ({"model": ""}, "Which model: is empty"),
         ({"after": ""}, "Tokens/s with speculation: is missing"),
-        ({"depth": "two"}, "How many tokens a draft: is not a number (two)"),
+        ({"depth": "two"}, "How many tokens per draft: is not a number (two)"),
         ({"speedup": "1.5"}, "the ratio is 1.5, but its rates give 0.89"),
         ({"method": "draft-model"}, 'the field "draft" is missing'),
         ({"method": "magic"}, '"magic"'),
