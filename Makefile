@@ -18,6 +18,11 @@ UV ?= uv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python
 INSTALLED = $(VENV)/.installed-$(LOCK)
+PYTEST := -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
+# Servers, browsers and kills share a machine with other programs, so a failed test gets a second
+# chance when everything else has ended. Exit status 1 means that tests failed.
+REPEAT = { [ $$? = 1 ] && echo 'Repeating the failed tests. One that passes now has a race to fix.' && \
+  $(RUN) -m pytest --last-failed --last-failed-no-failures none $(PYTEST_ARGS); }
 SETUP_LOG := build/setup.log
 DEMO := build/demo
 SITE := build/site
@@ -60,18 +65,14 @@ demo: ## Measure on this machine, print the verdict, build the site with it
 	  'Your site:    $(SITE)/index.html' \
 	  'Look at it:   make serve        (then open http://127.0.0.1:$(PORT)/)'
 
-# A failed test is repeated once and listed in the summary as RERUN, because servers, browsers and
-# kills share a machine with other programs. A test listed there has a race that needs fixing. Four
-# processes are used even on two cores: while two wait for a browser or a server, two compute.
+# Four processes are used even on two cores: while two wait for a browser or a server, two compute.
 test: setup chromium ## Run all tests
-	$(RUN) -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
-	  --reruns 1 -raR $(PYTEST_ARGS)
+	$(RUN) $(PYTEST) $(PYTEST_ARGS) || $(REPEAT)
 
 # Only tests without an engine: the command line, the format and the build of the site. The stored
 # help needs the locked typer, and tests of the workflows install locked versions.
 lowest: $(LOWEST)/.installed ## Test the command line with the lowest versions that pyproject.toml allows
-	$(LOWEST)/venv/bin/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
-	  --reruns 1 -raR -m "not engine" \
+	$(LOWEST)/venv/bin/python $(PYTEST) -m "not engine" \
 	  tests/harness --ignore tests/harness/runners --ignore tests/harness/openai \
 	  --deselect tests/harness/test_stored_help.py::test_the_file_has_what_a_checkout_and_a_wheel_print \
 	  tests/schemas tests/test_commands.py tests/test_printed_commands.py tests/test_wheel.py \
