@@ -149,6 +149,8 @@ def _read(plain: str) -> NamedMachine:
             processor = processor or "cpu"
         elif not named and (words or (graphics and not own)):
             unknown.append(part.strip())
+        elif named and own:
+            ram = ram or own[0]
         elif own:
             alone.append((max(0, len(cards) - 1), own[0]))
     return NamedMachine(_each(cards, alone), ram, processor, tuple(unknown))

@@ -135,6 +135,20 @@ def test_an_error_names_the_part_that_was_not_understood(text: str, said: str) -
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "gib"),
+    [
+        ("Threadripper 7970X 256GB", 256),
+        ("Raspberry Pi 5 16GB", 16),
+        ("RTX 3060 + Ryzen 7950X 64GB", 64),
+        ("2x 3090 with Threadripper 3960X 128GB", 128),
+        ("RTX 3060 with 12GB", None),
+    ],
+)
+def test_a_size_after_a_processor_is_main_memory(text: str, gib: float | None) -> None:
+    assert machine_named(text).ram_gib == gib
+
+
 def test_several_of_a_card_have_its_only_size_each() -> None:
     found = computer_of(MachineWords(gpus=("dual 3090",))).devices
 
