@@ -12,6 +12,7 @@ _SAME_MODEL = re.compile(
     r"instruct|it|chat|hf|gguf|mlx|qat|mtp|unsloth|ud|class|dense|moe|model|exl[23]|imatrix|i1|latest"
     r"|2[3-9](?:0[1-9]|1[0-2])|0[1-9][0-3]\d|1[0-2][0-3]\d"
 )
+_HUB = r"(?:(?:hf|huggingface)\.co/)"  # Ollama: `hf.co/owner/repo:quantisation`
 # A family and its number: `qwen36`, `qwen-3.6`, `llama3.1`; `qwen3-8b` is generation 3.
 _GENERATION = re.compile(
     rf"(?<![a-z])(?:meta-)?({'|'.join(sorted(MODEL_GENERATIONS, key=len, reverse=True))})"
@@ -31,7 +32,7 @@ def model_key(label: str) -> str:
     while found := find_quantisation(bare):
         bare = bare.replace(found[1], " ")
     slug = "-".join(re.findall(r"[a-z0-9./]+", re.sub(r"\.gguf\b", " ", bare)))
-    slug = re.sub(r"^[\w.-]+/(?=[^/]+$)", "", MODEL_SLUGS.get(slug, slug))
+    slug = re.sub(rf"^{_HUB}?[\w.-]+/(?=[^/]+$)", "", MODEL_SLUGS.get(slug, slug))
     slug = _GENERATION.sub(_numbered, slug)
     slug = "-".join(re.findall(r"[a-z0-9.]+", model_name(slug).lower()))
     slug = "-".join(word for word in slug.split("-") if not _SAME_MODEL.fullmatch(word))
