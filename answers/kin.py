@@ -1,4 +1,4 @@
-"""Choose the figures for a machine: its own, else those of the most similar machines."""
+"""Choose the figures for a machine: its own figures, else figures of the most similar machines."""
 
 import re
 from collections import Counter
@@ -36,7 +36,7 @@ _EFFICIENCY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rig:
-    """A machine as the evidence names it: one card and how many of it, or a processor."""
+    """A machine as the evidence names it: a card and the number of such cards, or a processor."""
 
     card: str
     cards: int = 1
@@ -98,7 +98,7 @@ def rig_of(computer: Computer) -> Rig:
 
 
 def reports_here(reports: Iterable[Report], rig: Rig) -> Sequence[Report]:
-    """The reports about such a machine; only reports of its usual backend, if any exist."""
+    """The reports about this kind of machine; only reports of its usual backend, if any exist."""
     own = [report for report in reports if rig.has(report)]
     usual = {"nvidia": ("cuda",), "cpu": ("cpu",)}.get(rig.sort, ())
     return [report for report in own if report.backend in usual] or own
@@ -107,7 +107,7 @@ def reports_here(reports: Iterable[Report], rig: Rig) -> Sequence[Report]:
 def kin_of(reports: Iterable[Report], rig: Rig, task: str | None, method: str) -> Kin | None:
     """The gain of a model with a method on other machines; `None` if nobody tried it.
 
-    Apple's chips are compared only with their own generation, and processors only with processors.
+    Apple's chips are compared only within their generation, and processors only with processors.
     """
     others = [
         report

@@ -27,10 +27,10 @@ class SpeedError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedMemoryError:
-    """Errors over held-out logs: caches and states as a share, a whole device in MiB.
+    """Errors over held-out logs: a share for caches and states, MiB for a whole device.
 
-    "fits" allows for an error. In a leave-one-source-out test that allowance was too small for
-    `fits_wrong` logs; `fits_worst` is the largest share of it that any log used.
+    "fits" allows for an error. In a leave-one-source-out test, the allowance was too small for
+    `fits_wrong` logs. `fits_worst` is the largest share of the allowance that any log used.
     """
 
     points: int
@@ -65,7 +65,7 @@ class ResultsError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errors:
-    """The planner's own errors: `speed` with a result of the same device, `bare` without one."""
+    """The planner's errors: `speed` with a result of the same device, `bare` without one."""
 
     speed: SpeedError | None
     bare: SpeedError | None
@@ -74,7 +74,7 @@ class Errors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """The whole file: rates by device, published yields, and the errors."""
+    """The whole file: rates by device, published yields, and the planner's errors."""
 
     errors: Errors
     rates: tuple[Rate, ...]
