@@ -1,7 +1,7 @@
 """Check that everything a built site refers to exists: `python -m tools.links build/site`.
 
-It reads pages, style sheets, feeds, the search index and the attributes that name files for
-scripts. A second argument is a file with addresses that must resolve.
+The program reads pages, style sheets, feeds, the search index and the attributes that name files
+for scripts. A second argument is a file with addresses that must resolve.
 """
 
 import csv
@@ -35,7 +35,7 @@ OF_THE_THEME = {"__drawer", "__search", "__toc"}
 
 
 class Reader(HTMLParser):
-    """The tags of a page, its ids and everything it refers to."""
+    """The tags of a page, its ids and everything that it refers to."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

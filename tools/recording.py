@@ -2,7 +2,8 @@
 
 The command is really run, in an empty folder and in 100 columns. Each line appears at the time of
 its last change, `FASTER` times as fast. All lines appear at once for readers who prefer reduced
-motion. Absolute paths are cut to their last part; nothing else changes. `make recording` calls it.
+motion. Absolute paths are cut to their last part; nothing else changes. `make recording` calls this
+program.
 """
 
 import os
@@ -47,7 +48,7 @@ class Line:
 
 
 def main() -> int:
-    """Run, draw, and return the exit code of the command."""
+    """Run a command, draw it, and return its exit code."""
     output, program, *arguments = sys.argv[1:]
     with TemporaryDirectory() as folder:
         pieces, code = printed([str(Path(program).absolute()), *arguments], folder)
@@ -97,7 +98,7 @@ def screen(pieces: Iterable[tuple[float, str]]) -> list[Line]:
 
 
 def shortened(line: Line) -> Line:
-    """Remove the folders of absolute paths; a line that had some loses its colours."""
+    """Remove the folders of absolute paths; a line with such a path loses its colours."""
     plain = PATH.sub("", line.text.plain)
     return line if plain == line.text.plain else replace(line, text=Text(plain))
 
