@@ -89,7 +89,7 @@ def _dflash(
     settings: Json,
     note: str | None = None,
 ) -> Iterator[Json]:
-    """Yield a pair; `rates` has a place and figure for both arms and for tokens per round."""
+    """Yield a pair of rows; `rates` has place and figure for each arm and for tokens per round."""
     (plain, tps), (place, drafted), (_, length) = (
         rates[key] for key in ("plain", "dflash", "length")
     )

@@ -278,7 +278,7 @@ def _figures(row: Reported) -> Iterator[Json]:
         yield figure("speedup", row.speedup)
     if row.acceptance is not None and "middle taken" not in row.said:
         yield figure("acceptance_rate", row.acceptance)
-    if row.tokens_per_round is not None and row.source != SPEC_BENCH:  # the average of the entry
+    if row.tokens_per_round is not None and row.source != SPEC_BENCH:  # Spec-Bench's is an average
         yield figure("tokens_per_round", row.tokens_per_round)
 
 
