@@ -1,7 +1,7 @@
-"""Compare the repeatability of a speedup measured on one server and on two, in equal time.
+"""Compare the repeatability of a speedup on one server and on two servers, in equal time.
 
 `mlx_lm.server` takes the draft depth from each request, so one server can run both arms,
-interleaved by prompt. Both ways alternate, each for the same number of minutes.
+interleaved by prompt. The two setups alternate, each for the same number of minutes.
 """
 
 import json

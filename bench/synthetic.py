@@ -1,9 +1,9 @@
 """Write a large synthetic collection in the real format.
 
-`python -m bench.synthetic --rigs 100 --seed 1 --output build/synthetic` writes a results
-folder to build a site from (`python -m pipeline build --results build/synthetic`). Synthetic data
-are for tests only: the command refuses to write into the results of the repository, and every file
-is marked as synthetic.
+`python -m bench.synthetic --rigs 100 --seed 1 --output build/synthetic` writes a results folder to
+build a site from (`python -m pipeline build --results build/synthetic`). Synthetic data are for
+tests only: the command refuses to write into the results of the repository, and every file is
+marked as synthetic.
 """
 
 import argparse
