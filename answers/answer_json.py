@@ -21,7 +21,7 @@ def as_json(answer: Answer) -> Json:
     host = answer.asked.case.host
     best = answer.best.speculation
     notes = (command.note,) if command and command.note else ()
-    recommended: Json = None  # where no way of drafting helps
+    recommended: Json = None  # `None` if no way of drafting helps
     if best is not None and RANKS[verdict_of(answer.best)[0]] >= RANKS["Try it"]:
         draft = answer.best.draft_name or None
         recommended = {"method": best.method, "depth": best.depth, "draft": draft}

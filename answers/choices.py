@@ -55,7 +55,7 @@ class Way:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The identity of a way: the method and the draft."""
+        """The identity of a way to draft: its method and its draft."""
         return self.method, self.name
 
     @property
@@ -68,7 +68,7 @@ class Way:
         return f"the draft {self.name}" if self.name else self.method
 
     def loads(self, alone: LoadPlan, depths: Iterable[int]) -> Mapping[int, LoadPlan]:
-        """The models to load for this way, at each depth."""
+        """The models to load for this way of drafting, at each depth."""
         load = alone.without_speculation()
         if self.draft is not None:
             draft = Draft(facts=self.draft.facts, on_host=self.draft_on_host)
@@ -84,7 +84,7 @@ class Way:
         }
 
     def load(self, alone: LoadPlan, depth: int) -> LoadPlan:
-        """The models to load for this way at one depth."""
+        """The models to load for this way of drafting at one depth."""
         return self.loads(alone, (depth,))[depth]
 
     def speculation(self, depth: int) -> Speculation:
@@ -142,7 +142,7 @@ class PlanOption:
 
     @property
     def draft_name(self) -> str:
-        """The name of the draft in a command."""
+        """The name of the draft model in a command line."""
         return self.way.name if self.way else ""
 
     @property

@@ -22,7 +22,7 @@ def methods_by(source: DraftSource) -> tuple[str, ...]:
 
 
 def source_of(method: str) -> DraftSource:
-    """The draft source of a method."""
+    """The source from which a method drafts."""
     draft = METHODS[method].draft
     if draft == "built-in":
         return "own-head"

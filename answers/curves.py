@@ -6,8 +6,8 @@ yields at each depth
 
     speedup(d) = tokens(d) / (step(d + 1) / step(1) + d * drafting)
 
-where `drafting` is the time of a drafted token, in plain steps. Three errors are combined as
-logarithms: that of the yield, that of the drafting, and that of applying a curve to real rounds.
+where `drafting` is the time of a drafted token, in plain steps. The errors of the yield, of the
+drafting time and of applying a curve to real rounds are combined as logarithms.
 """
 
 import math
@@ -75,9 +75,9 @@ class AcceptedRounds:
 def tokens_by_depth(prompts: Sequence[AcceptedRounds]) -> tuple[Ranged, ...]:
     """Tokens that a round yields at depth 1, 2 …: one, plus the accepted tokens up to that depth.
 
-    All prompts have the same depth. The interval is for other prompts of the same kind. It is that
-    of a ratio of sums, linearised (Cochran 1977, 6.4), and at least as wide as for the same number
-    of independent rounds. Raises `ValueError` without a round.
+    All prompts have the same depth. The interval is for other prompts of the same kind. It is the
+    interval of a ratio of sums, linearised (Cochran 1977, 6.4), and at least as wide as for the
+    same number of independent rounds. Raises `ValueError` without a round.
     """
     rounds = sum(prompt.rounds for prompt in prompts)
     if not rounds:

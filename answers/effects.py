@@ -89,7 +89,7 @@ def drafting_class(method: str) -> str:
 
 @cache
 def machine_kind(rig: Rig, *, unified: bool) -> str:
-    """The kind of machine: Apple by generation, NVIDIA by age and purpose, others by maker."""
+    """The kind of machine: Apple by generation, NVIDIA by age and purpose, all others by maker."""
     if rig.sort not in ("nvidia", "other"):
         return rig.sort
     kinds = _NVIDIA if rig.sort == "nvidia" else _OTHERS

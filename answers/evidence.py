@@ -94,7 +94,7 @@ Pair: TypeAlias = tuple[Report, Figure]
 
 @cache
 def reports() -> tuple[Report, ...]:
-    """The reports that ship with the program."""
+    """The evidence reports that ship with the program."""
     data = resources.files("answers").joinpath("evidence.json").read_bytes()
     return msgspec.json.decode(data, type=tuple[Report, ...])
 

@@ -43,7 +43,7 @@ class Rig:
     on_cpu: bool = False
 
     def has(self, report: Report) -> bool:
-        """Whether a report is about such a machine."""
+        """Whether a report is about this machine."""
         if self.on_cpu != report.on_cpu:
             return False
         if self.on_cpu:
@@ -52,7 +52,7 @@ class Rig:
 
     @property
     def sort(self) -> str:
-        """The kind of card: Apple by generation, others by maker, or processors."""
+        """The kind of card: Apple chips by generation, other cards by maker, or processors."""
         return "cpu" if self.on_cpu else _sort_of(self.card)
 
 
@@ -89,7 +89,7 @@ def efficiency_of(card: str) -> float:
 
 @lru_cache(maxsize=1024)
 def rig_of(computer: Computer) -> Rig:
-    """The name of a computer in the evidence."""
+    """The name under which the evidence lists a computer."""
     if not computer.devices:
         return Rig(card=normalised(computer.processor or ""), on_cpu=True)
     called = (memory.name for memory in computer.devices)

@@ -45,7 +45,7 @@ class LoggedMemoryError:
 
     @property
     def words(self) -> str:
-        """The error of planned memory against the logs."""
+        """The error of planned memory against public logs."""
         right = "right for all" if not self.fits_wrong else f"wrong for {self.fits_wrong} of"
         return (
             f"memory of a device: median error {self.total_median_mib:.0f} MiB over "

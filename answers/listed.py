@@ -51,7 +51,7 @@ class ListedMachine:
     gib: float | None = None
     kind: Literal["gpu", "memory", "cpu"] = "gpu"
     gb_per_s: float | None = None
-    shares: bool = False  # one memory for card and processor
+    shares: bool = False  # card and processor share one memory
 
 
 def question_by_name(
@@ -64,7 +64,7 @@ def question_by_name(
 ) -> Question | None:
     """The question about a model by its name alone; `None` for a model of unknown shape.
 
-    Newer `reports` by model and `rates` replace those that ship with the program.
+    Newer `reports` by model, and newer `rates`, replace the ones that ship with the program.
     """
     target = catalog.model_named(name)
     if target is None:

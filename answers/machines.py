@@ -28,12 +28,12 @@ _CHANNELS = re.compile(r"(?<!\d)(\d{1,9})\s{0,9}-?channels?", re.IGNORECASE)
 _DEFAULT_CHANNELS = 2
 _BYTES_PER_TRANSFER = 8
 _DEFAULT_RAM_GIB = 32
-RATE_ASSUMED = "the bandwidth of"  # how a note on an assumed rate begins
+RATE_ASSUMED = "the bandwidth of"  # the beginning of a note on an assumed rate
 # A graphics unit with less listed memory than this uses a part of main memory.
 OWN_MEMORY_MIB = 2048
 # Graphics units that always use main memory, even if their driver lists memory.
 _ONE_MEMORY = re.compile(r"gb10|orin|jetson .+|apple .+")
-_ASSUMED_CARD_GIB = 8  # for a card of unknown memory
+_ASSUMED_CARD_GIB = 8  # the size assumed for a card of unknown memory
 _MAC = re.compile(r"\b(?:i?mac|macbook|apple)\b", re.IGNORECASE)
 
 

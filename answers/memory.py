@@ -56,7 +56,7 @@ class WeightBytes:
 def weights_of(facts: ModelFacts, placement: LayerPlacement) -> WeightBytes:
     """The weights that a plain step reads, by memory; heads and the embedding are excluded.
 
-    The output matrix is on a device if any layer is.
+    The output matrix is on a device if any layer is on a device.
     """
     own = len(facts.layers)
     first = min(own, max(0, facts.placed_layers - placement.layers))

@@ -87,7 +87,7 @@ class Projection:
     host: Buffers
     devices_need: tuple[float, ...]
     host_needs: float
-    free: tuple[float, ...]  # of each device, then of the host
+    free: tuple[float, ...]  # MiB of each device, then of the host
 
     @property
     def device_fits(self) -> bool:

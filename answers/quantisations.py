@@ -65,7 +65,7 @@ def _of_bits(bits: str) -> Quantisation:
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], Quantisation], ...]:
-    """The search order of the rows: longer names first, then those with a `match` in order."""
+    """The search order of the rows: longer names first, then rows with a `match`, in order."""
     rows = table("quantisations.csv", _TEXT)
     rows.sort(key=lambda row: -len(row["name"]) if "match" not in row else 0)
     found = []

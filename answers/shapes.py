@@ -92,7 +92,7 @@ def facts_of(
     file_bytes: float | None = None,
     with_head: bool = False,
 ) -> ModelFacts:
-    """A model's facts from its shape."""
+    """The facts about a model that follow from its shape."""
     bits = quantisation or _USUAL
     count = shape.layers + (shape.head_layers if with_head else 0)
     layers = tuple(_layer(shape, index, bits) for index in range(count))

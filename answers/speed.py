@@ -36,7 +36,7 @@ WIDER_STEP_LATER_APPLE = 0.11
 # independent choices (1) every mixture would lose, but most public results with a built-in head
 # gain.
 FRESH_LOW, FRESH_EXPERTS, FRESH_HIGH = 0.1, 0.35, 0.8
-_GFLOPS_PER_CORE = 100.0  # assumed
+_GFLOPS_PER_CORE = 100.0  # an assumed rate
 _DEFAULT_CORES = 8
 MS_PER_LAYER = 0.02  # the time to launch the kernels of a layer
 MS_PER_CHOICE = 0.05  # assumed: the time to choose experts and launch their kernels, per layer
@@ -134,7 +134,7 @@ def step_bytes(facts: ModelFacts, placement: LayerPlacement, setting: Setting) -
 
 
 def plain(load: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEstimate:
-    """Tokens per second without speculation."""
+    """Tokens per second of plain decoding, without speculation."""
     step = step_bytes(load.target, found.placement, load.setting)
     return plain_of(step, assumed_rates(step, machine), machine)
 

@@ -19,7 +19,7 @@ from schemas.vocabulary import say
 
 _ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
 _MANY_CARDS = 3
-_MOST_LOSSES = 2  # ways of drafting that are named
+_MOST_LOSSES = 2  # ways of drafting that are named in the sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +246,7 @@ def coverage_of(judged: PlanOption | None) -> Coverage | None:
 
 
 def _accuracy(found: Answer) -> str:
-    """The accuracy of such answers against measurements."""
+    """The accuracy of such answers, as tested against measurements."""
     coverage = coverage_of(found.judged)
     if coverage is not None and found.asked.fits:
         return (

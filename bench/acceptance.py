@@ -40,7 +40,7 @@ DRAFTS = {
 }
 LEAST_ROUNDS = 100  # positions with fewer rounds are not compared
 
-Answers = dict[str, dict[str, Generation]]  # by arm and prompt
+Answers = dict[str, dict[str, Generation]]  # generations by arm and prompt
 
 
 def main(

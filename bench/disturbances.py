@@ -80,7 +80,7 @@ def smooth(at: Logs, spread: float) -> Logs:
 
 
 def seldom(at: Logs, _spread: float) -> Logs:
-    """One prompt in five has a speedup of 2.5; on the others the method does not draft."""
+    """One prompt in five has a speedup of 2.5; on all other prompts the method does not draft."""
     return np.where(at < 0.2, math.log(2.5), 0.0)
 
 
@@ -94,10 +94,10 @@ class Scenario:
     """A design and the disturbances of its campaigns.
 
     `spread` is the spread of gains between prompts; with `uneven`, each task draws its own spread
-    between a third and three times that. The logarithm of a task's time ratio is the task's entry
-    in `offsets`, or drawn with the deviation `offset`. `plain` is the spread of the baseline's
-    times. `counted`: trials record drafted tokens. `slowest` is the share of prompts on which the
-    arm always times out. `limit`: failed trials record how long they took.
+    between a third of this value and three times this value. The logarithm of a task's time ratio
+    is the task's entry in `offsets`, or drawn with the deviation `offset`. `plain` is the spread of
+    the baseline's times. `counted`: trials record drafted tokens. `slowest` is the share of prompts
+    on which the arm always times out. `limit`: failed trials record how long they took.
     """
 
     arms: int = 2

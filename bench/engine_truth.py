@@ -24,7 +24,7 @@ def oracle(campaign: Campaign) -> dict[str, object]:
 
     One campaign's interval covers the spread of its prompts but not of its probes, which take only
     seconds on a busy machine. Several campaigns are therefore measured, each with its own probes.
-    The t interval is that of measured over predicted speedup.
+    The t interval is computed for measured over predicted speedup.
     """
     pairs = [_measured_and_predicted(campaign) for _ in range(_CAMPAIGNS)]
     unexplained = t_interval([math.log(measured / predicted) for measured, predicted in pairs])

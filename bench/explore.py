@@ -96,7 +96,7 @@ def measure(folder: Path, cells: int) -> dict[str, float]:
 
 
 def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
-    """Rows like those of the view `explore`: settings of many devices, each on every task."""
+    """Rows as in the view `explore`: settings of many devices, each on every task."""
     rng = random.Random(seed)  # noqa: S311 - random data
     targets = [model for model in models() if model.parameters >= 3e9]
     for number in range(count):

@@ -107,7 +107,7 @@ def fired(submission: Submission) -> frozenset[str]:
 
 
 def unlike(seed: int) -> bool:
-    """Check whether the gate or a build flags one of three honest people as unlike the others."""
+    """Check whether the gate or a build flags one of three honest people as unlike the rest."""
     rng = random.Random(seed)  # noqa: S311 - a simulation
     count, share = rng.choice((1, 2, 3, 6)), rng.uniform(0, 0.5)
     people = [

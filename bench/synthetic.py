@@ -24,7 +24,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "results"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write a corpus and print its size."""
+    """Write a synthetic corpus and print its size."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--rigs", type=int, default=100, help="machine x backend x engine build")
     parser.add_argument("--seed", type=int, default=1)

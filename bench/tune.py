@@ -235,7 +235,7 @@ def _share(answered: Sequence[bool | None]) -> float:
 
 
 def table(rows: Sequence[dict[str, float]]) -> str:
-    """The table of the design note."""
+    """The table in the design note."""
     head = (
         "| rigs | tunes | within 2 % | or said so | off, nothing helps | found again | elsewhere "
         "| trials | most |"

@@ -89,7 +89,7 @@ class RequestedPaths:
     paths: set[str] = field(default_factory=set)
 
     def hear(self, request: Request) -> None:
-        """Note a request."""
+        """Note the address of a request."""
         self.note(request.url)
 
     def note(self, url: str) -> None:
@@ -140,7 +140,7 @@ def synthetic_site(folder: Path, rigs: int) -> Path:
 
 
 def line(weight: Weight) -> str:
-    """The figures of one page in columns."""
+    """Format the figures of one page in columns."""
     return (
         f"{weight.address or 'home':44.44} {weight.width:5} px {weight.before_kb:7.1f} KB before"
         f" in {weight.requests:2} requests {weight.after_kb:7.1f} KB after"

@@ -239,5 +239,5 @@ def measure(settings: Sequence[RunSetting], *, quick: bool = False) -> list[str]
 
 
 def _each(flag: str, values: Iterable[str | None]) -> list[str]:
-    """The flag with every different value."""
+    """The flag, repeated with every different value."""
     return [word for value in dict.fromkeys(values) if value for word in (flag, value)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from schemas.submission import Settings
 from schemas.vocabulary.axes import AXES
 
-# The first rounds of an answer differ from later rounds, and a shorter answer has few others.
+# The first rounds of an answer differ from later rounds, and a shorter answer has few later rounds.
 _DEFAULT_OUTPUT_TOKENS = 32
 
 

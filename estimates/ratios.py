@@ -187,8 +187,8 @@ _OTHER = "other-engine"
 class EngineRatio:
     """The ratio of two engines' plain decoding speeds over `prompts` prompts.
 
-    The interval is computed like that of a speedup and widened by the errors that disturb whole
-    passes; `None` with a single prompt or a single pass.
+    The interval is computed as for a speedup and widened by the errors that disturb whole passes;
+    `None` with a single prompt or a single pass.
     """
 
     ratio: float

@@ -60,7 +60,7 @@ def used_cards(machine: Machine, engine: Engine, arms: Sequence[Arm] = ()) -> tu
 
 
 def usable(gpus: Sequence[Gpu], backend: str) -> tuple[Gpu, ...]:
-    """The cards that a backend uses by default; those with shared memory only without others."""
+    """The cards that a backend uses by default; cards with shared memory only without others."""
     fitting = tuple(card for card in gpus if _fits(card, backend))
     return tuple(_disambiguated(card) for card in _first_choice(fitting))
 

@@ -1,4 +1,4 @@
-"""Show a server's command line as in a result: listed flags and values, `…` for all others.
+"""Show a server's command line as in a result: listed flags and values, else `…`.
 
 A command line can contain keys, host names and paths with a person's name, in more forms than a
 list of forbidden words could cover. `server_arguments.toml` lists the flags that change a server's

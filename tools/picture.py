@@ -12,7 +12,7 @@ from pathlib import Path
 from pipeline.site.charts.theme import FONT, Scheme
 from pipeline.site.pages import strips
 
-NAME = 34  # characters
+NAME = 34  # the longest name, in characters
 WIDTH, LINE, TOP, LEFT, PLOT, END = 1000, 30, 96, 285, 480, 800
 ROOT = Path(__file__).resolve().parents[1]
 ASSETS = ROOT / "site_src" / "assets"

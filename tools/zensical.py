@@ -23,7 +23,7 @@ THEME = Path("pipeline/site/theme")
 UNSEEN = {"script", "style", "template"}
 EMPTY = {"br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 PAGE = "index.html"
-MOST_SHOWN = 5  # differences of a page
+MOST_SHOWN = 5  # the number of printed differences of a page
 NEAR = 3  # words on each side of a difference
 
 

@@ -53,7 +53,7 @@ def _uneven_arms(evidence: FlagEvidence) -> Mapping[str, Mapping[str, tuple[floa
 
 
 def _uneven(evidence: FlagEvidence, arm: str) -> Mapping[str, tuple[float, float]]:
-    """Prompts whose time per token is far from that of other prompts, with both times."""
+    """Prompts whose time per token is far from the time on other prompts, with both times."""
     lengths = {prompt.id: prompt.tokens or 0 for prompt in evidence.submission.suite.prompts}
     groups = [
         group

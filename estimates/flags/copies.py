@@ -47,7 +47,7 @@ def zero_spread(evidence: FlagEvidence) -> Observation | None:
 
 
 def repeated_block(evidence: FlagEvidence) -> Observation | None:
-    """A block's times are those of an earlier block, apart from a common factor and 0.1 %."""
+    """A block repeats the times of an earlier block, apart from a common factor and 0.1 %."""
     by_block: dict[int, dict[tuple[str, str], float]] = {}
     step_ms = clock_step(evidence)
     for group in evidence.repeats:

@@ -46,7 +46,7 @@ def load_appeared(evidence: FlagEvidence) -> Observation | None:
 
 
 def _under_load(evidence: FlagEvidence, **values: Any) -> Observation:  # noqa: ANN401 - as a flag's
-    """Append a sentence to a flag about load: how much wider the load makes the intervals."""
+    """Append a sentence to a flag about load: the factor by which load widens the intervals."""
     allowance = system_load.allowance(evidence.submission)
     severity = system_load.severity(evidence.submission)
     return Observation(severity=severity, allowance=allowance, **values)

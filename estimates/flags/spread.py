@@ -87,7 +87,7 @@ def _unsteady(evidence: FlagEvidence) -> Outliers | None:
 
 @once
 def _few_outliers(evidence: FlagEvidence) -> Outliers | None:
-    """Groups with an outlier, if such groups are few."""
+    """Groups of repeated trials with an outlier, if such groups are few."""
     outliers = _outliers(_unexplained(evidence), _farthest, OUTLIER["distance"])
     if outliers is None or len(outliers.groups) > OUTLIER["most"] * len(evidence.repeats):
         return None

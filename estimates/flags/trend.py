@@ -37,7 +37,7 @@ def drift(evidence: FlagEvidence) -> Observation | None:
 
 
 def first_block(evidence: FlagEvidence) -> Observation | None:
-    """The first block is slower or faster than the others, beyond its interval and 5 %."""
+    """The first block is slower or faster than later blocks, beyond its interval and 5 %."""
     ratio = _first_block_ratio(evidence)
     return None if ratio is None else Observation(ratio=ratio)
 
@@ -106,7 +106,7 @@ def _cold(evidence: FlagEvidence) -> list[tuple[float, Repeats]]:
 
 @once
 def _first_block_ratio(evidence: FlagEvidence) -> float | None:
-    """The first block's time over the others', if neither noise nor a drift explains the ratio."""
+    """The first block's time over later blocks'; `None` if noise or a drift explains the ratio."""
     repeated = [g for g in evidence.repeats if len(g.trials) > 1 and g.trials[0].block == 0]
     slope = _slope(_later(evidence))
     ratios = [

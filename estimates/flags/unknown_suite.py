@@ -10,7 +10,7 @@ from estimates.flags.evidence import FlagEvidence
 
 
 def unknown_suite(evidence: FlagEvidence) -> Observation | None:
-    """The prompts differ from those of all released suites."""
+    """The prompts differ from the prompts of every released suite."""
     submission = evidence.submission
     suite = submission.suite
     if submission.tier != "measured" or suite.sha256 is None:

@@ -107,7 +107,7 @@ def require_writable(folder: Path) -> None:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists():
-            folder.mkdir(exist_ok=True)  # a file of that name is an error
+            folder.mkdir(exist_ok=True)  # a file with the folder's name is an error
         with TemporaryFile(dir=folder if folder.exists() else folder.parent):
             pass
     except OSError as error:

@@ -23,7 +23,7 @@ class Stated(Protocol):
 
 
 def names_of(submissions: Sequence[Stated], known: Collection[str] = ()) -> Mapping[str, Name]:
-    """The name and quantisation by digest: the preset's, else those that most accounts give.
+    """The name and quantisation by digest: the preset's, else the ones that most accounts give.
 
     If there are `known` accounts, only these count. Accounts that measured a model take precedence
     over accounts that drafted with it. Of names that are given equally often, the first counts.

@@ -16,7 +16,7 @@ from pipeline.collection.plausibility.corpus import CorpusEntry
 from pipeline.collection.validate import Accepted, Found, checked, read_bytes
 from schemas.finding import Finding
 
-FILES_AT_ONCE = 16  # files per process
+FILES_AT_ONCE = 16  # files that a process computes together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

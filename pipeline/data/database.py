@@ -114,7 +114,7 @@ def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
 
 
 def _compatible(files: validate.Validated) -> validate.Validated:
-    """The files without contradictions; files that contradict others are logged and left out.
+    """The files without contradictions; contradicting files are logged and left out.
 
     Two pull requests that each pass the gate may contradict each other once both are merged. Such a
     contradiction must not stop the build of all other results. Any other fault stops the build.

@@ -115,7 +115,7 @@ def _entry(file: ExportedFile, meaning: str) -> dict[str, Any]:
 def _field(column: pa.Field, table: str) -> dict[str, str]:
     kind = next(name for start, name in KINDS.items() if str(column.type).startswith(start))
     field = {"name": column.name, "type": kind, "title": title(column.name)}
-    if column.name in LISTED:  # in the list of a large table's parts
+    if column.name in LISTED:  # a column in the list of a large table's parts
         return field | {"description": LISTED[column.name]}
     field["description"] = description(column.name, table).replace("`", "")
     metric = metrics().get(column.name)

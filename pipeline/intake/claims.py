@@ -1,4 +1,4 @@
-"""Refuse new results that conflict with others' results: copied times, other names, imports.
+"""Refuse new results that conflict with other people's: copied times, other names, imports.
 
 Results on the base came first, regardless of the date that a file states.
 """
@@ -99,7 +99,7 @@ class _Copies:
         self._ratios = MarkIndex.of([each.ratios for each in self._marks])
 
     def of(self, name: str, there: Outline) -> Iterator[Finding]:
-        """The findings from one result on the base."""
+        """The findings from comparing with one result on the base."""
         old, found = TimingFingerprint.of(there), set[int]()
         for index, kind in ((self._times, "times"), (self._ratios, "ratios")):
             marks = getattr(old, kind)
@@ -122,7 +122,7 @@ def _models(of: Submission | Outline) -> Iterator[tuple[str, Model]]:
 
 
 def _renamed(path: str, new: Submission, names: Mapping[str, Name]) -> Iterator[Finding]:
-    """Findings on weights that others gave another name, by the digest of the weights."""
+    """Findings on weights that other people gave another name, by the digest of the weights."""
     for place, model in _models(new):
         name = names.get(model.sha256 or "", (model.name, model.quantisation))
         if _key(*name) != _key(model.name, model.quantisation):

@@ -18,7 +18,7 @@ from schemas.vocabulary import DOUBTS, VERDICTS, no_verdict, say, sentence
 
 MAX_SHOWN_RESULTS = 5
 MAX_SHOWN_FINDINGS = 50
-MAX_CHARACTERS = 60_000  # GitHub's limit is 65,536
+MAX_CHARACTERS = 60_000  # GitHub's limit is 65,536 characters
 SHORT_ID = 10
 _MERGING = (
     "For maintainers: merge it with *squash*. Other content of the branch's commits was not "

@@ -147,9 +147,9 @@ def sender(
 ) -> str | None:
     """The contributor of a pull request: its author, or the person who filled in its form.
 
-    Only pull requests of our own workflow, from a branch of our own repository, may contain others'
-    results, because nobody else can push to that repository. The text of a pull request has no
-    effect. The person who added the files counts, not a person who merged something into the
+    Only pull requests of our own workflow, from a branch of our own repository, may contain other
+    people's results, because nobody else can push to that repository. The text of a pull request
+    has no effect. The person who added the files counts, not a person who merged something into the
     branch.
     """
     if author != ROBOT or not own_branch:
@@ -163,7 +163,7 @@ def sender(
 def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
     """The only result in a form's text, or in the file attached to the form.
 
-    Raises `UnreadableTextError`.
+    Raises `UnreadableTextError` for a missing, repeated or damaged result.
     """
     data = from_text(body)
     attached = sorted(set(ATTACHED.findall(body)))

@@ -175,7 +175,7 @@ def _superseding(
     submissions: Mapping[str, Submission],
     sent: Sending,
 ) -> Iterator[Finding]:
-    """Findings on results that replace others; `there` maps the base's names to blobs."""
+    """Findings on results that replace other results; `there` maps the base's names to blobs."""
     replacing = {path: new for path, new in submissions.items() if new.supersedes}
     if not replacing:
         return

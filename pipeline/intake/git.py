@@ -54,7 +54,7 @@ class GitError(PipelineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One changed path: `status` is git's letter; `mode` and `blob` are those of the new side."""
+    """One changed path: `status` is git's letter; `mode` and `blob` belong to the new side."""
 
     path: str
     status: str

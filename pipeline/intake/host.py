@@ -65,7 +65,7 @@ def changed_paths(repository: str, number: int) -> frozenset[str] | None:
 
 
 def comment_of_ours(repository: str, number: int, marker: str) -> int | None:
-    """Our comment from an earlier run; others' are ignored, because anyone can write the marker."""
+    """Our comment from an earlier run; anyone can write the marker, so authors are checked."""
     there = _pages(f"repos/{repository}/issues/{number}/comments", {})
     ours = (each for each in there if each["user"]["login"] == ROBOT)
     return next((int(each["id"]) for each in ours if each["body"].startswith(marker)), None)
@@ -98,7 +98,7 @@ def open_pull_request(repository: str, branch: str, base: str, title: str, body:
 
 
 def set_status(repository: str, sha: str, description: str) -> None:
-    """Pass the check that a merge requires, because our own pull requests start no workflow."""
+    """Report the check that a merge requires, because our pull requests start no workflow."""
     asked = {"state": "success", "context": REQUIRED_CHECK, "description": description}
     _ask("POST", f"repos/{repository}/statuses/{sha}", asked)
 

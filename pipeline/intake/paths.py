@@ -79,7 +79,7 @@ def posted_findings(changes: Sequence[git.Change]) -> Iterator[Finding]:
 
 
 def result_findings(results: Sequence[git.Change], taken: Iterable[str]) -> Iterator[Finding]:
-    """The first fault of each path."""
+    """The first fault found at each path."""
     there = {name.casefold(): name for name in taken}
     digests = {match[0] for name in there.values() if (match := _DIGEST.search(name))}
     # If names differ only in case, the lower-case name is right.

@@ -139,7 +139,7 @@ def another_model(candidate: CorpusComparison) -> Observation | None:
 
 
 def unlike_peers(candidate: CorpusComparison) -> Observation | None:
-    """Others have different answers or round counts for the same weights, prompts and settings."""
+    """Other accounts have other answers or round counts for equal weights, prompts and settings."""
     own, corpus = candidate.own, candidate.corpus
     alike, seen = set[str](), dict[int, Observation]()
     differing = dict[str, int]()

@@ -1,4 +1,4 @@
-"""Find the submissions that a submission supersedes, directly and through others."""
+"""Find the submissions that a submission supersedes, directly or through a chain."""
 
 from collections.abc import Iterable, Sequence
 

@@ -27,7 +27,7 @@ Drawn: TypeAlias = tuple[dict[str, Any], str]
 
 SIGNIFICANT_DIGITS = 4
 NOTHING = "Nothing has been measured here yet."
-OF_CELLS = "another machine"  # the kind of interval in cells
+OF_CELLS = "another machine"  # the kind of interval that cells have
 # A picture is an image on the page; a screen reader finds the text of its marks in the table.
 SPOKEN = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
 TAG = re.compile(r"<[^<>]+>")

@@ -213,7 +213,7 @@ def verification_curve(rows: list[Row]) -> str:
     )
 
 
-FEWEST, MOST_NAMED = 3, 3  # the number of named dots
+FEWEST, MOST_NAMED = 3, 3  # the number of dots that a caption names
 CLEAR = ("helps", "hurts")
 CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
     caption.__name__: caption

@@ -199,7 +199,7 @@ MOST_CELLS = 40_000  # in one file: about 860 KB compressed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """All cells as files: first the files that Explore and Compare open with, then the others.
+    """All cells as files: first the files that Explore and Compare open with, then all other files.
 
     `parts` lists the other files by task and by device; without `parts`, one file has all `cells`.
     """

@@ -111,7 +111,7 @@ def _speed_error(factors: Sequence[float], devices: int) -> SpeedError | None:
 
 
 def own_errors(errors: Errors) -> Iterator[str]:
-    """The planner's errors in words."""
+    """The planner's errors, as printed in words."""
     yield logged_memory_error().words
     if errors.results is not None:
         yield (

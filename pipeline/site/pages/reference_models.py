@@ -23,7 +23,7 @@ class Machine:
 
 
 def machines(rows: Iterable[Row]) -> Sequence[Machine]:
-    """The devices with a figure for a reference model: those with the most, then common devices."""
+    """The devices with figures for reference models: most figures first, then common devices."""
     of_models = (row for row in rows if row.target in REFERENCE_MODELS)
     by_device = grouped(of_models, lambda row: row.device).values()
     return [

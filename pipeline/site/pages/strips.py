@@ -17,7 +17,7 @@ LOW, HIGH = 0.4, 5.0  # ends of the axis
 CLEAR_SHARE = 0.05  # the smallest distance from 1 with a direction, without an interval
 AXIS = (0.5, 0.75, 1, 1.5, 2, 3, 4)
 MOST_DOTS = 16  # dots of one kind in one row
-# The number of visible rows in the first group, in the second group, and in all others.
+# The number of visible rows in the first group, in the second group, and in each later group.
 OPEN_ROWS = (10, 7, 4)
 MOST_ROWS = 120  # rows on a page
 # Measured groups come first if this many people measured one model of a useful size.
@@ -72,7 +72,7 @@ def default_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:
-    """The fastest rows first, those of unknown accounts last; an unclear verdict counts as 1."""
+    """The fastest rows first, rows of unknown accounts last; an unclear verdict counts as 1."""
     return sorted(rows, key=lambda r: (r.backing, -rank(r), r.device_label, r.target_label))
 
 

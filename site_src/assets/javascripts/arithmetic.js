@@ -2,7 +2,7 @@
 // functions (`estimates/requests.py`, `pipeline/site/pages/what_if.py`) the same thousand random
 // inputs.
 // ---- the whole request: reading the prompt by target and draft, then writing the answer
-// (`estimates/requests.py` is the same formula)
+// (the same formula as in `estimates/requests.py`)
 export const wholeRequest = (costs, promptTokens, outputTokens) => {
   const written = Math.max(0, outputTokens - 1);
   const baseline =

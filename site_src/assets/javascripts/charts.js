@@ -83,7 +83,7 @@
     host.dataset.drawing = ""; // the picture stays until the chart is ready
     const spec = { ...known.spec, config: merge(known.spec.config ?? {}, theme(host.clientWidth)) };
     const result = await known.embed(host, spec, options);
-    if (!host.isConnected) return void result.finalize(); // its page was left meanwhile
+    if (!host.isConnected) return void result.finalize(); // the visitor has left the page
     host.querySelector("svg").setAttribute("aria-hidden", "true"); // the table replaces it
     // In an image, no part can be selected.
     host.setAttribute("role", host.querySelector("select") ? "group" : "img");

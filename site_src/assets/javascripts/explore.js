@@ -19,7 +19,7 @@ import { el } from "./dom.js";
 import { terms as termsOf } from "./matching.js";
 import { number as figure, percent, UNKNOWN } from "./say.js";
 
-const ROWS_PER_PAGE = 25; // most of a filter's time is spent on drawing them
+const ROWS_PER_PAGE = 25; // most of a filter's time is spent on drawing rows
 const LONGEST_SEARCH = 120;
 // The address is updated after a delay, because a browser needs longer for it than for a filter.
 const REMEMBERED_MS = 300;
@@ -49,7 +49,7 @@ class Explore {
 
   async start() {
     await this.open(this.asked());
-    const early = this.form.elements.words.value; // typed while the cells were loading
+    const early = this.form.elements.words.value; // the text typed while the cells were loading
     this.head();
     this.listen();
     this.restore();

@@ -1,5 +1,5 @@
 // Hide the rows of the map that do not match the filters above; the choice stays in the
-// address. The rows are the page's own: nothing is loaded or drawn.
+// address. The rows are already in the page, so nothing is loaded or drawn.
 import { remember, restore } from "./dom.js";
 import { count } from "./say.js";
 

@@ -55,7 +55,7 @@ const hitsOf = (line, table) => {
       const all = Object.entries(hit.groups ?? {});
       const there = all.filter(([, value]) => value);
       const figures = Object.fromEntries(there);
-      if (figures.series) figures.series = figures.series.replaceAll(" ", ""); // blanks are from cuts
+      if (figures.series) figures.series = figures.series.replaceAll(" ", ""); // cuts add blanks
       found.push({ form, figures, open: there.length < all.length, start: hit.index });
       break;
     }
@@ -197,7 +197,7 @@ export const joined = (text) => {
   if (!plain.trimStart().startsWith("data:")) return plain;
   const ends = (line) => line !== undefined && line.includes('"timings"') && ENDS.test(line);
   const lines = plain.split("\n").filter((line) => line.trim());
-  // A chunk after a chunk with times repeats the times.
+  // The chunk after the chunk with the times repeats the times.
   const chunks = lines.filter((line, number) => ends(line) && !ends(lines[number - 1]));
   return chunks.map((line) => line.trim().slice("data:".length)).join("\n");
 };

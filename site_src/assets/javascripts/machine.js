@@ -1,5 +1,6 @@
 // The form "my card, my model" and its answer on the page. The question is kept in the address.
-// The data for answers are loaded with the first touch, or at once if the address has a question.
+// The data for answers are loaded with the first touch, or immediately if the address has a
+// question.
 import { remember, restore } from "./dom.js";
 
 const FIELDS = ["card", "model", "for"];

@@ -6,7 +6,7 @@ const WITHOUT_WORD = 3;
 const OTHER_MEMORY = 4;
 const PROCESSOR = 1; // for equal names, the graphics unit precedes the cores
 const BILLION = 1e9;
-const SHORTEST_WORD = 3; // "x" alone names nothing
+const SHORTEST_WORD = 3; // "x" alone names no device
 const LIKELY_MEMORY = [2, 512]; // a number alone in the field for a card
 
 const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -416,7 +416,7 @@ export const terms = (rules, text) => {
   ];
 };
 
-// A text as its words, in which terms are looked up.
+// The words of a text, in which terms are looked up.
 export const spread = (rules, text) => {
   const { memory, size, words } = parse(rules, text);
   return { memory, size, text: ` ${words.join(" ")} ${plain(text).replace(/\s+/g, " ")} ` };
