@@ -44,8 +44,8 @@ class Report(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
     """Figures of one person, or of several in a pooled cell, for one machine and model.
 
     `card` is a key of `schemas/devices.json`, or a processor if `on_cpu`. `doubts` are reasons why
-    a report alone cannot justify a *Yes*: no card, a guess, a projection, before 2025, by the
-    authors of the method.
+    a report alone cannot justify a *Yes*: it names no card, it is a guess or a projection, it is
+    from before 2025, or the method's authors wrote it.
     """
 
     tier: Tier

@@ -98,7 +98,7 @@ def rig_of(computer: Computer) -> Rig:
 
 
 def reports_here(reports: Iterable[Report], rig: Rig) -> Sequence[Report]:
-    """The reports about this kind of machine; only reports of its usual backend, if any exist."""
+    """The reports about a machine; only reports of its usual backend, if any exist."""
     own = [report for report in reports if rig.has(report)]
     usual = {"nvidia": ("cuda",), "cpu": ("cpu",)}.get(rig.sort, ())
     return [report for report in own if report.backend in usual] or own

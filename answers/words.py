@@ -239,14 +239,14 @@ def _instead(found: Answer) -> str | None:
 
 
 def coverage_of(judged: PlanOption | None) -> Coverage | None:
-    """The coverage of such intervals; `None` if the answer is a figure that people measured."""
+    """The coverage of intervals of this kind; `None` if people measured the answer's figure."""
     if judged is None or judged.figures is not None or judged.predicted is None:
         return None
     return judged.predicted.coverage
 
 
 def _accuracy(found: Answer) -> str:
-    """The accuracy of such answers, as tested against measurements."""
+    """The accuracy of answers of this kind, as tested against measurements."""
     coverage = coverage_of(found.judged)
     if coverage is not None and found.asked.fits:
         return (

@@ -1,4 +1,4 @@
-"""Compare the shares of invalid answers of two arms: answers of another form than requested."""
+"""Compare two arms' shares of invalid answers, which fail their prompt's check or loop."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

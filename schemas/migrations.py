@@ -24,7 +24,7 @@ def own_schema(document: Json) -> str:
 
 
 def migrated(document: Json, *, is_valid: bool = False) -> Json | tuple[Finding, ...]:
-    """The document in today's format, or its faults in its own version. Never raises.
+    """The document in today's format, or its faults under its stated version. Never raises.
 
     The document is checked against its own version, so that a message names the fields that it may
     have; a document that `is_valid` is not checked again. A document of no older version is

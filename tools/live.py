@@ -94,7 +94,7 @@ def settings(answers: Answers) -> Iterator[tuple[str, bool, str]]:
 
 
 def labels(answers: Answers, declared: list[dict[str, str]]) -> Iterator[tuple[str, bool, str]]:
-    """Yield the same for each label that workflows and forms use."""
+    """Yield the name, state and command of each label that workflows and forms use."""
     there = _names(answers, "labels")
     for label in declared:
         name, colour, words = label["name"], label["color"], label["description"]

@@ -26,7 +26,7 @@ from rich.style import Style
 from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
 
-# A terminal escape code, a line break, or text without either.
+# A terminal escape code, a line break, or text without both.
 CODES = re.compile(r"\x1b\[\??(?P<count>[0-9;]*)(?P<order>[A-Za-z])|[\r\n]|[^\x1b\r\n]+")
 PATH = re.compile(r"(?<![\w.~:/-])/(?:[\w.+-]+/)+(?=[\w.+-])")
 COLUMNS, FASTER, PAUSE_S = 100, 12, 0.4

@@ -14,7 +14,7 @@ from estimates.roofline import bytes_per_token
 from estimates.trial_times import ms_per_token
 from schemas.submission import Submission
 
-# A device with its backend, and a target (or any target).
+# A device with its backend, and a target; no target means any.
 Place: TypeAlias = tuple[str, str, tuple[str, str] | None]
 _MAD_TO_SIGMA = 1.4826
 _LEAST_SPREAD = 0.05
