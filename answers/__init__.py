@@ -1,1 +1,1 @@
-"""The arithmetic of the planner: memory by buffer, placement on devices, and speed."""
+"""The arithmetic of the planner: memory per buffer, placement on devices, and speed."""

@@ -14,7 +14,7 @@ from schemas.vocabulary import say
 
 _MIXTURES = ("qwen3.5-35b-a3b", "gpt-oss-20b", "qwen3-30b-a3b")
 _MIXTURE_QUANTISATION = "Q4_K_M"
-# Dense models of at least this size can be replaced by a mixture.
+# Only dense models of at least this size get a mixture of experts as an alternative.
 _LARGE_MODEL_BYTES = 6e9
 _MUCH_SMALLER = 0.5
 _LARGER = ("Q8_0", "Q6_K", "Q5_K_M")
@@ -29,7 +29,7 @@ def list_alternatives(
     *,
     ways: Iterable[PlanOption] = (),
 ) -> tuple[PlanOption, ...]:
-    """All alternatives and other `ways` to draft: those that fit come first, then by speed."""
+    """All alternatives and the other `ways` to draft: fitting options come first, fastest first."""
     layers, before = alone.found.placement.layers, asked.found.placement.layers
     whole = alone.case.target.placed_layers
     more = f", {layers} of {whole} layers on the devices instead of {before}"
@@ -49,7 +49,7 @@ def list_alternatives(
 
 
 def _other_places(asked: PlanOption) -> Iterator[tuple[str, LoadPlan, Speculation]]:
-    """The asked plan with its draft in main memory, and with a single slot."""
+    """The requested plan with its draft model in main memory, and with a single slot."""
     case, speculation = asked.case, asked.speculation
     if speculation is None:
         return
@@ -66,7 +66,7 @@ def _other_cache(asked: PlanOption) -> Iterator[tuple[str, LoadPlan, Speculation
     if setting.kv_k != "f16" or not any(layer.k_width for layer in asked.case.target.layers):
         return
     if not setting.flash_attention:
-        return  # llama.cpp quantises no value cache without it
+        return  # llama.cpp needs it to quantise the value cache
     case = replace(asked.case, setting=replace(setting, kv_k="q8_0", kv_v="q8_0"))
     prefix = "" if asked.speculation is None else f"{asked.changes}, with the "
     yield f"{prefix}KV cache in q8_0", case, asked.speculation
@@ -82,7 +82,7 @@ def _longer_context(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
 
 
 def _other_weights(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
-    """The largest other quantisation that fits with as many layers on the devices."""
+    """The largest other quantisation that keeps as many layers on the devices."""
     facts = alone.case.target
     shape = shape_of(facts.name)
     if shape is None:
@@ -121,7 +121,7 @@ def _mixtures(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
 def _other_target(
     alone: PlanOption, changes: str, facts: ModelFacts, file: str, setup: Setup
 ) -> PlanOption:
-    """Another model in place of the target, without a draft."""
+    """The option of another target model, without a draft."""
     case = replace(alone.case, target=facts)
     target = PlannedModel(facts=facts, path=None, server_name=f"{file}.gguf")
     return replace(_option(alone, changes, case, None, alone.tps, setup), target=target)
@@ -135,7 +135,7 @@ def _option(
     base: SpeedEstimate,
     setup: Setup,
 ) -> PlanOption:
-    """The option for this case and speculation, placed and estimated again."""
+    """The option with this case and speculation, with placement and estimate computed again."""
     found = fit(case)
     gain = predicted(setup, case, found, speculation, base).gain if speculation else None
     return replace(

@@ -1,8 +1,8 @@
 """Answer one question: whether to switch speculation on, what it gains, and why.
 
-The evidence, best first: measured or imported results of this card and model, published ones,
-predictions. A figure replaces the prediction of its method. A method with which more people lost
-than gained is not recommended there.
+The evidence, best first: measured or imported results of this card and model, then published ones,
+then predictions. A reported figure replaces the prediction for its method. If more people lost than
+gained with a method, it is not recommended there.
 """
 
 import math
@@ -32,16 +32,17 @@ from answers.verdicts import Verdict, helps, promise, verdict_of
 from estimates.engine_commands import ServeLine
 
 _ABOUT_AS_FAST = 0.97
-_CURVE_REACH = 1.1  # a step without context and sampling is slightly faster
+_CURVE_REACH = 1.1  # a step timed without context and sampling is slightly faster than a real one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A model on a machine, and the task if one is given; `model` is its key in the evidence.
+    """A model on a machine, and the task if there is one; `model` is the model's evidence key.
 
-    `reports` are about the model on any machine. `ways` are the ways to draft for it, `named` the
-    one that was asked for, if any; `alone` asks for no draft. `layers` and `cpu_experts` are the
-    placement asked for. `curve` is the measured cost of wider steps of this model on this machine.
+    `reports` are about the model on any machine. `ways` are the ways to draft for it, and `named`
+    is the way that was requested, if any; `alone` requests no draft. `layers` and `cpu_experts` are
+    the requested placement. `curve` is the measured cost of wider steps of this model on this
+    machine.
     """
 
     name: str
@@ -62,7 +63,7 @@ class Question:
 
     @property
     def load(self) -> LoadPlan:
-        """The target alone on the machine."""
+        """The target alone on the machine, without speculation."""
         return LoadPlan(
             target=self.target.facts,
             setting=self.setting,
@@ -76,8 +77,9 @@ class Question:
 class Answer:
     """The answer; `alone` is the target without speculation in the same memory.
 
-    `asked` is the recommended option, or the one that was named. The verdict is about `judged`, the
-    most promising way; `options` are all ways, `figures` the results of people with them there.
+    `asked` is the recommended option, or the one that the question named. The verdict is about
+    `judged`, the most promising way. `options` are all ways; `figures` are people's results with
+    these ways on this machine.
     """
 
     question: Question
@@ -101,7 +103,7 @@ class Answer:
 
     @property
     def best(self) -> PlanOption:
-        """The fastest option with the target's file; the asked one if that is about as fast."""
+        """The fastest option with the target's file; `asked` if it is about as fast."""
         if self.question.named is None and not self.question.alone and self.asked.fits:
             return self.asked
         target = self.asked.case.target
@@ -129,8 +131,8 @@ def answer(
 ) -> Answer:
     """Answer a question from the evidence and the formulas.
 
-    A caller may pass the placements (`placed`): machines with equal memory share them. Without
-    `details` no alternatives are planned.
+    Callers can pass placements (`placed`), because machines with equal memory share them. Without
+    `details`, no alternatives are planned.
     """
     rig = rig_of(question.computer)
     speed = speed_of(question.computer, rig)
@@ -180,7 +182,7 @@ def _options(
     placed: Placements,
     figures: Iterable[Found],
 ) -> Sequence[PlanOption]:
-    """Every way to draft; figures of its method replace its prediction."""
+    """Every way to draft; people's figures for a method replace its prediction."""
     by_method = {each.method: each for each in figures}
     ways = (
         option(way, alone, setup, placed.of(way), by_method.get(way.method))
@@ -207,8 +209,8 @@ def notes_of(found: Answer) -> tuple[str, ...]:
 def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
     """Figures that people measured with this model on this machine, by method.
 
-    Unless the `whole` model is on the card, figures of other quantisations are ignored, because the
-    layers off the card decide the speed.
+    Unless the `whole` model is on the card, figures of other quantisations are ignored: the layers
+    off the card then decide the speed.
     """
     here = reports_here(question.reports, rig_of(question.computer))
     if not whole:
@@ -217,11 +219,11 @@ def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
 
 
 def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[PlanOption]:
-    """Correct predictions by the error that measurements on this card with this model show.
+    """Correct predictions by the error found in measurements of this model on this card.
 
-    The error is mostly that of the cost of wider steps, which all methods share. One person's error
-    counts by half, that of several by more. Text methods hardly pay that cost, and a measured curve
-    needs no correction.
+    Most of the error is in the cost of wider steps, which all methods share. One person's error
+    counts by half, the error of several people by more. Text methods hardly pay this cost, and a
+    measured curve needs no correction.
     """
     known = [
         each
@@ -255,9 +257,9 @@ def _longest_context(placed: Placements, choice: PlanOption) -> int | None:
 def _measured_rate(
     question: Question, figures: Iterable[Found], predicted: SpeedEstimate
 ) -> SpeedEstimate:
-    """The plain speed that people measured in this quantisation; without any, the predicted one.
+    """The plain speed that people measured in this quantisation, else the predicted plain speed.
 
-    A curve takes precedence: its step of one token was measured on this very machine.
+    A curve takes precedence, because its one-token step was measured on this very machine.
     """
     if question.curve is not None and question.curve.is_of(predicted.estimate):
         low, high = predicted.estimate / _CURVE_REACH, predicted.estimate * _CURVE_REACH
@@ -276,7 +278,7 @@ def _measured_rate(
 
 
 def _fixed(question: Question) -> LayerPlacement | None:
-    """The placement that was asked for; `None` without one."""
+    """The requested placement; `None` if the question names none."""
     if question.layers is None and question.cpu_experts is None:
         return None
     load = question.load

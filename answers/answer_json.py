@@ -12,7 +12,7 @@ _NO_LIMIT_MIB = 1e8
 
 
 def as_json(answer: Answer) -> Json:
-    """The answer for machines; its keys are fixed."""
+    """The part of the answer for programs; its keys are fixed."""
     found, command = answer.asked.found, answer.command
     devices: list[Json] = [
         _place(memory.name, memory.free_mib, buffers)
@@ -21,7 +21,7 @@ def as_json(answer: Answer) -> Json:
     host = answer.asked.case.host
     best = answer.best.speculation
     notes = (command.note,) if command and command.note else ()
-    recommended: Json = None  # where nothing helps
+    recommended: Json = None  # `None` if no way of drafting helps
     if best is not None and RANKS[verdict_of(answer.best)[0]] >= RANKS["Try it"]:
         draft = answer.best.draft_name or None
         recommended = {"method": best.method, "depth": best.depth, "draft": draft}
@@ -61,7 +61,7 @@ def _estimate(value: SpeedEstimate) -> Json:
 
 
 def _accuracy(answer: Answer) -> Json:
-    """The share of results that such intervals held, for people whom the fit had not seen."""
+    """The share of results inside such intervals, for people whom the fit had not seen."""
     found, judged = coverage_of(answer.judged), answer.judged
     if found is None or judged is None or judged.predicted is None:
         return None
@@ -77,7 +77,8 @@ def _accuracy(answer: Answer) -> Json:
 def _curve(answer: Answer) -> Json:
     """The measured curve, and whether the speedup is computed from it; `None` without a curve.
 
-    If the speedup is a figure of people, `best` is the curve's own best depth and speedup.
+    If the speedup is a figure that people measured, `best` is the best depth and speedup by the
+    curve.
     """
     judged, curve = answer.judged, answer.question.curve
     if curve is None:

@@ -1,4 +1,4 @@
-"""Models by name without a file: their facts from the tables, and the ways to draft for them."""
+"""Look up models by name, without a file: their facts from the tables, and the ways to draft."""
 
 import math
 import re
@@ -31,14 +31,14 @@ from schemas.vocabulary import METHODS, say
 _MB = 1_000_000
 _BY_SHAPE = "{name} is planned from its published shape"
 _WITHIN = "; weights to within {error}; name a file or owner/repo:quant for exact sizes"
-# A draft has the target's vocabulary, so it is of its family, and much smaller.
+# A draft model shares the target's vocabulary, so it is of the same family and much smaller.
 _MUCH_SMALLER = 6
 _USUAL_DRAFT_SHARE = 12
 _FAMILY = re.compile(r"(?P<family>.+?)-(?P<size>\d[\d.]*[bm](?:-.*)?)$")
 
 
 def model_by_name(preset: Preset) -> PlannedModel | None:
-    """The model of a preset, with facts from the table of shapes; `None` if it is not there."""
+    """The model of a preset, with facts from the table of shapes; `None` if the table lacks it."""
     facts = (head_facts if preset.head else preset_facts)(preset)
     if facts is None:
         return None
@@ -49,7 +49,7 @@ def model_by_name(preset: Preset) -> PlannedModel | None:
 
 @cache
 def model_named(name: str) -> PlannedModel | None:
-    """A model by its name: from the tables, else by the size in the name; `None` without either."""
+    """A model by its name: from the tables, else from the size in the name; `None` if both fail."""
     preset = preset_named(name)
     if preset is not None:
         return model_by_name(preset)
@@ -64,7 +64,7 @@ def model_named(name: str) -> PlannedModel | None:
 
 
 def _basis(facts: ModelFacts) -> Iterator[str]:
-    """The assumptions behind the sizes of a model that is known by name only."""
+    """The assumptions behind the sizes of a model of which only the name is known."""
     if facts.weights_error:
         basis = estimate_note(facts.name) or _BY_SHAPE.format(name=facts.name)
         yield basis + _WITHIN.format(error=say.percent(facts.weights_error))
@@ -83,10 +83,10 @@ def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | 
 
 
 def head_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
-    """Approximate facts of a head in a separate file, whose size must be known.
+    """Approximate facts of a prediction head in a separate file of known size.
 
-    Its configuration is unknown, so its layers are assumed to be like its target's, and their
-    number follows from its bytes. It uses its target's embedding and output matrices.
+    The head's configuration is unknown. Its layers are assumed to be like the target's, and their
+    number follows from the file's bytes. The head uses the target's embedding and output matrices.
     """
     target = next((presets()[each.target] for each in pairs() if each.draft == preset.name), None)
     shape = shape_of(target.model) if target is not None else None
@@ -109,7 +109,7 @@ def ways_of(
     depth: int | None = None,
     acceptance: float | None = None,
 ) -> tuple[Way, ...]:
-    """Every draft source for a target, once per method and draft model.
+    """All draft sources for a target, each method and draft model once.
 
     `find` returns a draft model by its name. A `depth` or an `acceptance` applies to all ways
     except text methods.
@@ -140,7 +140,7 @@ def way_by(
     draft: PlannedModel | None = None,
     called: str = "",
 ) -> Way:
-    """A way to draft with this method; `called` is the name of the draft in a command."""
+    """A way to draft with this method; `called` is the draft's name in a command."""
     source = source_of(method)
     if source == "own-head" and draft is not None:
         source = "other-head"  # the target's head, in its own file
@@ -156,7 +156,7 @@ def way_by(
 
 
 def usual_draft(name: str, target: PlannedModel) -> Preset | None:
-    """The draft that people use with a target; else the relative of about a billion weights."""
+    """The draft that people use with a target; else a model of its family with about 1B weights."""
     known = default_draft(name)
     shape = shape_of(target.facts.name)
     return known if known is not None or shape is None else _small_relative(shape)
@@ -181,7 +181,7 @@ def family_of(name: str) -> str:
 
 
 def assumed_drafter(method: str, target: PlannedModel) -> PlannedModel:
-    """A head, or a draft model, of typical size for a target without a listed file."""
+    """A head or draft model of typical size, for a target that has no listed file."""
     facts, head = target.facts, source_of(method) != "model"
     dense = replace(facts.layers[-1], expert_bytes=0.0, state_bytes=0)
     count = 1 if head else max(1, len(facts.layers) // _USUAL_DRAFT_SHARE)
@@ -203,9 +203,9 @@ def assumed_drafter(method: str, target: PlannedModel) -> PlannedModel:
 def _drafts(
     name: str, target: PlannedModel, find: Callable[[str], PlannedModel | None]
 ) -> Iterator[Way]:
-    """The draft that people use with a target, and its heads in separate files.
+    """The draft that people use with a target, and the target's heads in separate files.
 
-    A mixture gets no second model as a draft: 43 of 44 public results of that are losses.
+    A mixture gets no second model as a draft: of 44 public results with one, 43 are losses.
     """
     usual = None if target.facts.mixture else usual_draft(name, target)
     for draft in (usual, *_heads_of(name)):
@@ -216,14 +216,14 @@ def _drafts(
 
 
 def listed_drafter(method: str, name: str, target: PlannedModel) -> Preset | None:
-    """The listed file that drafts for a target with a method; `None` if none is listed."""
+    """The listed file that drafts for a target with a method; `None` if no file is listed."""
     if source_of(method) == "model":
         return usual_draft(name, target)
     return next((each for each in _heads_of(name) if each.head == method), None)
 
 
 def may_have_head(target: PlannedModel) -> bool:
-    """Whether the model or a relative has a prediction head, in its own file or in another."""
+    """Whether the model or a relative has a prediction head, in the same file or a separate one."""
     name = target.facts.name
     shape = shape_named(name)
     relatives = (each for each in presets().values() if each.head == HEAD)
@@ -248,11 +248,11 @@ def _measured(
     found: Iterable[Found],
     find: Callable[[str], PlannedModel | None],
 ) -> Iterator[Way]:
-    """The ways to draft that people measured there, with the drafts that they named."""
+    """The ways to draft that people measured in this setup, with the drafts that they named."""
     for each in found:
         entry = METHODS[each.method]
         if not entry.runners or not entry.drafts or entry.instrument:
-            continue  # no runner can switch it on
+            continue  # no runner supports the method
         if entry.draft == "none" or (
             entry.draft == "built-in" and target.facts.draft_layers and not each.draft
         ):
@@ -260,7 +260,7 @@ def _measured(
         elif (preset := preset_named(each.draft or "")) and (model := find(preset.name)):
             yield way_by(each.method, name, target, model, preset.name)
         elif source_of(each.method) != "model" and not listed_drafter(each.method, name, target):
-            # No list has its file: the answer shows the figure without a command.
+            # No list has the draft's file, so the answer shows the figure without a command.
             yield way_by(each.method, name, target, assumed_drafter(each.method, target))
 
 

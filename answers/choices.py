@@ -14,14 +14,15 @@ from answers.rounds import DraftSource, Speculation, YieldCurve
 from answers.speed import MachineSpeed, SpeedEstimate, plain
 from estimates.engine_commands import LLAMA_CPP, ServeLine, serve_nearest
 
-DEPTHS = range(1, 9)  # the depth of a draft by a model or a head
+DEPTHS = range(1, 9)  # the draft depth of a draft model or a head
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedModel:
     """A model's facts, its file if it is on this disk, and its name in a command line.
 
-    That name is a file, or `-hf owner/repo:quant` for a model that the server downloads.
+    The name in the command line is a file, or `-hf owner/repo:quant` for a model that the server
+    downloads.
     """
 
     facts: ModelFacts
@@ -31,15 +32,16 @@ class PlannedModel:
 
     @property
     def is_here(self) -> bool:
-        """Whether a server can load it by its name, from this disk or from the hub."""
+        """Whether a server can load the model by its name, from this disk or from the hub."""
         return self.path is not None or self.server_name.startswith("-hf ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """One way to draft: the source, its method, the draft's model if it has one, and the depths.
+    """One way to draft: the source, its method, the draft model if there is one, and the depths.
 
-    `name` is the draft's name in a command. `curves` are the target's published yields by method.
+    `name` is the draft's name in a command. `curves` are the yields published for the target, by
+    method.
     """
 
     source: DraftSource
@@ -53,7 +55,7 @@ class Way:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The identity of a way: the method and the draft."""
+        """The identity of a way to draft: its method and its draft."""
         return self.method, self.name
 
     @property
@@ -66,14 +68,14 @@ class Way:
         return f"the draft {self.name}" if self.name else self.method
 
     def loads(self, alone: LoadPlan, depths: Iterable[int]) -> Mapping[int, LoadPlan]:
-        """The models to load for this way, at each depth."""
+        """The models to load for this way of drafting, at each depth."""
         load = alone.without_speculation()
         if self.draft is not None:
             draft = Draft(facts=self.draft.facts, on_host=self.draft_on_host)
             load = replace(load, draft=draft)
         if self.source == "own-head":
             load = replace(load, uses_head=True)
-        # llama.cpp keeps states to undo rejected tokens of heads.
+        # llama.cpp keeps copies of the recurrent state, to undo rejected tokens of heads.
         if not (alone.target.recurrent and self.source in ("own-head", "other-head")):
             return dict.fromkeys(depths, load)
         return {
@@ -82,7 +84,7 @@ class Way:
         }
 
     def load(self, alone: LoadPlan, depth: int) -> LoadPlan:
-        """The models to load for this way at one depth."""
+        """The models to load for this way of drafting at one depth."""
         return self.loads(alone, (depth,))[depth]
 
     def speculation(self, depth: int) -> Speculation:
@@ -97,7 +99,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOption:
-    """A way to use the memory: the models loaded, their placement and their speed."""
+    """An option for the memory: the models loaded, their placement and their speed."""
 
     changes: str
     case: LoadPlan
@@ -109,24 +111,24 @@ class PlanOption:
     way: Way | None = None
     gain: SpeedEstimate | None = None
     predicted: Prediction | None = None
-    figures: Found | None = None  # what people measured with this way there
+    figures: Found | None = None  # what people measured with this way of drafting on such a machine
     by_curve: tuple[int, SpeedEstimate] | None = (
-        None  # for comparison: the best depth by a curve, and its speedup
+        None  # for comparison: the best depth and its speedup by a measured curve
     )
 
     @property
     def is_here(self) -> bool:
-        """Whether the command names files that are on this disk or on the hub."""
+        """Whether the command names only files that are on this disk or on the hub."""
         return all(each.is_here for each in (self.target, self.draft) if each is not None)
 
     @property
     def command(self) -> ServeLine | None:
-        """The llama-server line that loads it; `None` if no server can load its files by name."""
+        """The llama-server line that loads the option; `None` if a file has no loadable name."""
         return self.line if self.is_here else None
 
     @property
     def line(self) -> ServeLine | None:
-        """The llama-server line that loads it, wherever its files are."""
+        """The llama-server line that loads the option, wherever its files are."""
         extra = load_words(self.case.setting, self.found.placement)
         if self.draft is not None:
             extra += ["-ngld", str(self.case.draft_layers)]
@@ -140,7 +142,7 @@ class PlanOption:
 
     @property
     def draft_name(self) -> str:
-        """The name of the draft in a command."""
+        """The name of the draft model in a command line."""
         return self.way.name if self.way else ""
 
     @property
@@ -151,8 +153,8 @@ class PlanOption:
 class Placements:
     """Placements and longest contexts of a target, alone and with each way to draft.
 
-    They are cached, because machines with equal memory need the same ones. `fixed` is the placement
-    that was asked for.
+    The results are cached, because machines with equal memory share them. `fixed` is the requested
+    placement.
     """
 
     def __init__(self, load: LoadPlan, fixed: LayerPlacement | None = None) -> None:
@@ -174,7 +176,7 @@ class Placements:
         return self._ways[key]
 
     def longest_context(self, way: Way | None, depth: int, placement: LayerPlacement) -> int | None:
-        """The longest context in tokens with this placement; `None` if even the shortest fails."""
+        """The longest context in tokens with this placement; `None` if no context fits."""
         key = (way and (way.method, way.name), depth, placement)
         if key not in self._contexts:
             load = way.load(self._load, depth) if way else self._load
@@ -191,7 +193,7 @@ class Placements:
         for depth, shallower in loads.items():
             if shallower == load:
                 found[depth] = deepest
-            else:  # what fits as a whole at the greatest depth fits at every depth
+            else:  # a model that fits entirely at the greatest depth fits at every depth
                 alike = self._fixed or whole
                 found[depth] = project(shallower, placement) if alike else fit(shallower)
         return found
@@ -220,16 +222,16 @@ def option(
     placed: Mapping[int, Projection],
     figures: Found | None = None,
 ) -> PlanOption:
-    """The option for a way, at the measured depth or, without one, at the depth estimated fastest.
+    """The option for a way, at its measured depth, else at the depth with the fastest estimate.
 
-    It also has the prediction that a figure replaces. Depths beyond a measured curve are not
-    compared with those that it covers.
+    The option also holds the prediction that a figure replaces. Depths beyond a measured curve are
+    not compared with depths that the curve covers.
     """
     depths = tuple(filter(setup.curve_for, way.depths)) or way.depths
     if figures is not None:
         measured = figures.depth or default_depth(way.method)
         if figures.depth is not None and measured not in depths:
-            figures = None  # another depth was asked for: nobody measured it
+            figures = None  # another depth was requested, which nobody measured
         elif measured in depths:
             depths = (measured,)
     loads = way.loads(alone.case, depths)
@@ -263,7 +265,7 @@ def option(
 def _by_curve(
     way: Way, alone: PlanOption, setup: Setup, placed: Mapping[int, Projection]
 ) -> tuple[int, SpeedEstimate] | None:
-    """The best depth by the measured curve, with its speedup; `None` without a curve."""
+    """The best depth by the measured curve, and its speedup; `None` without a curve."""
     loads = way.loads(alone.case, filter(setup.curve_for, way.depths))
     found = [
         (depth, known.gain)
@@ -275,7 +277,7 @@ def _by_curve(
 
 
 def scaled_gain(choice: PlanOption, alone: PlanOption, factor: float) -> PlanOption:
-    """An option whose predicted speedup and interval are multiplied by a factor."""
+    """A copy of an option with its predicted speedup and interval multiplied by a factor."""
     if choice.gain is None:
         return choice
     gain = replace(

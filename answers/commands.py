@@ -1,4 +1,4 @@
-"""The words of a llama-server line that load a plan, and the methods that it can draft with."""
+"""Build the arguments of a llama-server line for a plan, and list the methods that can draft."""
 
 from answers.model import LayerPlacement, Setting
 from answers.rounds import DraftSource, Speculation
@@ -6,8 +6,8 @@ from estimates.engine_commands import default_method
 from schemas.method import NO_SPECULATION, Method
 from schemas.vocabulary import METHODS
 
-_DEPTH = 8  # for a method that chooses its own depth
-_USUAL_BATCH = 2048  # llama-server's; a larger micro-batch needs a larger batch
+_DEPTH = 8  # the longest draft of a method that chooses its depth itself
+_USUAL_BATCH = 2048  # llama-server's default; a larger micro-batch needs a larger batch
 
 
 def methods_by(source: DraftSource) -> tuple[str, ...]:
@@ -22,7 +22,7 @@ def methods_by(source: DraftSource) -> tuple[str, ...]:
 
 
 def source_of(method: str) -> DraftSource:
-    """The draft source of a method."""
+    """The source from which a method drafts."""
     draft = METHODS[method].draft
     if draft == "built-in":
         return "own-head"
@@ -32,12 +32,12 @@ def source_of(method: str) -> DraftSource:
 
 
 def default_depth(method: str) -> int:
-    """The longest draft of a method if no depth is asked for."""
+    """The longest draft of a method if no depth is requested."""
     return int(METHODS[method].defaults.get("n_max", _DEPTH))
 
 
 def load_words(setting: Setting, placement: LayerPlacement, *, fit: str = "off") -> list[str]:
-    """The words for a placement; they state every value that the plan depends on."""
+    """The arguments for a placement; they state every value that the plan depends on."""
     words = ["-c", str(setting.context), "-np", str(setting.slots), "-ub", str(setting.ubatch)]
     words += ["-b", str(setting.ubatch)] if setting.ubatch > _USUAL_BATCH else []
     words += ["-kvu"] if setting.unified and setting.slots > 1 else []
@@ -51,7 +51,7 @@ def load_words(setting: Setting, placement: LayerPlacement, *, fit: str = "off")
 
 
 def method_of(speculation: Speculation | None) -> Method:
-    """The method with its usual sizes at the depth of the plan."""
+    """The method with its usual sizes, at the depth of the plan."""
     if speculation is None:
         return NO_SPECULATION
     return default_method(speculation.method, speculation.depth)

@@ -1,12 +1,13 @@
 """Derive the cost of wider steps, and the speedup by depth, from a measured curve of step times.
 
-A curve is the time of one step of the target over 1, 2 … tokens. It is a property of card, target
-and build, not of the text, so it needs no draft. With the tokens that a round yields at each depth
+A curve is the time of one step of the target over 1, 2 … tokens. It depends on card, target and
+build but not on the text, so it can be measured without a draft. With the tokens that a round
+yields at each depth
 
     speedup(d) = tokens(d) / (step(d + 1) / step(1) + d * drafting)
 
-where `drafting` is the time of a drafted token in plain steps. The errors of the yield, of the
-drafting and of applying a curve to real rounds are combined as logarithms.
+where `drafting` is the time of a drafted token, in plain steps. The errors of the yield, of the
+drafting time and of applying a curve to real rounds are combined as logarithms.
 """
 
 import math
@@ -18,10 +19,10 @@ from estimates.intervals import deviation
 from estimates.student_t import t_quantile
 from schemas.submission import VerificationProbe
 
-# The error of a curve's speedup against real rounds, as the 90 % half-width of a logarithm: a round
-# also samples, copies and moves on in its context.
+# The error of a curve's speedup against real rounds, as the 90 % half-width of a logarithm. The
+# curve leaves out what a real round also does: sampling, copying and a growing context.
 TRANSFER_ERROR = 0.15
-CURVE_ARMS = 13, 14  # arms with probes in `results/`: those within that error, and all
+CURVE_ARMS = 13, 14  # arms with probes in `results/`: the number within that error, and their total
 _CONTEXT_SHARE = 0.1
 _MS_PER_S = 1000.0
 _UPPER_90 = 0.95  # the quantile at the upper end of a 90 % interval
@@ -38,7 +39,7 @@ class Ranged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """Times of a target's step by its width, and their source in words."""
+    """Times of a target's step by its width, with a description of their source."""
 
     probe: VerificationProbe
     source: str
@@ -54,29 +55,29 @@ class Curve:
         return self.probe.widths[-1] - 1
 
     def is_of(self, plain_tps: float) -> bool:
-        """Whether a plain speed agrees with the curve's one-token step, but for the context."""
+        """Whether a plain speed agrees with the curve's one-token step, apart from the context."""
         return math.isclose(_MS_PER_S / self.step_ms, plain_tps, rel_tol=_CONTEXT_SHARE)
 
     def cost(self, tokens: int) -> float | None:
-        """A step over this many tokens, in steps of one; `None` beyond the widest timed step."""
+        """The cost of a step of this width in one-token steps; `None` beyond the timed widths."""
         wider_ms = step_ms(self.probe, tokens)
         return None if wider_ms is None else wider_ms / self.step_ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedRounds:
-    """The rounds of one prompt: `reached[j - 1]` of them accepted at least j drafted tokens."""
+    """The rounds of one prompt; in `reached[j - 1]` of them, at least j tokens were accepted."""
 
     rounds: int
     reached: tuple[int, ...]
 
 
 def tokens_by_depth(prompts: Sequence[AcceptedRounds]) -> tuple[Ranged, ...]:
-    """Tokens that a round yields at depth 1, 2 …: one plus the accepted ones up to that depth.
+    """Tokens that a round yields at depth 1, 2 …: one, plus the accepted tokens up to that depth.
 
-    All prompts have the same depth. The interval is for other prompts of the same kind: the ratio
-    of sums, linearised (Cochran 1977, 6.4), and never narrower than for as many independent rounds.
-    Raises `ValueError` without a round.
+    All prompts have the same depth. The interval is for other prompts of the same kind. It is the
+    interval of a ratio of sums, linearised (Cochran 1977, 6.4), and at least as wide as for the
+    same number of independent rounds. Raises `ValueError` without a round.
     """
     rounds = sum(prompt.rounds for prompt in prompts)
     if not rounds:
@@ -108,10 +109,10 @@ def _tokens(prompts: Sequence[AcceptedRounds], rounds: int, depth: int) -> Range
 
 
 def speedup(tokens: Ranged, verify: float, depth: int, drafting: Ranged) -> Ranged:
-    """The speedup of a depth with 90 % bounds: tokens of a round over its cost in plain steps.
+    """The speedup at a depth with 90 % bounds: tokens of a round over its cost in plain steps.
 
-    `verify` is the curve's cost of a step over the draft plus one token, `drafting` the time of a
-    drafted token in plain steps of the target (0 for text methods).
+    `verify` is the curve's cost of a step over the draft plus one token. `drafting` is the time of
+    a drafted token in plain steps of the target (0 for text methods).
     """
     cost = verify + depth * drafting.estimate
     estimate = tokens.estimate / cost

@@ -1,7 +1,7 @@
 """List the effects whose sum is the fitted speedup of a setting, as a logarithm.
 
-An effect is a name with its levels and a value; the fit gives it a coefficient. The last levels of
-a name say what is special: `method|mtp|mixture` is the extra gain of mixtures with such heads.
+An effect has a name with levels and a value; the fit gives it a coefficient. The last levels of a
+name narrow it down: `method|mtp|mixture` is the extra gain of mixtures with an MTP head.
 """
 
 import math
@@ -14,13 +14,13 @@ from answers.kin import Rig
 
 Effects = Mapping[str, float]
 
-# Methods that draft alike; all others draft from the text.
+# Methods that draft alike; all other methods draft from the text.
 _CLASSES: Mapping[str, str] = {
     "mtp": "mtp", "draft-model": "model", "pard": "model", "dflash": "dflash",
     "dflash2": "dflash", "dspark": "dspark", "eagle3": "eagle3", "other": "other",
 }  # fmt: skip
 TEXT = "text"
-# Engines that differ in how they verify, by what their names contain; the first that fits counts.
+# Engines that verify differently, by a part of their names; the first match counts.
 _ENGINES: Mapping[str, str] = {
     "vllm": "vllm", "sglang": "sglang", "mlx": "mlx", "mtplx": "mlx", "ollama": "ollama",
     "llama": "llama.cpp", "lm studio": "llama.cpp", "transformers": "transformers",
@@ -28,7 +28,7 @@ _ENGINES: Mapping[str, str] = {
 LLAMA_CPP = "llama.cpp"
 # Verification kernels change at certain widths, so the effect of depth is a step function.
 _STEPS = (1, 2, 3, 4, 6, 8, 12)
-# Kinds of cards by their names; the first that fits counts.
+# Kinds of cards by their names; the first match counts.
 _NVIDIA = (
     ("nvidia old", re.compile(r"^(tesla [vpk]|gtx|titan|cmp|quadro|p\d)")),
     ("nvidia shared", re.compile("gb10")),
@@ -48,9 +48,10 @@ _DEEP = 5  # from this depth on, texts differ most
 class Case:
     """A speedup to be predicted: a method at a depth for a model on a machine.
 
-    `plain_tps` is the plain speed by the roofline. `physics` is the logarithm of the speedup over
-    the target in the same placement, by the formulas of `rounds`; `displaced` is that of this
-    placement's plain speed over the best one's. No result enters these three.
+    `plain_tps` is the plain speed by the roofline. `physics` is the logarithm of the speedup by the
+    formulas of `rounds`, against the target alone in the same placement. `displaced` is the
+    logarithm of this placement's plain speed over the best placement's. These three do not depend
+    on any result.
     """
 
     rig: Rig
@@ -62,13 +63,13 @@ class Case:
     plain_tps: float
     physics: float
     displaced: float = 0.0
-    partly: bool = False  # not on the devices as a whole
+    partly: bool = False  # the model is not entirely on the devices
     engine: str = LLAMA_CPP
     task: str = "all"
 
     @property
     def sort(self) -> str:
-        """The draft source: methods that draft alike have one name."""
+        """The draft source; methods that draft alike share one name."""
         return drafting_class(self.method)
 
     @property
@@ -82,13 +83,13 @@ class Case:
 
 
 def drafting_class(method: str) -> str:
-    """The draft source of a method: one name for methods that draft alike."""
+    """The draft source of a method; methods that draft alike share one name."""
     return _CLASSES.get(method, TEXT)
 
 
 @cache
 def machine_kind(rig: Rig, *, unified: bool) -> str:
-    """The kind of machine: Apple by generation, NVIDIA by age and purpose, others by maker."""
+    """The kind of machine: Apple by generation, NVIDIA by age and purpose, all others by maker."""
     if rig.sort not in ("nvidia", "other"):
         return rig.sort
     kinds = _NVIDIA if rig.sort == "nvidia" else _OTHERS
@@ -103,20 +104,20 @@ def engine_kind(name: str) -> str:
 
 
 def effects_of(case: Case) -> Effects:
-    """Every effect on a setting, with its value: 1, or a logarithm for physics and plain speed."""
+    """Every effect on a setting with its value: a logarithm for physics and plain speed, else 1."""
     engine, kind = engine_kind(case.engine), machine_kind(case.rig, unified=case.unified)
     found = dict.fromkeys(
         _usual_names(case.sort, case.shape, kind, engine, case.depth, case.task), 1.0
     )
     found |= dict.fromkeys(_further_names(case), 1.0)
     found["physics"] = case.physics
-    if case.sort != TEXT:  # rounds of text methods are mostly plain steps, fast or slow
+    if case.sort != TEXT:  # in text methods, most rounds are plain steps, be they fast or slow
         found["plain speed"] = math.log(max(case.plain_tps, _LEAST_TPS) / _USUAL_TPS)
     return found
 
 
 def step_of(depth: int) -> str:
-    """The range of depths within which the verifying kernel is assumed to be the same."""
+    """The range of depths for which the same verification kernel is assumed."""
     return str(sum(depth > end for end in _STEPS))
 
 
@@ -124,7 +125,7 @@ def step_of(depth: int) -> str:
 def _usual_names(
     sort: str, shape: str, kind: str, engine: str, depth: int, task: str
 ) -> tuple[str, ...]:
-    """The effects that many models on many machines have in common."""
+    """The effects shared by many models and machines."""
     levels = (
         ("all",),
         ("method", sort),

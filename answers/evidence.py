@@ -1,8 +1,8 @@
 """Measured speedups near a question: on this card with this model, and on similar ones.
 
-`evidence.json` holds every measured, imported and published speedup of one request at a time; the
-pipeline writes it from `results/`, and a test compares both. Each person counts once: figures are
-the median over people of each person's median.
+`evidence.json` holds every speedup that was measured, imported or published with one request at a
+time. The pipeline writes it from `results/`, and a test compares the two. Each person counts once:
+a figure is the median over people, after the median within each person.
 """
 
 import math
@@ -19,7 +19,7 @@ import msgspec
 Tier = Literal["measured", "imported", "published"]
 TIERS: tuple[Tier, ...] = ("measured", "imported", "published")
 ALL_TASKS = "all"
-CONFOUNDED = "confounded"  # more than speculation differs: it counts only if no other report exists
+CONFOUNDED = "confounded"  # more than speculation differs: counts only without any other report
 # The difference between people with the same card, model and method: the standard deviation of the
 # logarithms of their speedups in `results/published`, rounded up.
 BETWEEN_PEOPLE = 0.15
@@ -28,7 +28,7 @@ _BUILD = re.compile(r"b?(\d{3,6})")
 
 
 class Figure(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
-    """A speedup, with its 90 % interval where it was measured, and tokens/s without drafts."""
+    """A speedup, with its 90 % interval if it was measured, and the tokens/s without drafts."""
 
     method: str
     depth: int | None
@@ -43,9 +43,9 @@ class Figure(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
 class Report(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
     """Figures of one person, or of several in a pooled cell, for one machine and model.
 
-    `card` is a key of `schemas/devices.json`, or a processor if `on_cpu`. `doubts` mark a report
-    that cannot alone justify a *Yes*: no card, a guess, a projection, before 2025, by the authors
-    of the method.
+    `card` is a key of `schemas/devices.json`, or a processor if `on_cpu`. `doubts` are reasons why
+    a report alone cannot justify a *Yes*: it names no card, it is a guess or a projection, it is
+    from before 2025, or the method's authors wrote it.
     """
 
     tier: Tier
@@ -68,8 +68,8 @@ class Report(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """The gain of a method: the median over people, with a 90 % interval for one more person.
 
-    `least` and `most` are over people. `lost`: more people lost than gained, and no newer build of
-    the same engine gained. `sure`: at least one figure has no doubts.
+    `least` and `most` are the range over people. `lost`: more people lost than gained, and no newer
+    build of the same engine gained. `sure`: at least one figure has no doubts.
     """
 
     tier: Tier
@@ -94,14 +94,14 @@ Pair: TypeAlias = tuple[Report, Figure]
 
 @cache
 def reports() -> tuple[Report, ...]:
-    """The reports that ship with the program."""
+    """The evidence reports that ship with the program."""
     data = resources.files("answers").joinpath("evidence.json").read_bytes()
     return msgspec.json.decode(data, type=tuple[Report, ...])
 
 
 @cache
 def by_model() -> Mapping[str, Sequence[Report]]:
-    """The reports of each model."""
+    """The reports, grouped by model."""
     found = defaultdict(list)
     for report in reports():
         found[report.model].append(report)
@@ -111,10 +111,10 @@ def by_model() -> Mapping[str, Sequence[Report]]:
 def found_here(
     here: Iterable[Report], task: str | None = None, quantisation: str | None = None
 ) -> tuple[Found, ...]:
-    """The gain of each method in these reports of one card and model, by its best tier.
+    """The gain of each method in these reports on one card and model, by the best tier available.
 
-    Figures of the asked task take precedence over those for all tasks, and figures of the asked
-    quantisation over others.
+    Figures of the requested task take precedence over figures for all tasks, and figures of the
+    requested quantisation over other quantisations.
     """
     by_method = defaultdict(list)
     for report in here:
@@ -136,14 +136,14 @@ def _of_method(pairs: Sequence[Pair], task: str | None, quantisation: str | None
     settings = defaultdict(list)
     for report, figure in known:
         settings[figure.depth, figure.draft].append((report, figure))
-    # The setting that most people tried; among equals the fastest.
+    # The setting that most people tried; the fastest if several are equal.
     best = max(settings.values(), key=lambda each: (_people(each), _over_people(each)))
     lost = _lost(known)
     return _measured(best, lost=lost) if tier != "published" else _published(best, lost=lost)
 
 
 def _measured(pairs: Sequence[Pair], *, lost: bool) -> Found:
-    """The median figure with its interval, or with that for one more person if it has none."""
+    """The median figure with its interval; if it has none, the interval for one more person."""
     middle = median_low(sorted(figure.speedup for _, figure in pairs))
     report, figure = next(pair for pair in pairs if pair[1].speedup == middle)
     low, high = figure.low, figure.high
@@ -162,7 +162,7 @@ def _published(pairs: Sequence[Pair], *, lost: bool) -> Found:
 
 
 def _one_more(people: int) -> float:
-    """The 90 % half-width, as a factor, of the result of one more person."""
+    """The 90 % half-width, as a factor, of the result that one more person would get."""
     return math.exp(_Z90 * BETWEEN_PEOPLE * math.sqrt(1 + 1 / people))
 
 
@@ -214,7 +214,7 @@ def _by_person(pairs: Iterable[Pair]) -> dict[str, float]:
 
 
 def _lost(pairs: Sequence[Pair]) -> bool:
-    """Whether more people lost than gained, each at their best depth."""
+    """Whether more people lost than gained, each judged at their best depth."""
     by_depth = defaultdict(list)
     for pair in pairs:
         by_depth[pair[1].depth].append(pair)
@@ -230,7 +230,7 @@ def _lost(pairs: Sequence[Pair]) -> bool:
 
 
 def _newer(report: Report, than: Report) -> bool:
-    """Whether a report is of a newer build of the same engine, by build number or else by day."""
+    """Whether a report is of a newer build of the same engine, by build number, else by date."""
     if report.engine != than.engine:
         return False
     numbers = [_BUILD.fullmatch(each.build or "") for each in (report, than)]

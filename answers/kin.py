@@ -1,4 +1,4 @@
-"""Choose the figures for a machine: its own, else those of the most similar machines."""
+"""Choose the figures for a machine: its own figures, else figures of the most similar machines."""
 
 import re
 from collections import Counter
@@ -36,14 +36,14 @@ _EFFICIENCY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rig:
-    """A machine as the evidence names it: one card and how many of it, or a processor."""
+    """A machine as the evidence names it: a card and the number of such cards, or a processor."""
 
     card: str
     cards: int = 1
     on_cpu: bool = False
 
     def has(self, report: Report) -> bool:
-        """Whether a report is about such a machine."""
+        """Whether a report is about this machine."""
         if self.on_cpu != report.on_cpu:
             return False
         if self.on_cpu:
@@ -52,7 +52,7 @@ class Rig:
 
     @property
     def sort(self) -> str:
-        """The kind of card: Apple by generation, others by maker, or processors."""
+        """The kind of card: Apple chips by generation, other cards by maker, or processors."""
         return "cpu" if self.on_cpu else _sort_of(self.card)
 
 
@@ -89,7 +89,7 @@ def efficiency_of(card: str) -> float:
 
 @lru_cache(maxsize=1024)
 def rig_of(computer: Computer) -> Rig:
-    """The name of a computer in the evidence."""
+    """The name under which the evidence lists a computer."""
     if not computer.devices:
         return Rig(card=normalised(computer.processor or ""), on_cpu=True)
     called = (memory.name for memory in computer.devices)
@@ -98,7 +98,7 @@ def rig_of(computer: Computer) -> Rig:
 
 
 def reports_here(reports: Iterable[Report], rig: Rig) -> Sequence[Report]:
-    """The reports about such a machine; only reports of its usual backend, if any exist."""
+    """The reports about a machine; only reports of its usual backend, if any exist."""
     own = [report for report in reports if rig.has(report)]
     usual = {"nvidia": ("cuda",), "cpu": ("cpu",)}.get(rig.sort, ())
     return [report for report in own if report.backend in usual] or own
@@ -107,7 +107,7 @@ def reports_here(reports: Iterable[Report], rig: Rig) -> Sequence[Report]:
 def kin_of(reports: Iterable[Report], rig: Rig, task: str | None, method: str) -> Kin | None:
     """The gain of a model with a method on other machines; `None` if nobody tried it.
 
-    Apple's chips are compared only with their own generation, and processors only with processors.
+    Apple's chips are compared only within their generation, and processors only with processors.
     """
     others = [
         report

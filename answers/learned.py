@@ -27,10 +27,10 @@ class SpeedError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedMemoryError:
-    """Errors over held-out logs: caches and states as a share, a whole device in MiB.
+    """Errors over held-out logs: a share for caches and states, MiB for a whole device.
 
-    "fits" allows for an error. In a leave-one-source-out test that allowance was too small for
-    `fits_wrong` logs; `fits_worst` is the largest share of it that any log used.
+    "fits" allows for an error. In a leave-one-source-out test, the allowance was too small for
+    `fits_wrong` logs. `fits_worst` is the largest share of the allowance that any log used.
     """
 
     points: int
@@ -45,7 +45,7 @@ class LoggedMemoryError:
 
     @property
     def words(self) -> str:
-        """The error of planned memory against the logs."""
+        """The error of planned memory against public logs."""
         right = "right for all" if not self.fits_wrong else f"wrong for {self.fits_wrong} of"
         return (
             f"memory of a device: median error {self.total_median_mib:.0f} MiB over "
@@ -65,7 +65,7 @@ class ResultsError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errors:
-    """The planner's own errors: `speed` with a result of the same device, `bare` without one."""
+    """The planner's errors: `speed` with a result of the same device, `bare` without one."""
 
     speed: SpeedError | None
     bare: SpeedError | None
@@ -74,7 +74,7 @@ class Errors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """The whole file: rates by device, published yields, and the errors."""
+    """The whole file: rates by device, published yields, and the planner's errors."""
 
     errors: Errors
     rates: tuple[Rate, ...]

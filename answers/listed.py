@@ -1,4 +1,4 @@
-"""List models and machines that pages answer for, and ask questions about them by name alone."""
+"""List the models and machines that pages cover, and ask questions about them by name alone."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ _PRINTED = {
 class ListedMachine:
     """A machine by the name that pages print, with its description for the terminal.
 
-    `gib` is the memory of its cards, or the single memory of a computer that shares it.
+    `gib` is the memory of its cards, or the computer's single memory if the card shares it.
     """
 
     name: str
@@ -51,7 +51,7 @@ class ListedMachine:
     gib: float | None = None
     kind: Literal["gpu", "memory", "cpu"] = "gpu"
     gb_per_s: float | None = None
-    shares: bool = False  # one memory for card and processor
+    shares: bool = False  # card and processor share one memory
 
 
 def question_by_name(
@@ -64,7 +64,7 @@ def question_by_name(
 ) -> Question | None:
     """The question about a model by its name alone; `None` for a model of unknown shape.
 
-    Newer `reports` by model and `rates` replace those that ship with the program.
+    Newer `reports` by model, and newer `rates`, replace the ones that ship with the program.
     """
     target = catalog.model_named(name)
     if target is None:
@@ -102,7 +102,7 @@ def question_about(
 
 
 def listed_models(reported: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Every model of known size or in `reported`, as its key and the name that `plan` takes."""
+    """Every model of known size or in `reported`: its key, and its name for `plan`."""
     return tuple(sorted(dict(_models(reported)).items()))
 
 
@@ -127,7 +127,7 @@ def listed_machines(processors: Collection[str]) -> Iterator[ListedMachine]:
 
 
 def _cards(key: str) -> Iterator[ListedMachine]:
-    """A card in its usual size, in its other sizes, and several of it."""
+    """A card in its usual size, in its other sizes, and in larger numbers."""
     label, rate = card_label(key), bandwidth_gb_per_s(key)
     usual = devices().memory_gib.get(key) or devices().usual_gib.get(key)
     card = ListedMachine(

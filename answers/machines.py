@@ -28,12 +28,12 @@ _CHANNELS = re.compile(r"(?<!\d)(\d{1,9})\s{0,9}-?channels?", re.IGNORECASE)
 _DEFAULT_CHANNELS = 2
 _BYTES_PER_TRANSFER = 8
 _DEFAULT_RAM_GIB = 32
-RATE_ASSUMED = "the bandwidth of"  # how a note on an assumed rate begins
-# A graphics unit with less listed memory uses a part of main memory.
+RATE_ASSUMED = "the bandwidth of"  # the beginning of a note on an assumed rate
+# A graphics unit with less listed memory than this uses a part of main memory.
 OWN_MEMORY_MIB = 2048
-# Units that always use main memory, whatever their driver lists.
+# Graphics units that always use main memory, even if their driver lists memory.
 _ONE_MEMORY = re.compile(r"gb10|orin|jetson .+|apple .+")
-_ASSUMED_CARD_GIB = 8  # for a card of unknown memory
+_ASSUMED_CARD_GIB = 8  # the size assumed for a card of unknown memory
 _MAC = re.compile(r"\b(?:i?mac|macbook|apple)\b", re.IGNORECASE)
 
 
@@ -51,7 +51,7 @@ class MachineWords:
 
     @property
     def described(self) -> bool:
-        """Whether a machine other than this one is meant."""
+        """Whether the user describes a machine other than the present one."""
         return bool(self.gpus) or self.vram is not None or self.ram is not None
 
 
@@ -64,12 +64,12 @@ class Computer:
     speed: MachineSpeed
     notes: tuple[str, ...] = ()
     processor: str | None = None
-    unified: bool = False  # the device's memory is part of the host's
-    described: bool = False  # described in words, so it is not this machine
+    unified: bool = False  # the device's memory is a part of the host's
+    described: bool = False  # described in words, so it is not the present machine
 
 
 def described_computer(words: MachineWords) -> Computer:
-    """The machine of a description. Raises `QuestionError` for a card of unknown size."""
+    """The machine that a description means. Raises `QuestionError` for a card of unknown size."""
     texts = [name.strip() for name in words.gpus if name.lower() != "none"]
     if words.gpus and not texts and (words.vram, words.free) != (None, None):
         raise QuestionError("--gpu none has no card; leave out --vram and --free, or name the card")
@@ -108,7 +108,7 @@ def computer_of_parts(
     unified: Sequence[str],
     processor: str | None,
 ) -> Computer:
-    """A computer of cards and a main memory; the `unified` ones are a part of that memory."""
+    """A computer made of cards and a main memory; `unified` cards use a part of main memory."""
     if unified:
         cards, host = _sharing(unified[0], host, words)
     rates = [card.bandwidth_gb_per_s for card in cards if card.bandwidth_gb_per_s]
@@ -130,7 +130,7 @@ def computer_of_parts(
 
 
 def shares_memory(name: str, own_mib: int | None = None) -> bool:
-    """Whether a graphics unit uses main memory; by its name if it lists no memory."""
+    """Whether a graphics unit uses main memory; decided by its name if it lists no memory."""
     key = card_key(name)
     if own_mib is not None and not _ONE_MEMORY.fullmatch(key or ""):
         return own_mib < OWN_MEMORY_MIB
@@ -148,12 +148,12 @@ def bandwidth_of(name: str) -> float | None:
 
 
 def without_size(name: str) -> str:
-    """The name of a card without a memory size that was added to it."""
+    """A card's name without the memory size that was added to it."""
     return _SIZE.sub("", name).strip()
 
 
 def card_memory(name: str, mib: float | None, words: MachineWords) -> Memory:
-    """A card with this much memory or, if `None`, with as much as such cards are sold with."""
+    """A card with this much memory; `None` stands for the size that such cards usually have."""
     if mib is None:
         key = card_key(name) or ""
         gib = devices().memory_gib.get(key) or devices().usual_gib.get(key)
@@ -209,7 +209,7 @@ def _cards(text: str, words: MachineWords, notes: list[str]) -> Iterator[Memory]
 
 
 def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written: str) -> Memory:
-    """A card of the table. Its size is the one in the name, else `--vram`, else the usual one."""
+    """A card of the table. Its size is from the name, else from `--vram`, else from the table."""
     label, key = card_label(card.key), card.key
     shares, usual = key in devices().sharing, devices().usual_gib.get(key)
     stated = words.vram if not shares else words.ram or words.vram
@@ -229,7 +229,7 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
 
 
 def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) -> float | None:
-    """The size of the shared memory of a machine whose cards have no memory."""
+    """The size of the shared memory, on a machine whose cards have no memory."""
     if len(cards) > 1:
         notes.append(f"{len(cards)} x {cards[0].name}: planned as one; they do not share memory")
     return size_in(cards[0].name) or words.ram or words.vram

@@ -1,4 +1,4 @@
-"""Write the `run` that measures what an answer is about."""
+"""Write the `run` command that measures the subject of an answer."""
 
 from collections.abc import Iterator
 
@@ -13,10 +13,11 @@ _NO_DRAFT = "none"
 
 
 def measure_words(found: Answer) -> list[str] | None:
-    """The words of the run that measures the setting, after the program's name.
+    """The arguments of the `run` that measures the setting, after the program's name.
 
-    `None` for a name without a file, because no run could fetch it. A run always measures the
-    target alone, too. If no draft is recommended, the run compares it with the most promising way.
+    `None` for a name without a file, because no run could fetch the model. A run always measures
+    the target alone, too. If no draft is recommended, the run compares the target with the most
+    promising way.
     """
     best = found.best
     if best.speculation is None and found.judged is not None and found.judged.fits:
@@ -39,7 +40,7 @@ def _words(found: Answer, measured: PlanOption) -> Iterator[str]:
     if found.question.task:
         yield from ("--tasks", found.question.task)
     options = [*_loaded(measured)]
-    # The first runner that has the method and every option of the engine.
+    # The first runner that supports the method and every option of the engine.
     method = METHODS[drafts.method if drafts else _NO_DRAFT]
     asked = [axis for axis in AXES.values() if f"--{axis.option}" in options]
     runner = next(each for each in method.runners if all(each in axis.runners for axis in asked))
@@ -51,13 +52,13 @@ def _words(found: Answer, measured: PlanOption) -> Iterator[str]:
 
 
 def _name(name: str, source: PlannedModel) -> str:
-    """A model as `run` names it: a preset, a file, or a repository on the hub."""
+    """A model's name for `run`: a preset, a file, or a repository on the hub."""
     preset = preset_named(name)
     return preset.name if preset else source.server_name.removeprefix("-hf ")
 
 
 def _loaded(choice: PlanOption) -> Iterator[str]:
-    """The options that differ from a run's defaults for loading models."""
+    """The options for loading models that differ from a run's defaults."""
     case, placement = choice.case, choice.found.placement
     if case.setting.context != Setting().context:
         yield from ("--context", str(case.setting.context))

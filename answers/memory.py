@@ -1,9 +1,10 @@
-"""Bytes of each buffer of a loaded model, in closed form.
+"""Compute the bytes of each buffer of a loaded model, in closed form.
 
 The KV cache, the recurrent state and the output buffer follow llama.cpp's `llama-kv-cache.cpp`,
-`llama-memory-recurrent.cpp` and `llama-context.cpp`; the compute buffers are the largest set of
-tensors that a micro-batch keeps alive at once, in builds that reserve logits only for tokens whose
-logits are read (`n_outputs_max`). Figures from public logs check them (`bench/plan`).
+`llama-memory-recurrent.cpp` and `llama-context.cpp`. The compute buffers are the largest set of
+tensors that are alive at the same time in a micro-batch. This applies to builds that reserve logits
+only for tokens whose logits are read (`n_outputs_max`). `bench/plan` checks the sizes against
+public logs.
 """
 
 from bisect import bisect_right
@@ -18,10 +19,10 @@ from answers.model import MIB, Buffers, Layer, LayerPlacement, ModelFacts, Setti
 # The buffers of one model on each device and in host memory.
 Placed: TypeAlias = tuple[tuple[Buffers, ...], Buffers]
 _F32 = 4
-RUNTIME_MIB = 140  # memory that CUDA itself takes on a card
+RUNTIME_MIB = 140  # memory that CUDA takes on a card
 _PAD = 256
 _USUAL_MICRO_BATCH = Setting().ubatch
-# Bytes per value: a block's bytes over its values (ggml-common.h).
+# Bytes per value: the bytes of a block over its number of values (ggml-common.h).
 KV_TYPE_BYTES = {
     "f32": 4.0,
     "f16": 2.0,
@@ -43,7 +44,7 @@ _ROWS_SCORED = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightBytes:
-    """Bytes of weights that a step may read; a token uses only a share of a mixture's experts."""
+    """Bytes of weights that a step may read; one token uses only a share of a mixture's experts."""
 
     device_dense: float
     device_experts: float
@@ -53,9 +54,9 @@ class WeightBytes:
 
 @lru_cache(maxsize=4096)
 def weights_of(facts: ModelFacts, placement: LayerPlacement) -> WeightBytes:
-    """The weights that a plain step reads, by memory; without a head's and the embedding's.
+    """The weights that a plain step reads, by memory; heads and the embedding are excluded.
 
-    The output matrix is on a device if any layer is.
+    The output matrix is on a device if any layer is on a device.
     """
     own = len(facts.layers)
     first = min(own, max(0, facts.placed_layers - placement.layers))
@@ -71,7 +72,7 @@ def weights_of(facts: ModelFacts, placement: LayerPlacement) -> WeightBytes:
 
 
 def kv_mib(layers: Sequence[Layer], setting: Setting) -> float:
-    """Keys and values of these layers for the whole context."""
+    """The keys and values of these layers for the whole context."""
     k, v = KV_TYPE_BYTES[setting.kv_k], KV_TYPE_BYTES[setting.kv_v]
     return (
         sum(
@@ -83,7 +84,7 @@ def kv_mib(layers: Sequence[Layer], setting: Setting) -> float:
 
 
 def cells(setting: Setting, window: int | None) -> int:
-    """Tokens that a layer keeps for all sequences; a sliding window keeps fewer."""
+    """The tokens that a layer keeps for all sequences; a sliding window keeps fewer."""
     streams = 1 if setting.unified else setting.slots
     per_stream = _padded(_padded(setting.context) / streams)
     if window is None or setting.whole_window:
@@ -93,7 +94,7 @@ def cells(setting: Setting, window: int | None) -> int:
 
 
 def recurrent_mib(one_bytes: float, setting: Setting) -> float:
-    """MiB of a recurrent state for all sequences, with the copies that undo rejected tokens."""
+    """MiB of the recurrent state of all sequences, with the copies that undo rejected tokens."""
     return one_bytes * setting.slots * (1 + setting.rollback_states) / MIB
 
 
@@ -115,16 +116,17 @@ def device_compute_mib(facts: ModelFacts, setting: Setting, *, prediction: bool 
 
 
 def split_compute_mib(facts: ModelFacts, setting: Setting) -> float:
-    """The growth of a device's compute buffer when some layers stay in host memory.
+    """The growth of a device's compute buffer if some layers stay in host memory.
 
-    One micro-batch of rows crosses over, and wide batches copy the largest matrix of a host layer.
+    One micro-batch of rows is copied between the memories, and wide batches copy the largest matrix
+    of a host layer.
     """
     matrix = sums_of(facts).largest_bytes / 4 / MIB
     return facts.embedding * setting.ubatch * _F32 / MIB + matrix
 
 
 def host_compute_mib(facts: ModelFacts, setting: Setting, *, split: bool) -> float:
-    """The inputs that every step prepares in host memory: masks and embedded tokens."""
+    """The inputs in host memory that every step prepares: masks and embedded tokens."""
     row = facts.embedding * setting.ubatch * _F32 / MIB
     mask_bytes = 2 if setting.flash_attention else _F32
     masks = _mask_cells(facts, setting) * setting.ubatch * mask_bytes / MIB
@@ -146,7 +148,7 @@ def logits_mib(facts: ModelFacts, setting: Setting) -> float:
 
 
 def output_mib(facts: ModelFacts, setting: Setting) -> float:
-    """The buffer that logits are read from, in host memory."""
+    """The buffer in host memory from which logits are read."""
     return setting.slots * facts.vocabulary * _F32 / MIB
 
 
@@ -157,7 +159,7 @@ def place(
     *,
     speculates_with_head: bool = False,
 ) -> Placed:
-    """Buffers on each device and in host memory for a model with this placement."""
+    """The buffers on each device and in host memory for a model with this placement."""
     sizes = _sizes(facts, setting)
     host = Buffers(model=facts.embedding_bytes / MIB, output=sizes.output)
     devices = tuple([Buffers() for _ in placement.share])
@@ -203,7 +205,7 @@ def _add_compute(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sizes:
-    """MiB that depend on the setting: a layer's cache by kind, and the other buffers."""
+    """MiB that depend on the setting: one layer's cache by kind, and the other buffers."""
 
     sums: LayerSums
     caches: tuple[tuple[float, tuple[float, ...]], ...]
@@ -233,7 +235,7 @@ def _sizes(facts: ModelFacts, setting: Setting) -> _Sizes:
 
 
 def _ends(facts: ModelFacts, placement: LayerPlacement) -> list[int]:
-    """The end of each range of layers: main memory's, then each device's."""
+    """The end of each range of layers: main memory's range, then each device's."""
     share, end = placement.share, len(facts.layers) + len(facts.draft_layers)
     first = end + 1 - placement.layers
     start = min(end, max(0, first))

@@ -1,4 +1,4 @@
-"""The facts about a model that decide its memory and speed, and its load settings."""
+"""Define the facts about a model that decide its memory and speed, and its load settings."""
 
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -11,9 +11,9 @@ _STATE = attrgetter("state_bytes")
 class Layer:
     """One layer: the widths of its caches, its state per sequence, and the bytes of its weights.
 
-    `k_width` and `v_width` are llama.cpp's `n_embd_k_gqa` and `n_embd_v_gqa`, 0 where the layer has
-    no attention; `window` is the sliding window in tokens; `state_bytes` one sequence's recurrent
-    state. `expert_bytes` are the weights that `--n-cpu-moe` keeps in host memory.
+    `k_width` and `v_width` are llama.cpp's `n_embd_k_gqa` and `n_embd_v_gqa`, or 0 if the layer has
+    no attention. `window` is the sliding window in tokens. `state_bytes` is the recurrent state of
+    one sequence. `expert_bytes` are the weights that `--n-cpu-moe` keeps in host memory.
     """
 
     k_width: int = 0
@@ -26,18 +26,18 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """A model's shape and weights. `None` is unknown, and so is everything that depends on it.
+    """A model's shape and weights. `None` means unknown, for a fact and for all that depends on it.
 
-    `layers` are the layers that every token passes, `draft_layers` those of a built-in
+    `layers` are the layers that every token passes. `draft_layers` are the layers of a built-in
     multi-token prediction head, which the engine counts too. `tied` models have one matrix for
-    embedding and output, which is loaded twice if the output layer is on a device.
-    `weights_error` is the share by which the weights may be larger, `None` where they are a guess.
+    embedding and output, which is loaded twice if the output layer is on a device. `weights_error`
+    is the share by which the weights may be larger, or `None` if they are a guess.
     """
 
     name: str
     embedding: int
     vocabulary: int
-    # Hashing every layer would take longer than the caches keyed by these facts save.
+    # Hashing every layer would cost more time than the caches keyed by these facts save.
     layers: tuple[Layer, ...] = field(hash=False)
     draft_layers: tuple[Layer, ...] = field(default=(), hash=False)
     feed_forward: int | None = None
@@ -54,7 +54,7 @@ class ModelFacts:
 
     @property
     def all_layers(self) -> tuple[Layer, ...]:
-        """The layers in the order in which they are placed; the prediction head's come last."""
+        """The layers in the order of their placement; the prediction head's layers come last."""
         return self.layers + self.draft_layers
 
     @property
@@ -74,7 +74,7 @@ class ModelFacts:
 
     @property
     def model_bytes(self) -> float:
-        """Bytes of all weights in the file, the token embedding included."""
+        """Bytes of all weights in the file, including the token embedding."""
         layers = sum(layer.weight_bytes + layer.expert_bytes for layer in self.all_layers)
         return layers + self.output_bytes + (0.0 if self.tied else self.embedding_bytes)
 
@@ -91,7 +91,7 @@ class Setting:
     ubatch: int = 512
     flash_attention: bool = True
     whole_window: bool = False
-    rollback_states: int = 0  # copies per sequence to undo rejected tokens
+    rollback_states: int = 0  # copies per sequence that undo rejected tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ class Buffers:
         return mib
 
     def by_kind(self) -> dict[str, float]:
-        """MiB by kind, with the names of the user interface."""
+        """MiB by kind, under the names that the user interface shows."""
         return dict(zip(KINDS, _MIB_BY_KIND(self), strict=True))
 
     def add_draft(self, draft: "Buffers") -> None:
@@ -151,8 +151,8 @@ KIND_LABELS = {
 class LayerPlacement:
     """The placement of a model's layers: the last `layers` are on devices and split between them.
 
-    `layers` counts as llama.cpp does, the output layer included. `cpu_experts` is the number of
-    first layers whose experts stay in host memory. `share` divides the layers between devices.
+    `layers` includes the output layer, as in llama.cpp. `cpu_experts` is the number of first layers
+    whose experts stay in host memory. `share` divides the layers between devices.
     """
 
     layers: int

@@ -1,4 +1,4 @@
-"""Read model names as written: `qwen3.6:27b`, `Qwen3 8B Instruct`, `owner/repo-GGUF:Q4_K_M`."""
+"""Read model names as people write them: `qwen3.6:27b`, `owner/repo-GGUF:Q4_K_M`."""
 
 import re
 from functools import cache
@@ -6,7 +6,7 @@ from functools import cache
 from answers.quantisations import find_quantisation
 from schemas.vocabulary import MODEL_GENERATIONS, MODEL_SLUGS, model_name
 
-# Words that do not change which weights are meant: the usual tuning, the kind of file, the month of
+# Words that do not affect which weights are meant: the usual tuning, the kind of file, the month of
 # a release.
 _SAME_MODEL = re.compile(
     r"instruct|it|chat|hf|gguf|mlx|qat|mtp|unsloth|ud|class|dense|moe|model|exl[23]|imatrix|i1|latest"
@@ -22,10 +22,10 @@ _GENERATION = re.compile(
 
 @cache
 def model_key(label: str) -> str:
-    """One slug for all spellings of a model: `Qwen3.6:27b-instruct` is `qwen3.6-27b`.
+    """One slug for all spellings of a model: `Qwen3.6:27b-instruct` becomes `qwen3.6-27b`.
 
-    The slug omits owner, quantisation, kind of file, month of release and words of the usual
-    tuning. A name that no rule covers is returned as a slug, which may be empty.
+    The slug omits the owner, the quantisation, the kind of file, the month of release and words of
+    the usual tuning. A name that no rule covers is only turned into a slug, which may be empty.
     """
     bare = re.sub(r"\([^)]*\)", " ", label)
     bare = (bare if bare.strip() else label).lower().strip()
@@ -42,7 +42,7 @@ def model_key(label: str) -> str:
 
 @cache
 def unknown_tag(name: str) -> str | None:
-    """The tag after a name's colon, unless it is a size, tuning or quantisation; else `None`."""
+    """The tag after a name's colon; `None` if it is a size, a tuning or a quantisation."""
     tag = name.rpartition(":")[2] if ":" in name else ""
     if find_quantisation(tag):
         return None

@@ -16,7 +16,7 @@ _NEAREST = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedCard:
-    """A card of the table: its name there, how many, and the GiB of each if the text states it."""
+    """A card of the table: its name there, the number of cards, and GiB per card if stated."""
 
     key: str
     count: int = 1
@@ -25,7 +25,7 @@ class NamedCard:
 
 @dataclass(frozen=True, slots=True)
 class NamedMachine:
-    """The machine that a text describes; `unknown` lists parts that name no card of the table."""
+    """The machine that a text describes; `unknown` lists parts that match no card of the table."""
 
     cards: tuple[NamedCard, ...] = ()
     ram_gib: float | None = None
@@ -45,7 +45,7 @@ _FOUND = {
     name: re.compile(re.sub("<(\\w+)>", lambda x: _any_of(_LISTS[x[1]]), pattern), re.VERBOSE)
     for name, pattern in _TABLES["patterns"].items()
 }
-_LONGEST = 200  # the patterns are for names on one line
+_LONGEST = 200  # the patterns match names on a single line
 _SIZE, _COUNT = _FOUND["size"], _FOUND["count"]
 _MEANS = {key.replace("-", " "): means for key, means in SPELLINGS.phrases.items()}
 _PHRASES = re.compile(rf"(?<![a-z0-9])(?:{_any_of(_MEANS)})(?![a-z0-9])".replace(r"\ ", " ?"))
@@ -74,7 +74,7 @@ def cards_of(text: str) -> tuple[NamedCard, ...]:
 
 
 def cards_named(text: str) -> tuple[str, int] | None:
-    """The card that a text names, and its count; `None` for no card or several different ones."""
+    """The card that a text names, and how many; `None` for no card or several different ones."""
     cards = cards_of(text)
     return (cards[0].key, cards[0].count) if len({card.key for card in cards}) == 1 else None
 
@@ -87,14 +87,14 @@ def card_key(label: str) -> str | None:
 
 @cache
 def is_placeholder(name: str) -> bool:
-    """Whether a driver's or bus's name identifies no device, such as `AMD Device 7551`."""
+    """Whether the name from a driver or bus identifies no device, such as `AMD Device 7551`."""
     plain = re.sub(r"\((?:r|tm|c)\)|[®™]", " ", name[:_LONGEST].lower())
     words = re.findall(r"[a-z0-9]+", re.sub(r"\([^)]*\)", " ", plain))
     return bool(_FOUND["placeholder"].fullmatch(plain)) or _NAMELESS.issuperset(words)
 
 
 def card_label(key: str) -> str:
-    """A name of the table in its usual spelling: `rtx 4070 ti super` is `RTX 4070 Ti SUPER`."""
+    """A table's name in its usual spelling: `rtx 4070 ti super` becomes `RTX 4070 Ti SUPER`."""
     words = ("radeon " * bool(re.fullmatch(r"\d{3}m|\d{4}s|vega \d+", key)) + key).split()
     return " ".join(
         _TABLES["printed"].get(word)
@@ -104,7 +104,7 @@ def card_label(key: str) -> str:
 
 
 def nearest_cards(text: str) -> tuple[str, ...]:
-    """The names of the table that are most like a text, at most three."""
+    """The names of the table that are most similar to a text, three at most."""
     plain = _SIZE.sub(" ", _COUNT.sub(" ", _plain(text)))
     asked = _words(plain, _vocabulary())
     holding = [name for name, words in _known().items() if asked and asked <= words]
@@ -114,7 +114,7 @@ def nearest_cards(text: str) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """The text in lower case without accents and signs, each word replaced by its usual synonym."""
+    """The text in lower case without accents and signs, its words replaced by usual synonyms."""
     text = re.sub(r"[®™]|\((?:R|TM|C)\)", " ", text, flags=re.IGNORECASE)
     plain = unicodedata.normalize("NFKD", text.replace("\N{MULTIPLICATION SIGN}", "x ")).lower()
     plain = re.sub(r"[\u0300-\u036f]", "", plain)
@@ -126,7 +126,7 @@ def _plain(text: str) -> str:
 def _read(plain: str) -> NamedMachine:
     """Split a text into parts; a size without a card belongs to the card before it."""
     cards: list[NamedCard] = []
-    alone: list[tuple[int, float]] = []  # the card before, and a size
+    alone: list[tuple[int, float]] = []  # the previous card, and a size
     unknown: list[str] = []
     ram = processor = None
     for part in _FOUND["parts"].split(plain):
@@ -179,7 +179,7 @@ def _card(asked: frozenset[str], sizes: list[float]) -> str | None:
         missing, more = words - asked, asked - words
         if not words & asked or not missing <= _SOFT:
             continue
-        # A "GTX 860M" is no Radeon 860M.
+        # A "GTX 860M" is different from a Radeon 860M.
         if "rtx" in more or not all(word in _SOFT or len(word) == 1 for word in more):
             continue
         in_name = size_in(name)
@@ -216,7 +216,7 @@ def _words(plain: str, vocabulary: frozenset[str] = frozenset()) -> frozenset[st
             else:
                 found += _as_named(part, vocabulary)
     numbers = [] if "vega" in found else [x for x in found if re.fullmatch(r"\d\d?", x)]
-    # "Ultra" also names boards; among chips only Apple's have it.
+    # "Ultra" also names boards; among chips, only Apple's use it.
     boards = () if any(re.fullmatch(r"m\d", x) for x in found) else ("ultra",)
     names = [x for x in found if x not in (*SPELLINGS.makers, *numbers, *boards)]
     if vocabulary:
@@ -225,7 +225,7 @@ def _words(plain: str, vocabulary: frozenset[str] = frozenset()) -> frozenset[st
 
 
 def _as_named(word: str, vocabulary: frozenset[str]) -> list[str]:
-    """The words of the table for a word: `4080s` is `4080 super`, `p40s` are `p40`."""
+    """The words of the table for a word: `4080s` gives `4080 super`, `p40s` gives `p40`."""
     if word in vocabulary or not vocabulary:
         return [word]
     if re.fullmatch(r"\d{4}m", word):

@@ -1,4 +1,4 @@
-"""Compute how many layers of a model fit on the devices with its draft, and the longest context."""
+"""Compute the number of a model's layers that fit on the devices, and the longest context."""
 
 import re
 from bisect import bisect_left
@@ -13,10 +13,10 @@ from answers.model import Buffers, LayerPlacement, Memory, ModelFacts, Setting
 
 # The memory that llama.cpp's `--fit-target` keeps free on each device.
 DEFAULT_MARGIN_MIB = 1024.0
-# The part of a card's memory that drivers and desktop take: with 5 % and 700 MiB, free memory is
-# within 800 MiB of that in eight public logs of cards of 6 to 32 GB.
+# The part of a card's memory that drivers and the desktop take. With 5 % plus 700 MiB, the computed
+# free memory is within 800 MiB of the real one in eight public logs, of cards of 6 to 32 GB.
 TAKEN_SHARE, TAKEN_MIB = 0.05, 700.0
-# The system and other programs need this much of main memory.
+# Main memory that the system and other programs need.
 SYSTEM_MIB = 2048.0
 # Graphics units that share main memory, by normalised name, and the share that systems allow them.
 SHARING = re.compile(
@@ -25,9 +25,9 @@ SHARING = re.compile(
 )
 SHARED_SHARE = 0.75
 CONTEXT_STEP = 256
-LONGEST_CONTEXT = 1 << 18  # for a model whose own limit is unknown
-# How much of a model a machine holds, as it is printed: all layers on the devices (in main memory
-# where there is no device), some layers or experts in main memory, or not even that.
+LONGEST_CONTEXT = 1 << 18  # for a model whose longest context is unknown
+# How much of a model a machine holds, as printed: all layers on the devices (in main memory if
+# there is no device), some layers or experts in main memory, or too little memory even for that.
 Extent = Literal["yes", "partly", "no"]
 
 
@@ -46,7 +46,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadPlan:
-    """Everything that has to be loaded, and the memories it may go to."""
+    """All models that have to be loaded, and the memories that may hold them."""
 
     target: ModelFacts
     setting: Setting
@@ -64,13 +64,13 @@ class LoadPlan:
 
     @property
     def draft_layers(self) -> int:
-        """The layers of the draft on the devices: all or none."""
+        """The number of draft layers on the devices: all or none."""
         if self.draft is None or self.draft.on_host or not self.devices:
             return 0
         return self.draft.facts.placed_layers
 
     def without_speculation(self) -> "LoadPlan":
-        """The same plan without a draft and without states to undo rejected tokens."""
+        """The same plan without a draft, and without the states that undo rejected tokens."""
         if not (self.draft or self.uses_head or self.setting.rollback_states):
             return self
         setting = replace(self.setting, rollback_states=0)
@@ -79,7 +79,7 @@ class LoadPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projection:
-    """The buffers of a placement, the most that they may need, and whether that fits."""
+    """The buffers of a placement, the most memory that they may need, and whether they fit."""
 
     placement: LayerPlacement
     whole: bool  # the whole target is on the devices, or there is no device
@@ -87,7 +87,7 @@ class Projection:
     host: Buffers
     devices_need: tuple[float, ...]
     host_needs: float
-    free: tuple[float, ...]  # of each device, then of the host
+    free: tuple[float, ...]  # MiB of each device, then of the host
 
     @property
     def device_fits(self) -> bool:
@@ -135,8 +135,9 @@ def _draft(case: LoadPlan, devices: int) -> list[Placed]:
 def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) -> float:
     """The MiB beyond the plan that "fits" allows for on a device or the host.
 
-    They cover the error of weights known by name only and, where layers are computed, the runtime
-    and the logits that some builds reserve. `bench.plan` checks them against public logs.
+    They cover the error of weights that are known by name only. Where layers are computed, they
+    also cover the runtime and the logits that some builds reserve. `bench.plan` checks them against
+    public logs.
     """
     drafting = case.draft.facts if case.draft else case.target
     more = (case.target.weights_error or 0.0) * buffers.model
@@ -150,9 +151,9 @@ def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) ->
 def merge_placements(
     case: LoadPlan, placement: LayerPlacement, models: Sequence[Placed], *, exact: bool = False
 ) -> Projection:
-    """The projection of a target and its draft that were placed separately.
+    """The combined projection of a target and a draft that were placed separately.
 
-    `exact` sizes are the engine's own, so "fits" allows for no error in them.
+    `exact` sizes come from the engine, so "fits" allows for no error in them.
     """
     (devices, host), *drafts = models
     for draft_devices, draft_host in drafts:
@@ -180,10 +181,10 @@ def merge_placements(
 
 
 def fit(case: LoadPlan) -> Projection:
-    """The placement that fits with the most on the devices; host only if none fits.
+    """The fitting placement with the most on the devices; host only if none fits.
 
-    A mixture moves the experts of its first layers to the host before any whole layer, because a
-    token reads few of them.
+    For a mixture, the experts of the first layers move to the host before any whole layer does,
+    because a token reads few of them.
     """
     share = tuple(max(1.0, memory.free_mib - case.margin_mib) for memory in case.devices) or (1.0,)
     whole = case.target.placed_layers if case.devices else 0
@@ -209,7 +210,7 @@ def fit(case: LoadPlan) -> Projection:
 
 
 def largest_context(case: LoadPlan, placement: LayerPlacement) -> int | None:
-    """The longest context in tokens with this placement; `None` if even the shortest fails."""
+    """The longest context in tokens with this placement; `None` if no context fits."""
 
     def with_context(tokens: int) -> LoadPlan:
         return replace(case, setting=replace(case.setting, context=tokens))

@@ -1,6 +1,6 @@
 """Predict a speedup: the formulas' value, corrected by measurements of similar settings.
 
-`fitted.json` holds the corrections, and the errors of predictions for people left out of the fit;
+`fitted.json` holds the corrections, and the errors of predictions for people left out of the fit.
 `make predictions` writes it from `results/`.
 """
 
@@ -19,7 +19,7 @@ from answers.placement import LoadPlan, Projection
 from answers.rounds import Speculation, assumed_chances, parts_of, speedup, speedup_at
 from answers.speed import MachineSpeed, SpeedEstimate, assumed_rates, plain, plain_tps
 
-# Effects that widen the interval if nobody tried them, in words.
+# Descriptions of the effects that widen the interval if nobody tried them.
 _UNTRIED: Mapping[str, str] = {
     "pair": "this model",
     "card": "this card",
@@ -31,8 +31,8 @@ _UNTRIED: Mapping[str, str] = {
 class Coverage(msgspec.Struct, frozen=True, array_like=True):
     """The accuracy of predictions of a kind for people who were left out of the fit.
 
-    `widths` is the number of standard deviations that contain 90 % of figures; `held` is the share
-    of the `figures` of `people` that fell into such intervals, where each person counts once.
+    `widths` is the number of standard deviations that contain 90 % of figures. `held` is the share
+    of the `figures` of `people` inside such intervals, with each person counted once.
     """
 
     widths: float
@@ -44,9 +44,9 @@ class Coverage(msgspec.Struct, frozen=True, array_like=True):
 class Fitted(msgspec.Struct, frozen=True):
     """The fit: each effect's coefficient with its standard deviation, in logarithms.
 
-    `digest` is the digest of the rows behind it. `spreads` are the standard deviations of untried
-    effects by name; `noise` is the standard deviation of one more person's figure for a known
-    setting. `kinds` has an entry `all`.
+    `digest` is the digest of the rows that were fitted. `spreads` are the standard deviations of
+    untried effects by name. `noise` is the standard deviation of one more person's figure for a
+    known setting. `kinds` has an entry `all`.
     """
 
     digest: str
@@ -83,8 +83,8 @@ class Setup:
     """The subject of a question, without the draft: machine, model, and the task if one was named.
 
     `plain_tps` follows from the formulas and the `nominal` bandwidths, as in the fit; `machine`
-    also has the bandwidths that results reached. `curve` is the measured cost of wider steps there,
-    if any.
+    also has the bandwidths that results reached. `curve` is the measured cost of wider steps on
+    this machine, if there is one.
     """
 
     rig: Rig
@@ -106,8 +106,9 @@ class Setup:
 class Prediction:
     """A predicted speedup with its 90 % interval.
 
-    A prediction by the fit has the `coverage` of such intervals, one by a measured curve has the
-    `curve`. The interval is wider for the `untried` parts of the setting, which nobody measured.
+    A prediction by the fit has the `coverage` of its intervals; a prediction by a measured curve
+    has the `curve`. The interval is wider for the `untried` parts of the setting, which nobody
+    measured.
     """
 
     gain: SpeedEstimate
@@ -131,7 +132,7 @@ def setup_of(
     model: str,
     task: str | None,
 ) -> Setup:
-    """The setup of a target alone on a machine, with this placement."""
+    """The setup of the target alone on a machine, with this placement."""
     nominal = replace(machine, device_reached_gb_per_s=None, host_reached_gb_per_s=None)
     return Setup(
         rig=rig,
@@ -146,7 +147,7 @@ def setup_of(
 
 
 def case_of(setup: Setup, load: LoadPlan, found: Projection, speculation: Speculation) -> Case:
-    """The case of a method at a depth for this setup, with the values of the formulas."""
+    """The case of a method at a depth in this setup, with the values of the formulas."""
     parts = parts_of(load, found.placement, setup.nominal, speculation.source)
     beside_tps = plain_tps(parts.step, setup.nominal)
     _, accepted, _ = assumed_chances(speculation.source, speculation.depth)
@@ -170,8 +171,8 @@ def predicted(
 ) -> Prediction:
     """The predicted gain of speculation over `base`, the target alone in the same memory.
 
-    If the acceptance or the cost of wider steps was measured, the formulas are used in place of the
-    fit. A curve is not used for text methods, whose rounds are mostly plain steps.
+    If the acceptance or the cost of wider steps was measured, the formulas replace the fit. A curve
+    is not used for text methods, whose rounds are mostly plain steps.
     """
     curve = None if speculation.source == "text" else setup.curve_for(speculation.depth)
     if speculation.acceptance is None and curve is None:

@@ -20,7 +20,7 @@ DEFAULT_QUANTISATION = "Q4_K_M"
 # The method of a built-in prediction head.
 HEAD = next(x.id for x in METHODS.values() if x.draft == "built-in" and not x.instrument)
 _OWNER = re.compile(r"[\w-][\w.-]*/(?=[^/]+$)")
-# The kinds of quantisation that files of llama.cpp have.
+# The kinds of quantisation that llama.cpp's files have.
 _IN_GGUF = re.compile(r"(UD-)?(I?Q\d|TQ\d|MXFP4|NVFP4|B?F16|F32)", re.IGNORECASE)
 _REPOSITORY = re.compile(r"^[\w-][\w.-]*/|-GGUF(?=:|$)", re.IGNORECASE)
 SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
@@ -30,9 +30,10 @@ SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
 class Preset:
     """A named model: from a hub repository, or derived from the embedded weights.
 
-    Two presets with the same `vocabulary` can draft for each other. `draft` names the one to use.
-    `head` is the method of a file that is a draft head, not a model, and `file` its name where the
-    repository also holds the model. `method` drafts without another file. `None` is unknown.
+    Two presets with the same `vocabulary` can draft for each other. `draft` names the preset to
+    use. `head` is the method of a file that is a draft head instead of a model; `file` is its name
+    if the repository also holds the model. `method` is a method that drafts without another file.
+    `None` is unknown.
     """
 
     name: str
@@ -52,12 +53,12 @@ class Preset:
 
     @property
     def reference(self) -> str:
-        """The name in a request to the hub: the repository and the file or quantisation in it."""
+        """The name in a request to the hub: the repository, and the file or quantisation in it."""
         return f"{self.repository}:{self.file or self.quantisation}"
 
     @property
     def made(self) -> bool:
-        """Whether its file is derived on this machine from the embedded weights."""
+        """Whether the preset's file is derived on this machine from the embedded weights."""
         return self.size_from == "made"
 
     @property
@@ -83,7 +84,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Month:
-    """The run of the month, the same for all: the first target that fits, a method, few prompts."""
+    """The run of the month for everybody: the first target that fits, a method, few prompts."""
 
     targets: tuple[str, ...]
     method: str
@@ -107,9 +108,9 @@ def presets() -> dict[str, Preset]:
 def preset_named(name: str) -> Preset | None:
     """The preset for a name, with any separators; `None` for an unknown name.
 
-    The name is a preset's, or a model's with or without its owner, and may add a quantisation:
-    `qwen3-8b`, `Qwen/Qwen3-8B`, `qwen3:8b-q8_0`. A model of known shape needs no entry, nor does a
-    name without an owner that states the model's size.
+    The name is a preset's or a model's, with or without its owner, and may add a quantisation:
+    `qwen3-8b`, `Qwen/Qwen3-8B`, `qwen3:8b-q8_0`. A model of known shape needs no entry. Nor does a
+    name without an owner if it states the model's size.
     """
     if name.lower().endswith("gguf") or ("/" in name and _OWNER.match(name) is None):
         return None
@@ -124,7 +125,7 @@ def preset_named(name: str) -> Preset | None:
 
 
 def require_quantisation(name: str) -> None:
-    """Raise `QuestionError` if a name's model is known but the tag after its colon is not."""
+    """Raise `QuestionError` if a name's model is known but the tag after its colon is unknown."""
     tag = unknown_tag(name)
     model = name.removesuffix(f":{tag}")
     if tag and preset_named(model) is not None:
@@ -142,7 +143,7 @@ def default_draft(name: str) -> Preset | None:
 
 
 def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | None:
-    """A model in a quantisation: if that is `None`, in its first preset's, else in Q4_K_M."""
+    """A model in a quantisation; `None` stands for its first preset's, else for Q4_K_M."""
     alike = _by_model().get(slug, [])
     exact = [
         each
@@ -164,7 +165,7 @@ def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | N
             file=None,
         )
     shape = None if is_head(slug) else shape_named(slug)
-    # An unlisted repository is read itself, unless its model is in the table.
+    # An unlisted repository is used directly, unless its model is in the table.
     if shape is None or (owned and (shape.error or not (quantisation or shape.name == slug))):
         return None
     return Preset(
@@ -190,7 +191,7 @@ def _by_model() -> dict[str, list[Preset]]:
 
 
 def _label(name: str) -> str | None:
-    """The quantisation in a name, spelled as in file names: `ud q4_k_xl` is `UD-Q4_K_XL`."""
+    """The quantisation in a name, spelled as in file names: `ud q4_k_xl` becomes `UD-Q4_K_XL`."""
     found = find_quantisation(name)
     if found is None:
         return None

@@ -1,7 +1,8 @@
 """Read quantisations as people name them: `UD-Q4_K_XL`, `AWQ`, `4-bit`, `exl2 4.5bpw`.
 
 `quantisations.csv` has the bits per weight. A row is found by its `match` if it has one, else by
-its name. `error` is the share by which weights may be larger if the name leaves that open.
+its name. `error` is the share by which the weights may be larger, for names that leave the bits
+open.
 """
 
 import csv
@@ -12,13 +13,13 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-# Files of one quantisation differ in which tensors have more bits: 6 % in a public log.
+# Files of one quantisation differ in which tensors get more bits: by 6 % in a public log.
 WEIGHTS_ERROR = 0.08
 _TEXT = ("name", "match")
 _FLOATS = frozenset(("F32", "F16", "BF16"))
 # "4-bit" and "4.5bpw", but not "mixed 2-3-8bit", which does not state the average.
 _BITS = re.compile(r"(?<![A-Z0-9.])(?<!(?<!EXL)\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)(?![A-Z0-9])")
-_SCALES = 0.5  # bits per weight that blocks of whole bits spend on their scales
+_SCALES = 0.5  # bits per weight for the scales, in formats with a whole number of bits
 _BITS_ERROR = 0.15
 
 
@@ -41,8 +42,8 @@ def quantisation_of(name: str) -> Quantisation | None:
 
 @cache
 def find_quantisation(text: str) -> tuple[Quantisation, str] | None:
-    """A quantisation and the part of the text that names it, with its `UD-`; `None` without one."""
-    plain = re.sub(r"[-\s/:]", "_", text.upper())  # of the same length as the text
+    """A quantisation, and the part of the text that names it with its `UD-`; `None` without one."""
+    plain = re.sub(r"[-\s/:]", "_", text.upper())  # replaced by a text of the same length
     if "NOT_STATED" in plain:
         return None
     for pattern, bits in _patterns():
@@ -55,7 +56,7 @@ def find_quantisation(text: str) -> tuple[Quantisation, str] | None:
 
 
 def _of_bits(bits: str) -> Quantisation:
-    """A quantisation stated only in bits; whole numbers of bits do not include the scales."""
+    """A quantisation stated only in bits; a whole number of bits does not include the scales."""
     body = float(bits) if "." in bits else float(bits) + _SCALES
     return Quantisation(
         name=f"{bits}-bit", body=body, embedding=body, output=body, error=_BITS_ERROR
@@ -64,7 +65,7 @@ def _of_bits(bits: str) -> Quantisation:
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], Quantisation], ...]:
-    """The search order of the rows: longer names first, then those with a `match` in order."""
+    """The search order of the rows: longer names first, then rows with a `match`, in order."""
     rows = table("quantisations.csv", _TEXT)
     rows.sort(key=lambda row: -len(row["name"]) if "match" not in row else 0)
     found = []
@@ -76,7 +77,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], Quantisation], ...]:
 
 
 def table(file: str, text: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The rows of a table of this folder without their empty cells; all but `text` are JSON."""
+    """The rows of a table in this folder without empty cells; all but `text` are parsed as JSON."""
     lines = resources.files("answers").joinpath(file).read_text(encoding="utf-8").splitlines()
     return [
         {key: cell if key in text else json.loads(cell) for key, cell in row.items() if cell}

@@ -1,7 +1,7 @@
 """Derive the bandwidth that a device reached from a measured plain speed, and predict with it.
 
 A plain speed times the bytes read per token is the rate at which the device's memory was read.
-Another model on the same device is read at about that rate.
+Other models on the same device are read at about that rate.
 """
 
 import math
@@ -16,7 +16,7 @@ from answers.names import card_key
 from answers.speed import starts_ms, weights_per_token
 from estimates.roofline import normalised
 
-_ALIKE = 0.2  # models whose sizes differ by less are equally near
+_ALIKE = 0.2  # models whose sizes differ by less than this count as equally near
 _GB, _MS = 1e9, 1000.0
 _THREADS = re.compile(r" \d+ threads$")
 
@@ -37,7 +37,7 @@ class Rate:
 def rate_of(
     facts: ModelFacts, tps: float, *, on_cpu: bool, device: str, source: str
 ) -> Rate | None:
-    """The rate behind a plain speed; `None` for a speed that no memory could explain."""
+    """The rate that a plain speed implies; `None` if no memory could be that fast."""
     left_ms = _MS / tps - (0.0 if on_cpu else starts_ms(facts, len(facts.layers)))
     if left_ms <= 0:
         return None
@@ -56,10 +56,10 @@ def rate_of(
 def with_rates(
     computer: Computer, rates: Iterable[Rate], facts: ModelFacts, *, of_this_machine: bool = False
 ) -> Computer:
-    """The computer with the rates that such cards and processors reached, where any are known.
+    """The computer, with the rates that such cards and processors reached where they are known.
 
-    The rates of the models nearest in size are used. Rates `of_this_machine` count regardless of
-    the name of their device.
+    The rates are from the models nearest in size. Rates `of_this_machine` count regardless of the
+    name of their device.
     """
     listed = tuple(rates) if of_this_machine else rates_of(computer, rates)
     gb = gb_per_token(facts)
@@ -81,9 +81,9 @@ def with_rates(
 
 
 def with_step(computer: Computer, facts: ModelFacts, step_ms: float) -> Computer:
-    """The computer with the rate of one memory derived from a model's measured step time.
+    """The computer, with one memory's rate derived from a model's measured step time.
 
-    The rate of its other memory is unchanged.
+    The rate of the computer's other memory is unchanged.
     """
     on_cpu, before = not computer.devices, computer.speed
     rate = rate_of(facts, _MS / step_ms, on_cpu=on_cpu, device="", source="")
@@ -97,7 +97,7 @@ def with_step(computer: Computer, facts: ModelFacts, step_ms: float) -> Computer
 
 
 def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:
-    """The rates that the computer's cards and its processor reached."""
+    """The rates that the computer's cards and its processor reached in results."""
     called = [memory.name for memory in computer.devices]
     cards = {card_key(name) or normalised(without_size(name)) for name in called}
     own = normalised(computer.processor or "")
@@ -109,7 +109,7 @@ def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:
 
 
 def is_processor(device: str, processor: str) -> bool:
-    """Whether a device of the results is this processor, with or without its number of threads."""
+    """Whether a device in the results is this processor, with or without a number of threads."""
     return bool(processor) and processor in {device, _THREADS.sub("", device)}
 
 
@@ -119,7 +119,7 @@ def gb_per_token(facts: ModelFacts) -> float:
 
 
 def reached(rates: Iterable[Rate], gb: float) -> float | None:
-    """The rate for `gb` per token: the median of the models nearest in size."""
+    """The rate for a model that reads `gb` per token: the median of the models nearest in size."""
     distances = [(abs(math.log(rate.gb_per_token / gb)), rate.gb_per_s) for rate in rates]
     least = min((distance for distance, _ in distances), default=0.0)
     nearest = [rate for distance, rate in distances if distance <= least + _ALIKE]

@@ -1,7 +1,7 @@
-"""The yield and the cost of a round: the speedup is its tokens over its cost in plain steps.
+"""Compute a round's yield and cost: the speedup is its tokens over its cost in plain steps.
 
-A round is one step of the target over the drafted tokens, plus the drafting; it yields the accepted
-tokens and one more. Acceptance and the cost of wider steps are ranges where nobody measured them.
+A round is one step of the target over the drafted tokens, plus the drafting. It yields the accepted
+tokens and one more. Acceptance and the cost of wider steps are ranges unless they were measured.
 The interval of a speedup comes from these ranges.
 """
 
@@ -17,28 +17,32 @@ from answers.model import LayerPlacement
 from answers.placement import LoadPlan
 from answers.speed import MachineSpeed, SpeedEstimate, StepBytes
 
-# What proposes tokens: a second model, the target's own layers, a file of such layers, the text.
+# The source of proposed tokens: a second model, the target's own layers, a file of such layers, the
+# text.
 DraftSource = Literal["model", "own-head", "other-head", "text"]
 
 _GB, _MS = 1e9, 1000.0
-# Published yields are from coding prompts, sampled at a temperature: other texts yield less.
+# Published yields are from coding prompts, sampled at a temperature; other texts yield less.
 _CURVE_ERROR = 1.25
-# The chance that the first drafted token is accepted: least, usual and most, by draft source.
-# Assumed; the head's usual one agrees with 51.0 over 30.7 tokens/s of a 27B model on an RTX 3090.
+# The chance that the first drafted token is accepted: lowest, usual and highest, by draft source.
+# These are assumptions; the usual value for heads agrees with 51.0 over 30.7 tokens/s of a 27B
+# model on an RTX 3090.
 ACCEPTANCE: Mapping[DraftSource, tuple[float, float, float]] = {
     "model": (0.38, 0.66, 0.84),
     "own-head": (0.48, 0.70, 0.86),
     "other-head": (0.38, 0.66, 0.84),
     "text": (0.0, 0.1, 0.6),
 }
-# Each further position is accepted less often: public positions fall from 70 to 38 % over five.
+# Each further position is accepted less often: in public figures, acceptance falls from 70 to 38 %
+# over five positions.
 _NEXT_POSITION = 0.9
-# The same chance of models and heads from the tokens a round that 58 people published, each counted
-# once: the median and the range of nine in ten. At the top, all positions are accepted alike. The
-# fit corrects the figures above; these are for rounds of measured cost, which it does not correct.
+# The same chance for models and heads, from the tokens per round that 58 people published, each
+# counted once: the median and the range of nine in ten. At the top of the range, all positions are
+# accepted alike. The fit corrects the figures above; these apply to rounds of measured cost, which
+# the fit does not correct.
 PUBLISHED_LOW, PUBLISHED_FIRST, PUBLISHED_HIGH = 0.5, 0.86, 0.985
-# Errors of the cost of a round, as 90 % half-widths of logarithms: of a wider step on a card, of
-# one on a processor or on graphics that share main memory, and of an unknown bandwidth.
+# Errors of the cost of a round, as 90 % half-widths of logarithms: for a wider step on a card, for
+# a wider step on a processor or on graphics that share main memory, and for an unknown bandwidth.
 _COST_ERROR, _SHARED_COST_ERROR, _BANDWIDTH_ERROR = 0.45, 0.5, 0.15
 _TEXT_COST_ERROR = 0.1  # most rounds of text methods are plain steps
 _Z90 = 1.6449
@@ -56,10 +60,10 @@ class YieldCurve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speculation:
-    """The source of drafts, its method's id in the vocabulary, and the longest draft.
+    """The draft source, the id of its method in the vocabulary, and the longest draft.
 
-    `acceptance` is the measured chance that a drafted token is accepted; `None` means that of
-    `curve` or, without a curve, the usual ones.
+    `acceptance` is the measured chance that a drafted token is accepted. `None` stands for the
+    acceptance of `curve` or, without a curve, for the usual values.
     """
 
     source: DraftSource
@@ -69,7 +73,7 @@ class Speculation:
     curve: YieldCurve | None = None
 
     def chances(self, *, known_cost: bool = False) -> tuple[float, float, float]:
-        """The chance that a drafted token is accepted, over all positions: least, usual, most.
+        """The chance that a drafted token is accepted, over all positions: lowest, usual, highest.
 
         With a `known_cost` the fit corrects nothing, so the published acceptance is returned.
         """
@@ -89,10 +93,10 @@ class Speculation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundParts:
-    """The cost of a round on one machine: the target's step, and a drafted token, in milliseconds.
+    """The cost of a round on one machine, in milliseconds: the target's step, and a drafted token.
 
-    `replays`: after a rejection the accepted tokens are computed again. `shared`: a processor
-    computes everything, or graphics that use its memory. `curve`: the measured cost of wider steps.
+    `replays`: after a rejection, the accepted tokens are computed again. `shared`: a processor, or
+    graphics that use its memory, compute everything. `curve`: the measured cost of wider steps.
     """
 
     step: StepBytes
@@ -104,7 +108,7 @@ class RoundParts:
 
 @cache
 def assumed_chances(source: DraftSource, depth: int) -> tuple[float, float, float]:
-    """The acceptance assumed without counted tokens: later positions are accepted less often."""
+    """The acceptance assumed if no tokens were counted: later positions are accepted less often."""
     low, usual, high = (
         chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth)
         for first in ACCEPTANCE[source]
@@ -134,7 +138,7 @@ def chance_of(tokens: float, depth: int) -> float:
 
 
 def tokens_per_round(accepted: float, depth: int, decay: float = 1.0) -> float:
-    """Tokens that a round yields on average: 1 + a + a^2 + ... (Leviathan et al. 2023).
+    """The tokens that a round yields on average: 1 + a + a^2 + ... (Leviathan et al. 2023).
 
     Each position's chance is `decay` times the chance of the position before.
     """
@@ -154,7 +158,7 @@ def parts_of(
     source: DraftSource,
     curve: Curve | None = None,
 ) -> RoundParts:
-    """The memory reads of rounds from this source with this placement."""
+    """The weights and caches that rounds from this source read, with this placement."""
     return RoundParts(
         step=speed.step_bytes(load.target, placement, load.setting),
         draft_ms=_draft_ms(load, machine, source, placement),
@@ -173,7 +177,8 @@ def speedup(
 ) -> SpeedEstimate:
     """The speedup over `baseline`, the target alone in the same memory, with 90 % bounds.
 
-    The baseline may have more layers on the devices: the draft's memory is part of its cost.
+    The baseline may have more layers on the devices, because the draft's memory is part of the
+    draft's cost.
     """
     low, usual, high = speculation.chances(known_cost=parts.curve is not None)
     fresh = speed.FRESH_EXPERTS
@@ -217,7 +222,7 @@ def speedup_at(
 
 
 def chance_of_gain(estimate: float, low: float, high: float) -> float:
-    """The chance of a speedup above 1: lognormal, from the side of its 90 % interval towards 1."""
+    """The chance that the speedup is above 1: lognormal, by the side of the interval towards 1."""
     end = low if estimate >= 1 else high
     spread = abs(math.log(end / estimate)) / _Z90
     if not spread:
@@ -232,7 +237,7 @@ def round_time_ms(
     accepted: float,
     fresh: float = speed.FRESH_EXPERTS,
 ) -> float:
-    """Milliseconds of a round: drafting, one step over the draft, and a replay where needed.
+    """Milliseconds of a round: the drafting, one step over the draft, and a replay where needed.
 
     Without copies of its recurrent state, a target returns to a checkpoint after a rejection and
     computes the accepted tokens again.
@@ -245,7 +250,7 @@ def round_time_ms(
         wide = max(1, round(tokens_per_round(accepted, depth)))
         replay = rejected * _step_ms(parts, machine, wide, fresh)
     if speculation.source == "text":
-        # Most rounds find nothing to propose and are plain steps.
+        # Most rounds find nothing to propose, so they are plain steps.
         plain_ms = speed.step_ms(parts.step, machine)
         verify = plain_ms + accepted * (verify - plain_ms)
         replay *= accepted
@@ -253,7 +258,7 @@ def round_time_ms(
 
 
 def _step_ms(parts: RoundParts, machine: MachineSpeed, tokens: int, fresh: float) -> float:
-    """Milliseconds of a step over this many tokens, by the curve if it covers them."""
+    """Milliseconds of a step over this many tokens, by the curve if it covers that width."""
     cost = parts.curve.cost(tokens) if parts.curve else None
     if cost is None:
         return speed.step_ms(parts.step, machine, tokens, fresh)
@@ -263,7 +268,7 @@ def _step_ms(parts: RoundParts, machine: MachineSpeed, tokens: int, fresh: float
 def _draft_ms(
     load: LoadPlan, machine: MachineSpeed, source: DraftSource, placement: LayerPlacement
 ) -> float:
-    """Milliseconds of one drafted token; its weights are read at the target's rates."""
+    """Milliseconds of one drafted token; the draft's weights are read at the target's rates."""
     draft = load.draft
     if source == "text":
         return 0.0

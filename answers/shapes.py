@@ -1,10 +1,10 @@
-"""Derive facts about a model from its name and quantisation, for models without a file here yet.
+"""Derive facts about a model from its name and quantisation, before its file is on this machine.
 
-`shapes.csv` has a row for each model; an empty cell means the default of `ShapeRow`. Rows were
+`shapes.csv` has a row for each model; an empty cell means the default of `ShapeRow`. The rows were
 written from the models' published configurations. Their parameter counts were compared with the
-stated sizes, caches and embeddings with public logs where available. `gemma-4-12b` is assumed to be
-like `gemma-3-12b`, except for the widths of its KV cache, which are from a public log. A model's
-own header takes precedence over the table.
+stated sizes, and their caches and embeddings with public logs where available. `gemma-4-12b` is
+assumed to be like `gemma-3-12b`, except for the widths of its KV cache, which are from a public
+log. A model's own header takes precedence over the table.
 """
 
 import re
@@ -22,11 +22,12 @@ __all__ += ["scaled", "shape_of", "shapes"]
 _BITS = 8
 _GATE_UP_DOWN = 3
 _EIGHTH, _THIRD = 8, 3
-# A `_M` mixture gives wider matrices of some layers two more bits, a tenth of the layer's bytes.
+# A `_M` mixture gives the wider matrices of some layers two more bits, a tenth of the layer's
+# bytes.
 _MORE_BITS = 1.12
-# The quantisation assumed for splitting known bytes between layers when their own is unknown.
+# The quantisation assumed for splitting known bytes between layers if the real one is unknown.
 _USUAL = Quantisation(name="Q4_K_M", body=4.8, embedding=4.5, output=6.5625)
-# The columns that are text; the cells of all others are numbers or `true` and `false`.
+# The text columns; the cells of all other columns are numbers or `true` and `false`.
 _TEXT = ("name", "match", "architecture")
 
 
@@ -34,9 +35,9 @@ _TEXT = ("name", "match", "architecture")
 class ShapeRow:
     """The sizes in a model's configuration.
 
-    `match` is searched in a name in lower case with hyphens, then in the model's slug; the first
-    match counts. `error` is the share by which its weights may exceed the estimate. `full_every`:
-    one of this many layers attends to the whole context; the others have a sliding `window`, or a
+    `match` is searched in the lower-case, hyphenated name, then in the model's slug; the first
+    match counts. `error` is the share by which the weights may exceed the estimate. `full_every`:
+    one of this many layers attends to the whole context. The others have a sliding `window`, or a
     recurrent state if `d_inner` is given. `tied`: one matrix is both embedding and output. `gated`:
     attention has a gate as wide as its queries. `head_layers`: layers of a built-in multi-token
     prediction head, in files that contain it. `context_tokens`: the longest context that the newest
@@ -79,7 +80,7 @@ class ShapeRow:
 
 @cache
 def shape_of(name: str) -> ShapeRow | None:
-    """The shape of the model with this name; `None` if the table lacks it."""
+    """The shape of the model with this name; `None` if it is not in the table."""
     written = re.sub(r"[\s_]+", "-", name.lower())
     return _found(written) or _found(model_key(name))
 
@@ -91,7 +92,7 @@ def facts_of(
     file_bytes: float | None = None,
     with_head: bool = False,
 ) -> ModelFacts:
-    """A model's facts from its shape."""
+    """The facts about a model that follow from its shape."""
     bits = quantisation or _USUAL
     count = shape.layers + (shape.head_layers if with_head else 0)
     layers = tuple(_layer(shape, index, bits) for index in range(count))
@@ -118,7 +119,7 @@ def facts_of(
 
 
 def scaled(facts: ModelFacts, *, file_bytes: float) -> ModelFacts:
-    """Scale the layers so that all weights together take the known bytes."""
+    """Scale the layers so that all weights together take the known number of bytes."""
     matrices = facts.output_bytes + (0 if facts.tied else facts.embedding_bytes)
     body = sum(layer.weight_bytes + layer.expert_bytes for layer in facts.all_layers)
     factor = (file_bytes - matrices) / body
@@ -173,7 +174,7 @@ def _is_recurrent(shape: ShapeRow, index: int) -> bool:
 
 
 def _dense(shape: ShapeRow, index: int) -> int:
-    """Weights of a layer that every token uses."""
+    """The weights of a layer that every token uses."""
     feed = _GATE_UP_DOWN * shape.embedding * (shape.feed_forward + shape.shared_feed_forward)
     router = shape.embedding * shape.experts
     joined = 2 * shape.embedding**2 if index >= shape.layers else 0
@@ -181,7 +182,7 @@ def _dense(shape: ShapeRow, index: int) -> int:
 
 
 def _mixer(shape: ShapeRow, index: int) -> int:
-    """Weights of the attention or, in a recurrent layer, of its replacement."""
+    """The weights of the attention or, in a recurrent layer, of the part that replaces it."""
     if _is_recurrent(shape, index):
         inner = shape.d_inner
         groups = 2 * shape.groups * shape.d_state

@@ -1,9 +1,9 @@
-"""Estimate shapes of models that are not in the table from their numbers of parameters.
+"""Estimate the shapes of models outside the table from their numbers of parameters.
 
-The number is in a name (`foo-7b`, `bar-30b-a3b`, `baz-e2b`) or, for names without one, in
-`sizes.csv`. The rules are fits to the rows of `shapes.csv`: width and layers are powers of the
-billions of parameters, within 20 % of the rows; KV heads are the usual ones. The feed-forward width
-is chosen so that all layers together have the stated number of parameters.
+The number is in a name (`foo-7b`, `bar-30b-a3b`, `baz-e2b`) or, for names without a number, in
+`sizes.csv`. The rules are fitted to the rows of `shapes.csv`: width and number of layers are powers
+of the billions of parameters, within 20 % of the rows; KV heads are the usual ones. The
+feed-forward width is chosen so that all layers together have the stated number of parameters.
 """
 
 import math
@@ -18,13 +18,13 @@ from answers.shapes import ShapeRow, shape_of
 # "7B" may be 6.5 or 7.6 billion; a number from a table is more exact.
 _NAME_ERROR, _TABLE_ERROR = 0.15, 0.08
 _SIZE = re.compile(r"(?:^|-)(e?)(\d+(?:\.\d+)?)([bm])(?:-a(\d+(?:\.\d+)?)b)?(?=-|$)")
-# Heads and adapters in separate files do not have the size in their name.
+# The names of heads and adapters in separate files do not state their size.
 _NO_MODEL = re.compile(r"eagle|dflash|dspark|medusa|assistant|speculator|draft|lora|mmproj")
-_VOCABULARY, _HEAD, _STEP = 151_936, 128, 128  # medians of the rows, and the step of widths
-# For dense models and for mixtures: a, b, c and d of width = a * billions ** b and of
-# layers = c * billions ** d, the width of a layer's keys, and that of its queries over the model's.
+_VOCABULARY, _HEAD, _STEP = 151_936, 128, 128  # medians of the rows, and the step between widths
+# For dense models and for mixtures: a, b, c and d of width = a * billions ** b and of layers = c *
+# billions ** d, the width of a layer's keys, and the width of its queries over the model's width.
 _DENSE, _MIXTURE = (1491, 0.415, 23.1, 0.244, 1024, 1), (1527, 0.131, 10.1, 0.352, 512, 2)
-_TIED_BELOW = 4  # billions; most smaller models have one matrix for embedding and output
+_TIED_BELOW = 4  # billions; most models below this size have one matrix for embedding and output
 _EXPERTS = 256
 ESTIMATED = "unknown"  # the architecture of an estimated shape
 _TEXT = ("name", "match", "source")
@@ -32,7 +32,7 @@ _TEXT = ("name", "match", "source")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """Billions of parameters, in total and per token, and other known facts of a model's shape."""
+    """Billions of parameters, total and per token, and other known facts of a model's shape."""
 
     name: str
     parameters_b: float
@@ -46,7 +46,7 @@ class Size:
 
 
 def shape_named(name: str) -> ShapeRow | None:
-    """The shape of a model from the table, else estimated from its size; `None` without any."""
+    """The shape of a model from the table, else estimated from its size; `None` if unknown."""
     found = shape_of(name)
     if found is not None:
         return found
@@ -55,13 +55,13 @@ def shape_named(name: str) -> ShapeRow | None:
 
 
 def is_head(slug: str) -> bool:
-    """Whether a slug names a draft head or other part, whose size is not the one in its name."""
+    """Whether a slug names a draft head or another part, whose size differs from the name's."""
     return _NO_MODEL.search(slug) is not None
 
 
 @cache
 def size_of(name: str) -> Size | None:
-    """The size that `sizes.csv` or a name states; `None` where neither does."""
+    """The size that `sizes.csv` or a name states; `None` if neither states one."""
     slug = model_key(name)
     if is_head(slug):
         return None
@@ -69,7 +69,7 @@ def size_of(name: str) -> Size | None:
         if re.search(listed.match, slug):
             return replace(listed, name=slug)
     found = [*_SIZE.finditer(slug)]
-    if len(found) != 1:  # "a-3b or b-125m" is not a size
+    if len(found) != 1:  # "a-3b or b-125m" states no size
         return None
     _, number, unit, active_b = found[0].groups()
     billions = float(number) / (1000 if unit == "m" else 1)

@@ -1,8 +1,9 @@
 """Predict tokens per second: the bytes that a step reads, over the bandwidths of their memories.
 
-A step takes the bytes on the devices over their bandwidth plus the bytes in host memory over the
-host's, each times an efficiency (Williams, Waterman and Patterson 2009, Roofline). Bandwidths that
-results of the same machine reached replace these products.
+The time of a step is the bytes on the devices over their bandwidth, plus the bytes in host memory
+over the host's bandwidth. Each bandwidth is multiplied by an efficiency (Williams, Waterman and
+Patterson 2009, Roofline). Bandwidths that results of the same machine reached replace these
+products.
 """
 
 from collections.abc import Iterator
@@ -21,28 +22,29 @@ Basis = Literal["measured", "imported", "published", "predicted", "curve", "near
 
 # Shares of the nominal bandwidth that plain decoding reached in public measurements.
 EFFICIENCY_LOW, EFFICIENCY, EFFICIENCY_HIGH = 0.51, 0.62, 0.81
-# Processors reach a lower share: 0.53 in the published run of a 27B model in DDR5-4800.
+# Processors reach a lower share: 0.53 in the published run of a 27B model in DDR5-4800 memory.
 HOST_EFFICIENCY = 0.5 / 0.62
-# The error with results of the same device and other models; four in five should be within it.
+# The error of estimates from the same device with other models; four in five should be within it.
 NEAREST_ERROR = 1.25
-# Cost of each further token of a step on a graphics card, in plain steps: assumed; for
-# Apple by generation, so that M1 and M2 mostly lose and later ones gain, as people report.
+# Cost of each further token of a step on a graphics card, in plain steps. For Apple, the assumed
+# cost depends on the generation: M1 and M2 mostly lose and later chips gain, as people report.
 WIDER_STEP = 0.06
 WIDER_STEP_APPLE = {"apple m1": 0.28, "apple m2": 0.22}
 WIDER_STEP_LATER_APPLE = 0.11
-# Neighbouring tokens share many experts: the share of new choices by each further token, least,
-# usual and most. Assumed until it is fitted. With independent choices (1) every mixture would lose,
-# but most public results with a built-in head gain.
+# Neighbouring tokens share many experts. This is the share of newly chosen experts per further
+# token: lowest, usual and highest. The values are assumed until they can be fitted. With
+# independent choices (1) every mixture would lose, but most public results with a built-in head
+# gain.
 FRESH_LOW, FRESH_EXPERTS, FRESH_HIGH = 0.1, 0.35, 0.8
-_GFLOPS_PER_CORE = 100.0  # assumed
+_GFLOPS_PER_CORE = 100.0  # an assumed rate
 _DEFAULT_CORES = 8
-MS_PER_LAYER = 0.02  # launching the kernels of a layer
-MS_PER_CHOICE = 0.05  # assumed: choosing experts and launching their kernels, a layer
-# The way to the host and back for a layer with experts there. In a public log, 35B-A3B with the
-# experts of 34 layers in main memory ran at 26.5 tokens/s on an RTX 3060.
+MS_PER_LAYER = 0.02  # the time to launch the kernels of a layer
+MS_PER_CHOICE = 0.05  # assumed: the time to choose experts and launch their kernels, per layer
+# The time to the host and back for a layer with experts in host memory. In a public log, 35B-A3B
+# with the experts of 34 layers in main memory ran at 26.5 tokens/s on an RTX 3060.
 MS_PER_CROSSING = 0.3
 ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S = 400.0, 50.0
-_DEPTH_TOKENS = 512  # the context at which speeds are stated
+_DEPTH_TOKENS = 512  # the context depth at which speeds are stated
 _GB = 1e9
 _MS = 1000.0
 
@@ -51,8 +53,8 @@ _MS = 1000.0
 class SpeedEstimate:
     """A figure with its interval and basis.
 
-    `assumes` lists what nobody measured or stated (a bandwidth, the acceptance of drafts), in the
-    words that are printed.
+    `assumes` lists the values that nobody measured or stated (a bandwidth, the acceptance of
+    drafts), in the words that are printed.
     """
 
     estimate: float
@@ -62,7 +64,7 @@ class SpeedEstimate:
     assumes: tuple[str, ...] = ()
 
     def times(self, ratio: "SpeedEstimate") -> "SpeedEstimate":
-        """Multiply by a ratio; the product has the ratio's basis."""
+        """Multiply by a ratio; the product has the basis of the ratio."""
         return SpeedEstimate(
             estimate=self.estimate * ratio.estimate,
             low=self.low * ratio.low,
@@ -83,13 +85,13 @@ class MachineSpeed:
     device_reached_gb_per_s: float | None = None
     host_reached_gb_per_s: float | None = None
     wider_step: float = WIDER_STEP
-    efficiency: float = EFFICIENCY  # the share of the nominal rate of the devices
-    unified: bool = False  # the devices are graphics that read main memory
+    efficiency: float = EFFICIENCY  # the share of the devices' nominal rate that decoding reaches
+    unified: bool = False  # the devices are graphics units that read main memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepBytes:
-    """Bytes that a step reads on devices and in host memory, experts separate, and its fixed time.
+    """Bytes that a step reads on devices and in host memory, experts apart, and its fixed time.
 
     `used` is the share of a mixture's experts that one token needs, 1 for a dense model.
     """
@@ -102,7 +104,7 @@ class StepBytes:
     launches_ms: float = 0.0
 
     def read(self, tokens: int = 1, fresh: float = 1.0) -> tuple[float, float]:
-        """Bytes that a step over this many tokens reads on devices and in host memory."""
+        """The bytes that a step over this many tokens reads on devices and in host memory."""
         share = touched_share(self.used, tokens, fresh)
         return self.device + self.device_experts * share, self.host + self.host_experts * share
 
@@ -132,17 +134,17 @@ def step_bytes(facts: ModelFacts, placement: LayerPlacement, setting: Setting) -
 
 
 def plain(load: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEstimate:
-    """Tokens per second without speculation."""
+    """Tokens per second of plain decoding, without speculation."""
     step = step_bytes(load.target, found.placement, load.setting)
     return plain_of(step, assumed_rates(step, machine), machine)
 
 
 def plain_of(step: StepBytes, assumes: Iterator[str], machine: MachineSpeed) -> SpeedEstimate:
-    """Tokens per second of plain decoding with such steps."""
+    """Tokens per second of plain decoding with steps that read these bytes."""
     tps = plain_tps(step, machine)
     device = not step.device or machine.device_reached_gb_per_s is not None
     host = not step.host + step.host_experts or machine.host_reached_gb_per_s is not None
-    if device and host:  # results of such machines give the rate of every memory that is read
+    if device and host:  # such results give the rate of every memory that the step reads
         low, high = tps / NEAREST_ERROR, tps * NEAREST_ERROR
         return SpeedEstimate(estimate=tps, low=low, high=high, basis="nearest")
     return SpeedEstimate(
@@ -162,7 +164,7 @@ def plain_tps(step: StepBytes, machine: MachineSpeed) -> float:
 def step_ms(
     step: StepBytes, machine: MachineSpeed, tokens: int = 1, fresh: float = FRESH_EXPERTS
 ) -> float:
-    """Milliseconds of one step over this many tokens; `fresh` is that of `touched_share`."""
+    """Milliseconds of a step over this many tokens; `fresh` is as in `touched_share`."""
     read, in_host = step.read(tokens, fresh)
     device = read / (device_rate(machine) * _GB) * _MS + step.launches_ms
     # The approximate number of weights in host memory that a token uses, at 5 bits each.
@@ -173,21 +175,21 @@ def step_ms(
 
 
 def device_rate(machine: MachineSpeed) -> float:
-    """GB/s that the devices reach: the rate in their results, else a share of the nominal rate."""
+    """The devices' GB/s: the rate reached in results, else a share of the nominal rate."""
     assumed = ASSUMED_HOST_GB_PER_S if machine.unified else ASSUMED_GB_PER_S
     nominal = machine.device_gb_per_s or assumed
     return machine.device_reached_gb_per_s or nominal * machine.efficiency
 
 
 def host_rate(machine: MachineSpeed) -> float:
-    """GB/s that main memory reaches: the rate in results, else a share of the nominal rate."""
+    """Main memory's GB/s: the rate reached in results, else a share of the nominal rate."""
     nominal = machine.host_gb_per_s or ASSUMED_HOST_GB_PER_S
     return machine.host_reached_gb_per_s or nominal * EFFICIENCY * HOST_EFFICIENCY
 
 
 @lru_cache(maxsize=512)
 def weights_per_token(facts: ModelFacts) -> float:
-    """Bytes of weights that one token reads, wherever they are."""
+    """The bytes of weights that one token reads, in any memory."""
     used = facts.experts_used / facts.experts if facts.mixture else 1.0
     layers = (layer.weight_bytes + layer.expert_bytes * used for layer in facts.layers)
     return facts.output_bytes + sum(layers)
@@ -201,15 +203,16 @@ def starts_ms(facts: ModelFacts, layers: int) -> float:
 def touched_share(used: float, tokens: int, fresh: float = 1.0) -> float:
     """The share of a mixture's experts that a step over this many tokens reads.
 
-    Neighbouring tokens choose many of the same experts, so each further token counts as the share
-    `fresh` of an independent choice: 1 is independent, 0 the same experts for all.
+    Neighbouring tokens choose many of the same experts. Each further token therefore counts as the
+    share `fresh` of an independent choice: 1 is independent, 0 means the same experts for all
+    tokens.
     """
     untouched: float = (1 - used) ** (1 + (tokens - 1) * fresh)
     return 1 - untouched
 
 
 def assumed_rates(step: StepBytes, machine: MachineSpeed) -> Iterator[str]:
-    """Notes on the bandwidths that a step needs but nobody stated."""
+    """Notes on the bandwidths that a step needs but that nobody stated."""
     device = machine.device_gb_per_s or machine.device_reached_gb_per_s
     host = machine.host_gb_per_s or machine.host_reached_gb_per_s
     if step.device and device is None and not machine.unified:

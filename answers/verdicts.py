@@ -1,4 +1,4 @@
-"""The verdict on a way of drafting: whether to switch it on, and which way promises most."""
+"""Decide on a way of drafting: whether to switch it on, and which way is most promising."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -16,7 +16,7 @@ RANKS: Mapping[Verdict, int] = {
 def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
     """The verdict on a way of drafting, and its chance of a gain.
 
-    A prediction from assumed acceptance is at most *Probably* or *Probably not*.
+    A prediction from assumed acceptance gets *Probably* or *Probably not*, never a firmer verdict.
     """
     gain, figures = choice.gain, choice.figures
     if gain is None or not choice.fits:
@@ -37,9 +37,9 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
 
 
 def promise(choice: PlanOption) -> tuple[bool, bool, bool, bool, int, float]:
-    """The sort key of ways: those that fit, then measured gains, predictions, measured losses.
+    """The sort key of ways: fitting ones first, then measured gains, predictions, measured losses.
 
-    Predictions are ranked by the lower end of their interval, so that uncertainty does not win.
+    Predictions are ranked by the lower end of their interval, so that uncertain ones do not win.
     """
     rank, measured = RANKS[verdict_of(choice)[0]], choice.figures is not None
     gain = choice.gain.estimate if choice.gain else 0.0

@@ -1,4 +1,4 @@
-"""The warnings of a plan, and the report on an allocation that failed."""
+"""Write the warnings of a plan, and the report on a failed allocation."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,7 +17,7 @@ _ABOUT_EVEN = 0.99
 def warnings_for(
     asked: PlanOption, alone: PlanOption, gain: SpeedEstimate | None
 ) -> tuple[str, ...]:
-    """The warnings about a choice, the most important first."""
+    """The warnings about an option, the most important first."""
     return (
         *_room(asked),
         *_displaced(asked, alone),
@@ -39,7 +39,7 @@ def _room(asked: PlanOption) -> Iterator[str]:
 
 
 def _displaced(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
-    """The layers that a draft pushes off the devices, which can make it slower than no draft."""
+    """The warning that a draft pushes layers off the devices, which can be slower than no draft."""
     with_draft, without = asked.found.placement, alone.found.placement
     moved = without.layers - with_draft.layers
     extra = sum(
@@ -90,7 +90,7 @@ def _speed(asked: PlanOption, gain: SpeedEstimate | None) -> Iterator[str]:
 
 
 def after_failure(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
-    """The free memory that a failed allocation would have needed, and what fits instead."""
+    """The free memory that a failed allocation would have needed, and options that would fit."""
     found = project(replace(case, margin_mib=0.0), placement)
     places = [*zip(case.devices, found.devices, strict=False), (case.host, found.host)]
     yield from (_needed(memory, buffers) for memory, buffers in places if buffers.total())
@@ -116,7 +116,7 @@ def _needed(memory: Memory, buffers: Buffers) -> str:
 
 
 def _fitting(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
-    """Options of a run with which the plan fits, the smallest changes first."""
+    """Options of a run that make the plan fit, the smallest changes first."""
     if project(case, placement).fits:
         return
     setting = case.setting

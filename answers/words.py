@@ -1,4 +1,4 @@
-"""Write an answer as sentences, the same for terminal, comment and page."""
+"""Write an answer as sentences, which are the same for terminal, comment and page."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ from schemas.vocabulary import say
 
 _ABOUT_EVEN, _CLEARLY_FASTER = 0.99, 1.05
 _MANY_CARDS = 3
-_MOST_LOSSES = 2  # by name
+_MOST_LOSSES = 2  # ways of drafting that are named in the sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentences:
-    """The sentences of an answer in reading order; `None` for one that does not apply."""
+    """The sentences of an answer in reading order; `None` for a sentence that does not apply."""
 
     verdict: str
     why: str | None
@@ -41,7 +41,7 @@ class Sentences:
 
 
 def sentences(found: Answer) -> Sentences:
-    """All sentences of an answer; its commands are separate."""
+    """All sentences of an answer, without its commands."""
     return Sentences(
         verdict=verdict(found),
         why=_why(found),
@@ -54,7 +54,7 @@ def sentences(found: Answer) -> Sentences:
 
 
 def verdict(found: Answer) -> str:
-    """The verdict with the figures before and after."""
+    """The verdict, with the speeds without and with the draft."""
     asked, judged = found.asked, found.judged
     before = f"about {say.rate(found.alone.tps.estimate)} tokens/s"
     if not asked.fits:
@@ -77,7 +77,7 @@ def verdict(found: Answer) -> str:
 
 
 def way(found: Answer) -> str:
-    """A heading without figures: the advice, or the way that the verdict is about."""
+    """A heading without figures: the advice, or the way of drafting that the verdict is about."""
     asked, judged = found.asked, found.judged
     if not asked.fits:
         return f"it does not fit{memory_words.missing(asked)}"
@@ -90,7 +90,7 @@ def way(found: Answer) -> str:
 
 
 def _split(choice: PlanOption) -> str:
-    """The split of a model that is only partly on the devices; empty for any other."""
+    """The split of a model that is only partly on the devices; empty for other models."""
     placement, whole = choice.found.placement, choice.case.target.placed_layers
     if not choice.case.devices or choice.found.extent != "partly":
         return ""
@@ -119,12 +119,12 @@ def _ratio(choice: PlanOption) -> str:
 
 
 def _why(found: Answer) -> str | None:
-    """The evidence: figures of this card and model, else the basis of the prediction."""
+    """The evidence: people's figures for this card and model, else the basis of the prediction."""
     judged = found.judged
     if judged is None or judged.gain is None or judged.speculation is None:
         return None
     if not found.asked.fits:
-        return None  # the verdict says what is missing
+        return None  # the verdict already names the missing part
     if judged.figures is not None:
         return f"Why: {_people(judged.figures)}{_beside(found, judged)}."
     curve = judged.predicted.curve if judged.predicted else None
@@ -141,7 +141,7 @@ def _why(found: Answer) -> str | None:
         )
     elsewhere = f"; {_elsewhere(found.kin)}" if found.kin else ""
     untried = judged.predicted.untried if judged.predicted else ()
-    # If no such card was tried, this card was not either.
+    # If nobody tried such a card, nobody tried this card.
     lacking = [each for each in untried if each != "this card" or "such a card" not in untried]
     names = " or ".join(lacking)
     wider = f"; nobody published {names} with it, so the interval is wider" if untried else ""
@@ -149,7 +149,7 @@ def _why(found: Answer) -> str | None:
 
 
 def _beside(found: Answer, judged: PlanOption) -> str:
-    """The prediction by a measured curve, printed beside a published figure."""
+    """The prediction from a measured curve, printed beside a published figure."""
     if judged.by_curve is None or found.question.curve is None:
         return ""
     depth, gain = judged.by_curve
@@ -158,7 +158,7 @@ def _beside(found: Answer, judged: PlanOption) -> str:
 
 
 def _by_curve(curve: Curve, depth: int, yielded: float, cost: float) -> str:
-    """The measured cost of a wider step, and the yield and cost of a round that follow."""
+    """The measured cost of a wider step, with the resulting yield and cost of a round."""
     return (
         f"by {curve.source}, a step over {depth + 1} tokens takes as long as "
         f"{curve.cost(depth + 1):.2f} plain steps; a round produces about {yielded:.1f} tokens in "
@@ -167,7 +167,7 @@ def _by_curve(curve: Curve, depth: int, yielded: float, cost: float) -> str:
 
 
 def _people(figures: Found) -> str:
-    """The figures of people for this card and model."""
+    """People's figures for this card and model."""
     depth = f" at depth {figures.depth}" if figures.depth else ""
     if figures.tier != "published":
         return (
@@ -239,14 +239,14 @@ def _instead(found: Answer) -> str | None:
 
 
 def coverage_of(judged: PlanOption | None) -> Coverage | None:
-    """The coverage of intervals like this one; `None` if the answer is a figure of people."""
+    """The coverage of intervals of this kind; `None` if people measured the answer's figure."""
     if judged is None or judged.figures is not None or judged.predicted is None:
         return None
     return judged.predicted.coverage
 
 
 def _accuracy(found: Answer) -> str:
-    """The accuracy of such answers against measurements."""
+    """The accuracy of answers of this kind, as tested against measurements."""
     coverage = coverage_of(found.judged)
     if coverage is not None and found.asked.fits:
         return (

@@ -1,9 +1,9 @@
-"""Compare an arm with itself on this machine, quiet and beside a busy program.
+"""Compare an arm with itself on this machine, both when it is quiet and beside a busy program.
 
-`make bench-aa` runs short campaigns of the default model through the real path. Every second one
-runs beside a process that takes a core in bursts. Existing results are not measured again, so after
-Ctrl-C the same command continues. The exit code is 1 if fewer than 95 of 100 intervals of a part
-contain 1; with twenty campaigns one may miss.
+`make bench-aa` runs short campaigns of the default model through the real path. Every second
+campaign runs beside a process that takes a core in bursts. Existing results are not measured again,
+so after Ctrl-C the same command continues. The exit code is 1 if fewer than 95 of 100 intervals of
+a part contain 1; with twenty campaigns, one interval may miss.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""One campaign of an arm against itself; the true ratio is exactly 1."""
+"""Run one campaign of an arm against itself; the true ratio is exactly 1."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ Part = Literal["quiet", "loaded"]
 
 SUITE = Path(__file__).with_name("aa.toml")
 AGAIN = NO_SPECULATION
-# Even, so that the first half of the trials holds the same prompts as the second half.
+# The number is even, so that the first half of the trials has the same prompts as the second half.
 BLOCKS = 4
 
 
@@ -31,14 +31,14 @@ BLOCKS = 4
 class AaOutcome:
     """Estimates from the trials of one campaign, whose true ratio is 1.
 
-    `ratio` with `low` and `high` is the project's own: paired, interleaved, medians of rounds.
-    `processor` uses processor time instead of wall time. It excludes the time for which another
-    program had the core, so it shows how much of a wide interval other programs cause.
+    `ratio` with `low` and `high` is the project's figure: paired, interleaved, medians of rounds.
+    `processor` uses processor time instead of wall time. Processor time excludes the time for which
+    another program had the core, so it shows how much of a wide interval other programs cause.
     `naive_interleaved` is the unpaired ratio of each arm's mean tokens per second over all trials,
     in the order of the campaign. `naive_sequential` simulates measuring one arm after the other.
     Both arms are the same, so the first half of the campaign is used as the first arm and the
-    second half as the other; each half has every prompt equally often. This too is a ratio of
-    mean rates.
+    second half as the other; each half has every prompt equally often. This figure, too, is a ratio
+    of mean rates.
     """
 
     part: Part

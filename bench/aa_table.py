@@ -11,17 +11,17 @@ from bench.aa_campaign import SUITE, AaOutcome, Part
 from schemas.codec import encode
 from schemas.submission import Submission
 
-# `AaOutcome` explains each of these.
+# `AaOutcome` explains each of these estimators.
 Estimator = Literal["ratio", "processor", "naive_interleaved", "naive_sequential"]
 DECIMALS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AaRow:
-    """One estimator over the campaigns of one part; its truth is 1.
+    """One estimator over the campaigns of one part; the true ratio is 1.
 
-    `error_median` and `error_worst` are factors minus 1: 0.05 means 1.05 or 1 / 1.05.
-    Naive estimators have no interval.
+    `error_median` and `error_worst` are factors minus 1: 0.05 means 1.05 or 1 / 1.05. Naive
+    estimators have no interval.
     """
 
     part: Part
@@ -112,7 +112,7 @@ def _half_width(interval: tuple[float, float]) -> float:
 
 
 def rounded(values: dict[str, object]) -> dict[str, object]:
-    """Drop unknown values and round the others for a file of figures."""
+    """Drop unknown values and round the other values for a file of figures."""
     return {
         key: round(value, DECIMALS) if isinstance(value, float) else value
         for key, value in values.items()

@@ -1,8 +1,9 @@
-"""Compare the acceptance predicted from a draft's reading alone with that of a real run.
+"""Compare the acceptance predicted from a draft's reading alone with a real run's acceptance.
 
 The target writes answers alone and with the draft at several depths, interleaved. Then the draft
-alone reads them, which predicts the acceptance of each position, the tokens per round and, with the
-curve of the same session, the speedup of each depth. Predictions are printed next to measurements.
+alone reads these answers, which predicts the acceptance of each position, the tokens per round and,
+with the curve of the same session, the speedup of each depth. Predictions are printed next to
+measurements.
 """
 
 import json
@@ -37,9 +38,9 @@ DRAFTS = {
     "smollm2-135m:q4_1": "the same weights in Q4_1",
     "smollm2-135m:q4_1-pruned-3": "Q4_1 without three of 30 layers",
 }
-LEAST_ROUNDS = 100  # positions with fewer are not compared
+LEAST_ROUNDS = 100  # positions with fewer rounds are not compared
 
-Answers = dict[str, dict[str, Generation]]  # by arm and prompt
+Answers = dict[str, dict[str, Generation]]  # generations by arm and prompt
 
 
 def main(
@@ -187,7 +188,7 @@ def _answers(campaign: Campaign) -> tuple[Answers, VerificationProbe, float]:
             answer = session.generate(request)
             assert isinstance(answer, Generation), answer
             answers[arm.id][prompt.id] = answer
-        # Between prompts, so that a busy machine slows rounds and steps alike.
+        # Timed between prompts, so that a busy machine slows rounds and steps alike.
         steps += [session.step_times(widths) for _ in range(2)]
         drafting_ms += [each.token_ms_median for each in session.probe().drafting or ()]
         _say(prompt.id)

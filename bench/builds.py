@@ -1,7 +1,8 @@
 """Check that a comparison of two builds finds a slowdown of 5 % and raises no false alarm.
 
-`make bench-numbers` runs it; alone: `python -m bench.builds`. Whole comparisons are simulated
-with the noise of real machines. The code for real comparisons judges them after every block.
+`make bench-numbers` runs this check; alone: `python -m bench.builds`. Whole comparisons are
+simulated with the noise of real machines. The code for real comparisons judges the simulated
+comparisons after every block.
 """
 
 import argparse
@@ -30,11 +31,12 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildMachine:
-    """Noise of log times: standard deviations, and slow changes.
+    """The noise of log times: standard deviations, and slow changes.
 
-    `a_pass` is shared by all trials of one server start, `trial` is independent per trial. `walk`
-    is the change of the machine's speed from one pass to the next, `trend` its slowdown over the
-    comparison. A share `stalls` of the trials takes up to twice as long.
+    `a_pass` is the noise that all trials of one server start share; `trial` is independent per
+    trial. `walk` is the change of the machine's speed from one pass to the next, `trend` the
+    machine's slowdown over the comparison. A share `stalls` of the trials takes up to twice as
+    long.
     """
 
     a_pass: float
@@ -55,7 +57,7 @@ MACHINES = {
 def verdicts(
     machine: BuildMachine, *, slowdown: float, comparisons: int, seed: int = 1
 ) -> dict[Verdict, float]:
-    """Return the share of each verdict when head is slower by `slowdown` in every arm."""
+    """Return the share of each verdict if head is slower by `slowdown` in every arm."""
     rng = np.random.default_rng(seed)
     logs = _log_ratios(machine, rng, comparisons) + math.log(1 - slowdown)
     weights = np.full(PROMPTS, 1 / PROMPTS)
@@ -65,7 +67,7 @@ def verdicts(
 
 
 def _verdict(looks: Sequence[NDArray[np.float64]]) -> Verdict:
-    """Combine the arms as `Comparison.verdict` does, at the first precise look or the last."""
+    """Combine the arms as `Comparison.verdict` does, at the first precise look or the last look."""
     for arms in looks:
         judged = [judge(means, LEVEL, FAIL_BELOW) for means in arms]
         if all(each and each.log_half_width <= PRECISE for _, each, _ in judged):
@@ -95,7 +97,7 @@ def _log_ratios(
 
 
 def _signs(seed: int) -> NDArray[np.float64]:
-    """Return 1 where head runs first, as `trial_order.engine_orders` draws it: blocks x arms."""
+    """Return 1 where head runs first in `trial_order.engine_orders`: blocks x arms."""
     drawn = [
         [
             engine

@@ -11,7 +11,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Shorter than a campaign's block and longer than a round, so that some trials of a pair are hit.
+# The bursts are shorter than a campaign's block and longer than a round, so that some trials of a
+# pair are hit.
 SHORTEST_S = 0.1
 LONGEST_S = 2.0
 

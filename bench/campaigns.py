@@ -1,14 +1,14 @@
-"""Coverage of the intervals of a campaign under every disturbance, in worlds of known truth.
+"""Measure the coverage of a campaign's intervals under every disturbance, with known truth.
 
 `python -m bench.campaigns` draws campaigns of a baseline and arms: prompts and tasks that differ,
-methods that seldom draft, machines that drift, have two speeds or stall, arms that time out.
-Each scenario has one row: how often the interval contains the truth over all tasks, for the whole
-request and for one task; how often a single task shows a false sign and all tasks show a false
-gain; how often the interval contains the wall-clock ratio; and the half-width. `before` is the
-estimator of `bench.previous` on the same trials, judged by its own truth. One of sixty scenarios
-may miss a promise by chance, so a scenario that misses one is repeated with ten times as many
-campaigns. Exit code 1 if it misses again. With `--output` the figures are also written as JSON,
-for the page Proofs.
+methods that seldom draft, machines that drift, have two speeds or stall, arms that time out. Each
+scenario has one row with these shares: intervals that contain the truth over all tasks, for the
+whole request and for one task; single tasks with a false sign, and campaigns with a false gain over
+all tasks; intervals that contain the wall-clock ratio. The row ends with the half-width. `before`
+is the estimator of `bench.previous` on the same trials, judged by its own truth. One of sixty
+scenarios may miss a promise by chance, so a scenario that misses a promise is repeated with ten
+times as many campaigns. The exit code is 1 if it misses again. With `--output`, the figures are
+also written as JSON, for the page Proofs.
 """
 
 import argparse
@@ -153,7 +153,7 @@ def simulate(scenario: Scenario, campaigns: int) -> CampaignRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignJudgement:
-    """The product's estimates for the first arm of one campaign; `None`: no interval."""
+    """The product's estimates for the first arm of one campaign; `None` without an interval."""
 
     before: bool | None
     covered: bool | None
@@ -169,7 +169,7 @@ class CampaignJudgement:
 def _judged(base: Submission, scenario: Scenario, times: Times) -> CampaignJudgement:
     submission = replace(base, trials=tuple(trials_of(base, scenario, times)))
     arm = submission.arms[1]
-    # A file without the fixed tasks is imported: it is judged over its own tasks.
+    # A file without the fixed tasks is imported and is therefore judged over its own tasks.
     everything = [
         each
         for each in scopes(submission, arm, pair(submission, arm))
@@ -195,7 +195,7 @@ def _judged(base: Submission, scenario: Scenario, times: Times) -> CampaignJudge
 
 
 def _holds(interval: Interval | None, truth: float) -> bool | None:
-    # A bound that was widened to a ratio differs from it by a rounding error.
+    # A bound that was widened to a ratio differs from that ratio by a rounding error.
     tiny = 1e-12
     if interval is None:
         return None
@@ -268,7 +268,7 @@ def _counted(drafts: bool, steady_ms: float) -> dict[str, object]:  # noqa: FBT0
 
 
 def _mean(flags: Iterable[bool | None]) -> float:
-    """Mean of the known flags."""
+    """The mean of the known flags."""
     found = [flag for flag in flags if flag is not None]
     return float(np.mean(found)) if found else math.nan
 

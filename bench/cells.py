@@ -1,8 +1,9 @@
-"""Coverage of the intervals of cells: contributors, machines and files from known spreads.
+"""Measure the coverage of cells' intervals: contributors, machines and files of known spreads.
 
-`python -m bench.cells` prints, for every mix of 1 to 4 contributors and 1 to 4 machines, how
-often the interval of a cell contains the truth, per token and for the stated request; and how often
-a square of 13 configurations shows a gain that does not exist.
+`python -m bench.cells` prints two shares for every mix of 1 to 4 contributors and 1 to 4 machines.
+The first is the share of cells whose interval contains the truth, per token and for the stated
+request. The second is the share of squares of 13 configurations that show a gain that does not
+exist.
 """
 
 import argparse
@@ -64,14 +65,14 @@ class Square:
 
     @property
     def best_low(self) -> float:
-        """Its lower bound, widened because it was chosen as the best."""
+        """The lower bound of the shown configuration, widened because it was chosen as the best."""
         best = self.best
         distance = self.figures[best] - self.low[best]
         return float(self.figures[best] - choice_factor(len(self.figures)) * distance)
 
     @property
     def best_helps(self) -> bool:
-        """Check whether it clearly helps, allowing for the choice."""
+        """Check whether the shown configuration clearly helps, allowing for the choice."""
         return bool(_above(self.best_low, self.high[self.best]))
 
 
@@ -86,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def coverage(repetitions: int) -> Iterator[str]:
-    """Yield per mix: coverage, and false signs of a cell and of the best of a square."""
+    """Yield per mix the coverage, and the false signs of a cell and of the best of a square."""
     heads = ("covered", "request", "half-width", "false sign", "best ▲", "corrected")
     yield f"{'contributors x machines':44}" + "".join(f"{head:>19}" for head in heads)
     for (name, world), contributors, machines in product(WORLDS.items(), CONTRIBUTORS, MACHINES):
@@ -110,7 +111,7 @@ def coverage(repetitions: int) -> Iterator[str]:
 def _votes(
     rng: np.random.Generator, world: CellWorld, contributors: int, machines: int
 ) -> list[Vote]:
-    """Draw the votes of all configurations of a square; each has a true ratio of 1."""
+    """Draw the votes of all configurations of a square, each with a true ratio of 1."""
     shape = (CONFIGURATIONS, contributors)
     everywhere, here = rng.normal(size=contributors), rng.normal(size=shape)
     between = math.sqrt(world.shared) * everywhere + math.sqrt(1 - world.shared) * here

@@ -1,8 +1,8 @@
-"""Measure how often places that pick the best arm claim a gain when none of 13 arms gains.
+"""Measure the share of false gains at places that pick the best of 13 arms, none of which gains.
 
-`python -m bench.choices` simulates files of 1, 10 and 50 devices with one model, loads them into
-the tables of the pipeline and asks the queries and functions that pages, files, feeds, the terminal
-and the tuner print from. Many worlds share a database: each has its own model, devices and
+`python -m bench.choices` simulates files of 1, 10 and 50 devices with one model and loads them into
+the tables of the pipeline. It then runs the queries and functions from which pages, files, feeds,
+the terminal and the tuner print. Many worlds share a database: each has its own model, devices and
 contributors. (With one model, its badge and the overall badge are the same.) `spread` is the
 difference between contributors; places about a single machine are simulated without it. Each place
 has the share of false gains among its claims, and the upper end of the share's 95 % Clopper-Pearson
@@ -38,7 +38,7 @@ from tests.pipeline.tables import Example, Tables, accepted, entry_on
 
 COMMAND = "python -m bench.choices"
 WORLDS, SEED, AIM, AT_ONCE, FRESH = 500, 20261121, 0.02, 10, 10
-KINDS = ((1, 0.0), (1, 0.06), (10, 0.06), (50, 0.06))  # devices, and the spread between them
+KINDS = ((1, 0.0), (1, 0.06), (10, 0.06), (50, 0.06))  # devices, and their contributors' spread
 GAIN = "at least"
 FEED, TERMINAL = "feed: entry", "terminal: answer"
 # Each claim of these places is about one world; claims of other places are about one file.
@@ -62,7 +62,7 @@ class Place:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table, write it with `--output`; 1 if a share is above the aim."""
+    """Print the table, write it with `--output`; return 1 if a share is above the aim."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--worlds", type=int, default=WORLDS, help=f"a multiple of {AT_ONCE}")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def worlds_from(start: int) -> dict[Kind, Claims]:
     """Return the claims in `AT_ONCE` worlds of each kind.
 
-    Worlds of one and ten devices share no files. Worlds of fifty take forty files from
+    Worlds of one and ten devices share no files. Worlds of fifty devices take forty files from
     neighbouring worlds, with new differences between contributors.
     """
     rng = np.random.default_rng((SEED, start))
@@ -105,7 +105,7 @@ def worlds_from(start: int) -> dict[Kind, Claims]:
 
 
 def _claims(files: Sequence[Example], spread: float) -> Iterator[tuple[str, bool]]:
-    """Yield each claim as its place and whether it claims a gain."""
+    """Yield for each claim its place, and whether it is the claim of a gain."""
     known = [entry_on(each.submission.contributor or "") for each in files]
     connection = Tables(load(map(accepted, files), (), known))
     for place, gains in PLACES.items():
@@ -127,7 +127,7 @@ def _tuned(rng: np.random.Generator) -> Iterator[tuple[str, bool]]:
 
 
 def _rows(query: str, connection: duckdb.DuckDBPyConnection, **given: str) -> Iterator[bool]:
-    """Yield for each row of a page's query whether it prints a gain."""
+    """Yield for each row of a page's query whether the row prints a gain."""
     return (row.verdict == "helps" for row in read(connection, query, **given))
 
 
@@ -152,7 +152,7 @@ def _headings(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
 
 
 def _chosen(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
-    """Yield whether each row behind an answer gains: one per backend, method and task."""
+    """Yield for each row behind an answer whether it gains: one per backend, method and task."""
     return (strips.strip(row).tone == "gain" for row in read(connection, "strip"))
 
 

@@ -1,8 +1,8 @@
-"""Run designs on the same simulated rig: the project's own, and one arm after the other.
+"""Run designs on the same simulated rig: the project's design, and one arm after the other.
 
-The project's own design, with three blocks or with its stopping rule, runs the real code from the
-plan to the submission. Only the journal on disk is left out, because waiting for the disk takes
-longer than everything else.
+The project's design, with three blocks or with its stopping rule, runs the real code from the plan
+to the submission. Only the journal on disk is left out, because waiting for the disk takes longer
+than everything else.
 """
 
 import random
@@ -30,21 +30,22 @@ MACHINE = Machine(
 )
 RULE = Stopping(least_blocks=LEAST_BLOCKS, precision=0.03)
 THEN = "2026-11-21T09:00:00Z"
-# Duration of an undisturbed baseline trial; a drift needs it to span the whole campaign.
+# The duration of an undisturbed baseline trial; a drift needs this duration to span the whole
+# campaign.
 TRIAL_MS = 900.0
 
 
 def interleaved(
     rig: FakeRig, trouble: Trouble, prompts: tuple[SuitePrompt, ...], seed: int
 ) -> Submission:
-    """The project's own design with a fixed length: paired, interleaved, in blocks."""
+    """The project's design with a fixed length: paired, interleaved, in blocks."""
     return next(both_lengths(rig, trouble, prompts, seed))
 
 
 def both_lengths(
     rig: FakeRig, trouble: Trouble, prompts: tuple[SuitePrompt, ...], seed: int
 ) -> Iterator[Submission]:
-    """Yield the campaign with a fixed length, then the same one ended by its stopping rule."""
+    """Yield the campaign with a fixed length, then the same campaign ended by its stopping rule."""
     fixed = campaign(prompts, seed=seed)
     going_on = replace(fixed, blocks=MOST_BLOCKS, stopping=RULE)
     duration_ms = TRIAL_MS * len(prompts) * len(ARMS) * BLOCKS

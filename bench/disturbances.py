@@ -1,8 +1,8 @@
-"""Disturbances of simulated campaigns, and the resulting times of their trials.
+"""Define disturbances of simulated campaigns, and compute the times of disturbed trials.
 
-An arm's round yields 2.4 tokens. A disturbance of the machine hits both arms in proportion to
-their time. The arm's gain differs between prompts; gains are scaled so that the time ratio of a
-task is exactly that of its offset, or 1 without an offset.
+An arm's round yields 2.4 tokens. A disturbance of the machine hits both arms in proportion to their
+time. The arm's gain differs between prompts. Gains are scaled so that the time ratio of a task is
+exactly that of its offset, or 1 without an offset.
 """
 
 import math
@@ -19,7 +19,7 @@ from estimates.running_order import running_order
 
 Logs = NDArray[np.float64]
 Speed = Callable[[np.random.Generator, int], Logs]
-# From quantiles of the prompts and their spread to log gains.
+# Maps quantiles of the prompts and their spread to log gains.
 Gains = Callable[[Logs, float], Logs]
 
 TOKENS, STEP_MS = 97, 20.0
@@ -32,7 +32,7 @@ QUANTILES = 4000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stalls:
-    """Stalls per second of computing, their mean length, and the share of trials they hit."""
+    """Stalls per second of computing, their mean length, and the share of trials that they hit."""
 
     per_second: float = 0.0
     ms: float = 0.0
@@ -65,7 +65,7 @@ def two_modes(stay: float) -> Speed:
 
 
 def periodic(period: int) -> Speed:
-    """The machine's speed is a sine wave with a period in trials."""
+    """The machine's speed is a sine wave, with a period counted in trials."""
 
     def speed(rng: np.random.Generator, count: int) -> Logs:
         wave = np.sin(2 * math.pi * (np.arange(count) / period + rng.random()))
@@ -80,24 +80,24 @@ def smooth(at: Logs, spread: float) -> Logs:
 
 
 def seldom(at: Logs, _spread: float) -> Logs:
-    """One prompt in five has a speedup of 2.5; on the others the method does not draft."""
+    """One prompt in five has a speedup of 2.5; on all other prompts the method does not draft."""
     return np.where(at < 0.2, math.log(2.5), 0.0)
 
 
 def skewed(at: Logs, spread: float) -> Logs:
-    """Gains of at least 1, few of them large."""
+    """Gains of at least 1, few of which are large."""
     return np.log1p(-spread * np.log1p(-at))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """A design and what disturbs it.
+    """A design and the disturbances of its campaigns.
 
-    `spread` is the spread of gains between prompts; with `uneven`, each task draws its own between
-    a third and three times that. The logarithm of a task's time ratio is its entry in `offsets`, or
-    drawn with the deviation `offset`. `plain` is the spread of the baseline's times. `counted`:
-    trials record drafted tokens. `slowest`: the share of prompts on which the arm always times out,
-    and `limit`: whether its failed trials record how long they took.
+    `spread` is the spread of gains between prompts; with `uneven`, each task draws its own spread
+    between a third of this value and three times this value. The logarithm of a task's time ratio
+    is the task's entry in `offsets`, or drawn with the deviation `offset`. `plain` is the spread of
+    the baseline's times. `counted`: trials record drafted tokens. `slowest` is the share of prompts
+    on which the arm always times out. `limit`: failed trials record how long they took.
     """
 
     arms: int = 2
@@ -125,7 +125,7 @@ class Scenario:
 
 
 QUIET = "quiet"
-# Tasks that differ, as in the simulations that the estimator was chosen with.
+# Tasks that differ, as in the simulations that were used to choose the estimator.
 OFFSETS = (0.35, 0.25, 0.05, 0.0, -0.1, 0.3, -0.5, -0.35)
 
 
@@ -207,7 +207,7 @@ SCENARIOS = {**DISTURBED, **STRATA, **FAILING}
 
 @cache
 def mean_log_and_time(gains: Gains, spread: float) -> tuple[float, float]:
-    """Mean of the log gains of all prompts, and log of their mean time."""
+    """The mean of the log gains of all prompts, and the log of their mean time."""
     logs = gains((np.arange(QUANTILES) + 0.5) / QUANTILES, spread)
     return float(logs.mean()), math.log(np.exp(-logs).mean())
 
@@ -219,7 +219,7 @@ class Times:
     `decode` sums all rounds, `steady` is the median round times their number, `order` is the
     trial's place in the campaign. `reading` and `draft_reading` are the prompt's times in target
     and draft. `drafts` and `fails` mark prompts on which the arms draft, or time out after
-    `limit_ms`. `truths` and `geometric` have per task the logarithm of the true time ratio and of
+    `limit_ms`. `truths` and `geometric` have, per task, the logarithm of the true time ratio and of
     the true geometric mean of the prompts' gains.
     """
 
@@ -236,7 +236,7 @@ class Times:
 
 
 def measured(rng: np.random.Generator, scenario: Scenario) -> Times:
-    """Draw the times of one campaign; the random generator also draws its trial order."""
+    """Draw the times of one campaign; the random generator also draws the order of its trials."""
     prompts = scenario.tasks * scenario.per_task
     shape = (scenario.blocks, prompts, scenario.arms)
     machine, place = _machine(rng, scenario, shape)
@@ -284,7 +284,7 @@ def request_times(scenario: Scenario, truths: Logs) -> tuple[float, float]:
 
 
 def rounds_of(arm: int) -> int:
-    """Number of rounds in an answer of the arm with this index; 0 is the baseline."""
+    """The number of rounds in an answer of the arm with this index; 0 is the baseline."""
     return ROUNDS["arm" if arm else "baseline"]
 
 

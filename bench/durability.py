@@ -1,8 +1,8 @@
-"""Check that killed runs lose and double nothing: `make bench-durability` kills dozens of them.
+"""Check that killed runs lose and duplicate nothing: `make bench-durability` kills dozens.
 
 Runs are killed with `kill -9` at random moments, also after a resume, until all kills are used up:
-many with the simulated engine, a few with the real one. A kill hits the whole process tree or the
-parent alone. The exit code is 1 if anything was lost, duplicated or changed.
+many runs with the simulated engine, a few with the real engine. A kill hits the whole process tree
+or the parent alone. The exit code is 1 if anything was lost, duplicated or changed.
 """
 
 import argparse
@@ -26,7 +26,7 @@ COMMAND = "python -m bench.durability"
 KILLS = {"fake": 50, "llama-cpp-python": 5}
 SUITE = Path(__file__).with_name("aa.toml")
 _MOST_KILLS_OF_A_RUN = 4
-# About the duration of each run without a kill.
+# The approximate duration of each run without a kill.
 _LONGEST_S = {"fake": 1.5, "llama-cpp-python": 60.0}
 
 

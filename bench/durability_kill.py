@@ -1,7 +1,7 @@
 """Kill a run at random moments, resume it, and compare every trial.
 
-At the end a valid file must contain each trial of the plan once, and the trials that were on the
-disk before a kill must be unchanged.
+At the end, a valid file must contain each trial of the plan once. Trials that were on the disk
+before a kill must be unchanged.
 """
 
 import os
@@ -34,7 +34,7 @@ _ADDED = ("compared_tokens", "first_divergence", "divergence_margin", "equal_wor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A command to kill, its journal and result, and its longest run before a kill.
+    """A command to kill, its journal and result, and the longest time that it runs before a kill.
 
     That time starts with the first new line of the journal, or after a random number of new trials
     up to `most_trials`. The options `unending` keep the command running until it is killed, so that
@@ -60,7 +60,7 @@ class Kill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survivor:
-    """A run that finished after its kills. `problems` lists what went wrong."""
+    """A run that finished after its kills. `problems` lists the faults found."""
 
     kills: tuple[Kill, ...]
     trials: int
@@ -69,7 +69,7 @@ class Survivor:
 
 def torment(subject: Subject, kills: int, rng: random.Random, modes: Sequence[Mode]) -> Survivor:
     """Kill a run up to `kills` times at random moments, then let it finish."""
-    subject.journal.unlink(missing_ok=True)  # from a bench that was itself stopped
+    subject.journal.unlink(missing_ok=True)  # left over from a bench that was itself stopped
     done: list[Kill] = []
     kept: dict[int, bytes] = {}
     problems: list[str] = []
@@ -128,7 +128,7 @@ def _as_measured(trial: Trial) -> Json:
 
 
 def _killed(subject: Subject, mode: Mode, after_s: float, after_trials: int) -> Kill | None:
-    """Start or resume the command and kill it; `None` if it finished first."""
+    """Start or resume the command and kill it; `None` if the command finished first."""
     size, trials = _size(subject.journal), len(trials_on_disk(subject.journal)) + after_trials
     command = [*_command(subject), *subject.unending]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:

@@ -2,7 +2,7 @@
 
 `--resume` continues from the journal in the folder. `--terminable` treats SIGTERM like Ctrl-C, as
 the command line does. Each generation takes a few milliseconds, so that a kill can hit it. With
-`--unending` the last one waits to be killed.
+`--unending`, the last generation waits to be killed.
 """
 
 import sys

@@ -1,8 +1,8 @@
 """Compare the in-process engine with a peer: `make bench-engine` measures both in one run.
 
-Both sides use the same files, threads, context, batch, cache types and flash attention. They
+Both sides use the same files, threads, context, batch, cache types and flash attention. The sides
 alternate prompt by prompt, and their order is reversed from block to block. The figure is the
-median of the paired ratios, so a shared machine makes it slower but not wrong.
+median of the paired ratios, so a shared machine makes the run slower but the figure not wrong.
 """
 
 import json
@@ -41,7 +41,7 @@ TASK = "creative"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratio:
-    """Our tokens per second over the peer's: median over blocks and prompts, and its spread."""
+    """Our tokens per second over the peer's: the median over blocks and prompts, and the spread."""
 
     what: str
     ratio: float
@@ -82,7 +82,7 @@ def main(
 
 
 def _write(figures: dict[str, object]) -> None:
-    """Write the parts measured so far: each one takes minutes."""
+    """Write the parts measured so far, because each part takes minutes."""
     DATA.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
@@ -94,7 +94,7 @@ def _say(text: str) -> None:
 
 
 def _shortest(count: int) -> tuple[str, ...]:
-    """Take the shortest prompts of one task: an interval needs several of one task."""
+    """Take the shortest prompts of one task: an interval needs several prompts of one task."""
     fitting = (prompt for prompt in suite.load("core").prompts if prompt.task == TASK)
     by_length = sorted(fitting, key=lambda prompt: len(prompt.text))
     return tuple(prompt.id for prompt in by_length[:count])

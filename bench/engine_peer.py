@@ -30,7 +30,7 @@ class Peer:
     """One server, with a draft model or none; use it in a `with` block."""
 
     def __init__(self, model: Path, settings: RunSettings, draft: Sequence[str] = ()) -> None:
-        """Start it. `draft` is the arguments of `llama-server` for a draft model."""
+        """Start the server. `draft` has the arguments of `llama-server` for a draft model."""
         shared = {"-t": settings.threads, "-tb": settings.threads, "-c": settings.context_tokens}
         shared |= {"-b": settings.batch_tokens, "-ub": settings.batch_tokens}
         shared |= {"--port": 0, "-np": 1, "-ngl": 0, "--cache-ram": 0}

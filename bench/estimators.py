@@ -31,11 +31,11 @@ Level = Literal["all-tasks", "one-task"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundInterval:
-    """One figure of one campaign and the true values.
+    """One figure of one campaign, and the true values.
 
-    `truth` is over the prompts that were run, `population_truth` over all prompts. The intervals
-    of `over-blocks` are for the former, the others for the latter. `blocks` is the number of
-    blocks that were run.
+    `truth` is over the prompts that were run, `population_truth` over all prompts. The intervals of
+    `over-blocks` are for `truth`, all other intervals for `population_truth`. `blocks` is the
+    number of blocks that were run.
     """
 
     method: Method

@@ -1,9 +1,9 @@
 """Measure how fast and heavy Explore is with very many cells: `python -m bench.explore`.
 
-Builds a small site, replaces its cells by random ones, and operates the filters in headless
-Chromium: with the most cells that fit one file, with 50,000 and with 500,000. A filter's time is
-the work of the page's main thread from the event to the finished picture (in thread ticks, so that
-a busy machine does not matter).
+The bench builds a small site, replaces its cells by random ones, and operates the filters in
+headless Chromium: with the largest number of cells that fits one file, with 50,000 and with
+500,000. A filter's time is the work of the page's main thread from the event to the finished
+picture (in thread ticks, so that a busy machine does not matter).
 """
 
 import argparse
@@ -58,7 +58,7 @@ WORDS = "4060 code draft"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write the figures with `--output`; 1 if a budget is exceeded."""
+    """Measure, print, and write the figures with `--output`; return 1 if a budget is exceeded."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--cells", type=int, nargs="+", default=CELLS)
     parser.add_argument("--date", help="the day of the run, for the JSON")
@@ -96,7 +96,7 @@ def measure(folder: Path, cells: int) -> dict[str, float]:
 
 
 def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
-    """Rows like those of the view `explore`: settings of many devices, each on every task."""
+    """Rows as in the view `explore`: settings of many devices, each on every task."""
     rng = random.Random(seed)  # noqa: S311 - random data
     targets = [model for model in models() if model.parameters >= 3e9]
     for number in range(count):
@@ -212,7 +212,7 @@ def _busy_ms(session: CDPSession) -> float:
 
 
 def _weights(site: Path, page: str, files: Files) -> Iterator[tuple[str, float]]:
-    """Yield the gzip weight of Explore and of Compare, with the heaviest parts they may load.
+    """Yield the gzip weight of Explore and of Compare, with the heaviest parts that they may load.
 
     Compare reads the files of two devices.
     """

@@ -1,12 +1,13 @@
-"""Measure how often the flags against cheats fire on honest files, and each on its cheat.
+"""Measure how often flags against cheats fire on honest files, and each flag on its cheat.
 
 `python -m bench.flags` makes honest files on synthetic rigs: large and small targets, servers and
 in-process, every disturbance of `bench.disturbances`, clocks of 10 and 15.6 ms. It adds the files
-of `bench.campaigns` and `bench.simulation`, and trios of people whose machines diverge at near-ties
-and must not be flagged as unlike each other. A cheat changes honest files of the rigs. Each share
-has the upper (for a cheat: lower) end of its 95 % Clopper-Pearson interval. Exit code 1 if a flag
-fires on more than 1 % of honest files, or on less than 90 % of its cheat. Times divided by 1.2 are
-within the usual difference between honest machines, so their share is printed without a limit.
+of `bench.campaigns` and `bench.simulation`. It also adds trios of people whose machines diverge at
+near-ties and who must not be flagged as unlike each other. A cheat changes honest files of the
+rigs. Each share has the upper (for a cheat: lower) end of its 95 % Clopper-Pearson interval. The
+exit code is 1 if a flag fires on more than 1 % of honest files, or on less than 90 % of its cheat.
+Times divided by 1.2 are within the usual difference between honest machines, so their share is
+printed without a limit.
 """
 
 import argparse
@@ -88,10 +89,10 @@ def honest(world: str, count: int) -> list[FlagRow]:
 
 
 def cheated(cheat: str, count: int) -> FlagRow:
-    """Count the files with this cheat on which its flag fires; other flags are ignored."""
+    """Count the files with this cheat on which the cheat's flag fires; other flags are ignored."""
     flag, change = KINDS[cheat]
     found: list[bool] = []
-    seed = count  # not the first honest files
+    seed = count  # these are not the first honest files
     while len(found) < count:
         seed += 1
         if change is not labelled or visit(seed).rig.gpu is None:
@@ -106,7 +107,7 @@ def fired(submission: Submission) -> frozenset[str]:
 
 
 def unlike(seed: int) -> bool:
-    """Check whether the gate or a build flags one of three honest people as unlike the others."""
+    """Check whether the gate or a build flags one of three honest people as unlike the rest."""
     rng = random.Random(seed)  # noqa: S311 - a simulation
     count, share = rng.choice((1, 2, 3, 6)), rng.uniform(0, 0.5)
     people = [
@@ -120,7 +121,7 @@ def unlike(seed: int) -> bool:
 def parted(made: Submission, rng: random.Random, *, share: float) -> Submission:
     """Give a share of the prompts another text, whose drafts are accepted more or less often.
 
-    Drafts have near-ties too: a tenth of the unchanged answers take one round more or less.
+    Drafts have near-ties, too: a tenth of the unchanged answers take one round more or less.
     """
     seed = rng.random()
 
@@ -151,7 +152,7 @@ def _rigs() -> tuple[Visit, ...]:
 
 
 def visit(seed: int) -> Visit:
-    """Draw a rig and a model that fits it; all fitting models are equally likely."""
+    """Draw a rig and a model that fits the rig; all fitting models are equally likely."""
     rng = random.Random(seed)  # noqa: S311 - a simulation
     found = rng.choice(_rigs())
     fitting = [each for each in models() if each.file_bytes < found.rig.room_bytes / 2]
@@ -188,7 +189,7 @@ def on_rig(seed: int) -> Submission:
 
 
 def _readings(made: Submission, rng: random.Random) -> tuple[Snapshot, ...]:
-    """Clock readings as the harness takes them: from NVIDIA cards always, from others sometimes."""
+    """Clock readings as the harness takes them: always from NVIDIA cards, else sometimes."""
     vendors = {gpu.vendor for gpu in made.machine.gpus}
     shown = "nvidia" in vendors or (bool(vendors) and rng.random() < 1 / 2)
     clocks = [rng.uniform(900, 2700) if shown else None for _ in range(3)]

@@ -1,7 +1,7 @@
 """Check that the gate accepts generated valid files: `python -m bench.generated [COUNT]`.
 
-The default is 10,000. Each is judged like a pull request: under its canonical name, sent by its
-contributor. The figures go to a file of the site.
+The default number of files is 10,000. Each file is judged like a pull request: under its canonical
+name, sent by its contributor. The figures are written to a file of the site.
 """
 
 import json
@@ -21,7 +21,7 @@ DEFAULT_COUNT = 10_000
 
 
 def main() -> int:
-    """Write and print the figures; 1 if a valid submission was rejected."""
+    """Write and print the figures; return 1 if a valid submission was rejected."""
     figures = count(int(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_COUNT)
     OUTPUT.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(figures, indent=2))  # noqa: T201 - the result of this command

@@ -1,7 +1,7 @@
 """Measure how fast files are judged, by processor time: `python -m bench.intake`.
 
-A default campaign of the repository is timed several times, of which the fastest counts; each
-hostile document once. `bench.scale` measures a whole corpus.
+A default campaign of the repository is timed several times, and the fastest time counts. Each
+hostile document is timed once. `bench.scale` measures a whole corpus.
 """
 
 import json
@@ -23,7 +23,7 @@ REPEATS = 15
 
 
 def main() -> int:
-    """Write and print the figures; 1 if a hostile case takes 200 ms or a file takes 50 ms."""
+    """Write and print the figures; return 1 if a hostile case takes 200 ms or a file 50 ms."""
     figures = measured()
     OUTPUT.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(figures, indent=2))  # noqa: T201 - the result of this command

@@ -22,14 +22,14 @@ NO_DEFAULT = {
     for name, axis in AXES.items()
     if axis.default is None and name != "temperature"
 }
-# The harness may not know these: a machine or a person need not state them.
+# The harness may not know these fields: a machine or a person need not state them.
 HARNESS_MAY_NOT_KNOW = {
     *("contributor", "notes", "engine.commit", "machine.cpu.physical_cores", "machine.os.version"),
     *(f"machine.gpus[].{name}" for name in ("vendor", "vram_mib")),
     "trials[].prompt_ms",
     *NO_DEFAULT,
 }
-# An import may lack these and remain true. Every other removal is found.
+# An import may lack these fields and remain true. The gate finds every other removal.
 MAY_BE_MISSING = {
     "arms[].load_s",
     "arms[].argv[]",
@@ -42,7 +42,7 @@ MAY_BE_MISSING = {
     *(f"engine.{name}" for name in ("commit", "package_version")),
     *(f"machine.gpus[].{name}" for name in ("vendor", "vram_mib")),
     *("machine.cpu.physical_cores", "machine.os.version"),
-    # Optional in imported campaigns only; one of the documents is imported.
+    # Fields that are optional only in imported campaigns; one of the documents is imported.
     *(f"machine.cpu.{name}" for name in ("name", "architecture", "logical_cores")),
     *("machine.ram_mib", "engine.version", "settings.max_output_tokens"),
     *("origin.licence", "origin.source"),
@@ -74,7 +74,7 @@ def mutations(document: Document) -> Iterator[Mutation]:
 
 
 def first_leaves(document: Document) -> list[tuple[Path, Any]]:
-    """The first leaf of every field: a hundred trials have the same fields."""
+    """The first leaf of every field, because a hundred trials have the same fields."""
     first = {general(path): (path, value) for path, value in reversed([*leaves(document)])}
     return list(reversed(first.values()))
 

@@ -1,7 +1,7 @@
 """Count how many changes of a valid file the gate finds: `python -m bench.mutations`.
 
-Every field of every valid example is changed in every way; the figures go to a file of the site.
-Long campaigns are cut to their first trials, because the others have the same fields.
+Every field of every valid example is changed in every way; the figures are written to a file of the
+site. Long campaigns are cut to their first trials, because the other trials have the same fields.
 """
 
 import json
@@ -21,7 +21,7 @@ KEPT_TRIALS = 12
 
 
 def main() -> int:
-    """Write and print the figures; 1 if a change was accepted without a reason."""
+    """Write and print the figures; return 1 if a change was accepted without a reason."""
     figures = count()
     OUTPUT.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(figures, indent=2))  # noqa: T201 - the result of this command
@@ -59,7 +59,7 @@ def reason(kind: str, place: str) -> str | None:
 
 
 def examples() -> Iterator[dict[str, Any]]:
-    """Return the valid examples, with long ones cut; the cut ones are still valid."""
+    """Return the valid examples, long ones cut; the cut examples are still valid."""
     for path in sorted(entry for folder in FOLDERS for entry in folder.glob("*.json")):
         document: dict[str, Any] = json.loads(path.read_bytes())
         document["trials"] = sorted(document["trials"], key=lambda t: t["order"])[:KEPT_TRIALS]

@@ -44,12 +44,12 @@ MOVED = (
 ARMS, PER_TASK, BLOCKS = 13, 4, 2
 TOKENS, STEP_MS, PROMPT_MS = 97, 20.0, 150.0
 TRIAL_NOISE, TEXT_SPREAD = 0.03, 0.05
-PROMPT_SPREADS = (0.05, 0.10, 0.35)  # by arm: a draft model, a small one, n-grams
+PROMPT_SPREADS = (0.05, 0.10, 0.35)  # by arm: a draft model, a small draft model, n-grams
 ROUND_COST, LEAST_DEPTH = 2.0, 5
 
 
 def device(rng: np.random.Generator) -> Example:
-    """One file with the trials of its first prompt only; its summary is over all prompts."""
+    """One file with the trials of only its first prompt; its summary is over all prompts."""
     base, ratios = _base(), _ratios(rng)
     whole = replace(base, trials=tuple(_trials(rng, ratios, base, BLOCKS)))
     first = whole.suite.prompts[0].id

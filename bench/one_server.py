@@ -1,7 +1,7 @@
-"""Compare the repeatability of a speedup measured on one server and on two, in equal time.
+"""Compare the repeatability of a speedup on one server and on two servers, in equal time.
 
 `mlx_lm.server` takes the draft depth from each request, so one server can run both arms,
-interleaved by prompt. Both ways alternate, each for the same number of minutes.
+interleaved by prompt. The two setups alternate, each for the same number of minutes.
 """
 
 import json
@@ -22,7 +22,7 @@ _SAME = "--suite short --tasks code,math,chat --prompts 1 --blocks 99 --max-toke
 def main(
     target: Path, draft: Path, server: str = "mlx_lm.server", minutes: float = 6.0, pairs: int = 2
 ) -> None:
-    """Print the half-width of a speedup's interval both ways, and their ratio, for MLX models."""
+    """Print the half-width of a speedup's interval both ways, and the ratio, for MLX models."""
     plain = f"{server} --model {target} --prompt-cache-size 0 --port {{port}}"
     drafting = f"{plain} --draft-model {draft} --num-draft-tokens 2"
     models = f"--target {target} --draft {draft} --method draft-model:n_max=2 --budget {minutes}"

@@ -1,7 +1,7 @@
-"""A population of prompts on an undisturbed rig, with every speedup known exactly.
+"""Simulate a population of prompts on an undisturbed rig, with every speedup known exactly.
 
 A campaign draws a few prompts of each task. There are two true values: the time ratio over the
-drawn prompts, and the ratio over the whole population, which the interval should contain.
+drawn prompts, and the ratio over the whole population. The interval should contain the latter.
 """
 
 import math

@@ -1,9 +1,9 @@
-"""The estimator before the time ratio: geometric means of speedups within blocks.
+"""Compute the estimator that the time ratio replaced: geometric means of speedups in blocks.
 
-A prompt's figure is the median log ratio over the blocks, a task's is the mean over its prompts,
-and the overall figure is the mean over tasks with Student's t. It was abandoned because the time a
-user waits is not a geometric mean, and because variation between tasks is not uncertainty of a
-campaign that ran all of them.
+A prompt's figure is the median log ratio over the blocks, a task's figure is the mean over its
+prompts, and the overall figure is the mean over tasks with Student's t. The estimator was abandoned
+because the time that a user waits is not a geometric mean, and because variation between tasks is
+not uncertainty of a campaign that ran all tasks.
 """
 
 import math

@@ -1,10 +1,10 @@
 """Check real result files: recomputed estimates, ratios by the wall clock, and flags.
 
-`python -m bench.real` reads the results of the repository, imported samples of other tools, and
-any FILE given. It prints per file the number of estimates, their largest relative difference from
+`python -m bench.real` reads the results of the repository, imported samples of other tools, and any
+FILE given. For each file it prints the number of estimates, their largest relative difference from
 `bench.recompute` (which follows the Methodology page alone), the number of published intervals that
-contain the wall-clock ratio, and the flags. Exit code 1 if an estimate differs by more than a
-billionth, or fewer than 95 % of the intervals contain that ratio.
+contain the wall-clock ratio, and the flags. The exit code is 1 if an estimate differs by more than
+a billionth, or if fewer than 95 % of the intervals contain the wall-clock ratio.
 """
 
 import argparse
@@ -29,10 +29,12 @@ EXACT, PROMISE = 1e-9, 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedFile:
-    """One file. `known`: estimates with a speedup; `differs`: the largest relative difference.
+    """The comparison of one file with the page.
 
-    `missing` counts figures that only one side has. `timed` counts intervals with a wall-clock
-    ratio, `contained` those of them that contain it.
+    `known` is the number of estimates with a speedup, `differs` the largest relative difference.
+    `missing` is the number of figures that only the product or only the page has. `timed` is the
+    number of intervals with a wall-clock ratio, `contained` the number of intervals that contain
+    this ratio.
     """
 
     known: int

@@ -1,7 +1,7 @@
 """Recompute every estimate of a result file from the text of the Methodology page alone.
 
-`python -m bench.recompute FILE...` prints them. It imports nothing from `estimates`: a reader of
-that page would write this code.
+`python -m bench.recompute FILE...` prints the estimates. This module imports nothing from
+`estimates`: a reader of the page would write the same code.
 """
 
 import json
@@ -148,7 +148,7 @@ def _interval(
     groups: list[list[PairedPrompt]],
     prompts: list[PairedPrompt],
 ) -> tuple[float | None, float | None]:
-    """Steps 6 to 11 of the page, around the ratio of these times."""
+    """The interval by steps 6 to 11 of the page, around the ratio of these times."""
     half_width = _linearised(times)
     by_passes = document["design"].get("interleaved") == "block"
     if half_width is None:

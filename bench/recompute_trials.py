@@ -1,7 +1,7 @@
 """Compute each prompt's paired times from the text of the Methodology page alone.
 
-This covers steps 1 and 2 of the page and its rules for reading the prompt; `bench.recompute` has
-the other steps. Nothing is imported from `estimates`.
+This module covers steps 1 and 2 of the page and its rules for reading the prompt; `bench.recompute`
+has the other steps. Nothing is imported from `estimates`.
 """
 
 import math
@@ -24,9 +24,10 @@ LOOK_UP = (
 class PairedPrompt:
     """One prompt with both times per token by the steady clock, else by the wall clock.
 
-    `blocks` has both times by block, `rounds` the arm's rounds per token, `plain` the logarithm
-    of the baseline's time in the first block and `order` the place of that trial. `reading` has the
-    milliseconds in which both read the prompt, if known. `answer` is the tokens after the first.
+    `blocks` has both times by block, `rounds` the arm's rounds per token, `plain` the logarithm of
+    the baseline's time in the first block, and `order` the place of that trial. `reading` has the
+    milliseconds in which baseline and arm read the prompt, if known. `answer` is the number of
+    tokens after the first.
     """
 
     task: str
@@ -99,7 +100,7 @@ def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Paired
 def _paces(
     document: dict[str, Any], arm: dict[str, Any], of_prompt: list[Trial], done: list[Trial]
 ) -> Paces:
-    """Slowness of each block of a prompt, from the baseline and all arms compared with it."""
+    """The slowness of each block of a prompt, from the baseline and all arms compared with it."""
     base = arm["baseline"]
     ids = {base, arm["id"], *(a["id"] for a in document["arms"] if a.get("baseline") == base)}
     trials = [trial for trial in of_prompt if trial["arm"] in ids]

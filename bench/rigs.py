@@ -1,4 +1,4 @@
-"""Simulated machines, each disturbed in a known way.
+"""Simulate machines, each disturbed in a known way.
 
 A disturbance slows both arms alike, so the truth remains the ratio of the undisturbed costs.
 """

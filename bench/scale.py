@@ -2,8 +2,8 @@
 
 Synthetic corpora of several sizes are each built in a separate process, cold and then warm with one
 new file. Each stage is timed in processor seconds, including child processes. The exponent is the
-slope of the logarithms, and the last column extrapolates to 10,000 files. Exit code 1: a limit is
-exceeded.
+slope of the logarithms, and the last column extrapolates to 10,000 files. The exit code is 1 if a
+limit is exceeded.
 """
 
 import argparse
@@ -29,10 +29,10 @@ T = TypeVar("T")
 COMMAND = "python -m bench.scale"
 SEED, FAR, MOST_PAGES = 2, 10_000, 500
 MOST_CPU_MS, MOST_EXPONENT, MOST_SITE_KB, MOST_FILE_MB = 200.0, 1.05, 60.0, 25.0
-MOST_WARM_S = 15.0  # of CPU, with one new file
+MOST_WARM_S = 15.0  # seconds of CPU time, with one new file
 MOST_MEMORY_MB, MOST_SITE_MB = 3000.0, 1000.0  # GitHub Pages publishes no more than 1 GB
-FULL_SITE = 300  # above this many files, only the newest have pages
-Builds: TypeAlias = "dict[str, dict[str, float]]"  # kind of build to stage to seconds
+FULL_SITE = 300  # above this many files, only the newest files have pages
+Builds: TypeAlias = "dict[str, dict[str, float]]"  # seconds by kind of build and stage
 KINDS = ("cold", "warm")
 # The functions of each stage. A nested stage's time counts for the inner stage only.
 STAGES = {
@@ -51,7 +51,7 @@ STAGES = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build corpora of all sizes and print what they cost."""
+    """Build corpora of all sizes and print their cost."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--files", type=int, nargs="+", default=[100, 300])
     parser.add_argument("--folder", type=Path, default=None, help="for corpora and sites")
@@ -138,7 +138,7 @@ def _corpus(results: Path, files: int) -> Path:
 
 
 def _too_heavy(last: dict[str, float], others: Sequence[dict[str, float]]) -> Iterator[str]:
-    """Yield excess weight; it is compared above `FULL_SITE`, where each file adds the same."""
+    """Yield excess weight; sizes above `FULL_SITE` are compared, where each file adds the same."""
     for first in (each for each in others if each["files"] >= FULL_SITE):
         added = (last["site MB"] - first["site MB"]) * 1000 / (last["files"] - first["files"])
         if added > MOST_SITE_KB:
@@ -148,7 +148,7 @@ def _too_heavy(last: dict[str, float], others: Sequence[dict[str, float]]) -> It
 
 
 def _apart(folder: Path, files: int, results: Path) -> dict[str, float]:
-    """Run one build in its own process, so that its memory can be measured."""
+    """Run one build in a separate process, so that the build's memory can be measured."""
     words = (str(results), str(folder / f"site-{files}"), str(folder / f"cache-{files}"))
     command = (sys.executable, "-m", "bench.scale", "--once", *words)
     known = os.environ | {"DRAFTMAP_REPOSITORY": "https://github.com/draftmap/draftmap"}
@@ -201,7 +201,7 @@ def _clock(spent: dict[str, float], stage: str, module: str, name: str) -> None:
             spent[stage] = spent.get(stage, 0.0) + own
 
     def parts(made: Iterator[object]) -> Iterator[object]:
-        """Yield parts lazily: a list of them would count as memory of the build."""
+        """Yield parts lazily: a list of the parts would count as memory of the build."""
         end = object()
         while (part := clocked(lambda: next(made, end))) is not end:
             yield part

@@ -1,7 +1,7 @@
-"""Coverage and error of estimators on simulated rigs whose true speedups are known.
+"""Measure coverage and error of estimators on simulated rigs whose true speedups are known.
 
-`make bench` runs it; alone: `python -m bench.simulation`. With `--output` the figures are
-also written as JSON, for the pages that quote them.
+`make bench` runs this simulation; alone: `python -m bench.simulation`. With `--output`, the figures
+are also written as JSON, for the pages that quote them.
 """
 
 import argparse
@@ -29,7 +29,7 @@ COMMAND = "python -m bench.simulation"
 class SimulationRow:
     """Bias, error and coverage of one figure over all campaigns of a scenario.
 
-    `bias` is the geometric mean of found over true for the prompts that were run, minus 1;
+    `bias` is the geometric mean of found over true for the prompts that were run, minus 1.
     `error_95` is the 95th percentile of the relative error. `coverage` is the share of intervals
     that contain the truth of the population, `coverage_of_prompts` the share that contain the truth
     of the prompts that were run. `half_width` is the median over the campaigns, `blocks` the mean.

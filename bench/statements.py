@@ -1,9 +1,9 @@
 """Check generated sentences against the tables below them: `python -m bench.statements`.
 
 Random collections of results become the charts, the headings of the map and the losses of the site.
-A rule in this file parses each sentence with a number and compares it with the table below, which
-is all it knows. A sentence that no rule parses counts as contradicted. Prints the number of
-sentences of each kind; exit code 1 if one was contradicted.
+A rule in this file parses each sentence with a number and compares the sentence with the table
+below it, the rule's only source. A sentence that no rule parses counts as contradicted. The program
+prints the number of sentences of each kind; the exit code is 1 if a sentence was contradicted.
 """
 
 import argparse
@@ -188,7 +188,7 @@ def _may_be_best(own: Sequence[LINE]) -> set[int]:
 
 
 def _is_listed(said: re.Match[str], row: LINE) -> bool:
-    """Check whether the sentence lists the depth of a row; without a list, only its best depth."""
+    """Check whether the sentence lists the depth of a row; without a list, the best counts."""
     return str(row["depth"]) in re.findall(r"\d+", said["able"] or said["depth"])
 
 
@@ -435,7 +435,7 @@ RULES: Mapping[str, tuple[str, Rule]] = {
 
 
 def contradicted(said: Said) -> bool:
-    """Check whether the table contradicts a sentence, or no rule can parse it."""
+    """Check whether the table contradicts a sentence, or no rule can parse the sentence."""
     pattern, rule = RULES[said.kind]
     found = re.fullmatch(pattern, said.text)
     return found is None or not rule(found, said.table)

@@ -1,13 +1,14 @@
-"""Measure what files of unknown accounts change about other people's results, in random worlds.
+"""Measure how files of unknown accounts change other people's results, in random worlds.
 
 `python -m bench.strangers` makes worlds of honest files, in which maintainers know a contributor
 for every device and model. It adds files of new accounts: forged times, copies, other names,
 builds, dates, facts, suites and drafts. Ten worlds with separate models and people form one
-collection, whose tables are made once before and once after. It prints how much was compared and
-how much changed: after one accepted file in each world, after three, and after one that the gate
-refuses but somebody merges anyway. Cells with unknown accounts only are counted separately, because
-there every account has equal weight. Exit code 1 if the accepted file of one unknown account
-changes a standing, name, verdict or headline of others, or three files change a confirmed sign.
+collection, whose tables are made before and after the addition. The program prints the number of
+compared and of changed statements: after one accepted file in each world, after three, and after
+one file that the gate refuses but somebody merges anyway. Cells with unknown accounts only are
+counted separately, because every account has equal weight in them. The exit code is 1 if the
+accepted file of one unknown account changes a standing, name, verdict or headline of others, or if
+three files change a confirmed sign.
 """
 
 import argparse
@@ -79,7 +80,7 @@ def measured(rng: random.Random, person: str, card: str, parameters: int) -> Sub
 
 
 class World(NamedTuple):
-    """Honest files: on each card and model from one to three known people, and maybe another."""
+    """Honest files: on each card and model from one to three known people, and maybe a stranger."""
 
     known: tuple[str, ...]
     there: list[Submission]
@@ -192,7 +193,7 @@ ATTACKS: Mapping[str, Attack] = {
 
 
 def forged(rng: random.Random, there: Sequence[Submission], person: str) -> tuple[str, Submission]:
-    """Forge an unknown account's file about another's setting; return the attack and the file."""
+    """Forge an unknown account's file about another person's setting; return attack and file."""
     other = rng.choice(there)
     card, day = other.machine.gpus[0].name, rng.choice(("2026-10-01", "2026-11-26"))
     own = measured(rng, person, card, other.target.parameters or 0)
@@ -204,7 +205,7 @@ def forged(rng: random.Random, there: Sequence[Submission], person: str) -> tupl
 
 
 def refused(new: Submission, there: Sequence[Submission], known: Collection[str]) -> bool:
-    """Check whether the gate refuses a file, given the existing ones."""
+    """Check whether the gate refuses a file, given the existing files."""
     if not isinstance(contract.read(sample_bytes(new)), Submission):
         return True
     listed = ((str(at), each) for at, each in enumerate(there))
@@ -265,14 +266,14 @@ def state(of: Tables) -> State:
 
 
 def changed(before: State, after: State) -> Counter[str]:
-    """Count by kind the statements about others that have changed."""
+    """Count by kind the statements about other people that have changed."""
     return Counter(key[0] for key, value in before.items() if after.get(key) != value)
 
 
 def collections(
     count: int, first: int = 0, together: int = TOGETHER
 ) -> Iterator[Mapping[str, tuple[list[str], State, Counter[str]]]]:
-    """Yield for each collection and group of added files: the attacks, state before, changes."""
+    """Yield the attacks, the state before and the changes for each collection and file group."""
     for seed in range(first, first + count, together):
         rng = random.Random(seed)  # noqa: S311 - a simulation
         all_worlds = [

@@ -1,9 +1,9 @@
 """Write a large synthetic collection in the real format.
 
-`python -m bench.synthetic --rigs 100 --seed 1 --output build/synthetic` writes a results
-folder to build a site from (`python -m pipeline build --results build/synthetic`). Synthetic data
-are for tests only: the command refuses to write into the results of the repository, and every file
-is marked as synthetic.
+`python -m bench.synthetic --rigs 100 --seed 1 --output build/synthetic` writes a results folder to
+build a site from (`python -m pipeline build --results build/synthetic`). Synthetic data are for
+tests only: the command refuses to write into the results of the repository, and every file is
+marked as synthetic.
 """
 
 import argparse
@@ -24,7 +24,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "results"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write a corpus and print its size."""
+    """Write a synthetic corpus and print its size."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--rigs", type=int, default=100, help="machine x backend x engine build")
     parser.add_argument("--seed", type=int, default=1)

@@ -1,7 +1,7 @@
 """Turn a synthetic campaign into a submission, with the types of the real format.
 
-Noise is added to the true costs: a factor per trial, a drift per block, a little per round.
-Some arms and trials fail as real ones do, and then have no figure.
+Noise is added to the true costs: a factor per trial, a drift per block, a little per round. Some
+arms and trials fail as real ones do, and then have no figure.
 """
 
 import hashlib
@@ -53,7 +53,7 @@ CONTEXT_TOKENS = 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmTruth:
-    """An arm with its drafter; `reason` says why it cannot run."""
+    """An arm with its drafter; `reason` is why the arm cannot run."""
 
     id: str
     drafter: SyntheticDrafter
@@ -61,7 +61,7 @@ class ArmTruth:
 
 
 def arms_of(visit: Visit) -> tuple[ArmTruth, ...]:
-    """The arms of a campaign: n-grams, draft models at two depths, the target's head if any."""
+    """The arms of a campaign: n-grams, draft models at two depths, and any head of the target."""
     rng = random.Random(visit.seed)  # noqa: S311 - synthetic data
     target = visit.target
     drafts = _drafts(target)
@@ -240,7 +240,7 @@ def _machine(rig: SyntheticRig) -> Machine:
         if rig.gpu
         else ()
     )
-    # Machines with the same parts differ in memory, so that they are not taken for one.
+    # Machines with the same parts differ in memory, so that they are not taken for one machine.
     return Machine(
         os=OperatingSystem(family="macos" if apple else "linux", version="1"),
         cpu=cpu,

@@ -1,4 +1,4 @@
-"""The rigs of a synthetic collection and their owners' campaigns, drawn from one seed."""
+"""Draw the rigs of a synthetic collection and their owners' campaigns from one seed."""
 
 import random
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from bench.synthetic_truth import ModelSpec, SyntheticCosts, world
 
 BEGIN = datetime(2026, 3, 1, 9, tzinfo=UTC)
 BUILDS = (6100, 6350, 6600, 6850)
-# From the third build on, the cost of verification is multiplied by one of these.
+# From the third build on, the cost of verification is multiplied by one of these factors.
 STEPS = (0.55, 1.6)
 STEP_BUILD = BUILDS[2]
 MACHINES_ON_PROCESSOR, MACHINES_OVER_BUILDS = 7, 5  # every n-th machine
 MACHINES_PER_OWNER = 3
 DAILY_BUILDS = 4
 BYTES_PER_MIB = 1024 * 1024
-ROOM_SHARE = 0.9  # of the memory; the rest is for the context and the desktop
+ROOM_SHARE = 0.9  # share of the memory for models; the rest is for the context and the desktop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ def _machine(rng: random.Random, number: int) -> Iterator[SyntheticRig]:
     on_processor = number % MACHINES_ON_PROCESSOR == MACHINES_ON_PROCESSOR - 1
     gpu = None if on_processor else gpus[number % len(gpus)]
     over_builds = number % MACHINES_OVER_BUILDS == MACHINES_OVER_BUILDS - 1
-    # The first machine with each card has all backends; later ones often have only one.
+    # The first machine with each card has all backends; later machines often have only one.
     backends = gpu["backends"] if gpu else ["cpu"]
     backends = backends if number < len(gpus) or rng.random() < 0.3 else backends[:1]
     builds = BUILDS if over_builds else (rng.choice(BUILDS[1:]),)
@@ -113,7 +113,7 @@ def _costs(
 
 
 def _targets(rng: random.Random, rig: SyntheticRig) -> tuple[ModelSpec, ...]:
-    """One to three targets that fit the memory; larger ones are likelier."""
+    """One to three targets that fit the memory; larger targets are likelier."""
     fitting = [each for each in models() if each.file_bytes < rig.room_bytes and _is_target(each)]
     if rig.gpu is None:  # large models are too slow on a processor
         fitting = [each for each in fitting if each.bytes_per_step < 5e9]

@@ -1,4 +1,4 @@
-"""The truth of a synthetic collection: costs on each rig, and acceptance of each pair.
+"""Define the truth of a synthetic collection: costs on each rig, acceptance of each pair.
 
 A round that feeds w tokens costs `overhead + read * (1 + slope * (w - 1))`; each drafted token
 costs one plain step of the draft. A pair has the same rounds on a prompt on every rig, as with
@@ -21,7 +21,8 @@ PROMPTS_PER_TASK = 3
 # Acceptance falls with the position in a draft, and prompts of one task differ.
 POSITION_LOGIT = -0.06
 PROMPT_SPREAD = 0.35
-# A head drafts with the target's own states: cheap, good at first, worse with every position.
+# A head drafts with the target's own states: it is cheap and starts well, but gets worse with every
+# position.
 HEAD_STEP_SHARE = 0.07
 HEAD_FIRST_LOGIT, HEAD_POSITION_LOGIT = 0.6, -0.5
 # Beyond this width a step is compute-bound: each further token costs three times as much.
@@ -93,7 +94,7 @@ class SyntheticCosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyntheticDrafter:
-    """The drafter of one arm: a kind of method, its depth, and a draft model if it uses one."""
+    """The drafter of one arm: a kind of method, its depth, and a draft model if it needs one."""
 
     kind: str
     depth: int
@@ -121,7 +122,7 @@ def prompt_ids(task: str) -> tuple[str, ...]:
 def position_acceptance(
     drafter: SyntheticDrafter, target: ModelSpec, task: str, *, shift: float = 0.0
 ) -> tuple[float, ...]:
-    """Chance that drafted token j is accepted given that j - 1 was, for j = 1 to depth."""
+    """The chance that drafted token j is accepted if token j - 1 was, for j = 1 to depth."""
     known = world()["task"][task]
     if drafter.kind in ("prompt-lookup", "ngram-simple"):
         return tuple(

@@ -3,9 +3,9 @@
 Each simulation draws a rig: the curve T(k) with or without a kernel step, the cost of drafting,
 acceptance by task and position, noise per trial and a drift. Its tune takes the same steps as
 `harness.tune`: one deep run, a forecast, a race, a certificate on other prompts, all decided by
-`harness.tune.forecast` and `harness.tune.decisions`. `python -m bench.tune` prints how often the
-pick is within 2 % of the best, how often it is that or the tune reports that it cannot distinguish
-it from the best, how often the certified speedup is reproduced, and the trials as a share of a
+`harness.tune.forecast` and `harness.tune.decisions`. `python -m bench.tune` prints these shares:
+tunes whose pick is within 2 % of the best; tunes whose pick is that good or reported as
+indistinguishable from the best; certified speedups that are reproduced; the trials relative to a
 sweep over all depths.
 """
 
@@ -46,7 +46,7 @@ NEAR = 0.02
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneRow:
-    """One kind of rig: shares of simulations, and trials as a share of the sweep's."""
+    """One kind of rig: shares of simulations, and trials as a share of the sweep's trials."""
 
     rigs: str
     simulations: int
@@ -60,7 +60,7 @@ class TuneRow:
 
 
 class Tune:
-    """One tune of a rig; `trials` counts what it ran."""
+    """One tune of a rig; `trials` is the number of trials that it ran."""
 
     def __init__(self, truth: TuneRig, rng: np.random.Generator) -> None:
         self._truth, self._rng = truth, rng
@@ -104,7 +104,7 @@ class Tune:
         )
 
     def certify_again(self, arm: str, *, elsewhere: bool) -> decisions.SpeedRatio | None:
-        """Repeat the certificate of an arm, on the same prompts or on others of these tasks."""
+        """Repeat the certificate of an arm, on the same or on other prompts of these tasks."""
         fresh = self._certified
         if elsewhere:
             fresh = answers(self._truth, [*range(TASKS)] * CERTIFICATE_PROMPTS, self._rng)
@@ -235,7 +235,7 @@ def _share(answered: Sequence[bool | None]) -> float:
 
 
 def table(rows: Sequence[dict[str, float]]) -> str:
-    """The table of the design note."""
+    """The table in the design note."""
     head = (
         "| rigs | tunes | within 2 % | or said so | off, nothing helps | found again | elsewhere "
         "| trials | most |"

@@ -1,4 +1,4 @@
-"""Rigs with a known best depth for simulated tunes: cost and yield of each depth."""
+"""Simulate rigs with a known best depth for tunes: the cost and yield of each depth."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,15 +20,15 @@ TRUTH_PROMPTS = 24
 class TuneRig:
     """The truth: costs in tokens of the baseline, chances by task, noise as log deviations."""
 
-    costs: Array  # of a round by drafted length
-    chances: Array  # by task, of the first position
-    fall: float  # factor from one position to the next
+    costs: Array  # costs of a round by drafted length
+    chances: Array  # chances of the first position, by task
+    fall: float  # factor on the chance from one position to the next
     noise: float
-    drift: float  # over the whole tune
+    drift: float  # drift over the whole tune
     deepest: int = DEEPEST
     overhead: float = 0.0
     probe_noise: float = 0.01
-    tokens: int = TOKENS  # of an answer
+    tokens: int = TOKENS  # length of an answer
     scouts: tuple[int, ...] = ()  # depths to run on a server without probes
 
 
@@ -48,7 +48,7 @@ def rig(kind: str, rng: np.random.Generator) -> TuneRig:
     elif kind == "nothing helps":
         middle, draft = rng.uniform(0.15, 0.5), rng.uniform(0.25, 0.6)
         steps = 1 + rng.uniform(0.15, 0.4) * np.arange(DEEPEST + 1)
-    # Probes do not see this overhead: they time a single step without the loop around it.
+    # Probes do not see this overhead, because they time a single step without the loop around it.
     overhead = rng.uniform(0.05, 0.4) if kind == "overhead in every round" else 0.0
     return TuneRig(
         overhead=overhead,
@@ -83,14 +83,14 @@ BEST = {"a gain of 5 to 12 %": (1.05, 1.12), "a loss of 0 to 3 %": (0.97, 1.0)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneAnswers:
-    """Rounds of every depth on some prompts by drafted length, and accepted lengths at the deepest.
+    """Rounds of every depth on some prompts by drafted length, and accepted lengths at the largest.
 
     Agreement of draft and text at a place is the same for all depths, which differ only by where
     their rounds begin.
     """
 
     lengths: Counts  # depth, prompt, drafted length
-    accepted: Counts  # of the largest depth: prompt, accepted length
+    accepted: Counts  # at the largest depth: prompt, accepted length
 
 
 def answers(truth: TuneRig, tasks: Sequence[int], rng: np.random.Generator) -> TuneAnswers:
@@ -128,7 +128,7 @@ def log_times(truth: TuneRig, found: TuneAnswers) -> Array:
 def known(kind: str, rng: np.random.Generator) -> tuple[TuneRig, Array]:
     """Draw a rig of a kind; also return the speedup of every depth over many prompts per task.
 
-    If the kind sets the best speedup, the cost of drafted tokens is scaled to reach it.
+    If the kind sets the best speedup, the cost of drafted tokens is scaled to reach that value.
     """
     truth = rig(kind, rng)
     found = answers(truth, [task for task in range(TASKS) for _ in range(TRUTH_PROMPTS)], rng)

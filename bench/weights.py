@@ -1,9 +1,9 @@
-"""Weigh a built site as a browser does: every kind of page, before and after it is scrolled.
+"""Weigh a built site as a browser does: every kind of page, before and after scrolling.
 
 `python -m bench.weights build/site` serves the site, opens one page of each kind in Chromium and
-adds up the compressed bytes that a static host sends for it. It also prints the layout shift and
-the number of nodes in the rows of the home page. `--rigs 60 1000` builds and weighs synthetic sites
-of those sizes. Exit code 1 if a budget is exceeded.
+adds up the compressed bytes that a static host sends for the page. It also prints the layout shift
+and the number of nodes in the rows of the home page. `--rigs 60 1000` builds and weighs synthetic
+sites of those sizes. The exit code is 1 if a budget is exceeded.
 """
 
 import argparse
@@ -29,23 +29,24 @@ COMMAND = "python -m bench.weights"
 SEED = 7
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 KB = 1000
-MOST_BEFORE_KB, MOST_HOME_KB = 120, 100  # until the visitor does something
+MOST_BEFORE_KB, MOST_HOME_KB = 120, 100  # weight until the visitor does something
 MOST_REQUESTS = 24
-MOST_AFTER_KB = 450  # once the whole page was scrolled into view
+MOST_AFTER_KB = 450  # weight once the whole page was scrolled into view
 MOST_SHIFT = 0.01
 MOST_ROW_NODES = 8000
 MOST_INDEX_KB = 30  # the search index, which loads when the search field is focused
 INDEX = "search/search_index.json"
 COMPRESSED = {".html", ".css", ".js", ".json", ".svg", ".xml", ".csv", ".txt"}
 ROW_NODES = "document.querySelectorAll('.dm-ranked, .dm-ranked *').length"
-# Screen by screen. Each step waits, because content in view loads only a frame or two later.
+# Scrolling goes screen by screen. Each step waits, because content in view loads only a frame or
+# two later.
 SCROLL = """async () => {
   const height = document.documentElement.scrollHeight;
   for (let top = 0; top < height; top += window.innerHeight) {
     window.scrollTo({ top, behavior: 'instant' });
     for (const frame of [1, 2, 3]) await new Promise(requestAnimationFrame);
   } }"""
-SETTLED_MS = 250  # without a request
+SETTLED_MS = 250  # time without a request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +89,7 @@ class RequestedPaths:
     paths: set[str] = field(default_factory=set)
 
     def hear(self, request: Request) -> None:
-        """Note a request."""
+        """Note the address of a request."""
         self.note(request.url)
 
     def note(self, url: str) -> None:
@@ -106,7 +107,7 @@ class RequestedPaths:
 
 @cache
 def compressed(path: Path) -> bytes:
-    """A file as a static host sends it."""
+    """The bytes of a file as a static host sends it."""
     data = path.read_bytes()
     return gzip.compress(data, 6, mtime=0) if path.suffix in COMPRESSED else data
 
@@ -139,7 +140,7 @@ def synthetic_site(folder: Path, rigs: int) -> Path:
 
 
 def line(weight: Weight) -> str:
-    """The figures of one page in columns."""
+    """Format the figures of one page in columns."""
     return (
         f"{weight.address or 'home':44.44} {weight.width:5} px {weight.before_kb:7.1f} KB before"
         f" in {weight.requests:2} requests {weight.after_kb:7.1f} KB after"
@@ -163,7 +164,7 @@ def weigh(browser: Browser, site: Path, sizes: Sequence[ViewportSize]) -> Iterat
 
 def weighed(page: Page, asked: RequestedPaths, address: str) -> Weight:
     """Open a page, scroll to its end, and weigh it before and after."""
-    page.goto("about:blank")  # so that late requests of the page before are not counted
+    page.goto("about:blank")  # so that late requests of the previous page are not counted
     asked.paths.clear()
     page.goto(asked.base + address, wait_until="load")
     _wait_until_idle(page, asked)

@@ -1,4 +1,4 @@
-"""Compare two arms' shares of invalid answers, which are not what their prompts ask for."""
+"""Compare two arms' shares of invalid answers, which fail their prompt's check or loop."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from estimates.significance import p_of_sign
 from schemas.submission import Trial
 from schemas.vocabulary.flags import FLAGS
 
-# The tasks whose answers have a form; other answers are only checked for loops.
+# The tasks that demand an answer of a certain form; other answers are only checked for loops.
 _FORMAL = ("json", "tools")
 _BOUNDS = FLAGS["invalid-answers"].bounds
 
@@ -26,9 +26,9 @@ class InvalidAnswers:
 def worse(
     trials: Sequence[Trial], base: Sequence[Trial], tasks: Mapping[str, str]
 ) -> InvalidAnswers | None:
-    """The faulty answers of an arm that is clearly worse than `base`; `None` if it is not.
+    """The faulty answers of an arm that is clearly worse than `base`; `None` for any other arm.
 
-    JSON and calls form one group, all other texts another. `tasks` has the task of each prompt.
+    JSON and calls form one group, and all other texts another. `tasks` has the task of each prompt.
     """
     for formal in (True, False):
         ours, theirs = (
@@ -50,14 +50,14 @@ def _faulty(trials: Sequence[Trial]) -> int:
 
 
 def _faulty_share(trials: Sequence[Trial]) -> dict[str, float]:
-    """The share of faulty answers by prompt."""
+    """The share of faulty answers for each prompt."""
     ran, faulty = Counter(t.prompt for t in trials), Counter[str]()
     faulty.update(each.prompt for each in trials if each.answer != "valid")
     return {prompt: faulty[prompt] / times for prompt, times in ran.items()}
 
 
 def _clearly_worse(own: Mapping[str, float], base: Mapping[str, float]) -> bool:
-    """Whether an arm is worse by the sign test over prompts, and by a minimum share."""
+    """Whether an arm is worse, by the sign test over prompts and by a minimum share."""
     more = [own[each] - base[each] for each in own.keys() & base.keys()]
     lost, won = sum(each > 0 for each in more), sum(each < 0 for each in more)
     clear = lost > won and p_of_sign(lost, won) <= _BOUNDS["p"]

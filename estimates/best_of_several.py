@@ -1,13 +1,13 @@
 """Correct the interval of a figure that was chosen as the best of several.
 
-The more figures there are, the likelier one of them is high by luck. Each of `choices` figures may
-therefore exceed its lower bound in a share of ERROR / choices of cases only (Bonferroni), so that
-the claim of a gain is false in at most 2 % of worlds in which nothing gains. The distance of the
-bound grows by the quotient of two quantiles of Student's t distribution, with the 7 degrees of
-freedom of a task of eight prompts, or those of a single task with fewer.
+The more figures there are, the likelier it is that one is high by luck. Each of `choices` figures
+may therefore exceed its lower bound in a share of ERROR / choices of cases only (Bonferroni). The
+claim of a gain is then false in at most 2 % of worlds in which nothing gains. The distance of the
+bound grows by the quotient of two quantiles of Student's t distribution. Its degrees of freedom are
+the 7 of a task of eight prompts, or fewer if a single task has fewer prompts.
 
 With the normal distribution instead, a terminal that picks among 104 tasks and arms erred in 21 %
-of 1,500 simulated files that gain nothing (`python -m bench.choices`).
+of 1,500 simulated files in which nothing gains (`python -m bench.choices`).
 """
 
 from dataclasses import replace
@@ -25,7 +25,7 @@ EXACT = 100
 
 @cache
 def choice_factor(choices: int, freedom: int = FREEDOM) -> float:
-    """The factor by which the lower bound of the best of `choices` figures is farther away."""
+    """The factor by which choosing the best of `choices` figures moves the lower bound away."""
     if choices <= 1:
         return 1.0
     alone = t_quantile(freedom, (1 + CONFIDENCE) / 2)
@@ -39,13 +39,13 @@ def counted(choices: int) -> int:
 
 
 def corrected(interval: Interval, speedup: float, choices: int, freedom: int = FREEDOM) -> Interval:
-    """The interval of the best of `choices` figures: its lower bound allows for the choice."""
+    """The interval of the best of `choices` figures; its lower bound allows for the choice."""
     low = speedup * (interval.low / speedup) ** choice_factor(choices, freedom)
     return replace(interval, low=min(interval.low, low))
 
 
 def corrected_estimate(estimate: Estimate, choices: int) -> Interval | None:
-    """The interval of an arm's figure that is the best of `choices`; `None` if it has none."""
+    """The interval of an arm's figure that is the best of `choices`; `None` without an interval."""
     if estimate.interval is None or estimate.speedup is None:
         return None
     freedom = FREEDOM if estimate.task is None else max(1, min(FREEDOM, estimate.prompts - 1))

@@ -1,8 +1,9 @@
 """Estimate the error of a client's clock in a speedup by comparing it with whole requests.
 
-A stream that delivers several tokens at once hides when each was generated. So a few prompts are
-also sent as a request for one token: the difference of both wall times is the time of the other
-tokens, whatever the stream shows. With W that difference and D the time by the client's clock,
+A stream that delivers several tokens together hides when each token was generated. A few prompts
+are therefore also sent as a request for one token. The difference of the two wall times is the time
+of the other tokens, regardless of the stream. With W for this difference and D for the time by the
+client's clock,
 
     x = log (W_baseline / W_arm) - log (D_baseline / D_arm)
 
@@ -21,11 +22,11 @@ from schemas.submission import Arm, Submission, Trial
 from schemas.vocabulary.flags import FLAGS
 
 ONLY_REQUESTS = "whole-requests-only"
-# The noise between two requests until an answer begins.
+# The noise between two requests in the time until an answer begins.
 _SLACK_MS = 10.0
-# The difference of two requests may be zero or, by noise, negative.
+# The difference of two requests may be zero or, because of noise, negative.
 _SHORTEST_MS = 1.0
-# Answers of which that noise is a larger share are too short for a client's clock.
+# Answers are too short for a client's clock if that noise is a larger share of their time.
 _SHORT = 0.5
 _MOST = math.log1p(FLAGS[ONLY_REQUESTS].bounds["apart"])
 
@@ -48,7 +49,7 @@ def error(submission: Submission, arm: Arm, slack_ms: float = _SLACK_MS) -> Inte
 
 
 def apart(submission: Submission, arm: Arm) -> float:
-    """The logarithm of the factor by `error`; 0 if it may be 1, or is unknown."""
+    """The logarithm of the factor by `error`; 0 if the factor may be 1, or is unknown."""
     return _log_centre(error(submission, arm))
 
 
@@ -61,7 +62,7 @@ def _log_centre(found: Interval | None) -> float:
 def only_requests(submission: Submission, arm: Arm) -> bool:
     """Whether token times are so wrong that only whole requests can be compared.
 
-    The error exceeds the bound, and all of its interval exceeds half of the bound.
+    This is so if the error exceeds the bound and its whole interval exceeds half of the bound.
     """
     found = error(submission, arm)
     if found is None or abs(apart(submission, arm)) <= _MOST:
@@ -72,8 +73,8 @@ def only_requests(submission: Submission, arm: Arm) -> bool:
 def widened(interval: Interval, scope: Scope) -> Interval:
     """Widen the interval by the error of the client's clock, up to the ratio of whole requests.
 
-    The more exact whole requests bound the error. For short answers the whole error is added,
-    because a server may have generated the whole answer before it sent the first word.
+    Whole requests are more exact, so their ratio is the limit. For short answers the whole error is
+    added, because a server may have generated the complete answer before it sent the first word.
     """
     grain = _share(scope, lambda trial: trial.grain_ms or 0.0)
     slack = _share(scope, lambda _: _SLACK_MS)
@@ -99,7 +100,7 @@ def request_ms(pairs: PromptPairs) -> tuple[float, float] | None:
 
 
 def _log_difference(trial: Trial, slack_ms: float) -> float | None:
-    """Logarithm of the time by whole requests over the time by the client's clock."""
+    """The logarithm of the time by whole requests over the time by the client's clock."""
     if trial.one_token_ms is None or trial.wall_ms is None or not trial.decode_ms:
         return None
     left_ms = max(_SHORTEST_MS, trial.wall_ms - trial.one_token_ms)
@@ -109,7 +110,7 @@ def _log_difference(trial: Trial, slack_ms: float) -> float | None:
 
 
 def _share(scope: Scope, ms: Callable[[Trial], float]) -> float:
-    """These milliseconds as an average share of the decode times of both arms."""
+    """These milliseconds as a share of the decode times of both arms, on average."""
     arms = zip(*((pairs.trials, pairs.baseline_trials) for pairs in scope.prompts), strict=True)
     shares = [
         [ms(trial) / (trial.decode_ms or math.inf) for trials in arm for trial in trials]

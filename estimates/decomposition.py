@@ -1,6 +1,6 @@
 """Split a speedup into the tokens that a round yields and the cost of a round.
 
-`speedup = tokens_per_round / round_cost`, for a prompt, for a task and over tasks.
+`speedup = tokens_per_round / round_cost`, for a prompt, for a task and over all tasks.
 """
 
 from bisect import bisect_right
@@ -16,7 +16,7 @@ from schemas.vocabulary import METHODS
 
 
 def can_draft(method: Method) -> bool:
-    """Whether the method drafts at all; otherwise acceptance and fire rate are meaningless."""
+    """Whether the method drafts; otherwise acceptance and fire rate are meaningless."""
     return METHODS[method.type].drafts
 
 
@@ -41,42 +41,42 @@ def round_cost(pairs: PromptPairs) -> float | None:
 
 
 def acceptance_rate(trials: Sequence[Trial]) -> float | None:
-    """Accepted over drafted tokens; `None` if nothing was drafted or the counts are unknown."""
+    """Accepted over drafted tokens; `None` if nothing was drafted or a count is unknown."""
     return share([trial.accepted for trial in trials], [trial.drafted for trial in trials])
 
 
 def sequence_acceptance(trials: Sequence[Trial]) -> float | None:
-    """Share of drafting rounds in which the whole draft was accepted."""
+    """The share of drafting rounds in which the whole draft was accepted."""
     return share([trial.full_rounds for trial in trials], [_fired(trial) for trial in trials])
 
 
 def fire_rate(trials: Sequence[Trial]) -> float | None:
-    """Share of all rounds in which anything was drafted."""
+    """The share of all rounds in which anything was drafted."""
     return share([_fired(trial) for trial in trials], [rounds(trial) for trial in trials])
 
 
 def drafted_nothing(trials: Sequence[Trial]) -> bool:
-    """Whether it is known that the trials drafted no token."""
+    """Whether the trials are known to have drafted no token."""
     return bool(trials) and all(trial.drafted == 0 for trial in trials)
 
 
 def drafted_lengths(trials: Iterable[Trial]) -> tuple[int, ...] | None:
-    """Rounds by drafted length over all trials; `None` if one of them did not record it."""
+    """Rounds by drafted length over all trials; `None` if a trial has no such record."""
     return _summed([trial.drafted_histogram for trial in trials])
 
 
 def accepted_lengths(trials: Iterable[Trial]) -> tuple[int, ...] | None:
-    """Rounds by accepted length over all trials; `None` if one of them did not record it."""
+    """Rounds by accepted length over all trials; `None` if a trial has no such record."""
     return _summed([trial.accepted_histogram for trial in trials])
 
 
 def position_acceptance(trials: Sequence[Trial]) -> tuple[float, ...] | None:
-    """The chance, by position j, that token j of a draft is accepted after j - 1 was.
+    """The chance, by position j, that token j of a draft is accepted after j - 1 tokens were.
 
-    `accepted_j / at_risk_j`, where a round is at risk if it accepted j - 1 tokens and drafted at
-    least j. Two separate histograms do not show which drafts ended early, so shorter drafts are
-    assumed to be accepted like longer ones (as Kaplan and Meier assume for censored lives); with
-    one drafted length this is exact. The tuple ends where no round was at risk.
+    The chance is `accepted_j / at_risk_j`. A round is at risk if it accepted j - 1 tokens and
+    drafted at least j. Two separate histograms do not show which drafts ended early. Shorter drafts
+    are therefore assumed to be accepted like longer ones, as Kaplan and Meier assume for censored
+    lives. With one drafted length, this is exact. The tuple ends where no round was at risk.
     """
     drafted = drafted_lengths(trials)
     accepted = accepted_lengths(trials)
@@ -100,7 +100,7 @@ def _fired(trial: Trial) -> int | None:
 
 
 def share(parts: Sequence[float | None], wholes: Sequence[float | None]) -> float | None:
-    """Sum of the parts over sum of the wholes; `None` if one is unknown or the second sum is 0."""
+    """The sum of the parts over the sum of the wholes; `None` if unknown or divided by 0."""
     known_parts = [part for part in parts if part is not None]
     known_wholes = [whole for whole in wholes if whole is not None]
     unknown = len(known_parts) < len(parts) or len(known_wholes) < len(wholes)
@@ -119,7 +119,7 @@ def _summed(histograms: Sequence[tuple[int, ...] | None]) -> tuple[int, ...] | N
 def predicted_speedup(
     method: Method, trials: Sequence[Trial], probes: Probes | None
 ) -> float | None:
-    """The speedup that the probes predict; `None` where a probe or a histogram is missing."""
+    """The speedup that the probes predict; `None` if a probe or a histogram is missing."""
     lengths = drafted_lengths(trials)
     chances = position_acceptance(trials)
     draft_ms = draft_token_ms(method, probes)
@@ -142,7 +142,7 @@ def predicted_speedup(
 
 
 def expected_tokens(chances: Sequence[float], length: int) -> float:
-    """Tokens that a round with `length` drafted tokens yields: 1 + sum_i prod_{j<=i} p_j."""
+    """The tokens that a round with `length` drafted tokens yields: 1 + sum_i prod_{j<=i} p_j."""
     return 1.0 + float(sum(accumulate(chances[:length], mul)))
 
 
@@ -159,7 +159,7 @@ def step_ms(curve: VerificationProbe, width: int) -> float | None:
 
 
 def draft_token_ms(method: Method, probes: Probes | None) -> float | None:
-    """Milliseconds to draft one token; `None` where that was not probed."""
+    """Milliseconds to draft one token; `None` if drafting was not probed."""
     if METHODS[method.type].free or (METHODS[method.type].instrument and method.draft is None):
         return 0.0
     for probe in (probes.drafting or ()) if probes else ():

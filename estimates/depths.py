@@ -1,8 +1,8 @@
-"""Name an arm by its method, its depth and its draft, wherever it runs.
+"""Name an arm by its method, its depth and its draft, on any machine.
 
 An engine may adapt the depth, stop a draft early (`p_min`), or try several methods one after
-another. The label of such an arm names the controller of the depth instead of n. If the engine
-reports the depth of each round, their range is shown.
+another. The label of such an arm names the controller of the depth in place of n. If the engine
+reports the depth of each round, the range of depths is shown.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ _DASH = "\N{EN DASH}"
 class ArmSetting:
     """The setting of an arm, independent of the machine: method, depth and draft.
 
-    `setting` is its part of an address; `draft` is the slug of `draft_label`. An arm of varying
-    depth has no `depth`: `varied_by` is the reason, `depths` the range.
+    `setting` is the part of an address; `draft` is the slug of `draft_label`. An arm of varying
+    depth has no `depth`: `varied_by` is the reason, and `depths` the range.
     """
 
     arm: str
@@ -57,7 +57,7 @@ def setting(arm: Arm, submission: Submission) -> ArmSetting:
 
 
 def fixed(method: Method) -> int | None:
-    """The depth of a method with a fixed depth; `None` for any other."""
+    """The depth of a method with a fixed depth; `None` for other methods."""
     return None if varied_by(method) else limit(method)
 
 

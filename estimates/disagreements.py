@@ -1,8 +1,8 @@
-"""Find the prompts that a campaign runs once more because their repeats disagree.
+"""Find the prompts that a campaign repeats because their times disagree between blocks.
 
-Two times of a prompt do not show which of them was disturbed. With a third, the median leaves out a
-single disturbed one. On a drifting machine most prompts disagree, and the repeats become a third
-block. All arms run such a prompt again, so that their times stay paired.
+Two times of a prompt do not show which of the two was disturbed. With a third time, the median
+leaves out a single disturbed time. On a drifting machine most prompts disagree, and the repeats
+become a third block. All arms repeat such a prompt, so that their times stay paired.
 """
 
 from collections.abc import Iterable

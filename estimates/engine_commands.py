@@ -1,8 +1,8 @@
 """Write the command lines that serve or measure a setting, as lists of words.
 
-Every command that a terminal or a page prints takes the options of its method from here; those that
-load a plan are in `answers.commands`. The runner of llama-server writes its own, because it asks
-the binary for its flags. `tests/test_commands.py` compares both for every method.
+Every command that a terminal or a page prints takes the options of its method from this module;
+commands that load a plan are in `answers.commands`. The llama-server runner writes its own options,
+because it asks the binary for its flags. `tests/test_commands.py` compares both for every method.
 """
 
 import json
@@ -16,7 +16,7 @@ from schemas.vocabulary import METHODS
 
 LLAMA_CPP, IK_LLAMA_CPP = "llama.cpp", "ik_llama.cpp"
 VLLM, SGLANG, MLX_LM = "vLLM", "SGLang", "mlx-lm"
-# Sizes for which `None` means no limit. Older builds have default limits, so 0 is written.
+# Sizes for which `None` means no limit. Older builds have a default limit, so 0 is written.
 _UNLIMITED = ("n_min", "p_min")
 _SAFE_LOOKUP = 3
 _SHORT_LOOKUP = (
@@ -31,14 +31,14 @@ _MLX_CACHE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeLine:
-    """The words that start a server, with a note if they are not exactly the setting."""
+    """The arguments that start a server, with a note if they differ from the setting."""
 
     words: tuple[str, ...]
     note: str | None = None
 
     @property
     def text(self) -> str:
-        """The words as a line for a shell."""
+        """The arguments as a line for a shell."""
         return shlex.join(self.words)
 
 
@@ -51,11 +51,11 @@ def serve_nearest(
     *,
     known: Sequence[str] = (),
 ) -> ServeLine | None:
-    """The line that serves a model with a method, or with the nearest one and a note about it.
+    """The line that serves a model with a method, or with the nearest method and a note about it.
 
-    `None` if the engine has neither. `model` and `draft` are file names or `-hf owner/repo:quant`.
-    `extra` are further words for the server. `known` are the words of a recorded run, whose
-    spelling is kept because its build may not accept a newer one.
+    `None` if the engine has no such method. `model` and `draft` are file names or `-hf
+    owner/repo:quant`. `extra` are further arguments for the server. `known` are the arguments of a
+    recorded run, whose spelling is kept because its build may not accept a newer spelling.
     """
     for name, (program, speculating) in _OTHER_SERVERS.items():
         if engine.startswith(name):
@@ -81,13 +81,13 @@ def serve_nearest(
 
 
 def default_method(kind: str, n_max: int | None = None) -> Method:
-    """A method with its usual sizes, and this depth if it is given."""
+    """A method with its usual sizes, and with this depth if a depth is given."""
     depth = {} if n_max is None else {"n_max": n_max}
     return method_with(kind, {**METHODS[kind].defaults, **depth})
 
 
 def drafting(method: Method, known: Sequence[str] = ()) -> list[str] | None:
-    """llama-server's words for a method's type and sizes; `None` if it lacks the method."""
+    """llama-server's arguments for a method's type and sizes; `None` if it lacks the method."""
     if method == NO_SPECULATION:
         return []
     found = [METHODS[kind].llama_cpp for kind in method.types]
@@ -109,7 +109,7 @@ def drafting(method: Method, known: Sequence[str] = ()) -> list[str] | None:
 
 
 def parts(method: Method) -> Iterator[Method]:
-    """The methods of a chain with their usual sizes; its depth applies to the one with a model."""
+    """The methods of a chain with their usual sizes; the depth applies to the one with a model."""
     if not method.chain:
         yield method
         return
@@ -124,9 +124,9 @@ def sizes(method: Method) -> Iterator[tuple[str, tuple[str, ...], str]]:
 
 
 def stages(method: Method) -> list[str] | None:
-    """ik_llama.cpp's words for a method; `None` if it lacks the method.
+    """ik_llama.cpp's arguments for a method; `None` if it lacks the method.
 
-    Each part of a chain is its own argument, with its sizes in it.
+    Each part of a chain is a separate argument that includes the sizes.
     """
     words: list[str] = []
     for part in parts(method) if method != NO_SPECULATION else ():
@@ -179,14 +179,14 @@ def _vllm(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLin
 
 
 def _sglang(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLine | None:
-    """SGLang's line: methods here draft a single chain, which is a top-k of 1, not a tree."""
+    """SGLang's line. Methods here draft a single chain, which is a top-k of 1, not a tree."""
     algorithm, depth = METHODS[method.type].sglang, method.n_max
     if algorithm is None or depth is None:
         return None
     words = ["--speculative-algorithm", algorithm]
     words += ["--speculative-draft-model-path", draft] if draft else []
     chain = {"num-steps": depth, "eagle-topk": 1, "num-draft-tokens": depth + 1}
-    # A step also checks the token before the draft; DSpark's block size counts the draft alone.
+    # A step also verifies the token before the draft; DSpark's block size counts only the draft.
     own = {
         "DFLASH": {"num-draft-tokens": depth + 1},
         "NGRAM": {"num-draft-tokens": depth + 1},
@@ -204,7 +204,7 @@ def _mlx_lm(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeL
     return ServeLine(words=(*plain, *speculation, "--prompt-cache-size", "0"), note=_MLX_CACHE)
 
 
-# Words before the model's name, and the function that adds the words of a method.
+# The arguments before the model's name, and the function that adds a method's arguments.
 _OTHER_SERVERS = {
     VLLM: (("vllm", "serve"), _vllm),
     SGLANG: (("python", "-m", "sglang.launch_server", "--model-path"), _sglang),
@@ -226,7 +226,7 @@ class RunSetting:
 
 
 def measure(settings: Sequence[RunSetting], *, quick: bool = False) -> list[str]:
-    """The words after the program's name that measure settings of one target together."""
+    """The arguments, after the program's name, that measure settings of one target together."""
     first, levels = settings[0], sorted({each.concurrency for each in settings})
     words = ["run", *(["--quick"] if quick else []), "--target", first.target]
     words += _each("--draft", (each.draft for each in settings))
@@ -239,5 +239,5 @@ def measure(settings: Sequence[RunSetting], *, quick: bool = False) -> list[str]
 
 
 def _each(flag: str, values: Iterable[str | None]) -> list[str]:
-    """The flag with every different value."""
+    """The flag, repeated with every different value."""
     return [word for value in dict.fromkeys(values) if value for word in (flag, value)]

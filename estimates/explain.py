@@ -10,9 +10,9 @@ from schemas.method import limit
 from schemas.submission import Arm, Submission, Trial
 from schemas.vocabulary import FIXED_TASKS, no_verdict, say, sentence
 
-# Below one round in ten, even a perfect draft cannot change much.
+# If fewer than one round in ten drafts, even perfect drafts cannot change much.
 RARELY_FIRES = 0.10
-# Verification is worth naming if it is most of the cost of a round.
+# Verification is named as the cause if it is most of the cost of a round.
 MOSTLY_VERIFICATION = 0.8
 HARDLY = (0.95, 1.05)
 
@@ -35,12 +35,12 @@ def reason(estimate: Estimate, submission: Submission) -> str:
             return _why_this_speed(estimate, arm, submission)
 
 
-# Answer lengths from a label to an essay, in tokens.
+# Answer lengths in tokens, from a label to an essay.
 ANSWER_LENGTHS = (24, 96, 384, 1536)
 
 
 def costs_of(estimate: Estimate) -> Costs | None:
-    """The costs of a prompt token and an answer token in both arms; `None` if one is unknown."""
+    """The costs of a prompt token and an answer token in both arms; `None` if a cost is unknown."""
     reading = estimate.baseline_reading_ms, estimate.reading_ms
     rates, prompt_tokens = (estimate.baseline_tps, estimate.tps), estimate.mean_prompt_tokens
     if not prompt_tokens or reading[0] is None or reading[1] is None:
@@ -56,7 +56,7 @@ def costs_of(estimate: Estimate) -> Costs | None:
 
 
 def whole_request(estimate: Estimate) -> str:
-    """Compare the whole request with the figure per token, at measured and other lengths."""
+    """Compare the whole request with the figure per token, at the measured and at other lengths."""
     if estimate.whole_request is None:
         return ""
     interval = estimate.whole_request_interval
@@ -85,7 +85,7 @@ def whole_request(estimate: Estimate) -> str:
 
 
 def answer_length(pays: AnswerLength) -> str:
-    """`1,700 tokens (1,100 to 4,400)`: rounded, with the bounds that are known."""
+    """`1,700 tokens (1,100 to 4,400)`: rounded, with the known bounds."""
     text = f"{say.about(pays.tokens)} tokens"
     if pays.low is None:
         return text

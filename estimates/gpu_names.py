@@ -11,8 +11,8 @@ _BOILERPLATE = re.compile(
     r"|\bw(ith|/) Radeon.*$",
     re.ASCII,
 )
-# Names by drivers and lspci for unknown cards, for several cards with one number, and for displays
-# of a system or virtual machine. Additions in brackets name no card either.
+# Names that drivers and lspci give unknown cards, several cards with one number, and displays of a
+# system or virtual machine. Additions in brackets do not name a card either.
 _NO_CARD = re.compile(
     r"(vga |3d )?(compatible )?(controller|adapter|display|gpu|graphics|video|unknown|n/a|none)"
     r"( (device|controller|adapter|processor|unit|card|display))*( ?#?[0-9a-f]{1,2})?"
@@ -40,9 +40,10 @@ _VENDORS: dict[Vendor, re.Pattern[str]] = {
 
 @lru_cache(maxsize=4096)
 def short_name(name: str) -> str:
-    """A marketing name without boilerplate: `NVIDIA GeForce RTX 4060` is `RTX 4060`.
+    """A marketing name without boilerplate: `NVIDIA GeForce RTX 4060` becomes `RTX 4060`.
 
-    The clock is omitted, too, unless only the clock distinguishes one `Xeon` from another.
+    The clock rate is omitted, too, unless it is the only part that distinguishes a `Xeon` from
+    others.
     """
     without_clock = _bare(_CLOCK.sub("", name))
     found = without_clock if re.search("[0-9]", without_clock) else _bare(name.replace("@", ""))
@@ -50,8 +51,8 @@ def short_name(name: str) -> str:
 
 
 def is_placeholder(name: str) -> bool:
-    """Whether a name identifies no single card: `AMD Device 7551`, or several with one number."""
-    name = name[:200]  # the pattern is for a name on one line
+    """Whether a name matches no single card: `AMD Device 7551`, or several with one number."""
+    name = name[:200]  # the pattern matches a name on one line
     bracketed = re.search(r"\[([^]]+)\]", name)
     bare = re.sub(r"[\s,]+", " ", _BRANDS.sub(" ", (bracketed[1] if bracketed else name).lower()))
     return _NO_CARD.fullmatch(bare.strip()) is not None
@@ -63,7 +64,7 @@ def known_vendor(name: str) -> Vendor | None:
 
 
 def vendor_of(name: str) -> Vendor:
-    """The maker of a chip, or `other` if its name does not show it."""
+    """The maker of a chip, or `other` if the chip's name does not show a maker."""
     return known_vendor(name) or "other"
 
 

@@ -25,17 +25,17 @@ _MIB_PER_GIB = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity(NonDefaultSettings):
-    """The names of one submission.
+    """All names of one submission.
 
-    For GPU backends `device` names the GPUs that the engine lists (else all of the machine) with
-    their memory, for others the processor with its threads, because virtual machines may share a
-    processor's name but not its speed. `vram_gib` is the sum of those GPUs' memory; `processor` is
-    the marketing name of the first GPU, or of the CPU. `machine` is a digest of the hardware, `rig`
-    a machine with one engine build and one backend, `voter` a contributor on one machine. A target
-    with thinking on is a separate target. `conditions` lists the settings that are not the
-    defaults; the fields of `NonDefaultSettings` have them one by one. `suite_label` names a later
-    version of a suite, whose prompts differ from the first's. `address_stem` is a cell's address
-    without the arm.
+    For GPU backends, `device` names the GPUs that the engine lists (else all GPUs of the machine)
+    with their memory. For other backends it names the processor with its threads, because virtual
+    machines may share a processor's name but not its speed. `vram_gib` is the sum of these GPUs'
+    memory. `processor` is the marketing name of the first GPU, or of the CPU. `machine` is a digest
+    of the hardware, `rig` a machine with one engine build and one backend, `voter` a contributor on
+    one machine. A target with thinking on is a separate target. `conditions` lists the settings
+    that differ from the defaults; the fields of `NonDefaultSettings` have them one by one.
+    `suite_label` names a later version of a suite, whose prompts differ from the first version's.
+    `address_stem` is a cell's address without the arm.
     """
 
     device: str
@@ -66,7 +66,7 @@ def identify(submission: Submission) -> Identity:
     cards, cpu = _cards(submission), machine.cpu
     processor = cards[0].name if cards else cpu.name
     name, label = _cards_label(cards) if cards else cpu_label(cpu.name, cpu.logical_cores)
-    # A model with thinking on writes other texts than with it off, so it is another target.
+    # A model writes other texts with thinking on than with it off, so it is a separate target.
     named = model_name(target.name)
     shown_target = f"{named}, thinking" if submission.settings.thinking else named
     device, target_slug, quantisation = (
@@ -103,7 +103,7 @@ def identify(submission: Submission) -> Identity:
 
 
 def _cards(submission: Submission) -> tuple[Gpu, ...]:
-    """The cards that the engine ran on; none for a processor or an NPU."""
+    """The cards that the engine ran on; empty for a processor or an NPU."""
     machine, engine = submission.machine, submission.engine
     on_processor = engine.backend in ("cpu", "npu")
     if engine.backend == "openvino":
@@ -123,7 +123,7 @@ def _cards_label(cards: tuple[Gpu, ...]) -> tuple[str, str]:
 
 
 def cpu_label(cpu: str | None, threads: int | None) -> tuple[str, str]:
-    """Name of a processor, and label with its threads."""
+    """The name of a processor, and a label with its threads."""
     name = short_name(cpu) if cpu else "unknown processor"
     return name, name if threads is None else f"{name} {threads} threads"
 

@@ -1,21 +1,21 @@
-"""Compute the time ratio of two arms and its interval from both times of every prompt.
+"""Compute the time ratio of two arms and its interval from both arms' times on every prompt.
 
 A speedup is the time for the same tokens without speculation over the time with it. Every task
-counts as the same number of tokens. With x_p and y_p the two times of a prompt and n_k the number
-of prompts of task k of T
+counts as the same number of tokens. Let x_p and y_p be the two times of a prompt and n_k the number
+of prompts of task k of T:
 
-    X = (1 / T) sum over k of (1 / n_k) sum over p in k of x_p;  Y the same of y_p;  ratio = X / Y
+    X = (1 / T) sum over k of (1 / n_k) sum over p in k of x_p;  Y the same with y_p;  ratio = X / Y
 
-The interval answers "these tasks, other prompts": tasks are strata, not a sample of tasks. The
+The interval is about other prompts of the same tasks: tasks are strata, not a sample of tasks. The
 logarithm of the ratio is linearised (Cochran 1977, Sampling Techniques, 6.4 and 6.11):
 
     d_p = (x_p - ratio * y_p) / X
     v_k = variance of d_p in task k / (n_k T^2)
     half-width = t(f) * sqrt(sum of v_k),  f = (sum of v_k)^2 / sum of (v_k^2 / (n_k + 1)) - 2
 
-with Student's t and Satterthwaite's degrees of freedom f, at most the sum of n_k - 1, in Welch's
-form for few prompts (1947, Biometrika 34, 28-35). With two prompts a task the usual form, which has
-n_k - 1 in place of n_k + 1 and no - 2, would make the interval a quarter too wide.
+with Student's t and Satterthwaite's degrees of freedom f, which are at most the sum of n_k - 1, in
+Welch's form for few prompts (1947, Biometrika 34, 28-35). The usual form has n_k - 1 in place of
+n_k + 1 and no - 2. With two prompts per task, it would make the interval a quarter too wide.
 `python -m bench.campaigns` measures the coverage.
 """
 
@@ -28,17 +28,17 @@ from estimates.model import Interval
 from estimates.student_t import t_quantile
 
 CONFIDENCE = 0.95
-Times: TypeAlias = tuple[float, float]  # times of one prompt without and with speculation
+Times: TypeAlias = tuple[float, float]  # the times of one prompt without and with speculation
 Strata: TypeAlias = Sequence[Sequence[Times]]  # the prompts of each task
 
 
 def mean_over_tasks(groups: Sequence[Sequence[float]]) -> float:
-    """Mean of the groups' means: every task counts once, however many prompts it has."""
+    """The mean of the groups' means: every task counts once, however many prompts it has."""
     return fmean(map(fmean, groups))
 
 
 def mean_times(strata: Strata) -> Times:
-    """Both times as the mean over tasks of the mean over prompts."""
+    """Both arms' times: the mean over tasks of the mean over prompts."""
     return (
         mean_over_tasks([[plain for plain, _ in group] for group in strata]),
         mean_over_tasks([[own for _, own in group] for group in strata]),
@@ -46,7 +46,7 @@ def mean_times(strata: Strata) -> Times:
 
 
 def time_ratio(strata: Strata) -> float:
-    """The time without over the time with speculation; every task has at least one prompt."""
+    """The time without speculation over the time with it; every task has at least one prompt."""
     plain, own = mean_times(strata)
     return plain / own
 
@@ -61,10 +61,10 @@ def ratio_interval(strata: Strata) -> Interval | None:
 
 
 def change_of_ratio(base: Strata, head: Strata, level: float) -> tuple[float, Interval | None]:
-    """The time ratio of `head` over that of `base`, and its interval at `level`.
+    """The time ratio of `head` over the time ratio of `base`, and the interval at `level`.
 
-    Both have the same prompts in the same order. The interval is from the differences between a
-    prompt's two residuals, so that variation between prompts cancels.
+    Both have the same prompts in the same order. The interval is computed from the differences
+    between a prompt's two residuals, so that variation between prompts cancels.
     """
     change = time_ratio(head) / time_ratio(base)
     moved = zip(residuals(base), residuals(head), strict=True)
@@ -82,11 +82,11 @@ def residuals(strata: Strata) -> list[list[float]]:
 
 
 def spread_of_mean(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:
-    """Standard error of the mean of the groups' means, and its degrees of freedom.
+    """The standard error of the mean of the groups' means, and its degrees of freedom.
 
-    Groups of one value have no spread of their own, so they are pooled; a single such group is
-    pooled with the smallest other. The pool includes the spread between tasks, which errs towards
-    caution. `None` with one value in total.
+    Groups of one value have no spread, so they are pooled; a single such group is pooled with the
+    smallest other group. The pool includes the spread between tasks, which errs towards caution.
+    `None` with one value in total.
     """
     alone = [group for group in groups if len(group) == 1]
     several = sorted((group for group in groups if len(group) > 1), key=len)
@@ -117,14 +117,14 @@ def t_interval(logs: Sequence[float]) -> Interval | None:
 
 
 def deviation(values: Sequence[float]) -> float:
-    """Sample standard deviation of at least two values; exactly 0 if all are equal."""
+    """The sample standard deviation of at least two values; exactly 0 if all are equal."""
     return math.sqrt(variance(values))
 
 
 def variance(values: Sequence[float]) -> float:
-    """Sample variance; the last two digits may be off, but `statistics` takes ten times as long.
+    """The sample variance; the last two digits may be off, but `statistics` is ten times slower.
 
-    It uses differences from the first value, so that a common offset costs no digits.
+    The variance uses differences from the first value, so that a common offset costs no digits.
     """
     first = values[0]
     offsets = [value - first for value in values]

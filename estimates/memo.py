@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def once(derive: Callable[[S], T]) -> Callable[[S], T]:
-    """Cache the result of a function on its argument, whose class has no slots."""
+    """Cache a function's result on its argument, whose class must not define slots."""
     name = f"{derive.__module__}.{derive.__qualname__}"
 
     @wraps(derive)

@@ -1,7 +1,7 @@
-"""The values derived from one submission: estimates with intervals, verdicts, flags.
+"""Define the values derived from one submission: estimates with intervals, verdicts, flags.
 
-Terminal report, `--json`, SQL tables and pages use these field names. Ratios are dimensionless; a
-speedup above 1 means faster than the baseline.
+The terminal report, `--json`, SQL tables and pages use these field names. Ratios are dimensionless;
+a speedup above 1 means faster than the baseline.
 """
 
 import math
@@ -24,7 +24,8 @@ Verdict = Literal[
 Exactness = Literal["identical", "diverged-near-tie", "diverged", "not-compared"]
 
 
-# The estimator of this version; data files name it, so that only figures of one are compared.
+# The version of the estimator; data files name it, so that only figures of one version are
+# compared.
 ESTIMATOR = "time-ratio-1"
 
 
@@ -42,7 +43,7 @@ class Interval:
         )
 
     def at_least(self, half_width: float) -> Self:
-        """The interval with at least this half-width of its logarithm."""
+        """The interval, widened if needed to this half-width of its logarithm."""
         return self if half_width <= self.log_half_width else self._around(half_width)
 
     @property
@@ -76,10 +77,10 @@ class ExactnessCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptEstimate:
-    """One arm on one prompt: both rates are medians over blocks, and `speedup` their ratio.
+    """One arm on one prompt: both rates are medians over blocks, and `speedup` is their ratio.
 
-    `whole_request` is the ratio of whole requests: both read the prompt (`baseline_reading_ms`,
-    `reading_ms`, the draft's reading included) and write the answer.
+    `whole_request` is the ratio of whole requests, with reading the prompt and writing the answer
+    (`baseline_reading_ms`, and `reading_ms`, which includes the draft's reading).
     """
 
     arm: str
@@ -100,28 +101,28 @@ class PromptEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """One arm on one task, or over all tasks when `task` is `None`.
+    """One arm on one task, or over all tasks if `task` is `None`.
 
-    With `own_tasks` these are the tasks of an imported suite that lacks some of the fixed ones;
-    such a figure has its own name and is never used for all tasks. `speedup` is `tps` over
+    With `own_tasks` these are the tasks of an imported suite that lacks some of the fixed tasks;
+    such a figure has a separate name and is never used for all tasks. `speedup` is `tps` over
     `baseline_tps`, each the inverse of the mean time per token over prompts and tasks
-    (`estimates.intervals`), and `interval` is about this machine with other prompts of the same
-    kind. `tokens_per_round` is one over the mean of rounds per token, `round_cost` is R, the cost
-    of one round in plain tokens: `speedup` is `tokens_per_round` over `round_cost`.
-    `predicted_speedup` follows from the probes, and `unexplained` is
-    speedup / predicted_speedup - 1. `over_alternative` is the speedup over `alternative`, the
-    target alone with another use of the draft's memory, if that was measured. `repeatable_within`
-    is the possible change of the logarithm of the speedup if the same prompts are run again.
-    `cpu_speedup` is by processor time, known if the target ran on the CPU, `wall_speedup` by the
-    plain clock, stalls included. `doubt` is why the verdict is `uncertain`: the name of a serious
-    flag, or one of `DOUBTS`. A figure that has no verdict anyway has the flag, too. With `at_most`
-    a timed-out trial counts with its time limit, so that speedup and rate are upper bounds.
+    (`estimates.intervals`). `interval` is about this machine with other prompts of the same kind.
+    `tokens_per_round` is one over the mean of rounds per token. `round_cost` is R, the cost of one
+    round in plain tokens: `speedup` is `tokens_per_round` over `round_cost`. `predicted_speedup`
+    follows from the probes, and `unexplained` is speedup / predicted_speedup - 1.
+    `over_alternative` is the speedup over `alternative`, the target alone with another use of the
+    draft's memory, if that was measured. `repeatable_within` is the possible change of the
+    logarithm of the speedup if the same prompts are run again. `cpu_speedup` is by processor time,
+    known if the target ran on the CPU. `wall_speedup` is by the plain clock, stalls included.
+    `doubt` is why the verdict is `uncertain`: the name of a serious flag, or a name of `DOUBTS`. A
+    figure that has no verdict anyway has the flag, too. With `at_most`, a timed-out trial counts
+    with its time limit, so that speedup and rate are upper bounds.
 
     `whole_request` is the ratio of the measured requests, `baseline_request_ms` over `request_ms`,
-    reading of the prompts included, with means of `mean_prompt_tokens` and `mean_output_tokens`;
-    `stated_request` has answers of `STATED_ANSWER_TOKENS` to the same prompts. If the arm takes
-    longer to read, it saves time for answers of at least `pays_from` tokens. `None`: prompt times
-    were not recorded.
+    reading of the prompts included. Their mean lengths are `mean_prompt_tokens` and
+    `mean_output_tokens`; `stated_request` has answers of `STATED_ANSWER_TOKENS` to the same
+    prompts. If the arm takes longer to read, it saves time for answers of at least `pays_from`
+    tokens. `None`: prompt times were not recorded.
     """
 
     arm: str
@@ -174,7 +175,7 @@ class Estimate:
 class StartSpread:
     """The variation of a ratio between starts, as a share, with its 95 % interval.
 
-    0.03 means a standard deviation of 3 %. `None` with a single start.
+    A value of 0.03 is a standard deviation of 3 %. `None` with a single start.
     """
 
     starts: int
@@ -187,9 +188,9 @@ class StartSpread:
 class Repeatability:
     """The possible error of an arm's figure over all measured prompts, as a share of the ratio.
 
-    0.012 means ±1.2 % at 95 %, from the differences between `blocks` full blocks; `None` with fewer
-    than three. `minutes_to_halve` is the measuring time that would halve it. `starts` is the
-    variation between starts of the engine.
+    A value of 0.012 is ±1.2 % at 95 %, from the differences between `blocks` full blocks; `None`
+    with fewer than three blocks. `minutes_to_halve` is the measuring time that would halve the
+    error. `starts` is the variation between starts of the engine.
     """
 
     arm: str
@@ -212,12 +213,12 @@ class Control:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Throughput:
-    """An arm with `concurrency` requests in flight: one stream's rate, and that of all together.
+    """An arm with `concurrency` requests in flight: the rates of one stream and of all streams.
 
     `stream_tps` is the rate in the speedup. `total_tps` is one over the mean time per token of
-    `passes` whole passes, from the blocks in which its baseline and all of that baseline's arms
-    finished one. `total_speedup` is its ratio to the baseline's, `interval` the t interval over
-    blocks; both are `None` for the baseline itself.
+    `passes` whole passes. They are from the blocks in which the baseline and all of its arms
+    finished a pass. `total_speedup` is the ratio to the baseline's `total_tps`, and `interval` the
+    t interval over blocks; both are `None` for the baseline itself.
     """
 
     arm: str
@@ -232,9 +233,9 @@ class Throughput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
-    """A fact to know before trusting a figure. A flag never rejects.
+    """A fact to know before trusting a figure. A flag never rejects a submission.
 
-    `arm` is set if it concerns a single arm; `prompt` is the worst example.
+    `arm` is set if the flag concerns a single arm; `prompt` is the worst example.
     """
 
     name: str

@@ -1,20 +1,21 @@
-"""Name the settings of a campaign that are not the defaults; they make its cells distinct."""
+"""Name the settings of a campaign that differ from the defaults; they make its cells distinct."""
 
 from dataclasses import dataclass
 
 from schemas.submission import Settings
 from schemas.vocabulary.axes import AXES
 
-# The first rounds of an answer are unlike later ones, and few others are in a shorter answer.
+# The first rounds of an answer differ from later rounds, and a shorter answer has few later rounds.
 _DEFAULT_OUTPUT_TOKENS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonDefaultSettings:
-    """The settings that are not the defaults, in words; `None` for a default.
+    """The settings that differ from the defaults, in words; `None` for a default.
 
     `loading` has all axes with `words` in `axes.toml`: placement of the models and further
-    arguments. `measured_with` are the words with which `draftmap run` measures the same.
+    arguments. `measured_with` are the arguments with which `draftmap run` measures the same
+    setting.
     """
 
     context_depth: int | None = None
@@ -27,7 +28,7 @@ class NonDefaultSettings:
 
     @property
     def label(self) -> str | None:
-        """All settings in one line, such as `context 4096, KV q8_0`; `None` if all are defaults."""
+        """All settings on one line, such as `context 4096, KV q8_0`; `None` if all are defaults."""
         depth = None if self.context_depth is None else f"context {self.context_depth}"
         attention = None if self.attention is None else f"flash attention {self.attention}"
         cache = None if self.cache_types is None else f"KV {self.cache_types}"
@@ -36,7 +37,7 @@ class NonDefaultSettings:
 
 
 def non_default(settings: Settings) -> NonDefaultSettings:
-    """The settings among these that are not the defaults."""
+    """The given settings, without the ones that are defaults."""
     values = ((axis, axis.non_default(settings)) for axis in AXES.values())
     changed = [(axis, value) for axis, value in values if value is not None]
     flags = [flag for axis, value in changed if axis.identity for flag in axis.flags(value)]

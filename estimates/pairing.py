@@ -1,13 +1,13 @@
 """Pair each trial of an arm with the baseline's trial of the same prompt and block.
 
-A pair is one block in which both ran the same prompt and both finished. A trial without such a
-partner does not count: averages over different prompts or blocks are not comparable. The exception
-is an arm that timed out where the baseline finished: it counts with the time limit, because prompts
-that are too slow to finish are not missing at random.
+A pair is one block in which arm and baseline both ran the same prompt and finished. A trial without
+such a partner does not count, because averages over different prompts or blocks are not comparable.
+The exception is an arm that timed out where the baseline finished. It counts with the time limit,
+because prompts that are too slow to finish are not missing at random.
 
-A machine whose speed changes is slow for all arms of a block. Medians over three blocks or more
-would take the times of two arms from different blocks, so each time is first divided by the pace of
-its block. With two blocks the median is the mean, which keeps blocks together.
+A machine that slows down affects all arms of a block. Medians over three blocks or more would take
+the times of two arms from different blocks. Each time is therefore first divided by the pace of its
+block. With two blocks the median is the mean, which keeps blocks together.
 """
 
 import math
@@ -40,10 +40,10 @@ def excess(trials: Iterable[Trial], arm: str | None) -> float:
 class _Arm:
     """The timed trials of one arm by prompt and block, and the accuracy of its medians.
 
-    `excess`: a trial's time over the sum of its median rounds, the median over all trials; 1 if
-    unknown. Short stalls are likelier in a long round than in a short one, so medians alone favour
-    the arm with the shorter rounds. Stalls in few trials do not change it. `half_width`: that of
-    its 95 % interval, as a logarithm; 0 if unknown.
+    `excess` is a trial's time over the sum of its median rounds, as the median over all trials; 1
+    if unknown. Short stalls are likelier in a long round than in a short one, so medians alone
+    favour the arm with the shorter rounds. Stalls in few trials do not change the excess.
+    `half_width` is half of the excess's 95 % interval, as a logarithm; 0 if unknown.
     """
 
     by_prompt: dict[str, dict[int, Trial]]
@@ -66,10 +66,10 @@ def _timed(trials: Iterable[Trial], arm: str | None) -> _Arm:
 
 
 def median_half_width(values: Sequence[float]) -> float:
-    """Half of the 95 % interval of the median of at least one value, whatever its distribution.
+    """Half of the 95 % interval of the median of at least one value, for any distribution.
 
-    The bounds are order statistics: of n sorted values, those j places from either end, with
-    j = (n - 1.96 sqrt(n)) / 2 rounded down (Conover, Practical Nonparametric Statistics, 3.2).
+    The bounds are order statistics: of n sorted values, the values j places from either end, with j
+    = (n - 1.96 sqrt(n)) / 2 rounded down (Conover, Practical Nonparametric Statistics, 3.2).
     """
     ordered = sorted(values)
     place = max(0, math.floor((len(ordered) - NORMAL_95 * math.sqrt(len(ordered))) / 2))
@@ -77,7 +77,7 @@ def median_half_width(values: Sequence[float]) -> float:
 
 
 def plain_tps(submission: Submission) -> float | None:
-    """Tokens/s of the first baseline with one request at a time; `None` if it has no trial."""
+    """Tokens/s of the first baseline with one request at a time; `None` without any trial."""
     alone = (
         arm for arm in submission.arms if arm.role == "baseline" and (arm.concurrency or 1) == 1
     )
@@ -88,7 +88,8 @@ def plain_tps(submission: Submission) -> float | None:
 def stream_tps(submission: Submission, arm: Arm) -> float | None:
     """Tokens/s of one request of an arm: the inverse of its mean time per token.
 
-    The mean over tasks of the mean over prompts of the median over blocks, as in a speedup.
+    The mean time is the mean over tasks of the mean over prompts of the median over blocks, as in a
+    speedup.
     """
     group = {each: _timed(submission.trials, each) for each in _compared(submission, arm)}
     own = group[arm.id]
@@ -106,10 +107,10 @@ def stream_tps(submission: Submission, arm: Arm) -> float | None:
 class PromptPairs:
     """One arm and its baseline on one prompt; entry i of every tuple is the same block.
 
-    All times are divided by the pace of their block; `paces` are those of `trials`.
+    All times are divided by the pace of their block; `paces` are the paces of `trials`.
     `clock_half_width` is the error of the logarithm of the arm's ratios that comes from both
     excesses; 0 by the wall clock. `failed` has the same two times for the blocks in which the arm
-    timed out; the arm's own is a lower bound.
+    timed out, where the arm's time is a lower bound.
     """
 
     arm: Arm
@@ -139,22 +140,22 @@ class PromptPairs:
 
     @cached_property
     def block_log_ratios(self) -> tuple[float, ...]:
-        """Natural logarithm of baseline over arm time, one for each block that both finished."""
+        """The natural logarithm of baseline over arm time, for each block that both finished."""
         both = zip(self.baseline_ms_per_token, self.ms_per_token, strict=True)
         return tuple(math.log(base / own) for base, own in both)
 
     @cached_property
     def wall_ms(self) -> tuple[float, float] | None:
-        """Baseline's and arm's ms per token by the plain clock; `None` if one is unknown."""
+        """Baseline's and arm's ms per token by the plain clock; `None` if either is unknown."""
         return self.times(decode_ms_per_token)
 
     @cached_property
     def cpu_ms(self) -> tuple[float, float] | None:
-        """Baseline's and arm's processor ms per token; `None` if a trial failed or lacks it."""
+        """The two arms' processor ms per token; `None` if a trial failed or lacks the time."""
         return None if self.failed else self.times(cpu_ms_per_token)
 
     def times(self, ms: Callable[[Trial], float | None]) -> tuple[float, float] | None:
-        """Baseline's and arm's median by any clock; `None` if one does not have it."""
+        """The baseline's and the arm's median by any clock; `None` if a trial lacks that clock."""
         base = [found for trial in self.baseline_trials if (found := ms(trial))]
         own = [found for trial in self.trials if (found := ms(trial))]
         if len(base) < len(self.baseline_trials) or len(own) < len(self.trials):
@@ -193,7 +194,7 @@ def pair_all(submission: Submission, arms: Iterable[Arm]) -> dict[str, tuple[Pro
 
 
 def _compared(submission: Submission, arm: Arm) -> list[str]:
-    """An arm, its baseline and the other arms of that baseline, which run in one block."""
+    """An arm, its baseline and the baseline's other arms, all of which run in one block."""
     base = arm.baseline or arm.id
     others = (each.id for each in submission.arms if each.baseline == base)
     return list(dict.fromkeys((base, arm.id, *others)))
@@ -202,8 +203,8 @@ def _compared(submission: Submission, arm: Arm) -> list[str]:
 def _paces(group: Iterable[_Arm], prompt: str) -> dict[int, float]:
     """The pace of the machine in each block of a prompt: 1 is usual, 2 is half the speed.
 
-    It is the time of all trials of the block over the same arms' medians over blocks; 1 with fewer
-    than three blocks.
+    The pace is the time of all trials of the block over the same arms' medians over blocks; 1 with
+    fewer than three blocks.
     """
     arms = [(arm, found) for arm in group if (found := arm.by_prompt.get(prompt))]
     by = clock(tuple(trial for _, found in arms for trial in found.values()))
@@ -221,10 +222,10 @@ def _paces(group: Iterable[_Arm], prompt: str) -> dict[int, float]:
 
 
 def _limits(trials: Iterable[Trial], arm: str, most_steps: int) -> dict[str, dict[int, float]]:
-    """Least ms per token of an arm's trials that timed out, by prompt and block.
+    """The lowest possible ms per token of an arm's timed-out trials, by prompt and block.
 
-    It is the time until the timeout, over all tokens that the trial might have written. Trials that
-    failed for another reason show nothing about speed.
+    The value is the time until the timeout, over all tokens that the trial might have written.
+    Trials that failed for another reason show nothing about speed.
     """
     found: dict[str, dict[int, float]] = {}
     for trial in trials:

@@ -21,11 +21,12 @@ def single_pass(submission: Submission) -> bool:
 def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Interval | None:
     """The interval with the errors that disturb whole passes of the arm or its baseline.
 
-    Unchanged if the arms were interleaved prompt by prompt; `None` with fewer than two passes.
+    The interval is unchanged if the arms were interleaved prompt by prompt, and `None` with fewer
+    than two passes.
     """
     if interval is None or not by_passes(submission):
         return interval
-    # Over all prompts of the arm, because a pass is disturbed as a whole.
+    # The error is over all prompts of the arm, because a disturbance affects a whole pass.
     ratios = repeatability.block_ratios(repeatability.by_task(pair(submission, arm)))
     over_blocks = repeatability.log_half_width(
         ratios, repeatability.confidence(submission), least=_LEAST_PASSES

@@ -1,4 +1,4 @@
-"""Compute ratios besides the speedup: controls, alternatives, processor time, engines."""
+"""Compute ratios other than the speedup: controls, alternatives, processor time, engines."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,10 +20,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """One arm on one task, or if `task` is `None` on the fixed tasks (`own_tasks`: its suite's).
+    """One arm on one task; a `task` of `None` is the fixed tasks (with `own_tasks`: its suite's).
 
-    `groups` has the paired prompts by task; `trials` and `baseline_trials` are all that ran, paired
-    or not. `repeat_deviation`: the distance of one block's log ratio from its prompt's.
+    `groups` has the paired prompts by task. `trials` and `baseline_trials` are all that ran, paired
+    or not. `repeat_deviation` is the distance of one block's log ratio from its prompt's log ratio.
     """
 
     submission: Submission
@@ -50,23 +50,23 @@ class Scope:
         return [[(each.baseline_ms, each.arm_ms) for each in group] for group in self.groups]
 
     def values(self, value: Callable[[PromptPairs], T | None]) -> list[list[T]] | None:
-        """The values of the prompts, by task; `None` if one is unknown."""
+        """The values of the prompts, by task; `None` if a value is unknown."""
         groups = [[value(pairs) for pairs in group] for group in self.groups]
         known = [[each for each in group if each is not None] for group in groups]
         return known if known == groups else None
 
     def mean(self, value: Callable[[PromptPairs], float | None]) -> float | None:
-        """Mean over the tasks of the mean over prompts; `None` if one is unknown."""
+        """The mean over the tasks of the mean over prompts; `None` if a value is unknown."""
         groups = self.values(value)
         return None if groups is None else mean_over_tasks(groups)
 
     @property
     def floor(self) -> float:
-        """The least half-width of an interval, as a logarithm, from the spread of the repeats.
+        """The smallest half-width of an interval, as a logarithm, from the spread of the repeats.
 
-        Over several tasks it is the error of the mean over prompts and blocks, if they were
-        repeated. A disturbance of the few prompts of one task may be in all of its blocks, so these
-        count as one.
+        Over several tasks, this is the error of the mean over prompts and blocks, if they were
+        repeated. The few prompts of one task may all be disturbed in all blocks, so the task's
+        blocks count as one.
         """
         alone = len(self.groups) == 1
         blocks = [(len(group), len(each.trials)) for group in self.groups for each in group]
@@ -119,10 +119,10 @@ def controls(submission: Submission, pairs: Sequence[PromptPairs]) -> Iterator[C
 
 
 def against_alternative(scope: Scope) -> Scope | None:
-    """The same arm and task, compared with the alternative that shares its baseline.
+    """The same arm and task, compared with the alternative that shares the arm's baseline.
 
-    `None` if the arm does not speculate, no alternative ran, or a task has no prompt that both
-    finished. Of several alternatives the first counts.
+    `None` if the arm does not speculate, no alternative ran, or some task has no prompt that both
+    finished. Of several alternatives, the first counts.
     """
     if scope.arm.role != "speculation":
         return None
@@ -143,7 +143,7 @@ def against_alternative(scope: Scope) -> Scope | None:
 def ratio_by(
     scope: Scope, times: Callable[[PromptPairs], tuple[float, float] | None]
 ) -> float | None:
-    """The speedup by another clock; `None` if it did not time every prompt."""
+    """The speedup by another clock; `None` if that clock did not time every prompt."""
     strata = scope.values(times)
     return None if strata is None else time_ratio(strata)
 
@@ -166,7 +166,7 @@ def _over_trials(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
     )
 
 
-# The figures of an arm on a task besides its speedup, by field of `Estimate`.
+# The figures of an arm on a task other than the speedup, by field of `Estimate`.
 FIGURES: Mapping[str, Figure] = {
     "baseline_tps": lambda scope: 1000 / mean_times(scope.times)[0],
     "tps": lambda scope: 1000 / mean_times(scope.times)[1],
@@ -187,8 +187,8 @@ _OTHER = "other-engine"
 class EngineRatio:
     """The ratio of two engines' plain decoding speeds over `prompts` prompts.
 
-    The interval is that of a speedup, widened by the errors that disturb whole passes; `None` with
-    a single prompt or a single pass.
+    The interval is computed as for a speedup and widened by the errors that disturb whole passes;
+    `None` with a single prompt or a single pass.
     """
 
     ratio: float
@@ -197,7 +197,7 @@ class EngineRatio:
 
 
 def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
-    """The speed of `other` over that of `first`; `None` without a common prompt and block."""
+    """The speed of `other` over the speed of `first`; `None` without a common prompt and block."""
     ours, theirs = _baseline(first), _baseline(other)
     if ours is None or theirs is None:
         return None

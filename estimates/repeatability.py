@@ -1,8 +1,8 @@
 """Measure how repeatable a campaign's figures are on the same machine with the same prompts.
 
 The interval over prompts predicts other prompts of the same kind. Prompts differ, so more blocks
-cannot narrow it. This interval is about exactly the prompts that were run, and every block narrows
-it. Each block is one measurement of the whole campaign:
+cannot narrow that interval. The interval here is about exactly the prompts that were run, and every
+block narrows it. Each block is one measurement of the whole campaign:
 
     m_b        = logarithm of the time ratio by block b alone
     half-width = t(B - 1) * s(m) / sqrt(B)
@@ -10,10 +10,10 @@ it. Each block is one measurement of the whole campaign:
 where B is the number of blocks and s the standard deviation. The error of the steady clock, which
 is common to all blocks, is added in squares.
 
-A campaign that checks its interval after each block and stops once it is narrow stops too often
-when blocks happen to agree: with 3 to 6 blocks a plain 95 % interval then covers the truth
-92.1 % of the time at worst (simulated; the problem: Anscombe 1953, J. R. Stat. Soc. B 15, 1-29).
-For such campaigns the level is 97.5 %, which covers it 95.7 % of the time.
+Some campaigns check their interval after each block and stop once it is narrow. They stop too often
+when blocks happen to agree: with 3 to 6 blocks a plain 95 % interval then covers the truth 92.1 %
+of the time at worst (simulated; the problem: Anscombe 1953, J. R. Stat. Soc. B 15, 1-29). For such
+campaigns the level is 97.5 %, which covers the truth 95.7 % of the time.
 """
 
 import math
@@ -82,9 +82,10 @@ def _starts(
 
 
 def deciding(submission: Submission) -> float | None:
-    """The widest half-width of the speculation arms or, without any, of the other arms.
+    """The widest half-width of the speculation arms or, if there are none, of the other arms.
 
-    It is a share of the ratio; `None` while one of them has fewer than three blocks.
+    The half-width is a share of the ratio; `None` while any of these arms has fewer than three
+    blocks.
     """
     roles = {arm.id: arm.role for arm in submission.arms}
     everything = headline(submission)
@@ -100,7 +101,7 @@ def blocks_run(submission: Submission) -> int:
 
 
 def repeatable_within(groups: Sequence[Sequence[PromptPairs]], level: float) -> float | None:
-    """The half-width over blocks with the clock's own error, as a logarithm; `None`: too few."""
+    """The half-width over blocks with the clock's error, as a logarithm; `None` for too few."""
     over_blocks = log_half_width(block_ratios(groups), level)
     if over_blocks is None:
         return None
@@ -108,16 +109,17 @@ def repeatable_within(groups: Sequence[Sequence[PromptPairs]], level: float) -> 
 
 
 def confidence(submission: Submission) -> float:
-    """The level of Student's t: higher where the interval decided when to stop."""
+    """The level of Student's t, which is higher if the interval decided when to stop."""
     adaptive = submission.design.precision is not None
     return CONFIDENCE_WHEN_STOPPED_EARLY if adaptive else CONFIDENCE
 
 
 def block_ratios(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
-    """Logarithm of the time ratio from each full block alone.
+    """The logarithm of the time ratio from each full block alone.
 
-    In a full block nine tenths of the prompts, and at least one of every task, have a pair. Others
-    count with their medians over blocks, so that a failure does not count as noise.
+    In a full block, nine tenths of the prompts have a pair, and at least one prompt of every task
+    does. The other prompts count with their medians over blocks, so that a failure does not count
+    as noise.
     """
     tables = [[(_by_block(pairs), pairs) for pairs in group] for group in groups]
     return tuple(
@@ -152,9 +154,9 @@ def by_task(pairs: Sequence[PromptPairs]) -> list[list[PromptPairs]]:
 
 
 def repeat_deviation(submission: Submission, pairs: Sequence[PromptPairs]) -> float:
-    """Standard deviation of one block's log ratio around its prompt's.
+    """The standard deviation of one block's log ratio around its prompt's log ratio.
 
-    Without repeats of interleaved arms it is the difference between successive plain trials,
+    Without repeats of interleaved arms, the difference between successive plain trials is used,
     because a plain token costs about the same on each prompt. 0 if neither is known.
     """
     variances = [variance(pair.block_log_ratios) for pair in pairs if len(pair.trials) > 1]
@@ -171,7 +173,7 @@ def repeat_deviation(submission: Submission, pairs: Sequence[PromptPairs]) -> fl
 def log_half_width(
     means: Sequence[float], level: float, *, least: int = LEAST_BLOCKS
 ) -> float | None:
-    """Half-width of the t interval over block means, as a logarithm; `None` below `least`."""
+    """The half-width of the t interval over block means, as a logarithm; `None` for too few."""
     if len(means) < least:
         return None
     return _factor(len(means), level) * deviation(means)
@@ -193,13 +195,13 @@ def block_minutes(submission: Submission) -> float | None:
             if spent_ms is None:
                 return None
             totals[trial.block] = totals.get(trial.block, 0.0) + spent_ms
-    # The median, because an interruption may have cut the last block short.
+    # The median is used, because an interruption may have cut the last block short.
     return median(totals.values()) / _MS_PER_MINUTE if totals else None
 
 
 @once
 def _by_block(pairs: PromptPairs) -> dict[int, Times]:
-    """Both times by block, not divided by its pace, which would make all blocks look alike."""
+    """Both arms' times by block, not divided by the block's pace, which would equalise blocks."""
     times = zip(pairs.baseline_ms_per_token, pairs.ms_per_token, pairs.paces, strict=True)
     raw = ((plain * pace, own * pace) for plain, own, pace in times)
     return dict(zip((trial.block for trial in pairs.trials), raw, strict=True))

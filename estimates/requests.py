@@ -1,13 +1,13 @@
 """Compare whole requests, reading the prompt and writing the answer, with and without a draft.
 
-A speedup per token omits the time in which a draft model reads the prompt. A request takes
+A speedup per token omits the time in which a draft model reads the prompt. The time of a request is
 
     reading + (answer tokens - 1) x ms per token
 
-with the ms per token of the speedup; the 1 is the first token, which reading the prompt yields. The
-arm's reading includes that of its draft. Like times per token, whole requests are compared by the
-means of both times over prompts and tasks. With answers of one length the result is the formula
-with the mean reading times and the printed rates. `wholeRequest` in
+with the ms per token of the speedup; the 1 is the first token, which comes from reading the prompt.
+The arm's reading includes its draft's reading. Like times per token, whole requests are compared by
+the means of both times over prompts and tasks. With answers of one length, the result is the
+formula with the mean reading times and the printed rates. `wholeRequest` in
 `site_src/assets/javascripts/arithmetic.js` is the same formula.
 """
 
@@ -39,7 +39,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptRequest:
-    """One prompt: the times in which the baseline and the arm read it, and the answer's length."""
+    """One prompt: the baseline's and the arm's reading times, and the answer's length."""
 
     reading_ms: intervals.Times
     output_tokens: float
@@ -47,7 +47,7 @@ class PromptRequest:
     def times(
         self, token_ms: intervals.Times, output_tokens: float | None = None
     ) -> intervals.Times:
-        """Ms of both whole requests, with the measured answer length or another one."""
+        """Milliseconds of both whole requests, with the measured or another answer length."""
         written = (output_tokens or self.output_tokens) - 1
         baseline, own = self.reading_ms
         return baseline + written * token_ms[0], own + written * token_ms[1]
@@ -94,7 +94,7 @@ def request_figures(
 def _requests(
     readings: Sequence[Sequence[PromptRequest]], times: intervals.Strata, tokens: float | None
 ) -> intervals.Strata:
-    """Both times of each prompt's request by task, from its times per token."""
+    """Both times of each prompt's request, by task, from the prompt's times per token."""
     return [
         [read.times(token_ms, tokens) for read, token_ms in zip(*both, strict=True)]
         for both in zip(readings, times, strict=True)
@@ -106,8 +106,8 @@ def pays_from(
 ) -> AnswerLength | None:
     """The answer length above which the arm saves time; `None` if its reading takes no longer.
 
-    It is the extra reading time over the time saved per token, 1 - 1 / speedup of a plain one; the
-    bounds follow from the speedup's `interval`. `None`, too, if no time is saved.
+    The length is the extra reading time over the time saved per token, 1 - 1 / speedup of a plain
+    token; the bounds follow from the speedup's `interval`. `None`, too, if no time is saved.
     """
     extra_ms = figures["reading_ms"] - figures["baseline_reading_ms"]
     plain_ms, speedup = intervals.mean_times(times)[0], intervals.time_ratio(times)
@@ -145,8 +145,8 @@ def without_draft_reading(submission: Submission, arm: Arm) -> float | None:
 class Readings:
     """The time to read each prompt, by placement of the target and by draft.
 
-    In-process, each model reads a prompt once and its state is reused, so only the trials of the
-    first arm have the time.
+    In-process, each model reads a prompt once and its state is reused, so only the first arm's
+    trials have the reading time.
     """
 
     def __init__(self, submission: Submission) -> None:
@@ -184,7 +184,8 @@ class Readings:
         """Milliseconds that the baseline and the arm took to read the prompt.
 
         If a server does not report its draft's reading time, the time before the first token is
-        used for both. An arm that never finished is assumed to have read as long as its baseline.
+        used for both arms. An arm that never finished is assumed to have read as long as its
+        baseline.
         """
         base_ms = _median(self._target.get(self._key(pairs.arm.baseline, pairs)))
         own_ms = _median(self._target.get(self._key(pairs.arm.id, pairs)))

@@ -1,6 +1,6 @@
-"""Compute the least time of a step from the memory bandwidth of a machine.
+"""Compute the lower limit of a step's time from the memory bandwidth of a machine.
 
-The time is the bytes of the weights that a token uses, over the bandwidth of their memory
+The limit is the bytes of the weights that a token uses, over the bandwidth of their memory
 (Williams, Waterman and Patterson 2009, Roofline). Bandwidths come from `schemas/devices.json`.
 """
 
@@ -27,14 +27,14 @@ _NOISE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
-    """The least time of a step, and the memory that sets it."""
+    """The lower limit of a step's time, and the memory that sets the limit."""
 
     step_ms: float
     memory: str
 
 
 def floor(submission: Submission) -> Floor | None:
-    """The least time of a step; `None` if the size of the weights is unknown."""
+    """The lower limit of a step's time; `None` if the size of the weights is unknown."""
     used = bytes_per_token(submission.target)
     if used is None:
         return None
@@ -51,10 +51,10 @@ def floor(submission: Submission) -> Floor | None:
 
 
 def bytes_per_token(model: Model) -> float | None:
-    """Bytes of the weights that one token uses: in a mixture of experts only the active share.
+    """Bytes of the weights that one token uses; in a mixture of experts, only the active share.
 
-    Parameters that are not stated are read from the name. Without a file size, the smallest size of
-    files of this quantisation is used. `None` if neither is known.
+    Unstated parameters are read from the name. Without a file size, the size of the smallest file
+    of this quantisation is used. `None` if neither is known.
     """
     parameters = model.parameters or parameters_of(size_in(model.name))
     active = model.active_parameters or parameters_of(active_size_in(model.name))
@@ -81,7 +81,7 @@ def unknown_to(submission: Submission) -> tuple[str, ...]:
 
 
 def _main_memory(machine: Machine) -> tuple[float, str] | None:
-    """Transfers per second x channels x 8 bytes, or the table's entry of a chip with memory."""
+    """Transfers per second x channels x 8 bytes, or the table's entry for a chip with memory."""
     if machine.ram_mts is not None and machine.ram_channels is not None:
         gb_per_s = machine.ram_mts * machine.ram_channels * _BYTES_PER_TRANSFER / 1000
         return gb_per_s, f"main memory at {gb_per_s:.0f} GB/s"
@@ -94,7 +94,7 @@ def _main_memory(machine: Machine) -> tuple[float, str] | None:
 
 
 def _processor(machine: Machine, used: float) -> tuple[float, str] | None:
-    """The highest memory bandwidth of processors like this one, by its name and cores."""
+    """The highest memory bandwidth of such processors, by name and cores."""
     if machine.cpu.name is None and machine.cpu.logical_cores is None:
         return None
     table = devices().processors
@@ -109,7 +109,7 @@ def _processor(machine: Machine, used: float) -> tuple[float, str] | None:
 
 
 def _cards(machine: Machine) -> tuple[float, str] | None:
-    """All cards together, as if they read their parts of the weights at the same time."""
+    """The sum of the cards' bandwidths, as if they read their parts of the weights in parallel."""
     each = [bandwidth_gb_per_s(gpu.name) for gpu in machine.gpus]
     known = [gb_per_s for gb_per_s in each if gb_per_s is not None]
     if not known or len(known) < len(each):
@@ -138,10 +138,11 @@ class Processors:
 class Devices:
     """Memory bandwidth in GB/s by normalised name, its upper limit, and the size of caches.
 
-    A bandwidth is computed from the width of the memory bus and its data rate; graphics that only
-    read main memory have none. `memory_gib` has the cards that are sold with only one size of
-    memory, `usual_gib` the most common size of others, and `sharing` those that use main memory.
-    For a card whose sizes differ in speed, `gb_per_s_by_gib` has the slower ones.
+    A bandwidth is computed from the width of the memory bus and its data rate; graphics units that
+    only read main memory have none. `memory_gib` has the cards that are sold with only one size of
+    memory, `usual_gib` the most common size of other cards, and `sharing` the cards that use main
+    memory. For a card whose speed depends on its memory size, `gb_per_s_by_gib` has the slower
+    sizes.
     """
 
     names: tuple[str, ...]
@@ -172,7 +173,7 @@ def devices() -> Devices:
 
 
 def bandwidth_gb_per_s(name: str) -> float | None:
-    """The memory bandwidth of a device by its name; `None` if it is not in the table.
+    """The memory bandwidth of a device by its name; `None` if the device is not in the table.
 
     If a short name fits several devices (V100), the fastest counts.
     """
@@ -182,6 +183,6 @@ def bandwidth_gb_per_s(name: str) -> float | None:
 
 
 def normalised(name: str) -> str:
-    """`NVIDIA GeForce RTX 4090` is `rtx 4090`, `A100-SXM4-80GB` is `a100 sxm4 80gb`."""
+    """`NVIDIA GeForce RTX 4090` becomes `rtx 4090`, `A100-SXM4-80GB` becomes `a100 sxm4 80gb`."""
     bare = _NOISE.sub(" ", name.lower())
     return re.sub(r"[^a-z0-9.]+", " ", bare).strip()

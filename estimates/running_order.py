@@ -1,9 +1,9 @@
-"""The running order of a campaign, from its seed, prompts, arms and blocks.
+"""Compute the running order of a campaign from its seed, prompts, arms and blocks.
 
 Each block uses the rows of a balanced Latin square (Williams 1949; AB and BA for two arms) equally
-often, so that no arm always goes first, and in an order drawn from the seed. With a fixed rotation,
-periodic slowdowns could always hit the same arm. The harness plans with this order; a result whose
-trials did not run in it was not measured as it claims.
+often, so that no arm always goes first. The order of the rows is drawn from the seed: with a fixed
+rotation, periodic slowdowns could always hit the same arm. The harness plans with this order. A
+result whose trials ran in another order was not measured as it claims.
 """
 
 import hashlib
@@ -28,8 +28,8 @@ def running_order(  # noqa: PLR0913 - all that a plan depends on
 ) -> Iterator[tuple[int, str, str]]:
     """Block, prompt and arm of each trial. Arms that run `alone` are not interleaved.
 
-    The `repeated` prompts form one more block, in an order drawn for it. `rotated` is the order of
-    older files, whose rows were not drawn.
+    The `repeated` prompts form one more block, for which an order is drawn. `rotated` is the order
+    of older files, whose rows were not drawn.
     """
     orders = balanced_orders(arms)
     rng = random.Random(seed)  # noqa: S311 - an order, not a secret
@@ -70,7 +70,7 @@ def balanced_orders(arms: Sequence[str]) -> list[list[str]]:
 
 
 def _drawn(orders: Sequence[list[str]], count: int, rng: random.Random) -> list[list[str]]:
-    """`count` rows in a random order; how often they occur differs by one at most."""
+    """A list of `count` rows in a random order; each is used equally often, or once more."""
     rows = [*orders] * (count // len(orders)) + rng.sample(orders, count % len(orders))
     rng.shuffle(rows)
     return rows
@@ -79,7 +79,7 @@ def _drawn(orders: Sequence[list[str]], count: int, rng: random.Random) -> list[
 def _interleave(
     rows: Sequence[Sequence[str]], prompts: Sequence[str], interleaved: str
 ) -> Iterator[tuple[str, str]]:
-    """The prompts and arms of a block in order: a row for each prompt, or one for the pass."""
+    """The prompts and arms of a block in order: a row for each prompt, or one row for the pass."""
     if interleaved == "block":
         yield from ((prompt, arm) for arm in rows[0] for prompt in prompts)
         return

@@ -1,4 +1,4 @@
-"""The rank and sign tests of the flags."""
+"""Compute the rank and sign tests of the flags."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -9,12 +9,12 @@ from estimates.student_t import t_tail
 
 
 def spearman(one: Sequence[float], other: Sequence[float]) -> float:
-    """Spearman's rank correlation of two lists of equal length, neither of them constant."""
+    """Spearman's rank correlation of two lists of equal length, neither of which is constant."""
     return correlation(_ranks(one), _ranks(other))
 
 
 def p_of_rank(correlation: float, independent: int) -> float:
-    """Two-sided p of a rank correlation over `independent` values, by Student's t."""
+    """The two-sided p of a rank correlation over `independent` values, by Student's t."""
     if abs(correlation) >= 1:
         return 0.0
     freedom = independent - 1
@@ -22,7 +22,7 @@ def p_of_rank(correlation: float, independent: int) -> float:
 
 
 def p_of_sign(ups: int, downs: int) -> float:
-    """Two-sided p of the sign test that ups and downs are equally likely."""
+    """The two-sided p of the sign test that ups and downs are equally likely."""
     several = ups + downs
     tail = sum(math.comb(several, each) for each in range(max(ups, downs), several + 1))
     return min(1.0, 2 * tail * 0.5**several)

@@ -1,15 +1,15 @@
 """Estimate how a ratio varies between starts of the servers, from the blocks of a campaign.
 
-Every block starts its own servers, so a difference between blocks that is not within them comes
-from the start, or from the time of the pass. With y_pb the logarithm of the time ratio of prompt p
-in block b, of P prompts in B blocks, this is a two-way analysis of variance with one value a cell
-(Searle, Casella and McCulloch 1992, Variance Components, 4.2):
+Every block starts its own servers. A difference between blocks that does not occur within blocks
+therefore comes from the start, or from the time of the pass. Let y_pb be the logarithm of the time
+ratio of prompt p in block b, of P prompts in B blocks. This is a two-way analysis of variance with
+one value per cell (Searle, Casella and McCulloch 1992, Variance Components, 4.2):
 
     s_b^2 = variance of the means of the blocks,  s_e^2 = variance of what prompt and block leave
     spread^2 = s_b^2 - s_e^2 / P,  at least 0
     its 95 % interval: (B - 1) s_b^2 / chi2(B - 1) - s_e^2 / P at both quantiles, at least 0
 
-The interval treats s_e as known, because it is estimated from many more values than s_b.
+The interval treats s_e as known, because s_e is estimated from many more values than s_b.
 """
 
 import math
@@ -20,7 +20,7 @@ from estimates.intervals import CONFIDENCE, variance
 from estimates.model import StartSpread
 from estimates.student_t import chi2_quantile
 
-_LEAST = 2  # prompts and blocks
+_LEAST = 2  # the minimum of prompts and of blocks
 _MOST = 25.0  # as a logarithm: a larger spread shows nothing, and could not be represented
 
 

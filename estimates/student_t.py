@@ -1,6 +1,6 @@
-"""Student's t distribution, and the chi-squared one.
+"""Compute Student's t distribution and the chi-squared distribution.
 
-SciPy has them too, but takes longer to import than a file takes to read.
+SciPy has both distributions, too, but takes longer to import than a file takes to read.
 """
 
 import math
@@ -10,10 +10,10 @@ from statistics import NormalDist
 
 @cache
 def t_quantile(freedom: float, probability: float) -> float:
-    """Quantile of Student's t distribution.
+    """The quantile of Student's t distribution.
 
-    Newton's method on the upper tail. The tail is convex, so steps from the normal quantile, which
-    is nearer to the middle, approach the quantile from one side.
+    Newton's method is applied to the upper tail. The tail is convex and the normal quantile is
+    nearer to the middle, so steps from there approach the quantile from one side.
     """
     if probability < 0.5:  # noqa: PLR2004 - the lower half mirrors the upper
         return -t_quantile(freedom, 1 - probability)
@@ -29,7 +29,7 @@ def t_quantile(freedom: float, probability: float) -> float:
 def t_tail(t: float, freedom: float) -> float:
     """P(T > t) for t >= 0: half of the regularized incomplete beta function I_x(freedom/2, 1/2)."""
     x, y = freedom / (freedom + t**2), t**2 / (freedom + t**2)
-    if x > (freedom + 2) / (freedom + 5):  # the other tail's fraction converges faster there
+    if x > (freedom + 2) / (freedom + 5):  # the fraction of the other tail converges faster here
         return 0.5 - _beta(y, x, 0.5, freedom / 2) / 2
     return _beta(x, y, freedom / 2, 0.5) / 2
 
@@ -47,7 +47,7 @@ def _beta(x: float, y: float, a: float, b: float) -> float:
 
 @cache
 def chi2_quantile(freedom: int, probability: float) -> float:
-    """Quantile of the chi-squared distribution, by bisection: https://dlmf.nist.gov/8.11.4."""
+    """The quantile of the chi-squared distribution, by bisection: https://dlmf.nist.gov/8.11.4."""
     low, high = 0.0, freedom + 100.0 * math.sqrt(freedom)
     for _ in range(80):
         middle = (low + high) / 2

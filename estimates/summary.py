@@ -75,7 +75,7 @@ def estimate(
     estimate = _counted(scope, interval, requests.get("whole_request_interval"))
     if not scope.complete:
         return estimate
-    if METHODS[scope.arm.method.type].instrument:  # it has R, but its speed is not a method's
+    if METHODS[scope.arm.method.type].instrument:  # the arm has R, but its speed is not a method's
         doubt = verdicts.INSTRUMENT
         return replace(estimate, **_decomposition(scope), verdict="uncertain", doubt=doubt)
     speedup = time_ratio(scope.times)
@@ -101,7 +101,7 @@ def estimate(
 
 
 def _only_requests(scope: Scope) -> Estimate:
-    """The estimate from whole requests alone, for an arm whose times per token they contradict."""
+    """The estimate from whole requests alone, for an arm whose times per token contradict them."""
     times = scope.values(client_clock.request_ms) if scope.complete else None
     if times is None:
         counted = _counted(scope, None, None)
@@ -132,7 +132,7 @@ def _counted(scope: Scope, interval: Interval | None, request: Interval | None) 
 
 
 def _doubt(scope: Scope, judged: Verdict, *, once: bool) -> str | None:
-    """Why the intervals give no verdict; `None` if they give one."""
+    """The reason why the intervals give no verdict; `None` if they give one."""
     if METHODS[scope.arm.method.type].lossy:
         return verdicts.LOSSY
     failed = verdicts.failed_share(scope.trials, scope.baseline_trials)
@@ -162,8 +162,8 @@ def wall_speedup(scope: Scope) -> float | None:
 def _widened(interval: Interval | None, scope: Scope, by_wall: float | None) -> Interval | None:
     """The interval with all other sources of error, up to the ratio by the wall clock.
 
-    These are disturbances of whole passes (or of repeats, if interleaved prompt by prompt), the
-    load of other programs, and the error of the steady clock, which all prompts share.
+    These sources are disturbances of whole passes (or of repeats, if interleaved prompt by prompt),
+    the load of other programs, and the error of the steady clock, which all prompts share.
     """
     if interval is not None and not by_passes(scope.submission):
         interval = interval.at_least(scope.floor)
@@ -176,7 +176,7 @@ def _widened(interval: Interval | None, scope: Scope, by_wall: float | None) -> 
 
 
 def _predicted(scope: Scope, predict: Callable[[PromptPairs], float | None]) -> float | None:
-    """The speedup that the probes predict, with the weights of the measured one."""
+    """The speedup that the probes predict, with the weights of the measured speedup."""
     ratios = scope.values(predict)
     if ratios is None:
         return None
@@ -210,7 +210,7 @@ def _decomposition(scope: Scope) -> Fields:
 def _judged(submission: Submission) -> Submission:
     """The submission without outputs that differ by design.
 
-    Those are sampled tokens, and outputs of an arm with lossy verification.
+    Such outputs are sampled tokens, and outputs of an arm with lossy verification.
     """
     sampled = submission.settings.sampling != "greedy"
     lossy = {arm.id for arm in submission.arms if METHODS[arm.method.type].lossy}

@@ -1,7 +1,7 @@
-"""Measure how much other programs used the processor, and widen intervals for it.
+"""Measure how much other programs used the processor, and widen intervals accordingly.
 
-Interleaving removes slowdowns of all arms alike, but load also changes the ratio itself, by more
-than its repetitions show.
+Interleaving removes slowdowns that affect all arms alike. But load also changes the ratio itself,
+by more than the ratio's repetitions show.
 """
 
 import math
@@ -12,11 +12,11 @@ from schemas.submission import Snapshot, Submission
 from schemas.vocabulary import say
 from schemas.vocabulary.flags import Severity
 
-# No machine is quite idle: up to this many busy cores of other programs per core are ignored.
+# No machine is completely idle: up to this many busy cores of other programs per core are ignored.
 USUAL = 0.15
 # The change of the logarithm of a ratio for each further busy core per core, and its maximum.
 MOVED_PER_CORE, MOST_MOVED = 0.12, 0.25
-# If less of the processor's time than this is used, no program waits for it.
+# If less of the processor's time than this is used, no program waits for a core.
 SATURATED = 0.95
 # With twice as much other work as cores, a verdict would be about that work, not about the arm.
 TOO_BUSY = 2.0
@@ -52,10 +52,10 @@ def widen_for_load(interval: Interval | None, submission: Submission) -> Interva
 
 
 def in_use(shot: Snapshot, cores: int, *, own: int = 0) -> float:
-    """Busy cores per core beyond `own` ones: from the share in use at that moment, else the load.
+    """Busy cores per core beyond the `own` ones, from the present share in use, else the load.
 
-    The load average covers a minute, so it includes a campaign of ours that has just ended. But it
-    alone shows how many programs wait when all cores are busy.
+    The load average covers a minute, so it includes a campaign of ours that has just ended. But
+    only the load average shows how many programs wait when all cores are busy.
     """
     used = shot.busy_fraction
     if used is not None and used < SATURATED:
@@ -65,8 +65,8 @@ def in_use(shot: Snapshot, cores: int, *, own: int = 0) -> float:
 
 def _strains(shot: Snapshot, submission: Submission) -> Iterator[float]:
     cores = submission.machine.cpu.logical_cores or 1
-    # The campaign's own threads count as load too; if unknown, it may use every core. Before it
-    # runs, one thread loads and checks the models.
+    # The campaign's threads count as load, too; if their number is unknown, the campaign may use
+    # every core. Before the campaign runs, one thread loads and checks the models.
     own = 1 if shot.moment == "before" else min(submission.settings.threads or cores, cores)
     yield in_use(shot, cores, own=own)
     if shot.moment == "before" and shot.cpu_pressure is not None:

@@ -1,6 +1,6 @@
-"""The throughput of the whole machine while several requests are in flight.
+"""Compute the throughput of the whole machine while several requests are in flight.
 
-One pass is one arm over all prompts of a block: its throughput is the output of all its requests
+One pass is one arm over all prompts of a block. Its throughput is the output of all its requests
 over the time from the first request to the last token, prompt processing included.
 """
 
@@ -14,7 +14,7 @@ from estimates.pairing import stream_tps
 from estimates.trial_times import is_timed
 from schemas.submission import Arm, Submission, Trial
 
-Passes = dict[int, float]  # block -> output tokens per second
+Passes = dict[int, float]  # output tokens per second, by block
 
 
 # Times are rounded to microseconds, so a request may seem to begin before another ends.
@@ -55,7 +55,7 @@ def _of(submission: Submission, arm: Arm, times: Mapping[str, Sequence[float]]) 
 
 
 def _passes(submission: Submission, arm: Arm) -> Passes:
-    """The rates of whole passes: one that lacks a prompt is not comparable with its baseline."""
+    """The rates of whole passes; a pass that lacks a prompt is not comparable with its baseline."""
     blocks: dict[int, list[Trial]] = {}
     for trial in submission.trials:
         if trial.arm == arm.id and is_timed(trial) and trial.wall_ms:
@@ -73,7 +73,7 @@ def _passes(submission: Submission, arm: Arm) -> Passes:
 
 
 def _pass_ms(trials: Sequence[Trial], concurrency: int) -> float | None:
-    """Milliseconds of a pass; `None` if unknown, or if the pass was interrupted and resumed."""
+    """The milliseconds of a pass; `None` if unknown, or if the pass was interrupted and resumed."""
     if concurrency == 1:
         return sum(trial.wall_ms or 0.0 for trial in trials)
     spans = [

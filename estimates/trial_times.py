@@ -1,6 +1,6 @@
-"""Read the times and rounds of one trial, by the clocks that it has.
+"""Read the times and rounds of one trial, by the clocks that the trial has.
 
-The steady clock adds up medians of a trial's rounds, so that a stall does not count; the plain
+The steady clock adds up medians of a trial's rounds, so that a stall does not count. The plain
 clock is the time from the first token to the last.
 """
 
@@ -18,15 +18,15 @@ def is_timed(trial: Trial) -> bool:
 
 
 def clock(trials: tuple[Trial, ...]) -> Clock:
-    """The clock that all these trials have: times of different clocks are never compared."""
+    """The clock that all these trials have; times of different clocks are never compared."""
     return "steady" if all(round_ms_of(trial) is not None for trial in trials) else "decode"
 
 
 def ms_per_token(trial: Trial, by: Clock | None = None, excess: float = 1.0) -> float | None:
     """Milliseconds per token after the first; `None` if the trial failed or has only one token.
 
-    `by` chooses the clock; without it the rounds are used if they were timed. The steady clock is
-    the sum over widths of (median duration x rounds), times the arm's `excess`.
+    `by` chooses the clock; without `by`, the rounds are used if they were timed. The steady clock
+    is the sum over widths of (median duration x rounds), times the arm's `excess`.
     """
     round_ms = None if by == "decode" else round_ms_of(trial)
     if by == "decode" or (by is None and round_ms is None):
@@ -49,9 +49,9 @@ def cpu_ms_per_token(trial: Trial) -> float | None:
 
 
 def rounds(trial: Trial) -> int | None:
-    """Rounds of a finished trial: as counted, or output_tokens - 1 - accepted.
+    """The rounds of a finished trial: as counted, or output_tokens - 1 - accepted.
 
-    `None` if that is not positive: the counter of accepted tokens then counts something else.
+    `None` if the result is not positive: the counter of accepted tokens then counts something else.
     """
     if trial.rounds is not None:
         return trial.rounds
@@ -62,7 +62,7 @@ def rounds(trial: Trial) -> int | None:
 
 
 def _steps(trial: Trial) -> int | None:
-    """Tokens after the first, which comes from prompt processing."""
+    """The tokens after the first, which comes from prompt processing."""
     if trial.outcome != "ok" or trial.output_tokens is None or trial.output_tokens < 2:  # noqa: PLR2004 - the first token has no decode time
         return None
     return trial.output_tokens - 1
@@ -74,7 +74,7 @@ def round_ms_of(trial: Trial) -> float | None:
 
 
 def _weighted(histogram: tuple[int, ...] | None, medians: tuple[float, ...] | None) -> float | None:
-    """Sum of median x rounds over the drafted lengths that occurred; `None` if not recorded."""
+    """The sum of median x rounds over the drafted lengths that occurred; `None` if not recorded."""
     if histogram is None or medians is None:
         return None
     counts = [count for count in histogram if count]
@@ -84,5 +84,5 @@ def _weighted(histogram: tuple[int, ...] | None, medians: tuple[float, ...] | No
 
 
 def times_ms(trials: Iterable[Trial], by: Clock, excess: float) -> tuple[float, ...]:
-    """Milliseconds per token by one clock, for the trials that have it."""
+    """Milliseconds per token by one clock, for the trials that have that clock."""
     return tuple(ms for t in trials if (ms := ms_per_token(t, by, excess)) is not None)

@@ -8,7 +8,7 @@ from estimates.gpu_names import vendor_of
 from estimates.roofline import devices, normalised
 from schemas.submission import Arm, Device, Engine, Gpu, Machine
 
-# Backends that work only on cards of some vendors.
+# Backends that work only on cards of certain vendors.
 _VENDORS = {
     "cuda": ("nvidia",),
     "rocm": ("amd",),
@@ -26,11 +26,11 @@ _SHARES_MEMORY = re.compile(
 )
 _BRACKETS = re.compile(r"(?<!\s)\s*+\([^)]{0,200}\)")
 _MIB_PER_GIB = 1024
-# The firmware reserves at most this much for the graphics of an ordinary processor.
+# The firmware reserves at most this much memory for the graphics of an ordinary processor.
 _SET_ASIDE_MIB = 4096
 # Drivers reserve some of a card's memory, so an engine sees less of it.
 _RESERVED = 0.12
-# A device with less than this part of the fullest device's memory in use did not compute.
+# A device did not compute if it used less than this share of the fullest device's used memory.
 _BUSY = 0.25
 _UNKNOWN = Gpu(name="unknown card")
 
@@ -38,9 +38,9 @@ _UNKNOWN = Gpu(name="unknown card")
 def used_cards(machine: Machine, engine: Engine, arms: Sequence[Arm] = ()) -> tuple[Gpu, ...]:
     """The cards that an engine ran on, in the driver's order, with their usual names.
 
-    These are the engine's listed devices with memory in use by the `arms`, each matched with a card
-    by vendor, name and memory; a device without such a card has the engine's name. An engine that
-    lists no device ran on the `usable` cards.
+    These are the devices listed by the engine whose memory the `arms` used. Each is matched with a
+    card by vendor, name and memory; a device without such a card has the engine's name. An engine
+    that lists no device ran on the `usable` cards.
     """
     listed, measured = _listed(engine, arms)
     left = [card for card in machine.gpus if _fits(card, engine.backend)]
@@ -60,7 +60,7 @@ def used_cards(machine: Machine, engine: Engine, arms: Sequence[Arm] = ()) -> tu
 
 
 def usable(gpus: Sequence[Gpu], backend: str) -> tuple[Gpu, ...]:
-    """The cards that a backend uses by default: shared memory only if there is no other."""
+    """The cards that a backend uses by default; cards with shared memory only without others."""
     fitting = tuple(card for card in gpus if _fits(card, backend))
     return tuple(_disambiguated(card) for card in _first_choice(fitting))
 
@@ -76,9 +76,10 @@ def shares_memory(card: Gpu) -> bool:
 
 
 def find_named(cards: Sequence[Gpu], words: str) -> Gpu | None:
-    """The card with the shortest name that has all these words, and only these if none is a number.
+    """The card with the shortest name that has all these words.
 
-    A driver may print several names for one card.
+    A driver may print several names for one card. If the words do not name a model, the card's name
+    must have no other words.
     """
     asked = set(normalised(words).split())
     names = [(card, set(normalised(card.name).split())) for card in cards]
@@ -102,7 +103,7 @@ def _first_choice(cards: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
 
 
 def _listed(engine: Engine, arms: Sequence[Arm]) -> tuple[list[Device], bool]:
-    """The devices that an engine ran on, and whether that is known from the memory in use."""
+    """The devices that an engine ran on, and whether they are known from the memory in use."""
     gpus = [each for each in engine.devices or () if each.kind in ("gpu", "igpu")]
     peaks: dict[str, int] = {}
     for memory in (each for arm in arms for each in arm.peak_memory or ()):
@@ -114,7 +115,7 @@ def _listed(engine: Engine, arms: Sequence[Arm]) -> tuple[list[Device], bool]:
 
 
 def _card_of(device: Device, cards: Sequence[Gpu]) -> Gpu | None:
-    """The card of a device: by name, else by memory, else the first choice."""
+    """The card of a device: by name, else by memory, else the first candidate."""
     words, total = device.description or "", device.memory_total_mib
     vendor = vendor_of(words)
     own = [card for card in cards if "other" in (vendor, _vendor(card)) or vendor == _vendor(card)]
@@ -131,7 +132,7 @@ def _card_of(device: Device, cards: Sequence[Gpu]) -> Gpu | None:
 
 
 def _named(device: Device, card: Gpu | None) -> Gpu:
-    """A card with the engine's name for it, if that identifies a model."""
+    """A card with the engine's name, if that name identifies a model."""
     words = _BRACKETS.sub("", device.description or "")
     if card is None:
         return _disambiguated(Gpu(name=words, vram_mib=device.memory_total_mib))

@@ -1,4 +1,4 @@
-"""The verdict on an arm: whether it helps, hurts, or cannot be judged."""
+"""Decide the verdict on an arm: whether it helps, hurts, or cannot be judged."""
 
 import math
 from collections import Counter
@@ -13,9 +13,10 @@ from schemas.submission import Arm, Trial
 from schemas.vocabulary import CLEAR_OF_ONE, HELPS_ABOVE, HURTS_BELOW, METHODS
 
 # A step over several tokens adds up in a different order than single steps. Measured with
-# SmolLM2-135M in F16 on a CPU, widths 2 and 5 against 1, 1580 tokens: the top-2 margin moved by
-# 0.003 in the median and by 0.023 at most. Four times that leaves room for other kernels. Only one
-# token in 25 has such a small margin, so an error at a random place would rarely be hidden.
+# SmolLM2-135M in F16 on a CPU, with widths 2 and 5 against 1 over 1580 tokens, the top-2 margin
+# moved by 0.003 in the median and by 0.023 at most. Four times that maximum leaves room for other
+# kernels. Only one token in 25 has such a small margin, so an error at a random place would rarely
+# be hidden.
 NEAR_TIE_LOGITS = 0.1
 
 _WORST_FIRST: tuple[Exactness, ...] = ("diverged", "diverged-near-tie", "identical")
@@ -24,7 +25,7 @@ _WORST_FIRST: tuple[Exactness, ...] = ("diverged", "diverged-near-tie", "identic
 def classify(trial: Trial, baseline: Trial | None = None) -> Exactness:
     """Compare one output with the baseline's; a difference without a margin is diverged.
 
-    If tokens were not compared, texts or digests are.
+    If tokens were not compared, texts or digests are compared.
     """
     if trial.outcome != "ok":
         return "not-compared"
@@ -59,8 +60,8 @@ def count(classes: Iterable[Exactness]) -> ExactnessCounts:
 def judge(interval: Interval | None, request: Interval | None = None) -> Verdict:
     """The verdict by a file's intervals alone; without an interval there were too few prompts.
 
-    `request` is the interval of the whole request: an arm that is clearly faster per token but
-    clearly slower with reading the prompt does not help.
+    `request` is the interval of the whole request. An arm does not help if it is clearly faster per
+    token but clearly slower with reading the prompt.
     """
     direction = _clear(interval)
     if interval is None:
@@ -71,7 +72,7 @@ def judge(interval: Interval | None, request: Interval | None = None) -> Verdict
 
 
 def _clear(interval: Interval | None) -> int:
-    """1 where an interval is clearly above 1, -1 where it is clearly below, else 0."""
+    """1 if an interval is clearly above 1, -1 if it is clearly below, else 0."""
     if interval is None:
         return 0
     clear = math.exp(CLEAR_OF_ONE * interval.log_half_width)
@@ -83,8 +84,8 @@ def verdict(
 ) -> Verdict:
     """The verdict on an arm: `judged` by its intervals, unless an outcome takes precedence.
 
-    Such outcomes: the arm failed; it or its baseline ran but finished no trial; it drafted nothing,
-    so that its ratio does not show the effect of speculation.
+    Such outcomes are: the arm failed; it or its baseline ran but finished no trial; it drafted
+    nothing, so that its ratio does not show the effect of speculation.
     """
     if arm.outcome == "failed" or _all_failed(trials) or _all_failed(baseline_trials):
         return "failed"
@@ -94,8 +95,8 @@ def verdict(
     return judged
 
 
-# Reasons for no verdict that are not flags. An instrument has forced acceptance: it shows the cost
-# of a round but has no speedup.
+# Reasons for no verdict that are not flags. An instrument is an arm with forced acceptance: it
+# shows the cost of a round but has no speedup.
 INSTRUMENT = "instrument"
 LOSSY = "lossy-verification"
 FEW_PROMPTS = "few-prompts"
@@ -107,7 +108,8 @@ SIGNED: tuple[Verdict, ...] = ("helps", "hurts", "slower-in-all")
 JUDGED: tuple[Verdict, ...] = (*SIGNED, "no-clear-difference")
 
 # An arm that fails on this share of the prompts that its baseline finishes has no verdict, because
-# the other prompts do not represent all. With fewer failures it has one, but never "helps".
+# the other prompts do not represent all prompts. With fewer failures the arm has a verdict, but
+# never "helps".
 MOST_FAILED = 0.10
 # Between arms that ran one after another, clocks, heat and other programs change rates by less.
 ORDER, DRIFT = "not-interleaved", 1.5
@@ -118,8 +120,8 @@ FIRES = 0.10
 def few_decide(pairs: Sequence[PromptPairs]) -> str | None:
     """The reason against a verdict on a single task; `None` if there is no such reason.
 
-    Either most of its prompts hardly draft, or its gain or loss comes from one of them. Other
-    prompts of the same kind may then differ by more than the interval shows.
+    Either most of the task's prompts hardly draft, or the gain or loss comes from a single prompt.
+    Other prompts of the same kind may then differ by more than the interval shows.
     """
     if 2 * sum(map(_fires, pairs)) < len(pairs):
         return FEW_FIRE
@@ -128,7 +130,7 @@ def few_decide(pairs: Sequence[PromptPairs]) -> str | None:
 
 
 def _fires(pairs: PromptPairs) -> bool:
-    """Whether the arm drafts on a prompt; without counts, a look-up does if it gains.
+    """Whether the arm drafts on a prompt; without counts, a look-up drafts if it gains.
 
     Methods without drafting cost draft nothing on most prompts; a model always drafts.
     """
@@ -157,7 +159,7 @@ def after_flags(
     controls = {
         arm.id for arm in arms if arm.role == "control" and not METHODS[arm.method.type].instrument
     }
-    # A flag about a control, or without an arm, concerns all arms.
+    # A flag about a control, or a flag without an arm, concerns all arms.
     concerned = {None, *controls}
     serious = [flag for flag in flags if flag.severity == "serious"]
     return tuple(
@@ -178,7 +180,7 @@ def beyond_drift(estimate: Estimate) -> bool:
 
 
 def _after_flag(estimate: Estimate, flag: str | None) -> Estimate:
-    """The estimate after a serious flag, if any; one without a verdict keeps its first reason."""
+    """The estimate after a serious flag, if any; its first reason for no verdict is kept."""
     if estimate.doubt == INSTRUMENT:
         return estimate
     found = LOSSY if estimate.doubt == LOSSY else flag or estimate.doubt

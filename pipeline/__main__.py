@@ -1,4 +1,4 @@
-"""`python -m pipeline`."""
+"""Run the pipeline's command line: `python -m pipeline`."""
 
 from pipeline.cli import app
 

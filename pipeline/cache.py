@@ -1,4 +1,4 @@
-"""Cache slow results by a digest of their inputs and of our code."""
+"""Cache slow results by a digest of their inputs and of the project's code."""
 
 import hashlib
 import platform
@@ -17,7 +17,7 @@ import estimates
 import pipeline
 import schemas
 
-# Libraries that results depend on; the gate installs only some of them.
+# Libraries that results depend on; the gate installs only some of these libraries.
 LIBRARIES = (
     *("jsonschema-rs", "msgspec", "orjson", "numpy", "duckdb", "pyarrow"),
     *("altair", "vl-convert-python"),
@@ -28,9 +28,9 @@ _DIGEST_BYTES = 32
 
 @dataclass(slots=True)
 class Cache:
-    """Compressed values in a folder, one file each; without a folder nothing is cached.
+    """Compressed values in a folder, one file per value; without a folder, nothing is cached.
 
-    It notes which entries it reads and writes, so that `prune` can remove all others.
+    The cache notes which entries it reads and writes, so that `prune` can remove all others.
     """
 
     folder: Path | None = None
@@ -52,7 +52,7 @@ class Cache:
             path.write_bytes(zlib.compress(_sealed(path, value), level=1))
 
     def get_or_make(self, inputs: object, make: Callable[[], bytes]) -> bytes:
-        """The cached value, else the one that `make` returns, which may depend only on `inputs`."""
+        """The cached value, else the value that `make` returns; it may depend only on `inputs`."""
         value = self.get(inputs)
         if value is None:
             value = make()
@@ -60,12 +60,12 @@ class Cache:
         return value
 
     def keep(self, inputs: object) -> None:
-        """Protect an entry from `prune` that another one was made from and may need again."""
+        """Protect from `prune` an entry that another entry was made from and may need again."""
         if path := self._path(inputs):
             self.used.add(path)
 
     def prune(self) -> None:
-        """Remove all entries that this object did not read, write or keep."""
+        """Remove all entries that this cache object did not read, write or keep."""
         for path in set(self.folder.glob("*.zlib") if self.folder else ()) - self.used:
             path.unlink()
 
@@ -77,7 +77,7 @@ class Cache:
 
 
 def _sealed(path: Path, value: bytes) -> bytes:
-    """A value after a digest of it and its path, so that another entry's value is no hit."""
+    """A value, prefixed with a digest of itself and its path, so that no other entry is a hit."""
     return hashlib.sha256(path.name.encode() + value).digest() + value
 
 

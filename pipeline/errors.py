@@ -1,4 +1,4 @@
-"""The errors between files and the site; each message has the next step to take."""
+"""Define the errors between files and the site; each message has the next step to take."""
 
 import errno
 import sys
@@ -17,7 +17,7 @@ class PipelineError(Exception):
 
 @contextmanager
 def ending() -> Iterator[None]:
-    """Print the error that stops a command, and exit with its code."""
+    """Print the error that stops a command, and exit with the error's code."""
     try:
         yield
     except PipelineError as error:

@@ -12,7 +12,7 @@ from schemas.validator import WHOLE, Schema, schema, strict
 
 
 def schema_findings(document: Json, name: str) -> tuple[Finding, ...]:
-    """The violations of a schema, sorted by place."""
+    """The violations of a schema, sorted by their place in the document."""
     return bounded(
         finding
         for error in strict(name).iter_errors(document)
@@ -23,7 +23,7 @@ def schema_findings(document: Json, name: str) -> tuple[Finding, ...]:
 def _findings_of(error: ValidationError, root: Schema) -> Iterator[Finding]:
     """The findings of one violation, one for each missing or extra field."""
     path = reduce(child_path, error.instance_path, ROOT)
-    # Any, because a schema may have any JSON structure.
+    # `Any`, because a schema may have any JSON structure.
     own: Any = reduce(lambda node, step: node[step], error.schema_path[:-1], cast("Any", root))
     keyword = "type" if error.kind.name == WHOLE else error.kind.name
     match error.kind:

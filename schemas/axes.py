@@ -1,4 +1,4 @@
-"""The axes: settings that distinguish results, with the names and types of the format."""
+"""Define the axes: settings that distinguish results, with the names and types of the format."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,7 @@ SplitMode = Literal["none", "layer", "row", "tensor"]
 class Axes:
     """The axes of a request, a run or a file; `None` is the default or an unknown value.
 
-    The depth of context is not here: a command may ask for several at once, but a result has one.
+    The depth of context is missing here: a command may name several depths, but a result has one.
     """
 
     temperature: float | None = None

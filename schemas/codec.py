@@ -1,7 +1,8 @@
 """Convert JSON to typed values and back, and write the canonical bytes and names of files.
 
-An absent value is `None`, and `None` is omitted. Canonical: keys sorted, no spaces, floats in their
-shortest form rounded to six decimals, one trailing newline, so that equal content is an equal file.
+An absent value is `None`, and `None` is omitted. In canonical form, keys are sorted, there are no
+spaces, floats have their shortest form rounded to six decimals, and the file ends with one newline.
+Equal content is therefore an equal file.
 """
 
 import hashlib
@@ -22,7 +23,8 @@ T = TypeVar("T")
 def decode(cls: type[T], document: Json) -> T:
     """Build `cls` from JSON values. Raises `msgspec.ValidationError`, which names the place.
 
-    Strict: 1.0 is not an integer and "1" is not a number, but an integer is accepted as a float.
+    The conversion is strict: 1.0 is not an integer and "1" is not a number, but an integer is
+    accepted as a float.
     """
     return msgspec.convert(document, cls)
 
@@ -51,9 +53,10 @@ _SLUG_LENGTH = 32
 _UNROUNDED = [
     re.compile(odd).search for odd in (rb"\.[0-9]{7}", rb"e-[0-9]++[],}\n]", rb"-0\.0[],}\n]")
 ]
-# A plus at the end of a word is part of the name: Command R+ is not Command R.
+# A plus at the end of a word is part of the name: Command R+ differs from Command R.
 _PLUS = re.compile(r"(?<=[A-Za-z0-9])\+(?![A-Za-z0-9])")
-# Unicode's categories of letters, marks, numbers, symbols; and symbols that distinguish no names.
+# Unicode's categories of letters, marks, numbers and symbols, and symbols that distinguish no
+# names.
 _MEANINGFUL, _TYPOGRAPHY = "LMNS", "©®™\N{MULTIPLICATION SIGN}"
 
 
@@ -77,28 +80,28 @@ def file_name(*, machine: str, target: str, measured_from: str, data: bytes) -> 
 def folder_of(name: str, flat: int) -> str:
     """The folder of a new result below the folder of results, which has `flat` files.
 
-    Up to `MOST_FLAT` results are in one folder; later ones are in a folder for each month.
+    The first `MOST_FLAT` results are in one folder; later results are in a folder for each month.
     """
     return (dated_folder(name) or "") if flat >= MOST_FLAT else ""
 
 
 def dated_folder(name: str) -> str | None:
-    """Year and month in a result's name, its folder in a large collection; `None` without them."""
+    """Year and month in a result's name, its folder in a large collection; `None` without both."""
     found = _DATED.fullmatch(name)
     return found and f"{found[1]}/{found[2]}"
 
 
 @lru_cache(maxsize=4096)  # a corpus repeats few names in many files
 def slug(text: str, *, limit: int | None = _SLUG_LENGTH) -> str:
-    """Lower-case ASCII letters, digits and single hyphens, fit for an address; never empty.
+    """Lower-case ASCII letters, digits and single hyphens, usable in an address; never empty.
 
     If ASCII cannot represent every letter, digit or symbol, eight digits of the text's MD5 are
-    added, so that names in any script remain distinct. `limit` is the largest number of characters.
+    added, so that names in any script remain distinct. `limit` is the maximum number of characters.
     """
     spelled = _PLUS.sub("-plus", unicodedata.normalize("NFD", text))
     plain = "".join(c for c in spelled if not unicodedata.combining(c))
     words = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
-    # An address that lacks such a character could be that of another name.
+    # An address that lacks such a character could belong to another name.
     lost = (c for c in text if unicodedata.category(c)[0] in _MEANINGFUL and c not in _TYPOGRAPHY)
     if words and all(map(str.isascii, lost)):
         return words[:limit].strip("-")
@@ -123,10 +126,10 @@ def rounded(value: Json, decimals: int = FLOAT_DECIMALS) -> Json:
 
 
 def text_digest(text: str) -> str:
-    """First 16 hex digits of the SHA-256 over a text as UTF-8."""
+    """The first 16 hex digits of the SHA-256 over a text as UTF-8."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def token_digest(tokens: Sequence[int]) -> str:
-    """First 16 hex digits of the SHA-256 over token ids as little-endian 32-bit integers."""
+    """The first 16 hex digits of the SHA-256 over token ids as little-endian 32-bit integers."""
     return hashlib.sha256(struct.pack(f"<{len(tokens)}i", *tokens)).hexdigest()[:16]

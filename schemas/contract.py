@@ -1,7 +1,7 @@
-"""Judge the bytes of a file: the typed submission, or all findings.
+"""Judge the bytes of a file: return the typed submission, or all findings.
 
-Three steps: strict load, schema, rules between fields; each runs only if the one before found
-nothing. `file` is the file name in findings.
+There are three steps: strict load, schema, rules between fields. Each step runs only if the
+previous step found nothing. `file` is the file name in findings.
 """
 
 from datetime import datetime
@@ -28,8 +28,8 @@ def read(
 ) -> Submission | tuple[Finding, ...]:
     """The submission in these bytes, or the findings on them. Never raises.
 
-    With `now`, a campaign that ended in the future is a finding, too; a build omits `now`, because
-    its result must not depend on the day.
+    With `now`, a campaign that ended in the future is a finding, too. A build omits `now`, because
+    the build's result must not depend on the day.
     """
     result = _judged(data)
     if not isinstance(result, Submission):

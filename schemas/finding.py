@@ -1,4 +1,4 @@
-"""Findings: faults of a document, each with its file, place, message and rule."""
+"""Define findings: faults of a document, each with its file, place, message and rule."""
 
 import json
 import re
@@ -21,10 +21,10 @@ _SHOWN_CHOICES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Finding:
-    """A fault at one place of a document: what is wrong, what was expected, what to do.
+    """A fault at one place of a document: the error, the expected value, the action to take.
 
-    `file` is empty for a document that is in no file; `path` is a JSON path such as
-    `$.trials[3].decode_ms`; `rule` names the check that found it.
+    `file` is empty for a document that is in no file. `path` is a JSON path such as
+    `$.trials[3].decode_ms`. `rule` names the check that found the fault.
     """
 
     file: str = ""
@@ -43,7 +43,7 @@ def in_file(found: Iterable[Finding], file: str) -> tuple[Finding, ...]:
 
 
 def bounded(found: Iterable[Finding]) -> tuple[Finding, ...]:
-    """At most `MAX_FINDINGS` findings in order of place, and one that says if there are more."""
+    """At most `MAX_FINDINGS` findings in order of place; a final one notes if there are more."""
     first = list(islice(found, MAX_FINDINGS + 1))
     found_first = tuple(sorted(set(first[:MAX_FINDINGS])))
     if len(first) <= MAX_FINDINGS:
@@ -53,15 +53,15 @@ def bounded(found: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def nearest(word: str, known: Collection[str]) -> str:
-    """A hint such as ` (did you mean "decode_ms"?)` when a known word is close to this one."""
-    if len(word) > _SHOWN_CHARACTERS:  # comparing long words takes long
+    """A hint such as ` (did you mean "decode_ms"?)` if a known word is similar to this word."""
+    if len(word) > _SHOWN_CHARACTERS:  # comparing long words is slow
         return ""
     close = get_close_matches(word, sorted(known), n=1, cutoff=0.7)
     return f" (did you mean {shown(close[0])}?)" if close else ""
 
 
 def choices(known: Collection[object]) -> str:
-    """The first of some values, as JSON."""
+    """The first few of some values, as JSON."""
     values = sorted(map(shown, known))
     return ", ".join(values[:_SHOWN_CHOICES]) + (", ..." if len(values) > _SHOWN_CHOICES else "")
 
@@ -74,12 +74,12 @@ def child_path(path: str, step: str | int) -> str:
 
 
 def quoted_path(path: str) -> str:
-    """A path to print: unchanged if it is plain, else quoted, escaped and cut."""
+    """A path to print: unchanged if it is plain, else quoted, escaped and shortened."""
     return path if _PLAIN_PATH.fullmatch(path) else shown(path)
 
 
 def shown(value: object) -> str:
-    """A JSON value as short, printable ASCII text for a message; a container by its size only."""
+    """A JSON value as short, printable ASCII text for a message; a container only by its size."""
     if isinstance(value, dict):
         return f"an object (fields: {len(value)})"
     if isinstance(value, list):

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-# Default_Ignorable_Code_Point of the Unicode Character Database without categories Cf and Cn, and
+# Default_Ignorable_Code_Point of the Unicode Character Database without categories Cf and Cn, plus
 # the blank pattern of Braille.
 INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -20,16 +20,17 @@ _ODD = re.compile(r"LATIN LETTER SMALL CAPITAL ([A-Z])|LATIN SMALL LETTER DOTLES
 
 
 def skeleton(name: str) -> str:
-    """The visible form of a name: equal for names that look the same.
+    """The visible form of a name, which is equal for names that look the same.
 
-    This is simpler than the skeleton of Unicode Technical Standard 39, whose table is not included.
+    This form is simpler than the skeleton of Unicode Technical Standard 39, whose table is not
+    included.
     """
     plain = "".join(map(_plain, unicodedata.normalize("NFKC", INVISIBLE.sub("", name)).casefold()))
     return re.sub(r"[^\w+]+|_+", "-", plain.translate(_LATIN)).strip("-")
 
 
 def is_styled(letter: str) -> bool:
-    """Whether it is a letter or digit in a form other than a keyboard's."""
+    """Whether a character is a letter or digit in a form that no keyboard types."""
     return letter.isalnum() and (
         unicodedata.normalize("NFKC", letter) != letter or _plain(letter) != letter
     )

@@ -1,4 +1,4 @@
-"""A method of drafting, as one type for all methods."""
+"""Define a method of drafting, as one type for all methods."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,8 +12,8 @@ DRAFT_MODEL = "draft-model"
 class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A method of drafting. `METHODS[type]` has the properties of all methods of a type.
 
-    The JSON Schema says which parameters a type requires and which it may have; a file is checked
-    against it before it is decoded. A parameter that a method lacks is `None`.
+    The JSON Schema defines which parameters a type requires and which it may have. A file is
+    checked against the schema before it is decoded. A parameter that a method lacks is `None`.
     """
 
     type: str
@@ -34,7 +34,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types of a chain in their order, or the one type."""
+        """The types of a chain in their order, or the single type of any other method."""
         return self.chain or (self.type,)
 
     @property
@@ -44,7 +44,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
     @property
     def scripted(self) -> bool:
-        """Whether it is an instrument with forced acceptance."""
+        """Whether the method is an instrument with forced acceptance."""
         return self.length is not None or self.acceptance is not None
 
 
@@ -57,8 +57,8 @@ NO_SPECULATION = Method(type="none")
 
 
 def limit(method: Method) -> int | None:
-    """The most tokens that a round drafts; some rounds may draft fewer.
+    """The largest number of tokens that a round drafts; some rounds may draft fewer.
 
-    `None` if it is unknown, and for a chain, whose `n_max` is that of the one method with a depth.
+    `None` if it is unknown, and for a chain, whose `n_max` belongs to the only method with a depth.
     """
     return None if method.chain else method.n_max

@@ -1,7 +1,7 @@
 """Convert a file of an older format to today's when it is read; files are never rewritten.
 
-Every version so far only adds optional fields, so that an older file differs only in its version. A
-version that changes more needs a step here, to the new document and back.
+Every version so far only adds optional fields, so an older file differs only in its version. A
+version that changes more needs a step here that converts to the new document and back.
 """
 
 from collections.abc import Iterator
@@ -24,10 +24,11 @@ def own_schema(document: Json) -> str:
 
 
 def migrated(document: Json, *, is_valid: bool = False) -> Json | tuple[Finding, ...]:
-    """The document in today's format, or its faults in its own version. Never raises.
+    """The document in today's format, or its faults under its stated version. Never raises.
 
-    It is checked against its own version, so that a message names the fields that it may have; one
-    that `is_valid` is not checked again. A document of no older version is returned unchanged.
+    The document is checked against its own version, so that a message names the fields that it may
+    have; a document that `is_valid` is not checked again. A document of no older version is
+    returned unchanged.
     """
     name = own_schema(document)
     if not isinstance(document, dict) or name == SUBMISSION_SCHEMA:
@@ -37,9 +38,9 @@ def migrated(document: Json, *, is_valid: bool = False) -> Json | tuple[Finding,
 
 
 def forms(submission: Submission) -> Iterator[bytes]:
-    """The canonical bytes of a file with this content: in today's format, then in older ones.
+    """The canonical bytes of a file with this content: in today's format, then in older formats.
 
-    A file's name has a digest of its own bytes, in any version.
+    A file's name has a digest of the file's bytes, in any version of the format.
     """
     document = cast("dict[str, Json]", encode(submission))
     for version in range(VERSION, 0, -1):

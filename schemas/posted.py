@@ -7,14 +7,14 @@ import textwrap
 from schemas.strict import MAX_BYTES
 
 BEGIN, END = "-----BEGIN DRAFTMAP RESULT-----", "-----END DRAFTMAP RESULT-----"
-MOST_CHARACTERS = 60_000  # GitHub accepts 65,536 in an issue, with the form's other words
+MOST_CHARACTERS = 60_000  # GitHub accepts 65,536 in an issue, including the form's other words
 _WIDTH = 76
-# Decompression with the preset needs far less; a hostile header could ask for gigabytes.
+# Decompression with the preset needs far less memory; a hostile header could request gigabytes.
 _MOST_MEMORY = 100 << 20
 
 
 class UnreadableTextError(ValueError):
-    """The text has no result, several, or a damaged one; the message says which."""
+    """A text has no result, several results or a damaged result; the message names the case."""
 
 
 def to_text(data: bytes) -> str:
@@ -25,7 +25,7 @@ def to_text(data: bytes) -> str:
 
 
 def from_text(text: str) -> bytes | None:
-    """The bytes of the one result in a text, `None` without any. Raises `UnreadableTextError`."""
+    """The bytes of the only result in a text; `None` without any. Raises `UnreadableTextError`."""
     before, *found = text.split(BEGIN)
     if len(found) > 1:
         raise UnreadableTextError(f"it holds {len(found)} results; send each in its own form")
@@ -37,7 +37,7 @@ def from_text(text: str) -> bytes | None:
         return None
     try:
         packed = base64.b64decode("".join(found[0].partition(END)[0].split()), validate=True)
-    except ValueError as error:  # another letter, perhaps an invisible one, or a part of the text
+    except ValueError as error:  # a foreign, perhaps invisible letter, or a partial text
         raise UnreadableTextError(
             "the text is damaged; copy it again as `draftmap submit` printed it"
         ) from error

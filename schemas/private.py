@@ -36,7 +36,8 @@ _SECRETS = {
         r"(?=\S{0,60}[0-9])[^\s\"']{8,}"
     ),
 }
-# Secrets recognised by the words before them; on a page, texts of several people may look like one.
+# Secrets recognised by the preceding words; on a page, adjacent texts of several people may look
+# like such a secret.
 BY_CONTEXT = frozenset({"an authorization header", "a key of a server", "a password"})
 _PERSONAL = {
     "an e-mail address": (
@@ -64,7 +65,7 @@ _PERSONAL = {
 }
 _SECRET_OF = {kind: re.compile(each) for kind, each in _SECRETS.items()}
 _PERSONAL_OF = {kind: re.compile(each) for kind, each in _PERSONAL.items()}
-# Keys and serial numbers; no word of a card or a model is that long.
+# Keys and serial numbers; no word of a card's or a model's name is that long.
 LONG_WORD = "[A-Za-z0-9]{21,}"
 _NAMES = ("name", "description", "family", "quantisation", "derivation")
 # Four decimal numbers, or hexadecimal digits with colons.
@@ -75,9 +76,9 @@ _VERSIONS = ("version", "package_version", "driver", "api")
 
 
 def no_secrets(submission: Submission) -> Iterator[Violation]:
-    """A result is public forever, so it contains no token, key or password.
+    """A result is public forever, so it must not contain a token, key or password.
 
-    Adjacent texts, which a page shows side by side, do not form one either.
+    Adjacent texts, which a page shows side by side, must not form such a secret either.
     """
     found = list(texts(submission))
     if (joined := secret("\n".join(text for _, text in found))) is None:
@@ -93,7 +94,7 @@ def no_secrets(submission: Submission) -> Iterator[Violation]:
 
 
 def secret(text: str) -> str | None:
-    """The kind of secret in a text, such as `a GitHub token`; `None` if it has none."""
+    """The kind of secret in a text, such as `a GitHub token`; `None` if the text has no secret."""
     plain = _plain_text(text)
     return next((kind for kind, each in _SECRET_OF.items() if each.search(plain)), None)
 
@@ -118,12 +119,12 @@ def found(text: str) -> str | None:
 
 
 def _plain_text(text: str) -> str:
-    """The text without invisible letters; full-width and similar letters become plain ones."""
+    """The text without invisible letters; full-width and similar letters become plain letters."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(JOINERS))
 
 
 def _is_address(text: str) -> bool:
-    """Whether it is an IP address of one machine, unlike 127.0.0.1, which every machine has."""
+    """Whether an IP address belongs to one machine, unlike 127.0.0.1, which every machine has."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

@@ -1,7 +1,8 @@
 """Check the form of texts in a result: numbers, words of engines, versions, cards.
 
-Texts from an engine, a driver or an environment are published, and any of them can contain a key, a
-serial number or the name of a person or a host. Only texts in the form of their kind are recorded.
+Texts from an engine, a driver or an environment are published, and any of these texts can contain a
+key, a serial number or the name of a person or a host. A text is recorded only if it has the form
+of its kind.
 """
 
 import re
@@ -32,25 +33,25 @@ _VERSION = re.compile(
     re.ASCII,
 )
 _DRIVER = re.compile(r"\d{1,4}(?:\.\d{1,5}){0,3}", re.ASCII)
-# Words of a card's name begin with a capital or a digit, except these.
+# Words of a card's name begin with a capital or a digit, except these words.
 _CARD_WORD = re.compile(
     r"[(\[]?(?:[A-Z0-9][A-Za-z0-9]{0,15}(?:[./+-][A-Z0-9][A-Za-z0-9]{0,15}){0,5}(?:_R\d)?|[a-z]{1,2}\d[A-Za-z0-9.-]{0,9}|gfx\w{3,6}"
     r"|with|and|for|bits|version|vGPU|nvgpu|llvmpipe)[)\],]{0,2}|[&/@-]",
     re.ASCII,
 )
 _SERIAL = re.compile(r"\d{7}")
-# Names of machines, such as PC-42. A maker or a family may also be before a number: GT-1030.
+# Names of machines, such as PC-42. A maker or a family may also precede a number: GT-1030.
 _HOST = re.compile(r"([A-Za-z]+)-[A-Za-z0-9-]*\d[A-Za-z0-9-]*")
 _NO_HOST = frozenset((*SPELLINGS.makers, *SPELLINGS.families))
 
 
 def is_number(text: str) -> bool:
-    """Whether it is a number, a range, or a comma-separated list of these."""
+    """Whether a text is a number, a range, or a comma-separated list of these."""
     return _NUMBERS.fullmatch(text) is not None
 
 
 def is_word(text: str) -> bool:
-    """Whether it consists of words of engines, such as `fp8_e4m3` or `CUDA0,CUDA1`."""
+    """Whether a text consists of words of engines, such as `fp8_e4m3` or `CUDA0,CUDA1`."""
     first, *others = _PART.split(text.lower())
     return (
         len(text) <= _LONGEST

@@ -1,8 +1,8 @@
 """Repair faults of a result file that affect no measurement.
 
-These are the order of keys, spaces, a byte-order mark, an older version of the format, another
-spelling of a known model or of a word of the format, 41.0 for 41, and invisible letters in names.
-Everything else is still a finding, because measurements must not be edited.
+Such faults are the order of keys, spaces, a byte-order mark, an older version of the format,
+another spelling of a known model or of a word of the format, 41.0 for 41, and invisible letters in
+names. Everything else is still a finding, because measurements must not be edited.
 """
 
 import codecs
@@ -25,7 +25,7 @@ from schemas.vocabulary import model_name
 
 _OF_TEXTS = ("characters", "names-visible")
 _OF_SPELLING = ("schema-type", "schema-enum", "schema-pattern")
-# Texts here are settings and answers, so they are measured values, too.
+# The texts at these places are settings and answers, so they are measured values, too.
 _MEASURED = ("$.trials", "$.warmups", "$.probes", "$.suite", "$.arms")
 _NAME_OF_MODEL = re.compile(r"\$\.(target|drafts\[\d+\])\.name")
 
@@ -88,7 +88,7 @@ def utf8(data: bytes) -> bytes:
 
 
 def _with_clean_texts(document: Json) -> Json:
-    """The document without faults of spelling; it repeats, as findings list only some at once."""
+    """The document without spelling faults, in repeated passes, as findings list only a few."""
     data = canonical_bytes(document)
     wrong = {x.path: x.rule for x in findings(data) if x.rule in (*_OF_TEXTS, *_OF_SPELLING)}
     cleaned = _changed(

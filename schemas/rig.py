@@ -1,4 +1,4 @@
-"""The rig of a campaign: machine, engine and snapshots of their state."""
+"""Define the rig of a campaign: machine, engine and snapshots of their state."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -71,7 +71,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    runner: str  # one of the vocabulary's, or `imported`
+    runner: str  # a runner of the vocabulary, or `imported`
     name: str
     backend: Backend
     backend_name: str | None = None
@@ -86,7 +86,7 @@ class Engine:
 
     @property
     def backend_label(self) -> str:
-        """The backend's name, including one that the list lacks."""
+        """The backend's name, even if the list of backends lacks it."""
         return self.backend_name or self.backend
 
 

@@ -1,8 +1,8 @@
-"""Show a server's command line as in a result: listed flags and values, `…` for all others.
+"""Show a server's command line as in a result: listed flags and values, else `…`.
 
 A command line can contain keys, host names and paths with a person's name, in more forms than a
 list of forbidden words could cover. `server_arguments.toml` lists the flags that change a server's
-speed; a value is recorded if it has a form that its flag's kind allows.
+speed. A value is recorded if it has a form that its flag's kind allows.
 """
 
 import json
@@ -20,7 +20,7 @@ PORT = "{port}"
 HIDDEN = "…"
 _LONGEST = 200
 _MOST = 128
-# Owners on the hub have no dots, hosts have.
+# Names of owners on the hub have no dots; host names do.
 HUB_NAME = re.compile(r"(?<![\w-])[A-Za-z0-9][\w-]*/[A-Za-z0-9][\w.-]*(?::[\w.-]+)?", re.ASCII)
 # Keys are long, or begin with the mark of a service.
 _SECRET = re.compile(
@@ -58,7 +58,7 @@ def only_public(submission: Submission) -> Iterator[Violation]:
 
 
 def recorded(command: Sequence[str]) -> tuple[str, ...]:
-    """The words after the program, safe to be published."""
+    """The arguments after the program, made safe for publication."""
     words: list[str] = []
     show: Show = _positional
     for word in command[1:]:
@@ -72,7 +72,7 @@ def recorded(command: Sequence[str]) -> tuple[str, ...]:
                 show = _positional
         else:
             shown = show(word)
-            show = _hide if show is _hide else _positional  # nothing follows an unknown flag
+            show = _hide if show is _hide else _positional  # hide what follows an unknown flag
         if shown != HIDDEN or words[-1:] != [HIDDEN]:
             words.append(shown)
     return tuple(words[:_MOST])
@@ -94,7 +94,7 @@ def _hide(_word: str) -> str:
 
 
 def _no_value(_value: str) -> str:
-    """No value, for a switch; the next word is positional."""
+    """Show no value for a switch; the next word is positional."""
     return HIDDEN
 
 

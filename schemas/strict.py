@@ -1,7 +1,7 @@
-"""Load JSON that every parser reads alike, or return its faults.
+"""Load JSON that every parser reads in the same way, or return its faults.
 
 Size, depth, encoding, grammar, duplicate keys, numbers and characters are checked before the
-content. `jsonschema` accepts NaN under `exclusiveMinimum: 0`, so it cannot do this.
+content. `jsonschema` accepts NaN under `exclusiveMinimum: 0`, so it cannot make these checks.
 """
 
 import json
@@ -22,8 +22,8 @@ MAX_BYTES = 512 * 1024
 MAX_DEPTH = 12
 MAX_DIGITS = 18  # an integer that fits into 64 bits with its sign
 
-# One match per bracket outside of strings, or the end. It is possessive and matches at every place,
-# so its time is linear for any input.
+# The pattern matches once per bracket outside of strings, or at the end. It is possessive and
+# matches at every place, so its time is linear for any input.
 _BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"?)*+([\[\]{}]|\Z)', re.DOTALL)
 # A digit other than zero before the exponent: the number is not zero.
 _SIGNIFICANT = re.compile(r"^[^eE]*[1-9]")
@@ -64,14 +64,14 @@ def load(data: bytes) -> Json | tuple[Finding, ...]:
         return (_finding("json", f"not JSON: {error}; write it with the harness, not by hand"),)
     except _RefusedError as error:
         return (error.finding,)
-    # JSON itself bans raw control characters, so these bytes have only printable ASCII in strings.
+    # JSON bans raw control characters, so these bytes have only printable ASCII in strings.
     if data.isascii() and b"\\" not in data and b"\x7f" not in data:
         return document
     return bounded(_text_findings(ROOT, document)) or document
 
 
 def _check_bytes(data: bytes) -> None:
-    """Refuse bytes that no parser should get."""
+    """Refuse bytes that must not reach a parser."""
     if data.startswith(b"GGUF"):
         _refuse("json", "this is a model, not a result file; name the NAME.json that a run wrote")
     if len(data) > MAX_BYTES:
@@ -157,7 +157,7 @@ def _string_findings(path: str, text: str) -> Iterator[Finding]:
 
 
 def refused(character: str, *, in_notes: bool = False) -> str | None:
-    """The kind of a character that no text may contain; `None` for an allowed one."""
+    """The kind of a character that no text may contain; `None` for an allowed character."""
     category = unicodedata.category(character)
     kind = _REFUSED_CATEGORIES.get(category)
     if kind or in_notes:

@@ -1,7 +1,7 @@
-"""A submission in Python: frozen types that mirror submission.v2.schema.json.
+"""Define a submission in Python: frozen types that mirror submission.v2.schema.json.
 
-The schema is the definition; a parity test compares the two field by field. An absent value is
-`None`. Units are in the names; the schema describes each field.
+The schema is the definition; a parity test compares the types with it field by field. An absent
+value is `None`. Units are in the names; the schema describes each field.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from schemas.axes import Axes
 from schemas.method import Method
 from schemas.rig import Cpu, Device, Engine, Gpu, Machine, OperatingSystem, Snapshot, Variable
 
-# Other packages import these names from here.
+# Other packages import these names from this module.
 __all__ = [
     "Cpu", "Device", "Engine", "Gpu", "Machine", "Method", "OperatingSystem", "Snapshot",
     "Variable",

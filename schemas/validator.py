@@ -1,7 +1,7 @@
 """Load the schemas, and make their validators.
 
-They are strict where JSON Schema leaves a choice: 1.0 is not an integer, `$` in a pattern is the
-end of the text and not the place before a last newline, and a date must exist.
+The validators are strict where JSON Schema leaves a choice: 1.0 is not an integer, `$` in a pattern
+is the end of the text and never the place before a last newline, and a date must exist.
 """
 
 import json
@@ -15,14 +15,14 @@ from typing import Any
 from jsonschema_rs import Draft202012Validator as Validator
 
 SUBMISSION_SCHEMA = "submission.v2.schema.json"
-SUBMISSION_V1 = "submission.v1"  # no file: every older version is the newest without later fields
+SUBMISSION_V1 = "submission.v1"  # no file: the newest version without later fields
 OLDER = re.compile(r"submission\.v(\d+)")
 PUBLISHED_SCHEMA = "published.v1.schema.json"
 LIFECYCLE_SCHEMA = "lifecycle.v1.schema.json"
 VERDICT_SCHEMA = "verdict.v1.schema.json"
 SOURCES_SCHEMA = "sources.v1.schema.json"
 
-WHOLE = "whole"  # our keyword
+WHOLE = "whole"  # a keyword of this project
 Schema = dict[str, Any]  # any JSON structure
 _FORMATS: Mapping[str, Callable[[str], object]] = {
     "date-time": datetime.fromisoformat,
@@ -90,7 +90,7 @@ def strict_validator(root: Schema) -> Validator:
 
 
 class _Whole:
-    """The keyword that refuses 1.0 as an integer; the type itself refuses 1.5."""
+    """The keyword that refuses 1.0 as an integer; the type `integer` itself refuses 1.5."""
 
     def __init__(self, *_schema: object) -> None:
         pass

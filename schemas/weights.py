@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from schemas.submission import Model
 
-# 27B and 0.5B are sizes, the 7B of 8x7B and the 4B of E4B are not.
+# 27B and 0.5B are sizes; the 7B of 8x7B and the 4B of E4B are not.
 _SIZE = re.compile(r"(?<![A-Za-z0-9.])([0-9]+(?:\.[0-9]+)?[BM])(?![A-Za-z0-9])", re.IGNORECASE)
 _ACTIVE = re.compile(r"(?<![A-Za-z0-9])A([0-9]+(?:\.[0-9]+)?B)(?![A-Za-z0-9])", re.IGNORECASE)
 # `17B-16E` names the active parameters and the experts, not the total.
@@ -21,7 +21,7 @@ _LEAST_PARAMETERS = 50_000_000
 NAME_FACTOR = 5.0
 
 
-# The least and the most bits per weight in files with a quantisation label.
+# The minimum and maximum of bits per weight in files with a quantisation label.
 Bits: TypeAlias = tuple[float, float]
 
 
@@ -52,7 +52,7 @@ def bits_of(label: str) -> Bits | None:
 
 
 def contradicts_label(model: Model) -> tuple[float, Bits] | None:
-    """The bits per weight of a model's file and of its label, if they contradict each other."""
+    """The bits per weight of a model's file and of its label, if the two contradict each other."""
     allowed = bits_of(model.quantisation)
     if allowed is None or model.file_bytes is None or model.parameters is None:
         return None
@@ -65,7 +65,8 @@ def contradicts_label(model: Model) -> tuple[float, Bits] | None:
 def contradicts_name(model: Model) -> str | None:
     """The size in the model's name, if the parameters differ from it by more than a factor of 5.
 
-    Only without a file: people choose names freely, but the parameters in a file are counted.
+    Checked only without a file: people choose names freely, but the parameters in a file are
+    counted.
     """
     sizes = [] if _EXPERTS.search(model.name) else _SIZE.findall(model.name)
     if model.parameters is None or model.file_bytes is not None or not sizes:

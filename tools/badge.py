@@ -1,6 +1,6 @@
 """Draw the badges of the README from the data of the site's own badges.
 
-They are files of the repository, so that the README loads nothing from another host.
+The badges are files of the repository, so that the README loads nothing from another host.
 """
 
 import json

@@ -1,7 +1,8 @@
 """Run the llama-server of a Python wheel as a program, so that no compiler is needed.
 
 `xllamacpp` embeds the server of a llama.cpp build (the last number of its version) without a
-command line. This adds one, with the flags of b9294 to b11549 that the runner uses.
+command line. This program adds a command line, with the flags of b9294 to b11549 that the runner
+uses.
 """
 
 import argparse
@@ -57,7 +58,7 @@ def _rates(text: str) -> list[float]:
 
 
 def _types(text: str) -> tuple[str, ...]:
-    """Parse comma-separated types. Raises `ArgumentTypeError` for an unknown one."""
+    """Parse comma-separated types. Raises `ArgumentTypeError` for an unknown type."""
     names = tuple(text.split(","))
     if not _TYPES.keys() >= set(names):
         raise argparse.ArgumentTypeError(

@@ -1,7 +1,7 @@
 """Check the evidence on every page of a built site: `python -m tools.evidence build/site`.
 
-Every page with other people's figures credits their authors; a caption ranks only figures with a
-clear verdict; every chart links to its SVG and CSV; no internal field name is visible.
+Every page with other people's figures credits their authors. A caption ranks only figures with a
+clear verdict. Every chart links to its SVG and CSV. No internal field name is visible.
 """
 
 import json
@@ -16,7 +16,7 @@ from tests.pipeline.page_tables import CELL, ROW, text_of
 FIELD = re.compile(r"\b[a-z]+_[a-z_]+\b|\bundefined\b|\bNaN\b")
 SPOKEN = re.compile(r'\b(?:aria-label|title|alt|data-label)="([^"]*)"')
 FOREIGN = re.compile(r"dm-(?:tier|sq|map__square)--(?:imported|published)\b")
-# A line that credits, or the author at the start of a source's page.
+# A line that credits an author, or the author at the start of a source's page.
 CREDIT = re.compile(r'class="[^"]*dm-credit|published</span> By |Imported from records|dm-source"')
 FIGURE = re.compile(r'<figure class="dm-chart(?![^"]*--empty).*?</figure>', re.DOTALL)
 CAPTION = re.compile(r"<figcaption[^>]*>(.*?)</figcaption>", re.DOTALL)
@@ -25,7 +25,7 @@ RANKS = re.compile(r"\b(?:highest|lowest|most|least|best|worst|surest)\b")
 UNRANKED = re.compile(r"no clear|not clear|nothing is clear|none is clear")
 RATIO = re.compile(r"(?<!\d)\d+\.\d\d×")  # noqa: RUF001 - as printed
 CLEAR = re.compile(r"(?:[△▽▲▼] )?(?:helps|hurts)\b")
-WITHOUT_VERDICTS = {"predictions"}  # ranks errors of predictions, not cells
+WITHOUT_VERDICTS = {"predictions"}  # this caption ranks errors of predictions, not cells
 
 
 def complaints(site: Path) -> Iterator[tuple[str, str]]:
@@ -100,7 +100,7 @@ def _is_bare(shown: object) -> bool:
 
 
 def main(site: Path) -> int:
-    """Print every complaint; 1 if there is any."""
+    """Print every complaint; return 1 if there is any."""
     found = list(complaints(site))
     sys.stdout.writelines(f"{page or 'home'}: {words}\n" for page, words in found)
     return 1 if found else 0

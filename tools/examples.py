@@ -1,7 +1,7 @@
-"""Write the example files below tests/data: valid ones, and one for each rule that breaks it.
+"""Write the example files below tests/data: valid files, and one that breaks each rule.
 
-Run `python -m tools.examples` after a change of the format; it rewrites `tests/data/`.
-Each invalid file starts from a small valid submission; one change makes it break exactly one rule.
+Run `python -m tools.examples` after a change of the format; it rewrites `tests/data/`. Each invalid
+file starts from a small valid submission, and one change makes it break exactly one rule.
 """
 
 import copy
@@ -45,14 +45,14 @@ def message_lines(rule: str, data: bytes) -> str:
 
 def small() -> Document:
     """A valid document with one prompt, one block and three arms."""
-    # With this seed the trials run in the order of the arms.
+    # With this seed, the trials run in the order of the arms.
     data = sample_bytes(sample(seed=2, tasks=("code",), prompts_per_task=1, blocks=1))
     document: Document = json.loads(data)
     return document
 
 
 def valid_files() -> dict[str, bytes]:
-    """Valid files that omit different fields, and one with every setting changed."""
+    """Valid files that omit different fields, and one file with every setting changed."""
     known = sample(tasks=("chat", "json"), prompts_per_task=1, blocks=1, contributor="grace")
     imported = replace(
         known,
@@ -76,7 +76,7 @@ def valid_files() -> dict[str, bytes]:
         sampling="other",
         temperature=0.8,
         sampling_seed=7,
-        context_depth_tokens=104,  # the sample's prompts have 100
+        context_depth_tokens=104,  # the sample's prompts have 100 tokens
         kv_type_k="q8_0",
         kv_type_v="q8_0",
         flash_attention="on",
@@ -137,7 +137,7 @@ def remove(path: str) -> Change:
 
 
 def _repeat(path: str) -> Change:
-    """A change that appends the first entry of a list once more."""
+    """A change that appends a copy of a list's first entry."""
 
     def change(document: Document) -> None:
         place, last = _container(document, path)
@@ -155,7 +155,7 @@ def _all(*changes: Change) -> Change:
 
 
 def _container(document: Document, path: str) -> tuple[Any, str | int]:
-    """The container that holds the place, and the key or index of the place in it."""
+    """The container that holds the place, and the key or index of the place in this container."""
     *steps, last = (int(step) if step.isdigit() else step for step in path.split("."))
     place: Any = document
     for step in steps:
@@ -164,7 +164,7 @@ def _container(document: Document, path: str) -> tuple[Any, str | int]:
 
 
 def _only_sums(trial: int) -> Change:
-    """A trial of a runner that reports sums only; medians need the drafted histogram too."""
+    """A trial of a runner that reports only sums; medians need the drafted histogram, too."""
     fields = ("drafted_histogram", "round_ms_median", "round_cpu_ms_median")
     gone = (remove(f"trials.{trial}.{field}") for field in fields)
     return _all(_set("engine.runner", "openai"), *gone)
@@ -181,7 +181,7 @@ def _trial_twice(document: Document) -> None:
 
 
 # The two speculative trials of the small sample have 20 rounds, 80 drafted and 20 accepted tokens,
-# 41 tokens of output; the baseline's decode time is 805.5 ms.
+# and 41 tokens of output; the baseline's decode time is 805.5 ms.
 CHANGES: dict[str, Change] = {
     "no-secrets": _set("notes", "See https://ada:hunter22@example.org/log"),
     "names-visible": _set("target.name", "--"),

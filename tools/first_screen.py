@@ -1,7 +1,7 @@
 """Write the README's first screen from the results: `python -m tools.first_screen`.
 
-It has the map for light and for dark pages, the badges, and one finding with its figures.
-`make picture` calls it, and a test compares its output with the stored files.
+The first screen has the map for light and for dark pages, the badges, and one finding with its
+figures. `make picture` calls this program, and a test compares its output with the stored files.
 """
 
 import re
@@ -47,7 +47,7 @@ def sentence(group: strips.Group) -> str:
 
 
 def inserted(readme: str, finding: str) -> str:
-    """Return the README with this finding. Raises `NoPlaceError` if it has no place for one."""
+    """Return the README with this finding. Raises `NoPlaceError` if there is no place for it."""
     if not _PLACE.search(readme):
         raise NoPlaceError(
             "the README lacks `<!-- finding: make picture -->` and `<!-- end of it -->`"

@@ -1,7 +1,7 @@
 """Check that everything a built site refers to exists: `python -m tools.links build/site`.
 
-It reads pages, style sheets, feeds, the search index and the attributes that name files for
-scripts. A second argument is a file with addresses that must resolve.
+The program reads pages, style sheets, feeds, the search index and the attributes that name files
+for scripts. A second argument is a file with addresses that must resolve.
 """
 
 import csv
@@ -35,7 +35,7 @@ OF_THE_THEME = {"__drawer", "__search", "__toc"}
 
 
 class Reader(HTMLParser):
-    """The tags of a page, its ids and everything it refers to."""
+    """The tags of a page, its ids and everything that it refers to."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class Reader(HTMLParser):
 
 
 def main(site: Path, stored: Path | None = None) -> int:
-    """Print what is missing; 1 if anything is. `stored` lists addresses that must resolve."""
+    """Print missing targets; return 1 if any exist. `stored` has addresses that must resolve."""
     found = [(place, link) for place, link in broken_links(site) if not urlsplit(link).scheme]
     for place, link in (*found, *unnamed(site)):
         sys.stdout.write(f"{place} refers to {link}, which does not exist\n")

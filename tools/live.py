@@ -1,7 +1,8 @@
 """List the settings that are still missing on GitHub: `python -m tools.live [FOLDER]`.
 
-It makes three requests with `gh`, for which you must administer the repository. With a FOLDER it
-reads the answers from `repository.json`, `actions.json` and `settings.json` in it.
+The program makes three requests with `gh`, for which you must administer the repository. With a
+FOLDER, it reads the answers from the folder's `repository.json`, `actions.json` and
+`settings.json`.
 """
 
 import json
@@ -16,7 +17,7 @@ from ruamel.yaml import YAML
 GITHUB = Path(__file__).resolve().parents[1] / ".github"
 PAGE = "docs/maintaining.md"
 GATE = "Gate"  # the job of the workflow Submission, and the status that forms set
-ENVIRONMENT = "package-index"  # of the job that publishes the wheel
+ENVIRONMENT = "package-index"  # the environment of the job that publishes the wheel
 _SETTINGS = """query($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
   labels(first: 100) { nodes { name } }
   environments(first: 50) { nodes { name } }
@@ -24,7 +25,7 @@ _SETTINGS = """query($owner: String!, $name: String!) { repository(owner: $owner
     parameters { ... on RequiredStatusChecksParameters { requiredStatusChecks { context } } }
   } } } }
 } }"""
-REPOSITORY = "repos/{owner}/{repo}"  # gh fills it in
+REPOSITORY = "repos/{owner}/{repo}"  # gh fills in the placeholders
 QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "repository": (REPOSITORY,),
     "actions": (f"{REPOSITORY}/actions/permissions/workflow",),
@@ -37,7 +38,7 @@ Answers = Mapping[str, Any]  # JSON of any shape, by the name of its question
 
 
 def main() -> int:
-    """Print a line for each setting; 1 if one is missing, 3 if GitHub cannot be asked."""
+    """Print a line for each setting; return 1 if one is missing, 3 if GitHub is unreachable."""
     try:
         answers = from_folder(Path(sys.argv[1])) if sys.argv[1:] else from_gh()
         found = [*settings(answers), *labels(answers, declared_labels())]
@@ -93,7 +94,7 @@ def settings(answers: Answers) -> Iterator[tuple[str, bool, str]]:
 
 
 def labels(answers: Answers, declared: list[dict[str, str]]) -> Iterator[tuple[str, bool, str]]:
-    """Yield the same for each label that workflows and forms use."""
+    """Yield the name, state and command of each label that workflows and forms use."""
     there = _names(answers, "labels")
     for label in declared:
         name, colour, words = label["name"], label["color"], label["description"]

@@ -1,7 +1,7 @@
 """Draw the first strips of the home page as the picture of the README, light or dark.
 
-Colours are those of the site: blue is faster, orange is slower. The background behind the marks
-has both.
+Colours are those of the site: blue is faster, orange is slower. The background behind the marks has
+both colours.
 """
 
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 from pipeline.site.charts.theme import FONT, Scheme
 from pipeline.site.pages import strips
 
-NAME = 34  # characters
+NAME = 34  # the longest name, in characters
 WIDTH, LINE, TOP, LEFT, PLOT, END = 1000, 30, 96, 285, 480, 800
 ROOT = Path(__file__).resolve().parents[1]
 ASSETS = ROOT / "site_src" / "assets"
@@ -81,7 +81,7 @@ def _row(each: strips.Strip, top: float, ink: dict[str, str]) -> str:
 
 
 def _name(each: strips.Strip, y: float, ink: dict[str, str]) -> str:
-    """Device and model, cut to the room before the axis."""
+    """Device and model, cut to fit before the axis."""
     device, model = each.row.device_label, each.row.target_label
     name = escape(device[:NAME])
     more = escape(model[: NAME - len(device)].strip()) if len(device) < NAME - 3 else ""
@@ -96,7 +96,7 @@ def _text(x: float, y: float, words: str, fill: str, more: str = "") -> str:
 
 
 def _colours(scheme: Scheme) -> dict[str, str]:
-    """The colours of a page of this scheme, from the site's style sheet."""
+    """The colours of a page in this scheme, from the site's style sheet."""
     sheet = STYLE.read_text("utf-8")
     _, _, rest = sheet.partition(f'[data-md-color-scheme="{SCHEMES[scheme]}"] {{')
     return dict(COLOUR.findall(rest.partition("}")[0]))

@@ -1,7 +1,7 @@
 """Look for private data in a built site: `python -m tools.private build/site`.
 
-The gate refuses secrets and flags personal data; this checks the pages that visitors get. A secret
-is an error. Personal data are only listed, and so is text that looks secret only because of the
+The gate refuses secrets and flags personal data; this program checks the pages that visitors get. A
+secret is an error. Personal data are only listed, as is text that looks secret only because of the
 words before it: contributors wrote these texts, and only they can change them.
 """
 
@@ -26,7 +26,7 @@ INLINE = re.compile(r"</?(?:a|b|code|em|i|span|strong|wbr)\b[^>]*>", re.IGNORECA
 
 
 def main(site: Path) -> int:
-    """Print what was found; 1 if a secret is among it."""
+    """Print the findings; return 1 if a secret is among them."""
     secrets = 0
     for path in sorted(p for p in site.rglob("*") if p.suffix in TEXTS or p.name in NAMES):
         place = path.relative_to(site).as_posix()

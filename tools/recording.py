@@ -2,7 +2,8 @@
 
 The command is really run, in an empty folder and in 100 columns. Each line appears at the time of
 its last change, `FASTER` times as fast. All lines appear at once for readers who prefer reduced
-motion. Absolute paths are cut to their last part; nothing else changes. `make recording` calls it.
+motion. Absolute paths are cut to their last part; nothing else changes. `make recording` calls this
+program.
 """
 
 import os
@@ -25,7 +26,7 @@ from rich.style import Style
 from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
 
-# A terminal escape code, a line break, or text without either.
+# A terminal escape code, a line break, or text without both.
 CODES = re.compile(r"\x1b\[\??(?P<count>[0-9;]*)(?P<order>[A-Za-z])|[\r\n]|[^\x1b\r\n]+")
 PATH = re.compile(r"(?<![\w.~:/-])/(?:[\w.+-]+/)+(?=[\w.+-])")
 COLUMNS, FASTER, PAUSE_S = 100, 12, 0.4
@@ -47,7 +48,7 @@ class Line:
 
 
 def main() -> int:
-    """Run, draw, and return the exit code of the command."""
+    """Run a command, draw it, and return its exit code."""
     output, program, *arguments = sys.argv[1:]
     with TemporaryDirectory() as folder:
         pieces, code = printed([str(Path(program).absolute()), *arguments], folder)
@@ -97,7 +98,7 @@ def screen(pieces: Iterable[tuple[float, str]]) -> list[Line]:
 
 
 def shortened(line: Line) -> Line:
-    """Remove the folders of absolute paths; a line that had some loses its colours."""
+    """Remove the folders of absolute paths; a line with such a path loses its colours."""
     plain = PATH.sub("", line.text.plain)
     return line if plain == line.text.plain else replace(line, text=Text(plain))
 

@@ -1,6 +1,7 @@
 """Find words that `retired_words.toml` retired: `python -m tools.retired_words`.
 
-It prints file, line, the words and what to write instead. Exit code 1 if it finds any.
+The program prints file, line, the retired words and their replacement. Exit code 1 if there are
+any.
 """
 
 import re
@@ -13,7 +14,8 @@ from pathlib import Path
 
 TABLE = Path(__file__).with_suffix(".toml")
 KINDS = {".css", ".jinja", ".js", ".md", ".py", ".sql", ".toml", ".yml"}
-# Not checked: other people's texts, prompts of suites, and the list itself with its test.
+# Files that are not checked: other people's texts, prompts of suites, and the list itself with its
+# test.
 FOREIGN = re.compile(
     r"results/|tests/(data|captures)/|harness/campaign/suites/|tools/(sources|retired)|"
     "tests/test_vocabulary|CONTRIBUTING"

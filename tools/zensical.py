@@ -1,8 +1,9 @@
 """Compare the site with a build by Zensical: `python -m tools.zensical SITE PROGRAM FOLDER`.
 
 The theme's authors end mkdocs-material on 2027-05-05 in favour of Zensical, which reads the same
-configuration. All words in the title and the article of every page are compared, and the lists of
-files. `make zensical` installs the newest version that installs, and calls this.
+configuration. This program compares all words in the title and the article of every page, and the
+lists of files. `make zensical` installs the newest version that can be installed, and calls this
+program.
 """
 
 import os
@@ -22,7 +23,7 @@ THEME = Path("pipeline/site/theme")
 UNSEEN = {"script", "style", "template"}
 EMPTY = {"br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 PAGE = "index.html"
-MOST_SHOWN = 5  # differences of a page
+MOST_SHOWN = 5  # the number of printed differences of a page
 NEAR = 3  # words on each side of a difference
 
 
@@ -81,7 +82,7 @@ def main(site: Path, program: Path, folder: Path) -> int:
 
 
 def build(site: Path, program: Path, folder: Path) -> Path | None:
-    """Build the site with Zensical from MkDocs's input; print its output; `None` on failure."""
+    """Build the site with Zensical from MkDocs's input and print the output; `None` on failure."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / THEME, folder / THEME)  # keeps Zensical's cache out of the checkout
     shutil.copy(ROOT / "mkdocs.yml", folder)
@@ -124,7 +125,7 @@ def _files(site: Path) -> set[str]:
 
 
 def _kind(name: str) -> str:
-    """Folder and suffix for a file of the theme, the name for any other."""
+    """Folder and suffix for a file of the theme, the name for any other file."""
     path = Path(name)
     of_theme = re.match(r"assets/(?:javascripts|stylesheets|images)/", name)
     return f"{path.parent.as_posix()}/*{path.suffix}" if of_theme else name

@@ -1,9 +1,9 @@
 """Print the planner's errors against measured memory: `python -m bench.plan [FILE]`.
 
-`memory_points.json` of this folder, or a file like it, lists public logs: each with the facts known
-before loading and the buffers that the engine logged. Prediction and fact are printed next to each
-other, then the errors. `--write` stores the errors in `answers/planner_errors.json`, which pages
-and the terminal read.
+`memory_points.json` of this folder, or a file in the same format, lists public logs, each with the
+facts known before loading and the buffers that the engine logged. Predictions and facts are printed
+side by side, then the errors. `--write` stores the errors in `answers/planner_errors.json`, which
+pages and the terminal read.
 """
 
 import argparse

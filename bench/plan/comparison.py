@@ -65,7 +65,7 @@ def _missed(
     planned: Mapping[str, float],
     allowance: float,
 ) -> float | None:
-    """Above 1 if a device used more than "fits" allows for; `None` if buffers are unlogged."""
+    """A value above 1 if a device used more than "fits" allows for; `None` without a log."""
     if point.total_mib is not None:
         return (point.total_mib - sum(planned[kind] for kind in KINDS)) / allowance
     if "compute" not in {*kinds, *point.older_mib}:
@@ -78,7 +78,7 @@ def _missed(
 def wrongly_fitting(judged: Sequence[tuple[str, float]]) -> int:
     """Count the points at which "fits" is wrong, by leave-one-origin-out cross-validation.
 
-    The bound is set by the worst point of the other origins, and is at least the planner's.
+    The worst point of the other origins sets the bound, which is at least the planner's bound.
     """
     wrong = 0
     for left_out in {origin for origin, _ in judged}:
@@ -88,7 +88,7 @@ def wrongly_fitting(judged: Sequence[tuple[str, float]]) -> int:
 
 
 def memory_error(points: Sequence[ComparedPlan]) -> LoggedMemoryError:
-    """The errors over held-out points (all points if none is held out), and of "fits" over all."""
+    """The errors over held-out points (all if none is held out), and of "fits" over all points."""
     judged = [(each.point.origin, each.missed) for each in points if each.missed is not None]
     layers = [abs(each.layers[1] - each.layers[0]) for each in points if each.layers]
     points = [each for each in points if each.point.held_out] or points

@@ -43,10 +43,10 @@ class Arch:
 class Point:
     """A loaded model, its setting and the memory it used.
 
-    `gpu_layers` is `None` where the engine chose `chosen_layers` to fit in `free_mib`.
-    `device_mib` and `host_mib` are logged buffers by kind, `total_mib` all memory of a device.
-    `older_mib` is additional memory that older builds reserve, which "fits" must allow for.
-    `held_out`: the formulas were written without this point.
+    `gpu_layers` is `None` where the engine chose `chosen_layers` to fit in `free_mib`. `device_mib`
+    and `host_mib` are logged buffers by kind, `total_mib` all memory of a device. `older_mib` is
+    additional memory that older builds reserve, which "fits" must allow for. `held_out`: the
+    formulas were written without this point.
     """
 
     id: str
@@ -95,7 +95,7 @@ def listed_points(file: Path = POINTS) -> tuple[Point, ...]:
 def facts_behind(point: Point) -> ModelFacts:
     """Return the facts of a model from the table of shapes, or else from the point.
 
-    Raises `UnknownShapeError` if neither describes its layers.
+    Raises `UnknownShapeError` if neither describes the model's layers.
     """
     shape, bits, arch = shape_of(point.model), quantisation_of(point.quant), point.arch
     if shape is None:

@@ -1,7 +1,7 @@
 """Fit all results and print the errors of predictions: `python -m bench.predictions`.
 
-It writes the fit to `answers/fitted.json`, and the ledger and the tables of the page Proofs to
-`bench/figures/`. All printed errors are cross-validated, in 20 folds by person.
+The program writes the fit to `answers/fitted.json`, and the ledger and the tables of the page
+Proofs to `bench/figures/`. All printed errors are cross-validated, in 20 folds by person.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ _SHOWN, _WIDTH = 10, 150
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """The rows that can be predicted; `listed` counts all rows, `digest` covers all."""
+    """The rows that can be predicted; `listed` counts all rows, and `digest` covers all rows."""
 
     rows: Sequence[Seen]
     listed: int

@@ -1,10 +1,11 @@
 """Fit the effects on a speedup to all results: partial pooling with a robust likelihood.
 
-A Bayesian ridge regression on the logarithm of the speedup. Every effect has a normal prior around
-0 with the standard deviation of its name (`SPREADS`), so a card or pair that few people tried is
-drawn to its relatives. Each person has their own effect, and each row counts less if its person
-has many, so that a sweep does not outvote others. Errors follow Student's t instead of the normal
-distribution, by iterated weights (Lange, Little and Taylor 1989), so outliers move the fit little.
+This is a Bayesian ridge regression on the logarithm of the speedup. Every effect has a normal prior
+around 0 with the standard deviation of its name (`SPREADS`), so a card or pair that few people
+tried is drawn to its relatives. Each person has a separate effect, and each row counts less if its
+person has many rows, so that a sweep does not outvote other people. Errors follow Student's t
+instead of the normal distribution, by iterated weights (Lange, Little and Taylor 1989), so outliers
+move the fit little.
 """
 
 from collections import Counter
@@ -20,10 +21,10 @@ from answers.effects import effects_of
 from bench.predictions.rows import Seen
 
 Array: TypeAlias = npt.NDArray[np.float64]
-Chosen: TypeAlias = npt.NDArray[np.bool_]  # which rows
+Chosen: TypeAlias = npt.NDArray[np.bool_]  # a mask of rows
 
 # Prior standard deviations of logarithms, by the name of an effect. They were chosen by
-# cross-validation over people, as `python -m bench.predictions` reports it.
+# cross-validation over people, which `python -m bench.predictions` reports.
 SPREADS: Mapping[str, float] = {
     "all": 1.0, "physics": 0.5, "plain speed": 0.3, "method": 0.3, "method and shape": 0.5,
     "kind": 0.15, "kind and method": 0.1, "kind and shape": 0.1, "kind, shape and method": 0.1,
@@ -32,9 +33,9 @@ SPREADS: Mapping[str, float] = {
     "partly": 0.3, "cards": 0.15, "pair": 0.05, "card": 0.05,
 }  # fmt: skip
 PERSON, ROW = 0.3, 0.12  # deviation between people, and between one person's rows
-_FREEDOM = 4.0  # of Student's t
-_CROWD = 0.7  # each of a person's n rows has the weight n to the power of minus this
-_HALF_LIFE_YEARS = 1.0  # of the weight of an old row
+_FREEDOM = 4.0  # degrees of freedom of Student's t
+_CROWD = 0.7  # each of a person's n rows has the weight n to the power of minus this number
+_HALF_LIFE_YEARS = 1.0  # half-life of the weight of an old row
 _ROUNDS = 6
 _MONTHS = 12
 
@@ -52,8 +53,8 @@ class Design:
     def fit(self, chosen: Chosen) -> tuple[Array, Array]:
         """Return each column's coefficient and standard deviation, from the chosen rows.
 
-        A deviation treats the other effects as known. Intervals would be too narrow with it alone,
-        so their width is calibrated by cross-validation over people.
+        A deviation treats the other effects as known. With this deviation alone, intervals would be
+        too narrow, so their width is calibrated by cross-validation over people.
         """
         x, y, base = self.values[chosen], self.truth[chosen], self.weights[chosen]
         used = x.any(axis=0)
@@ -69,7 +70,7 @@ class Design:
         return coefficients * self.scales, deviations * self.scales
 
     def effects(self, chosen: Chosen) -> dict[str, tuple[float, float]]:
-        """The effects that ship: those that the chosen rows inform, without people."""
+        """The effects that ship: effects that the chosen rows inform, without people."""
         return {
             name: (round(float(value), 4), round(float(deviation), 4))
             for name, value, deviation, scale in zip(
@@ -110,7 +111,7 @@ def _weights(rows: Sequence[Seen]) -> Array:
 
 
 def _years(day: str) -> float:
-    """A day in years; NaN if the row has none."""
+    """A day in years; NaN if the row has no day."""
     try:
         found = date.fromisoformat((day + "-01-01")[:10])
     except ValueError:

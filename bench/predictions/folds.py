@@ -16,13 +16,13 @@ from bench.predictions.rows import Seen
 
 FOLDS = 20
 LEVEL = 0.9
-ENOUGH = 15  # people that a kind needs for its own interval
+ENOUGH = 15  # the number of people that a kind needs for its own interval
 ALL = "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
-    """A row with its prediction; everything is a logarithm.
+    """A row with its prediction; all values are logarithms.
 
     `constant` is the best constant prediction over the people in the fit. `reach` is the half-width
     of the 90 % interval, computed without the row's fold.
@@ -46,7 +46,7 @@ class Predicted:
 
 
 def fold_of(person: str) -> int:
-    """The fold that leaves a person out, from a digest of the name so that it never changes."""
+    """The fold that leaves a person out; a digest of the name keeps it from ever changing."""
     return int(hashlib.sha256(person.encode()).hexdigest(), 16) % FOLDS
 
 
@@ -62,7 +62,7 @@ def left_out(
 def predictions(
     rows: Sequence[Seen], design: Design, known: Chosen, asked: Chosen
 ) -> Iterator[Predicted]:
-    """Predict the asked rows from the known ones."""
+    """Predict the requested rows from the known rows."""
     fit = fit_of(design, known)
     constant = best_constant(rows[at] for at in np.flatnonzero(known))
     for at in np.flatnonzero(asked):

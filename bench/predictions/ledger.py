@@ -1,6 +1,6 @@
-"""The ledger: every figure in order of date, predicted from earlier figures alone.
+"""Compute the ledger: every figure in order of date, predicted from earlier figures alone.
 
-The fit is repeated for each month of the data, from the months before it. The width of an interval
+The fit is repeated for each month of the data, using only earlier months. The width of an interval
 is calibrated on the earlier errors of the ledger.
 """
 

@@ -1,5 +1,6 @@
--- One row is a kind of text of an arm on a V100: the error of predicting its cost of a round from
--- the other kinds. With the text's tokens per round known, the speedup has the same error.
+-- One row is one kind of text of one arm on a V100: the error of predicting the cost of a round
+-- on this kind from the other kinds. If the text's tokens per round are known, the speedup has
+-- the same error.
 with kind as (
   select
     submission,

@@ -26,8 +26,8 @@ from answers.presets import preset_named
 
 QUERY = Path(__file__).with_name("rows.sql")
 # Few people state their main memory. A published setting did fit, so memory is assumed to be ample.
-# For the same reason the context is minimal, there is no margin, and a draft displaces no layers of
-# a target that fits without it.
+# For the same reason, the context is minimal, there is no margin, and a draft displaces no layers
+# of a target that fits without the draft.
 _ROOM_GIB, _CONTEXT = 512.0, 1024
 _AMPLE_MIB = 1e7
 # A speedup outside these bounds is due to a faulty setting, such as a mismatched vocabulary.
@@ -108,7 +108,7 @@ def _case(row: dict[str, Any]) -> Case | None:
 def _planned(
     model: str, quantisation: str | None, card: str, *, on_cpu: bool
 ) -> tuple[Question, LoadPlan, Setup, Placements] | None:
-    """Plan a model on a machine without using results; `None` if either is unknown."""
+    """Plan a model on a machine without using results; `None` if model or machine is unknown."""
     cards = tuple(re.sub(r"(\d{1,3}) \N{MULTIPLICATION SIGN} ", r"\1x ", card).split(" + "))
     words = (
         MachineWords(gpus=("none",), cpu=card, ram=_ROOM_GIB)
@@ -136,7 +136,7 @@ def _planned(
 
 
 def _way(method: str, draft: str | None, question: Question) -> Way:
-    """The way a row drafts; an unlisted drafter is replaced by an assumed one."""
+    """The way a row drafts; an unlisted drafter is replaced by an assumed drafter."""
     source, target = source_of(method), question.target
     found = None
     if source != "text" and draft:

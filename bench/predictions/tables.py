@@ -1,6 +1,6 @@
-"""The tables of `make predictions` and the page Proofs: errors, calibration and worst misses.
+"""Compute the tables of `make predictions` and the page Proofs: errors, calibration, misses.
 
-A person's error is the median of |log ratio| over their rows, a person's share is the mean over
+A person's error is the median of |log ratio| over their rows; a person's share is the mean over
 their rows. A figure of a table is the median error or the mean share over people.
 """
 
@@ -18,7 +18,7 @@ from bench.predictions.folds import Predicted, by_person, fold_of, people, share
 Line = Mapping[str, object]
 Rows = Sequence[Predicted]
 _FAR = math.log(1.1)  # the side of 1 is judged only if the truth is at least this far from 1
-_FEW = 5  # people; a kind with fewer has no line
+_FEW = 5  # people; a kind with fewer people has no line
 _WORST = 10
 _CONSUMER = ("nvidia", "nvidia old", "amd", "intel")
 _SHARES = {0.5: 0.6745, 0.8: 1.2816, 0.9: 1.6449, 0.95: 1.96}  # normal half-widths

@@ -1,7 +1,7 @@
-"""Raise flags: facts to know before trusting a figure. One check per flag.
+"""Raise flags: facts to know before trusting a figure. Each flag has one check.
 
-A flag never rejects or deletes anything. Nobody reads a long list, so a cause that affects several
-arms or prompts is one flag, and a mere consequence of another flag is not raised.
+A flag never rejects or deletes anything. Nobody reads a long list. A cause that affects several
+arms or prompts is therefore a single flag, and mere consequences of another flag are not raised.
 """
 
 from collections.abc import Callable, Iterable

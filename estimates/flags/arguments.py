@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from estimates.flags.catalogue import Observation
 from estimates.flags.evidence import FlagEvidence, only
 
-# Arguments of speculation, and those that make no request faster: memory reserved for drafts,
+# Arguments of speculation, and arguments that make no request faster: memory reserved for drafts,
 # ports, logs and the like.
 _MAY_DIFFER = re.compile(
     r".*(?:spec|draft|ngram|lookup|lookahead|log|metrics|seed).*"
@@ -35,7 +35,7 @@ def arguments_differ(evidence: FlagEvidence) -> Observation | None:
 
 
 def _settings(argv: Sequence[str]) -> dict[str, str]:
-    """The arguments that the baseline should have, too, by name; a switch has an empty value."""
+    """The arguments that the baseline lacks, by name; a switch has an empty value."""
     found: dict[str, str] = {}
     name = ""
     for word in argv:

@@ -1,4 +1,4 @@
-"""A flag about prompts on which the baseline itself was disturbed. Needs no counted rounds."""
+"""A flag about prompts on which the baseline was disturbed. It needs no counted rounds."""
 
 import math
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ _MOST_NAMED = 4
 def uneven_baseline(evidence: FlagEvidence) -> Observation | None:
     """The baseline was much slower or faster on some prompts, far beyond its repeat noise.
 
-    Every plain token reads the same weights, so such a prompt was disturbed, and every arm's
-    speedup on it is wrong by that factor.
+    Every plain token reads the same weights, so such a prompt was disturbed. Every arm's speedup on
+    the prompt is wrong by the same factor.
     """
     by_arm = _uneven_arms(evidence)
     prompts = {prompt: times for uneven in by_arm.values() for prompt, times in uneven.items()}
@@ -53,7 +53,7 @@ def _uneven_arms(evidence: FlagEvidence) -> Mapping[str, Mapping[str, tuple[floa
 
 
 def _uneven(evidence: FlagEvidence, arm: str) -> Mapping[str, tuple[float, float]]:
-    """Prompts whose time per token is far from that of other prompts, with both times."""
+    """Prompts whose time per token is far from the time on other prompts, with both times."""
     lengths = {prompt.id: prompt.tokens or 0 for prompt in evidence.submission.suite.prompts}
     groups = [
         group
@@ -64,7 +64,7 @@ def _uneven(evidence: FlagEvidence, arm: str) -> Mapping[str, tuple[float, float
     if len(groups) < BOUNDS["fewest_prompts"]:
         return {}
     times = {group.prompt: median(group.ms_per_token) for group in groups}
-    # Disturbances slow down: the faster half shows what a token costs.
+    # Disturbances slow prompts down, so the faster half shows the usual cost of a token.
     usual_ms = median(sorted(times.values())[: (len(times) + 1) // 2])
     logs = [[math.log(ms) for ms in group.ms_per_token] for group in groups]
     spreads = [deviation(values) if len(values) > 1 else 0.0 for values in logs]

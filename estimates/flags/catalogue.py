@@ -7,9 +7,9 @@ from schemas.vocabulary.flags import FLAGS, FlagCase, Severity, filled
 
 
 class Observation:
-    """An observation of a check: the place that the flag names, and the values in the message.
+    """An observation of a check: the place that the flag names, and the values in its message.
 
-    `severity` replaces the vocabulary's; `case` chooses among its cases.
+    `severity` replaces the vocabulary's severity; `case` chooses among the flag's cases.
     """
 
     def __init__(

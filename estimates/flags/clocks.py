@@ -11,7 +11,7 @@ APART = bounds("processor-time-disagrees")["apart"]
 
 
 def stalls(evidence: FlagEvidence) -> Observation | None:
-    """The interval was widened because stalls move the ratio beyond it."""
+    """The interval was widened because stalls move the ratio outside it."""
     beyond = [
         (estimate.wall_speedup, estimate)
         for estimate in evidence.estimates
@@ -56,7 +56,7 @@ def processor_time_disagrees(evidence: FlagEvidence) -> Observation | None:
     for arm in evidence.submission.arms:
         own = [pairs for pairs in evidence.pairs if pairs.arm.id == arm.id]
         timed = [(cpu_ms, pairs.speedup) for pairs in own if (cpu_ms := pairs.cpu_ms) is not None]
-        # Log of the speedup by processor time over the one by wall time, both within blocks.
+        # The logarithm of the speedup by processor time over that by wall time, within blocks.
         apart = [math.log(base / arm_ms / by_wall) for (base, arm_ms), by_wall in timed]
         if apart and len(apart) == len(own) and abs(math.expm1(fmean(apart))) > APART:
             factors[arm.id] = math.exp(fmean(apart))

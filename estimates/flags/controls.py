@@ -14,10 +14,10 @@ OVERHEAD = bounds("loop-overhead")["least"]
 
 
 def control_excludes_one(evidence: FlagEvidence) -> Observation | None:
-    """The same arm twice gives a ratio whose interval over all prompts does not contain 1.
+    """The same arm, measured twice, gives a ratio whose interval over all prompts excludes 1.
 
-    One interval in twenty does that on a perfect instrument. The flag is serious only if the whole
-    interval is far enough from 1 to give a verdict.
+    On a perfect instrument, one interval in twenty excludes 1. The flag is serious only if the
+    whole interval is far enough from 1 to give a verdict.
     """
     found = _controls(evidence, "baseline-again")
     off = [each for each in found if not each[1].low <= 1 <= each[1].high]
@@ -29,7 +29,7 @@ def control_excludes_one(evidence: FlagEvidence) -> Observation | None:
 
 
 def loop_overhead(evidence: FlagEvidence) -> Observation | None:
-    """The speculative loop costs more than 3 % although it drafts nothing."""
+    """The speculative loop costs more than 3 %, although it drafts nothing."""
     slow = [each for each in _controls(evidence, "empty-draft") if each[1].high < 1 - OVERHEAD]
     if not slow:
         return None
@@ -38,7 +38,7 @@ def loop_overhead(evidence: FlagEvidence) -> Observation | None:
 
 
 def _controls(evidence: FlagEvidence, kind: str) -> Iterator[tuple[str, Interval]]:
-    """Control arms of a kind, each with the interval of its ratio over all prompts."""
+    """Control arms of one kind, each with the interval of its ratio over all prompts."""
     for control in controls(evidence.submission, evidence.pairs):
         if control.kind == kind and control.interval is not None:
             yield control.arm, control.interval

@@ -1,7 +1,7 @@
-"""Flags about values that agree too well: repetitions of a trial, answers to different prompts.
+"""Flags about suspiciously equal values: times of repetitions, answers to different prompts.
 
-Readings of a coarse clock agree by rounding. Times of quiet machines differ by more than
-`tolerance`, so a tie is expected if the clock's step is at least that share of the time.
+Readings of a coarse clock agree because of rounding. Times of quiet machines differ by more than
+`tolerance`, so a tie is expected only if the clock's step is at least that share of the time.
 """
 
 import math
@@ -47,7 +47,7 @@ def zero_spread(evidence: FlagEvidence) -> Observation | None:
 
 
 def repeated_block(evidence: FlagEvidence) -> Observation | None:
-    """A block's times are those of an earlier block, up to a common factor and 0.1 %."""
+    """A block repeats the times of an earlier block, apart from a common factor and 0.1 %."""
     by_block: dict[int, dict[tuple[str, str], float]] = {}
     step_ms = clock_step(evidence)
     for group in evidence.repeats:
@@ -81,7 +81,7 @@ def same_answers(evidence: FlagEvidence) -> Observation | None:
 
 
 def _chance_of_tie(trial: Trial, step_ms: float) -> float:
-    """The highest chance of a tie between repetitions: that on the quietest machine."""
+    """The highest chance that two repetitions tie: the chance on the quietest machine."""
     return min(1.0, step_ms / (REPEATED["tolerance"] * (trial.decode_ms or step_ms)))
 
 

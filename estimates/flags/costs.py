@@ -19,9 +19,9 @@ UNEXPLAINED = bounds("prediction-missed")["unexplained"]
 
 
 def round_cost_spread(evidence: FlagEvidence) -> Observation | None:
-    """R differs over prompts although every round does the same work.
+    """R differs between prompts although every round does the same work.
 
-    Only prompts with steady repetitions and an ordinary baseline count; other flags are about
+    Only prompts with steady repetitions and an ordinary baseline count, because other flags cover
     unsteady machines.
     """
     spreads: list[tuple[float, str, str]] = []
@@ -62,7 +62,7 @@ def probe_disagrees(evidence: FlagEvidence) -> Observation | None:
 
 
 def prediction_missed(evidence: FlagEvidence) -> Observation | None:
-    """Measured and predicted speedup are far apart, and the interval does not explain it."""
+    """Measured and predicted speedup are far apart, and the interval does not explain the gap."""
     missed = [
         each
         for each in evidence.estimates
@@ -96,7 +96,7 @@ def _nearest_factor(evidence: FlagEvidence, arm: str, single_ms: float) -> float
 
 
 def _costs_of_equal_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict[str, float]]]:
-    """Arm and R by prompt, one group for each drafted length of nearly all rounds."""
+    """Arm and R by prompt, one group for each drafted length that nearly all rounds share."""
     steady = steady_groups(evidence) - uneven_groups(evidence)
     groups: dict[tuple[str, int], dict[str, float]] = {}
     for pairs in evidence.pairs:
@@ -129,7 +129,7 @@ def _costs_of_similar_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict
 
 
 def _mean_length(trials: tuple[Trial, ...]) -> float | None:
-    """Drafted tokens per round if only these two sums are known, else `None`."""
+    """Drafted tokens per round if only the two sums are known, else `None`."""
     counts = [rounds(trial) for trial in trials]
     if any(trial.drafted_histogram is not None or not trial.drafted for trial in trials):
         return None

@@ -8,10 +8,10 @@ LENGTH_APART = bounds("acceptance-not-as-set")["apart"]
 
 
 def counters_disagree(evidence: FlagEvidence) -> Observation | None:
-    """The server's metrics page has other counts of drafts than its answers.
+    """The server's metrics page counts drafts differently than its answers do.
 
-    The figures come from the answers. If these omit rounds, acceptance and round costs are wrong;
-    the speedup is not, since it comes from tokens and times.
+    The figures come from the answers. If the answers omit rounds, acceptance and round costs are
+    wrong. The speedup is still right, because it is computed from tokens and times.
     """
     apart = [
         trial

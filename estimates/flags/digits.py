@@ -11,9 +11,9 @@ from estimates.flags.evidence import FlagEvidence
 from estimates.memo import once
 
 ROUNDED = bounds("rounded-times")
-# Microseconds are the finest that the harness writes; further digits come from arithmetic.
+# The harness writes microseconds at the finest; further digits come from arithmetic.
 _FINEST_DECIMALS = 3
-# The distance, in ticks, of a coarse clock's printed reading from a multiple of its tick.
+# The distance in ticks between a coarse clock's printed reading and a multiple of its tick.
 _OFF_TICK = Decimal("0.1")
 # Clocks that count milliseconds or hundredths of a second, Windows (1/64 s), and screens.
 _TICKS_MS, _TICKS_DIFFER = (1.0, 10.0, 15.6, 16.7), 0.01
@@ -34,8 +34,8 @@ def rounded_times(evidence: FlagEvidence) -> Observation | None:
 def clock_step(evidence: FlagEvidence) -> float:
     """The resolution of the clock in milliseconds, as far as the times show it.
 
-    Some clocks advance by a tick of `_TICKS_MS`: then every time is close to a multiple of the
-    least difference between two of them. Otherwise the printed decimals are the resolution.
+    Some clocks advance by a tick of `_TICKS_MS`. Every time is then close to a multiple of the
+    smallest difference between two times. Otherwise the printed decimals are the resolution.
     """
     times = sorted(set(_times(evidence)))
     gaps = [after - before for before, after in pairwise(times)]
@@ -58,7 +58,7 @@ def _times(evidence: FlagEvidence) -> list[Decimal]:
 
 
 def _step(times: Sequence[Decimal]) -> Decimal:
-    """The coarsest power of ten that all times are multiples of."""
+    """The coarsest power of ten that divides all times."""
     step = Decimal(1).scaleb(-_FINEST_DECIMALS)
     while all(time % (step * 10) == 0 for time in times) and step < max(times):
         step *= 10

@@ -23,7 +23,7 @@ class Repeats:
 
 @dataclass(frozen=True, kw_only=True)
 class FlagEvidence:
-    """A submission and its derived values; `once` caches here what several flags share."""
+    """A submission and its derived values; `once` caches values that several flags share."""
 
     submission: Submission
     pairs: tuple[PromptPairs, ...]
@@ -41,10 +41,11 @@ def repeats(submission: Submission) -> tuple[Repeats, ...]:
 
 
 def steady_length(trial: Trial) -> int | None:
-    """The drafted length of nearly all rounds of a trial, which then cost alike, else `None`.
+    """The length drafted in nearly all rounds of a trial, which then cost alike; else `None`.
 
     The end of an output cuts drafts short, so a few rounds may be cheaper. But a single wide round
-    costs as much as several plain ones, so a trial counts as plain only without any other.
+    costs as much as several plain ones. A trial therefore counts as plain only if all rounds are
+    plain.
     """
     histogram = trial.drafted_histogram
     if histogram is None:
@@ -55,7 +56,7 @@ def steady_length(trial: Trial) -> int | None:
 
 
 def only(names: Iterable[str]) -> str | None:
-    """The name, if all are the same; `None` if there are several."""
+    """The common name if all are the same; `None` if they differ."""
     distinct = set(names)
     return distinct.pop() if len(distinct) == 1 else None
 

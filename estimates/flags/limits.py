@@ -47,8 +47,8 @@ def above_roofline(evidence: FlagEvidence) -> Observation | None:
 def below_bandwidth(evidence: FlagEvidence) -> Observation | None:
     """Plain decoding reads the weights so slowly that they cannot be in the card's memory.
 
-    Mixtures are exempt, because their experts may be in main memory; so are models that do not fit
-    on the card or were left off it.
+    Exempt are mixtures, because their experts may be in main memory, and models that do not fit on
+    the card or were left off it.
     """
     submission, used = evidence.submission, bytes_per_token(evidence.submission.target)
     cards = submission.machine.gpus
@@ -68,7 +68,7 @@ def below_bandwidth(evidence: FlagEvidence) -> Observation | None:
 
 
 def _fewest_rounds(trial: Trial, method: Method) -> float | None:
-    """The counted rounds; without counts, the fewest that the method's depth allows."""
+    """The counted rounds; without counts, the fewest rounds that the method's depth allows."""
     counted, tokens, depth = rounds(trial), trial.output_tokens, limit(method)
     if counted or tokens is None:
         return counted
@@ -77,7 +77,7 @@ def _fewest_rounds(trial: Trial, method: Method) -> float | None:
 
 
 def device_unidentified(evidence: FlagEvidence) -> Observation | None:
-    """The cards that were used have placeholders for names."""
+    """The engine ran on cards with placeholder names."""
     submission = evidence.submission
     if submission.engine.backend in ("cpu", "npu"):
         return None
@@ -87,7 +87,7 @@ def device_unidentified(evidence: FlagEvidence) -> Observation | None:
 
 
 def speed_unchecked(evidence: FlagEvidence) -> Observation | None:
-    """No step can be checked against the memory, because the file lacks a value that this needs."""
+    """No step can be checked against the memory's speed, because the file lacks some value."""
     submission = evidence.submission
     lacking = list(unknown_to(submission))
     finished = any(trial.outcome == "ok" for trial in submission.trials)
@@ -97,7 +97,7 @@ def speed_unchecked(evidence: FlagEvidence) -> Observation | None:
 
 
 def above_memory(evidence: FlagEvidence) -> Observation | None:
-    """An arm's peak memory is more than its device has."""
+    """An arm's peak memory exceeds its device's memory."""
     sizes = {
         device.name: device.memory_total_mib
         for device in evidence.submission.engine.devices or ()

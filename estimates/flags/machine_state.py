@@ -16,7 +16,7 @@ IDLE_MHZ = bounds("gpu-use-not-shown")["idle_mhz"]
 
 
 def stolen_time(evidence: FlagEvidence) -> Observation | None:
-    """The hypervisor gave the processor to others."""
+    """The hypervisor gave processor time to other virtual machines."""
     snapshots = evidence.submission.environment or ()
     stolen = max((each.steal_fraction or 0.0 for each in snapshots), default=0.0)
     return _under_load(evidence, stolen=stolen) if stolen > STOLEN else None
@@ -37,7 +37,8 @@ def load_appeared(evidence: FlagEvidence) -> Observation | None:
     if busy_machine(evidence) is not None:
         return None
     cores = evidence.submission.machine.cpu.logical_cores or 1
-    # The campaign's own threads count as load, too; if unknown, it may have used every core.
+    # The campaign's threads count as load, too; if their number is unknown, the campaign may have
+    # used every core.
     own = min(evidence.submission.settings.threads or cores, cores)
     busy = max((each.load_1min or 0.0 for each in _later(evidence)), default=0.0)
     is_busy = (busy - own) / cores > APPEARED
@@ -45,14 +46,14 @@ def load_appeared(evidence: FlagEvidence) -> Observation | None:
 
 
 def _under_load(evidence: FlagEvidence, **values: Any) -> Observation:  # noqa: ANN401 - as a flag's
-    """Add to a flag about load how much wider it makes the intervals."""
+    """Append a sentence to a flag about load: the factor by which load widens the intervals."""
     allowance = system_load.allowance(evidence.submission)
     severity = system_load.severity(evidence.submission)
     return Observation(severity=severity, allowance=allowance, **values)
 
 
 def on_battery(evidence: FlagEvidence) -> Observation | None:
-    """The machine ran on battery, which limits power."""
+    """The machine ran on battery, which limits its power."""
     snapshots = evidence.submission.environment or ()
     states = {each.on_battery for each in snapshots if each.on_battery is not None}
     if not evidence.submission.machine.on_battery and True not in states:
@@ -61,9 +62,10 @@ def on_battery(evidence: FlagEvidence) -> Observation | None:
 
 
 def clock_drop(evidence: FlagEvidence) -> Observation | None:
-    """A clock was lower in the whole second half of the campaign than in the first.
+    """A clock was lower in the whole second half of the campaign than in the first half.
 
-    Only readings between blocks and after the last one count: before the first, the machine idles.
+    Only readings between blocks and after the last block count, because the machine idles before
+    the first.
     """
     later = _later(evidence)
     drops = [
@@ -86,7 +88,7 @@ def gpu_throttled(evidence: FlagEvidence) -> Observation | None:
 def gpu_use_not_shown(evidence: FlagEvidence) -> Observation | None:
     """An NVIDIA GPU is absent or idle in all readings during and after the campaign.
 
-    The same tool of the driver names the card and reads its state, so a named card has readings.
+    The same driver tool reads the card's name and its state, so a card with a name has readings.
     """
     submission, later = evidence.submission, _later(evidence)
     vendors = {gpu.vendor for gpu in submission.machine.gpus}

@@ -37,13 +37,13 @@ def failed_trials(evidence: FlagEvidence) -> Observation | None:
 
 
 def one_sided_failures(evidence: FlagEvidence) -> Observation | None:
-    """An arm fails on prompts that its baseline finishes, or the other way round."""
+    """An arm fails on prompts that its baseline finishes, or the reverse."""
     for arm in evidence.submission.arms:
         more: Counter[str] = Counter()
         for trial in evidence.submission.trials:
             if trial.outcome == "failed" and trial.arm == arm.baseline:
                 more[trial.prompt] -= 1
-            # A trial that timed out is already in the figure with its time limit.
+            # A trial that timed out already counts in the figure, with its time limit.
             elif trial.outcome == "failed" and trial.arm == arm.id and trial.reason != "timed-out":
                 more[trial.prompt] += 1
         own = sum(count > 0 for count in more.values())
@@ -55,7 +55,7 @@ def one_sided_failures(evidence: FlagEvidence) -> Observation | None:
 
 
 def unpaired_trials(evidence: FlagEvidence) -> Observation | None:
-    """Finished trials have no partner in the baseline and do not count."""
+    """Finished trials have no partner in the baseline, so they do not count."""
     compared = [arm.id for arm in evidence.submission.arms if arm.role != "baseline"]
     timed = Counter(t.arm for t in evidence.submission.trials if is_timed(t))
     used: Counter[str] = Counter()
@@ -83,7 +83,7 @@ def missing_prompts(evidence: FlagEvidence) -> Observation | None:
 
 
 def interrupted(evidence: FlagEvidence) -> Observation | None:
-    """The campaign was stopped before its plan was done."""
+    """The campaign was stopped before its plan was complete."""
     design = evidence.submission.design
     if design.ended != "interrupted":
         return None
@@ -102,7 +102,7 @@ def resumed(evidence: FlagEvidence) -> Observation | None:
 
 
 def quick(evidence: FlagEvidence) -> Observation | None:
-    """A quick campaign: fewer prompts and shorter outputs."""
+    """The campaign was a quick one: fewer prompts and shorter outputs."""
     return Observation() if evidence.submission.profile == "quick" else None
 
 

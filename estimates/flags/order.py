@@ -19,7 +19,7 @@ def not_interleaved(evidence: FlagEvidence) -> Observation | None:
 
 
 def one_start(evidence: FlagEvidence) -> Observation | None:
-    """The harness did not start the servers or used one for all arms, or the file is imported."""
+    """The harness did not start the servers, all arms shared a server, or the file is imported."""
     submission = evidence.submission
     drafting = [arm for arm in submission.arms if arm.role == "speculation" and arm.outcome == "ok"]
     engine, turns = RUNNERS.get(submission.engine.runner), submission.design.interleaved
@@ -30,9 +30,9 @@ def one_start(evidence: FlagEvidence) -> Observation | None:
 
 
 def order_not_planned(evidence: FlagEvidence) -> Observation | None:
-    """The trials did not run in the order that seed, prompts and arms give.
+    """The trials did not run in the order that seed, prompts and arms determine.
 
-    Campaigns with concurrent requests, with arms that move layers, or in several runs are exempt:
+    Exempt are campaigns with concurrent requests, with arms that move layers, or in several runs:
     they have other orders.
     """
     submission = evidence.submission
@@ -44,7 +44,7 @@ def order_not_planned(evidence: FlagEvidence) -> Observation | None:
     ran = {arm.id for arm in arms if arm.outcome == "ok"}
     trials = sorted(submission.trials, key=lambda trial: trial.order)
     actual = [(trial.block, trial.prompt, trial.arm) for trial in trials if trial.arm in ran]
-    for rotated in (False, True):  # older files used their rows in rotation
+    for rotated in (False, True):  # older files used the rows in rotation
         planned = running_order(
             [arm.id for arm in arms],
             [prompt.id for prompt in submission.suite.prompts],
@@ -55,7 +55,7 @@ def order_not_planned(evidence: FlagEvidence) -> Observation | None:
             rotated=rotated,
         )
         expected = [turn for turn in planned if turn[-1] in ran]
-        if design.ended != "completed":  # then it is the start of the plan
+        if design.ended != "completed":  # in that case it is the start of the plan
             expected = expected[: len(actual)]
         if actual == expected:
             return None
@@ -65,7 +65,7 @@ def order_not_planned(evidence: FlagEvidence) -> Observation | None:
 def plan_changed(evidence: FlagEvidence) -> Observation | None:
     """Arms, prompts or trials of the plan are missing, though the campaign was completed.
 
-    The flag is not raised if another one shows the cause.
+    The flag is not raised if another flag shows the cause.
     """
     submission = evidence.submission
     design, arms = submission.design, submission.arms
@@ -81,7 +81,7 @@ def plan_changed(evidence: FlagEvidence) -> Observation | None:
 
 
 def _missing_trials(submission: Submission) -> int:
-    """The number of trials missing from the file, for arms that ran; failed ones are present."""
+    """The number of trials missing from the file, for arms that ran; failed trials are present."""
     design = submission.design
     blocks = range(blocks_run(submission))
     once = {(block, prompt.id) for block in blocks for prompt in submission.suite.prompts}

@@ -1,4 +1,4 @@
-"""Flags about arms that drafted nothing or whose texts differ from the baseline's."""
+"""Flags about arms that drafted nothing, or whose texts differ from the baseline's."""
 
 import math
 from collections import Counter
@@ -27,7 +27,7 @@ def never_drafted(evidence: FlagEvidence) -> Observation | None:
 
 
 def diverged(evidence: FlagEvidence) -> Observation | None:
-    """An output differs from the baseline's at a token that was no near-tie."""
+    """An output differs from the baseline's at a token that was not a near-tie."""
     others = _concurrent(evidence) | {
         arm.id for arm in evidence.submission.arms if METHODS[arm.method.type].instrument
     }
@@ -40,7 +40,7 @@ def diverged(evidence: FlagEvidence) -> Observation | None:
         return None
     by_tokens = [trial for trial in forked if trial.compared_tokens]
     case = "own"
-    if not by_tokens:  # do most texts of an arm diverge at once? Near-ties are rarer.
+    if not by_tokens:  # do most texts of an arm diverge in the first words? Near-ties are rarer.
         early = {(t.arm, t.prompt) for t in forked if (t.equal_words or 0) < EARLY["words"]}
         texts = {(t.arm, t.prompt) for t in evidence.submission.trials if t.text_sha256}
         parted, count = (Counter(arm for arm, _ in pairs) for pairs in (early, texts))
@@ -103,7 +103,7 @@ def baseline_not_reproducible(evidence: FlagEvidence) -> Observation | None:
 
 
 def concurrent_outputs_vary(evidence: FlagEvidence) -> Observation | None:
-    """With concurrent requests, an output differs from that of a single request."""
+    """With concurrent requests, an output differs from the output of a single request."""
     concurrent = _concurrent(evidence)
     forked = [
         trial

@@ -1,4 +1,4 @@
-"""A flag about rounds that cost less than reading the weights that they need."""
+"""A flag about rounds that cost less than reading the necessary weights."""
 
 import math
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ BOUNDS = bounds("cheap-rounds")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RoundFloor:
-    """The mean round of an arm on one prompt: drafted tokens, cost, and the least possible cost.
+    """The mean round of an arm on one prompt: drafted tokens, cost, and the lowest possible cost.
 
-    Costs are in times of a plain token.
+    Costs are in units of a plain token's time.
     """
 
     drafted: float
@@ -35,8 +35,8 @@ class _RoundFloor:
 def cheap_rounds(evidence: FlagEvidence) -> Observation | None:
     """An arm's rounds clearly cost less than a plain token plus the reading of its draft model.
 
-    A round of any width reads the target's weights once, as a plain token does, and the draft
-    model's once for each token that it drafts.
+    A round of any width reads the target's weights once, as a plain token does. It reads the draft
+    model's weights once for each drafted token.
     """
     floors = {
         arm.id: beyond
@@ -53,7 +53,7 @@ def cheap_rounds(evidence: FlagEvidence) -> Observation | None:
 
 
 def _beyond(evidence: FlagEvidence, arm: Arm) -> tuple[float, float] | None:
-    """The cost of a round and its least possible value, if it is clearly below that."""
+    """The cost of a round and its lowest possible value, if the cost is clearly lower."""
     interleaved = evidence.submission.design.order not in ("sequential", "unknown")
     slack = BOUNDS["slack"] if interleaved else BOUNDS["slack_in_turn"]
     uneven = uneven_groups(evidence)
@@ -77,7 +77,7 @@ def _beyond(evidence: FlagEvidence, arm: Arm) -> tuple[float, float] | None:
 
 def _round(evidence: FlagEvidence, pairs: PromptPairs) -> _RoundFloor | None:
     """The mean round on a prompt; without counts, of depth + 1 tokens (Leviathan et al. 2023)."""
-    # The plain clock includes stalls, and the other may have the ticks of a coarse clock.
+    # The plain clock includes stalls, and the other clock may be coarse.
     clocks = [times for times in (pairs.wall_ms, pairs.times(ms_per_token)) if times]
     tokens, depth = yielded(pairs), limit(pairs.arm.method)
     if not clocks or (tokens is None and depth is None):
@@ -99,9 +99,10 @@ def _round(evidence: FlagEvidence, pairs: PromptPairs) -> _RoundFloor | None:
 
 
 def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
-    """The least time to read a draft model, in plain tokens; 0 for heads, which may draft several.
+    """The lowest possible time to read a draft model, in plain tokens; 0 for heads.
 
-    It follows from the memory and, if the target is all on a card, from the target's plain token.
+    A head may draft several tokens with one reading. The time follows from the memory and, if the
+    target is entirely on a card, from the target's plain token.
     """
     method, placement = pairs.arm.method, pairs.arm.placement
     draft = next((model for model in submission.drafts if model.id == method.draft), None)
@@ -121,8 +122,9 @@ def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
 def _most_at_nothing(floors: Sequence[_RoundFloor]) -> float | None:
     """The upper end of the interval of the cost of a round without a draft.
 
-    It is the intercept of a least-squares line through the half of the prompts with the fewest
-    drafted tokens: on many machines a wide step costs so much that the mean round shows little.
+    The cost is the intercept of a least-squares line through the half of the prompts with the
+    fewest drafted tokens. On many machines a wide step costs so much that the mean round shows
+    little.
     """
     fewest = sorted(floors, key=lambda floor: floor.drafted)[: (len(floors) + 1) // 2]
     drafted, costs = [floor.drafted for floor in fewest], [floor.cost for floor in fewest]

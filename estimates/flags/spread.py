@@ -1,8 +1,8 @@
 """Flags about repetitions of the same trial that disagree.
 
-One disturbance is one flag. A drift or a cold start has its own flag. Single disturbed trials are
-`block-outlier`, a machine that is unsteady throughout is `block-spread`, and `clocks-disagree` is
-about trials that neither of these two names.
+Each disturbance raises one flag. A drift or a cold start has a separate flag. `block-outlier` is
+about single disturbed trials, `block-spread` about a machine that is unsteady throughout, and
+`clocks-disagree` about trials that neither of these two names.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ CLOCK_FACTOR = bounds("clocks-disagree")["factor"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outliers:
-    """One or more groups of repeated trials that are beyond a limit."""
+    """Groups of repeated trials that are beyond a limit."""
 
     groups: tuple[Repeats, ...]
     worst: Repeats
@@ -42,7 +42,7 @@ def block_outlier(evidence: FlagEvidence) -> Observation | None:
 
 
 def clocks_disagree(evidence: FlagEvidence) -> Observation | None:
-    """The time of the whole answer is not the sum of its rounds' medians."""
+    """The time of the whole answer differs from the sum of its rounds' medians."""
     flagged = (_unsteady(evidence), _few_outliers(evidence))
     known = {(group.arm, group.prompt) for each in flagged if each for group in each.groups}
     rest = [group for group in evidence.repeats if (group.arm, group.prompt) not in known]
@@ -50,7 +50,7 @@ def clocks_disagree(evidence: FlagEvidence) -> Observation | None:
 
 
 def _observed(found: Outliers | None, evidence: FlagEvidence) -> Observation | None:
-    """One observation of all groups, with counts and the worst group."""
+    """One observation about all groups, with counts and the worst group."""
     if found is None:
         return None
     prompts = {group.prompt for group in found.groups}
@@ -87,7 +87,7 @@ def _unsteady(evidence: FlagEvidence) -> Outliers | None:
 
 @once
 def _few_outliers(evidence: FlagEvidence) -> Outliers | None:
-    """Groups with an outlier, if they are few."""
+    """Groups of repeated trials with an outlier, if such groups are few."""
     outliers = _outliers(_unexplained(evidence), _farthest, OUTLIER["distance"])
     if outliers is None or len(outliers.groups) > OUTLIER["most"] * len(evidence.repeats):
         return None
@@ -95,7 +95,7 @@ def _few_outliers(evidence: FlagEvidence) -> Outliers | None:
 
 
 def _unexplained(evidence: FlagEvidence) -> list[Repeats]:
-    """The repeated trials, corrected for drift, of groups without a cold start."""
+    """The repeated trials of groups without a cold start, corrected for drift."""
     cold = cold_groups(evidence)
     return [g for g in without_drift(evidence) if (g.arm, g.prompt) not in cold]
 

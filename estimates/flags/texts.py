@@ -7,7 +7,7 @@ from estimates.flags.evidence import FlagEvidence
 from schemas import private
 from schemas.letters import is_styled
 
-# Alphabets with letters that look like letters of another one.
+# Alphabets whose letters look like letters of another alphabet.
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
 _STROKES = "\N{MINUS SIGN}\N{FRACTION SLASH}\N{DIVISION SLASH}"
 
@@ -35,7 +35,7 @@ def _is_confusable(path: str, text: str) -> bool:
     words = "".join(each if each.isalnum() else " " for each in text).split()
     latin = "LATIN" in _alphabets(text)
     styled = any(is_styled(letter) or letter in _STROKES for letter in text)
-    # Two alphabets in a word, or another one in a number such as 4090 within a Latin name.
+    # Two alphabets in a word, or in a Latin name a number such as 4090 in another alphabet.
     mixed = any(len(_alphabets(word)) > 1 for word in words)
     numbers = [word for word in words if latin and any(map(str.isdigit, word))]
     return styled or mixed or any(_alphabets(word) - {"LATIN"} for word in numbers)

@@ -1,7 +1,7 @@
 """Flags about a machine that changed while it was measured.
 
-One change is one flag: a first block that differs is not a drift, one that is part of a drift has
-no flag of its own, and a first trial in a slow first block is not a cold start.
+Each change raises one flag. A first block that differs is not a drift. A first block that is part
+of a drift has no separate flag. A first trial in a slow first block is not a cold start.
 """
 
 import math
@@ -25,8 +25,8 @@ COLD = bounds("cold-start")
 def drift(evidence: FlagEvidence) -> Observation | None:
     """Time per token rises or falls with the running order (Spearman, p < .01).
 
-    Times are compared within one arm and prompt, over blocks. Without repetitions, those of arms
-    that never draft are compared over prompts. Each group costs one degree of freedom.
+    Times are compared within one arm and prompt, over blocks. Without repetitions, arms that never
+    draft are compared over prompts. Each group costs one degree of freedom.
     """
     slope = _drift_slope(evidence)
     span = max((trial.order for trial in evidence.submission.trials), default=0)
@@ -37,7 +37,7 @@ def drift(evidence: FlagEvidence) -> Observation | None:
 
 
 def first_block(evidence: FlagEvidence) -> Observation | None:
-    """The first block is slower or faster than the others, beyond its interval and 5 %."""
+    """The first block is slower or faster than later blocks, beyond its interval and 5 %."""
     ratio = _first_block_ratio(evidence)
     return None if ratio is None else Observation(ratio=ratio)
 
@@ -77,7 +77,7 @@ def without_drift(evidence: FlagEvidence) -> tuple[Repeats, ...]:
 
 @once
 def _drift_slope(evidence: FlagEvidence) -> float:
-    """Change of the log time per trial, without a first block that differs."""
+    """The change of the log time per trial, leaving out a first block that differs."""
     if _first_block_ratio(evidence) is not None:
         return _slope(_later(evidence))
     groups = evidence.repeats
@@ -90,7 +90,7 @@ def _drift_slope(evidence: FlagEvidence) -> float:
 
 @once
 def _cold(evidence: FlagEvidence) -> list[tuple[float, Repeats]]:
-    """The cold starts: the first trial's time over the usual one, and its group."""
+    """The cold starts: the first trial's time over its usual time, and its group."""
     by_arm: dict[str, list[Repeats]] = {}
     for group in evidence.repeats:
         by_arm.setdefault(group.arm, []).append(group)
@@ -106,7 +106,7 @@ def _cold(evidence: FlagEvidence) -> list[tuple[float, Repeats]]:
 
 @once
 def _first_block_ratio(evidence: FlagEvidence) -> float | None:
-    """The first block's time over the others', if noise or a drift does not explain it."""
+    """The first block's time over later blocks'; `None` if noise or a drift explains the ratio."""
     repeated = [g for g in evidence.repeats if len(g.trials) > 1 and g.trials[0].block == 0]
     slope = _slope(_later(evidence))
     ratios = [
@@ -122,7 +122,7 @@ def _first_block_ratio(evidence: FlagEvidence) -> float | None:
 
 
 def _slope(groups: Sequence[Repeats]) -> float:
-    """Change of the log time per trial; 0 unless a rank correlation confirms it."""
+    """The change of the log time per trial; 0 unless a rank correlation confirms a change."""
     orders = _centered([[trial.order for trial in group.trials] for group in groups])
     times = _centered([[math.log(ms) for ms in group.ms_per_token] for group in groups])
     independent = len(times) - len(groups)
@@ -156,7 +156,7 @@ def _round_ms(group: Repeats, length: int | None) -> float | None:
 
 
 def _later(evidence: FlagEvidence) -> list[Repeats]:
-    """The repeated trials without the first of each group."""
+    """The repeated trials without the first trial of each group."""
     return [
         replace(group, trials=group.trials[1:], ms_per_token=group.ms_per_token[1:])
         for group in evidence.repeats

@@ -10,7 +10,7 @@ from estimates.flags.evidence import FlagEvidence
 
 
 def unknown_suite(evidence: FlagEvidence) -> Observation | None:
-    """The prompts are not those of a released suite."""
+    """The prompts differ from the prompts of every released suite."""
     submission = evidence.submission
     suite = submission.suite
     if submission.tier != "measured" or suite.sha256 is None:
@@ -25,7 +25,7 @@ def unknown_suite(evidence: FlagEvidence) -> Observation | None:
 
 @cache
 def suites() -> Mapping[str, Mapping[str, str]]:
-    """Released suites from `schemas/suites.json`: digests by version by name."""
+    """Released suites from `schemas/suites.json`: digests by version, by name."""
     text = resources.files("schemas").joinpath("suites.json").read_text("utf-8")
     known: Mapping[str, Mapping[str, str]] = json.loads(text)["suites"]
     return known

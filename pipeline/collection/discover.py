@@ -1,4 +1,4 @@
-"""Find the files to read: the results, sorted, and extra ones for a local preview."""
+"""Find the files to read: the results, sorted, and extra files for a local preview."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Source:
 
 
 def discover(results: Path, extra: Iterable[Path] = ()) -> tuple[Source, ...]:
-    """All files of a results folder, then the extra ones. A missing results folder is empty.
+    """All files of a results folder, then the extra files. A missing results folder is empty.
 
     Raises `MissingFileError` for an extra path that does not exist.
     """
@@ -48,7 +48,7 @@ def named(paths: Iterable[Path]) -> tuple[Source, ...]:
     """The requested files, and every JSON file below a requested folder.
 
     A file in a folder of `FOLDERS` must follow the rules of the corpus. A path that does not exist
-    is returned, too: the validator reports it and checks the others.
+    is returned, too: the validator reports it and checks the other files.
     """
     return tuple(
         _source(path)
@@ -73,10 +73,10 @@ def _files_of(given: Path) -> tuple[Path, ...]:
 
 
 def _entries(folder: Path, *, deep: bool) -> tuple[Path, ...]:
-    """All files of a folder except Markdown and hidden ones; the validator rejects wrong names.
+    """All files of a folder except Markdown and hidden files; the validator rejects wrong names.
 
-    `deep`: folders of a year and a month contain files, too. Files are ordered by name, regardless
-    of their folder.
+    With `deep`, folders of a year and a month contain files, too. Files are ordered by name,
+    regardless of their folder.
     """
     if not folder.is_dir():
         return ()
@@ -103,11 +103,11 @@ def require_results(results: Path) -> None:
 
 
 def require_writable(folder: Path) -> None:
-    """Raise `UnwritableError` if nothing can be written there. Creates only its parents."""
+    """Raise `UnwritableError` if a folder cannot be written. Creates only the folder's parents."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists():
-            folder.mkdir(exist_ok=True)  # a file of that name is an error
+            folder.mkdir(exist_ok=True)  # a file with the folder's name is an error
         with TemporaryFile(dir=folder if folder.exists() else folder.parent):
             pass
     except OSError as error:

@@ -1,7 +1,8 @@
 """Check superseding results and lifecycle entries: each must name an existing result.
 
-A result is never edited or removed. A newer one of the same contributor may name it as superseded,
-or maintainers may add an entry to `results/lifecycle/` about it or about its contributor.
+A result is never edited or removed. A newer result of the same contributor may name it as
+superseded. Maintainers may also add an entry about the result, or about its contributor, to
+`results/lifecycle/`.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -16,7 +17,7 @@ from schemas.submission import Submission
 
 
 def without_contradictions(files: Validated) -> tuple[Validated, Found]:
-    """The files without contradictions, and the findings on the others."""
+    """The files without contradictions, and the findings on the other files."""
     left_out: list[Finding] = []
     while found := list(_contradictions(files)):
         left_out += found
@@ -84,9 +85,9 @@ def superseding_finding(
 def twice_superseded(
     new: Mapping[str, Submission], replaced_by: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Findings on results that replace one which another result replaces already.
+    """Findings on results that replace a result which another one already replaces.
 
-    `new` are submissions by path, `replaced_by` maps names in the collection to their replacements.
+    `new` are submissions by path; `replaced_by` maps names in the collection to their replacements.
     """
     taken = dict(replaced_by)
     for path, submission in sorted(new.items()):

@@ -5,13 +5,13 @@ from typing import Any, TypeAlias
 
 from schemas.finding import Finding
 
-Row: TypeAlias = Mapping[str, Any]  # a row as the schema has it
+Row: TypeAlias = Mapping[str, Any]  # a row as the schema defines it
 
-ROUNDING = 0.02  # the tolerance between a printed ratio and that of the printed rates
+ROUNDING = 0.02  # the tolerance between a printed ratio and the ratio of the printed rates
 
 
 def published_findings(document: Row) -> Iterator[Finding]:
-    """All faults of a document that its schema accepts."""
+    """All faults of a document that passes its schema."""
     rigs = {rig["id"] for rig in document["rigs"]}
     rows = {row["id"]: row for row in document["rows"]}
     if len(rigs) < len(document["rigs"]) or len(rows) < len(document["rows"]):

@@ -1,4 +1,4 @@
-"""Validate files: bytes in; accepted documents and findings out."""
+"""Validate files: bytes in, accepted documents and findings out."""
 
 import re
 import tomllib
@@ -21,20 +21,20 @@ from schemas.validator import LIFECYCLE_SCHEMA, PUBLISHED_SCHEMA, SOURCES_SCHEMA
 
 Found: TypeAlias = tuple[Finding, ...]
 
-# A user name of GitHub in lower case; old ones may have double hyphens or one at the end. Names of
-# results end with day and digest.
+# A GitHub user name in lower case; old user names may have double hyphens or a final hyphen. Names
+# of results end with day and digest.
 _CONTRIBUTOR_ENTRY = re.compile(
     r"contributor--(?!.*--20[0-9]{6}-[0-9a-f]{8}\.json)([a-z0-9][a-z0-9-]{0,38})\.json"
 )
 _DATE_PART = re.compile(r"20[0-9]{2}|[0-9]{2}")
 # The schema of each document that is not a result, and the field that names its file.
 _OTHERS = {"lifecycle": (LIFECYCLE_SCHEMA, "result"), "published": (PUBLISHED_SCHEMA, "source")}
-DUPLICATE = "duplicate"  # the rule on files with the same content
+DUPLICATE = "duplicate"  # the rule about files with the same content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """A submission that was accepted; `digest` is that of its canonical bytes."""
+    """A submission that was accepted; `digest` is the digest of its canonical bytes."""
 
     source: Source
     submission: Submission
@@ -51,7 +51,7 @@ class AcceptedText:
 
 @dataclass(slots=True, kw_only=True)
 class Validated:
-    """The accepted files, and the findings of every other one."""
+    """The accepted files, and the findings on every other file."""
 
     submissions: list[Accepted] = field(default_factory=list)
     published: list[AcceptedText] = field(default_factory=list)
@@ -60,12 +60,12 @@ class Validated:
 
 
 def validate(sources: Iterable[Source]) -> Validated:
-    """Check every file and return all findings at once. Never raises for a file's content."""
+    """Check every file and return all findings together. Never raises for a file's content."""
     return combined((source, checked(source)) for source in sources)
 
 
 def findings_of(sources: Iterable[Source]) -> Iterator[Finding]:
-    """The findings of `validate` on files of the corpus; only one file is in memory at a time."""
+    """The findings of `validate` on files of the corpus, with only one file in memory at a time."""
     first_by_digest: dict[str, Source] = {}
     for source in sources:
         result = checked(source)
@@ -78,7 +78,7 @@ def findings_of(sources: Iterable[Source]) -> Iterator[Finding]:
 
 
 def combined(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) -> Validated:
-    """The results of all files; of files with the same content only the first is accepted."""
+    """The results of all files; of files with the same content, only the first is accepted."""
     validated = Validated()
     first_by_digest: dict[str, Source] = {}
     for source, checked_alone in results:
@@ -100,7 +100,7 @@ def combined(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) 
 
 
 def checked(source: Source) -> Accepted | AcceptedText | Found:
-    """Check one file alone: it is accepted, or all its faults are returned."""
+    """Check one file alone: return the accepted file, or all its faults."""
     file, data = str(source.path), read_bytes(source)
     if isinstance(data, Finding):
         return (data,)
@@ -126,7 +126,7 @@ def checked(source: Source) -> Accepted | AcceptedText | Found:
 
 
 def sources_document(data: bytes, file: str) -> dict[str, Any] | Found:
-    """The table of sources in the bytes of a file, or all its faults."""
+    """The table of sources in the bytes of a file, or all faults of the file."""
     try:
         document = tomllib.loads(data.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -143,7 +143,7 @@ def current_text(data: bytes) -> str:
 
 
 def read_bytes(source: Source) -> bytes | Finding:
-    """The bytes of a file, at most one more than allowed, which the loader refuses."""
+    """The bytes of a file, with at most one byte more than allowed, which the loader refuses."""
     if not (source.path.is_symlink() or source.path.exists()):
         message = "no such file; name a result file or a folder of result files"
         return _finding(source, "file-exists", message)
@@ -172,7 +172,7 @@ def _corpus_findings(accepted: Accepted, data: bytes, canonical: bytes) -> Found
 
 
 def _name_findings(accepted: Accepted, canonical: bytes) -> Found:
-    """Check for `<machine>--<target>--<yyyymmdd>-<digest>.json`, with true day and digest."""
+    """Check for `<machine>--<target>--<yyyymmdd>-<digest>.json`, with the right day and digest."""
     name = accepted.source.path.name
     day = accepted.submission.measured_from[:10].replace("-", "")
     ending = f"--{day}-{accepted.digest}.json"
@@ -193,7 +193,7 @@ def contributor_of(name: str) -> str | None:
 
 
 def _status_findings(source: Source, data: bytes) -> Found:
-    status = orjson.loads(data).get("status")  # only lifecycle entries have one
+    status = orjson.loads(data).get("status")  # only lifecycle entries have a contributor
     if status != "known" or contributor_of(source.path.name):
         return ()
     message = "only a contributor is `known`: name the file contributor--<user name>.json"

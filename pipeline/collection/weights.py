@@ -1,4 +1,4 @@
-"""Choose one name for each file of weights, identified by its SHA-256."""
+"""Choose one name for each file of weights, which its SHA-256 identifies."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ Name: TypeAlias = tuple[str, str]  # name and quantisation
 
 
 class Stated(Protocol):
-    """A submission, or the part of it that names models."""
+    """A submission, or the part of a submission that names models."""
 
     @property
     def contributor(self) -> str | None: ...
@@ -23,10 +23,10 @@ class Stated(Protocol):
 
 
 def names_of(submissions: Sequence[Stated], known: Collection[str] = ()) -> Mapping[str, Name]:
-    """Name and quantisation by digest: the preset's, else those that most accounts give.
+    """The name and quantisation by digest: the preset's, else the ones that most accounts give.
 
-    If there are `known` accounts, only they count. Accounts that measured a model take precedence
-    over accounts that drafted with it. Of names that are given equally often the first counts.
+    If there are `known` accounts, only these count. Accounts that measured a model take precedence
+    over accounts that drafted with it. Of names that are given equally often, the first counts.
     """
     drafted = _given(((each, each.drafts) for each in submissions), known)
     measured = _given(((each, (each.target,)) for each in submissions), known)
@@ -37,7 +37,7 @@ def names_of(submissions: Sequence[Stated], known: Collection[str] = ()) -> Mapp
 def _given(
     named: Iterable[tuple[Stated, Iterable[Model]]], known: Collection[str]
 ) -> Mapping[str, Name]:
-    """The name that most accounts give each digest; each votes with its first name."""
+    """The name that most accounts give each digest; each account votes with its first name."""
     voices: dict[str, dict[str, Name]] = {}
     for submission, models in named:
         for model in models:

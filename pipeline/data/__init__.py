@@ -1,1 +1,1 @@
-"""Accepted files as DuckDB tables, aggregates and downloads."""
+"""Turn accepted files into DuckDB tables, aggregates and downloads."""

@@ -1,4 +1,4 @@
-"""Run the SQL files of `sql/` in order, then the checks on their tables."""
+"""Run the SQL files of `sql/` in order, then the checks on the tables that they create."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -16,14 +16,14 @@ from pipeline.data.usual_depths import Tried, depth_factors
 from pipeline.errors import CheckFailedError
 from schemas import vocabulary
 
-# Degrees of freedom of a pool: 6 of its votes, 4 of the prior, at most 20 of other pools.
+# Degrees of freedom of a pool: 6 for its votes, 4 for the prior, at most 20 for other pools.
 MOST_FREEDOM = 6 + 4 + 20 + 1
-# With at least this many votes, the interval of a pool is that of a median.
+# With at least this many votes, the interval of a pool is the interval of a median.
 MANY_VOTES = 8
 
 
 def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create every table of `sql/`. Raises `CheckFailedError` when a check finds rows."""
+    """Create every table of `sql/`. Raises `CheckFailedError` if a check finds rows."""
     prepare(connection)
     for name, query in view_queries().items():
         make(connection, name, query)
@@ -39,7 +39,7 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def make(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
-    """Create one table; its source tables exist already."""
+    """Create one table, whose source tables exist already."""
     if name in BEFORE:
         BEFORE[name](connection)
     connection.execute(query)
@@ -72,7 +72,7 @@ def failed_checks(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
 
 
 def row_meaning(query: str) -> str:
-    """The meaning of a row: the comment lines at the head of a query, as one text."""
+    """The meaning of a row: the comment lines at the head of a query, joined to one text."""
     lines: list[str] = []
     for line in query.splitlines():
         if not line.startswith("--"):
@@ -104,7 +104,7 @@ def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _default_depths(connection: duckdb.DuckDBPyConnection) -> None:
-    """The depths of published strips; measured ones are chosen by their intervals."""
+    """The depths of published strips; for measured strips, intervals decide the depth."""
     figures = connection.sql(
         "select target, method, depth, person, concat_ws('|', person, device, task), speedup"
         " from strip_figure"

@@ -1,4 +1,4 @@
-"""Compute the change of speedups between engine builds, from the prompts that both answered."""
+"""Compute the change of speedups between engine builds, from prompts that both answered."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,10 +26,10 @@ CHANGES = pa.schema(
 
 
 def build_changes(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the table `build_change`: each build against an earlier one of the same setting.
+    """Create the table `build_change`: each build against an earlier build of the same setting.
 
-    The reference is the best earlier build if the speedup fell, else the first build: losses count
-    from the peak, gains from the start.
+    The reference is the best earlier build if the speedup fell, else the first build. Losses
+    therefore count from the peak, and gains from the start.
     """
     rows = [
         row
@@ -65,7 +65,7 @@ def _series(prompts: Sequence[tuple[Any, ...]]) -> Iterator[dict[str, object]]:
 
 
 def _common(base: Times, head: Times) -> tuple[Strata, Strata] | None:
-    """The times under both builds, of the prompts that both answered; `None` without any."""
+    """The times under both builds for the prompts that both answered; `None` if there are none."""
     shared = [
         (task, names) for task in base if (names := sorted(base[task].keys() & head[task].keys()))
     ]

@@ -1,4 +1,4 @@
-"""Compute the values that depend on a single submission file once, and cache them by its bytes."""
+"""Compute once the values that depend on a single submission file, and cache them by its bytes."""
 
 import hashlib
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from pipeline.collection.plausibility.corpus import CorpusEntry
 from pipeline.collection.validate import Accepted, Found, checked, read_bytes
 from schemas.finding import Finding
 
-FILES_AT_ONCE = 16  # files per process
+FILES_AT_ONCE = 16  # files that a process computes together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class CachedSubmission:
 def entries_of(
     cache: Cache, sources: Iterable[Source], *, jobs: int = 1
 ) -> tuple[dict[Source, CorpusEntry], dict[Source, Found]]:
-    """The cached values for comparisons of each accepted submission, and others' faults."""
+    """Each accepted submission's cached values for comparisons, and other files' faults."""
     keys = {source: key_of(source) for source in sources}
     found = {s: _decoded(data).entry for s, key in keys.items() if (data := cache.get(key))}
     refused: dict[Source, Found] = {}
@@ -53,7 +53,7 @@ def cached_submission(cache: Cache, source: Source) -> CachedSubmission:
 
 
 def key_of(source: Source) -> str:
-    """The digest of a file with its name and folder, because its validation depends on them."""
+    """The digest of a file with its name and folder, on which its validation depends."""
     data = read_bytes(source)
     head = "/".join((source.place, *source.path.parts[-3:])).encode()
     return hashlib.sha256(head + (b"" if isinstance(data, Finding) else data)).hexdigest()
@@ -62,7 +62,7 @@ def key_of(source: Source) -> str:
 def _computed(sources: list[Source], jobs: int) -> Iterable[bytes | Found]:
     if jobs <= 1 or len(sources) <= FILES_AT_ONCE:
         return map(_compute, sources)
-    # Not forked, because an open database of this process may have threads.
+    # Processes are not forked, because an open database of this process may have threads.
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         return list(pool.map(_compute, sources, chunksize=FILES_AT_ONCE))
 
@@ -88,7 +88,7 @@ def _compute(source: Source) -> bytes | Found:
 
 
 def _decoded(data: bytes) -> CachedSubmission:
-    # The only arrays are those of fingerprints.
+    # The only arrays are fingerprints.
     return msgspec.msgpack.decode(
         data, type=CachedSubmission, dec_hook=lambda _, values: np.array(values, np.uint32)
     )

@@ -1,6 +1,7 @@
 """Describe the columns of the exported tables, their primary keys and their references.
 
-The descriptions of the format's fields are in its schemas; `columns.toml` has all others.
+The descriptions of the format's fields are in its schemas; `columns.toml` has all other
+descriptions.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,13 +14,13 @@ from schemas.validator import schema as schema_named
 from schemas.vocabulary.documents import document
 
 _SCHEMAS = (SUBMISSION_SCHEMA, PUBLISHED_SCHEMA, SOURCES_SCHEMA)
-# Tables whose rows have their own schema, which takes precedence.
+# Tables whose rows have a separate schema, which takes precedence.
 _OWN = {"published_view": PUBLISHED_SCHEMA, "source": SOURCES_SCHEMA}
 _CAPITALS = {"cpu", "gpu", "id", "kv", "os", "ram", "url", "vram"}
 
 
 def title(column: str) -> str:
-    """A column's short label: the metric's, else the words of its name."""
+    """A column's short label: the metric's label, else the words of the column's name."""
     known = metrics().get(column)
     if known is not None:
         return known.label
@@ -28,7 +29,7 @@ def title(column: str) -> str:
 
 
 def description(column: str, table: str) -> str:
-    """The meaning of a column. Raises `KeyError` for one without a description."""
+    """The meaning of a column. Raises `KeyError` for a column without a description."""
     own = _OWN.get(table)
     described = _fields(own).get(column) if own else None
     described = described or document("columns", "pipeline.data")["words"].get(column)
@@ -41,7 +42,7 @@ def description(column: str, table: str) -> str:
 
 
 def keys(file: str, columns: Collection[str], suffix: str) -> Mapping[str, Any]:
-    """The primary and foreign keys of a file, if any, as a Table Schema has them."""
+    """The primary and foreign keys of a file, if any, in the form of a Table Schema."""
     known = document("columns", "pipeline.data")
     primary = known["keys"].get(file)
     if primary is not None and not {*primary} <= {*columns}:  # the list of a large table's parts
@@ -58,7 +59,7 @@ def keys(file: str, columns: Collection[str], suffix: str) -> Mapping[str, Any]:
 
 @cache
 def _fields(schema: str) -> Mapping[str, str]:
-    """The descriptions of a schema's fields by name, alone and after the name of their part.
+    """The descriptions of a schema's fields by name, alone and prefixed with their part's name.
 
     Names with several meanings are left out.
     """

@@ -36,11 +36,12 @@ _LOG = logging.getLogger(__name__)
 def open_database(
     results: Path, extra: tuple[Path, ...] = (), *, cache: Cache | None = None, jobs: int = 1
 ) -> duckdb.DuckDBPyConnection:
-    """A database in memory with every table of `pipeline/data/sql`, all checks passed.
+    """A database in memory with every table of `pipeline/data/sql`, after all checks have passed.
 
     `extra` files or folders are shown as local previews. `cache` has values that earlier builds
-    computed from single files; the tables are the same without it. Raises `RejectedError` with all
-    findings if any file is invalid, and `MissingFileError` for an extra path that does not exist.
+    computed from single files; the tables are the same without a cache. Raises `RejectedError` with
+    all findings if any file is invalid, and `MissingFileError` for an extra path that does not
+    exist.
     """
     with TemporaryDirectory() as folder:
         kept = cache if cache and cache.folder else Cache(Path(folder))
@@ -62,7 +63,7 @@ def open_database(
 def _read(
     cache: Cache, sources: tuple[Source, ...], jobs: int
 ) -> tuple[Mapping[Source, CorpusEntry], validate.Validated]:
-    """The values for comparisons of each submission, and the files that can be shown together."""
+    """The values for comparisons of each submission, and the files that do not contradict."""
     submissions = [source for source in sources if source.kind == "submission"]
     entries, refused = entries_of(cache, submissions, jobs=jobs)
 
@@ -105,7 +106,7 @@ def _with_flags(
 
 
 def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
-    """The summary with these flags; verdicts that they make uncertain are changed."""
+    """The summary with these flags; verdicts that the flags make uncertain are changed."""
     summary = msgspec.json.decode(known.summary, type=Summary)
     flags = in_order((*summary.flags, *raised))
     estimates = after_flags(summary.estimates, flags, known.entry.submission.arms)
@@ -113,10 +114,10 @@ def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
 
 
 def _compatible(files: validate.Validated) -> validate.Validated:
-    """The files that do not contradict others; those that do are logged and left out.
+    """The files without contradictions; contradicting files are logged and left out.
 
-    Two pull requests that each pass the gate may contradict each other once both are merged. That
-    must not stop the build of all other results. Any other fault stops it.
+    Two pull requests that each pass the gate may contradict each other once both are merged. Such a
+    contradiction must not stop the build of all other results. Any other fault stops the build.
     """
     if wrong := [each for each in files.findings if each.rule != validate.DUPLICATE]:
         raise RejectedError(wrong)
@@ -129,14 +130,14 @@ def _compatible(files: validate.Validated) -> validate.Validated:
 def _corpus_flags(
     entries: Mapping[Source, CorpusEntry], files: validate.Validated, known: frozenset[str]
 ) -> dict[Source, tuple[Flag, ...]]:
-    """The flags from comparisons with the others that count; corrections are not copies."""
+    """The flags from comparisons with other counted submissions; corrections are not copies."""
     counting = _counting(files)
     raised = flags_within(Corpus(tuple(entries[source] for source in counting), known))
     return dict(zip(counting, raised, strict=True))
 
 
 def _counting(files: validate.Validated) -> list[Source]:
-    """The submissions that are not replaced by another one or ended by an entry."""
+    """The submissions that no other submission replaces and no lifecycle entry ends."""
     uncounted = {entry.source.path.name for entry in files.lifecycle}
     uncounted |= {
         file.submission.supersedes
@@ -156,7 +157,7 @@ def _counting(files: validate.Validated) -> list[Source]:
 
 
 def _sources(path: Path) -> str | None:
-    """The table of sources as JSON; `None` if the collection has none."""
+    """The table of sources as JSON; `None` if the collection has no such table."""
     if not path.is_file():
         return None
     document = validate.sources_document(path.read_bytes(), str(path))

@@ -15,7 +15,7 @@ from pipeline.data.metrics import metrics
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A table for readers: its name, what one row is, and its columns as (name, type)."""
+    """A table for readers: its name, the meaning of a row, and its columns as (name, type)."""
 
     name: str
     row: str
@@ -23,7 +23,7 @@ class View:
 
 
 def views(connection: duckdb.DuckDBPyConnection) -> tuple[View, ...]:
-    """The tables that the SQL files created, in their order."""
+    """The tables that the SQL files created, in the order of the files."""
     tables = {name: connection.table(name) for (name,) in connection.sql("show tables").fetchall()}
     return tuple(
         View(
@@ -37,7 +37,7 @@ def views(connection: duckdb.DuckDBPyConnection) -> tuple[View, ...]:
 
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
-VERSION = "3.0.0"  # raised when a name or a meaning changes
+VERSION = "3.0.0"  # incremented when a name or a meaning changes
 LICENCE = {"name": "CC-BY-4.0", "title": "Creative Commons Attribution 4.0"}
 MEDIA_TYPES = {
     "csv": "text/csv",
@@ -66,10 +66,10 @@ LISTED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedFile:
-    """An exported file: name, size, digest, and `rows` and `table` if it has one.
+    """An exported file: name, size and digest; a file with rows also has `rows` and `table`.
 
-    `role`: the rows themselves, a part of them, or the list of the parts. In JSON the rows may be
-    below a key.
+    `role`: the rows themselves, a part of the rows, or the list of the parts. In JSON, the rows may
+    be below a key.
     """
 
     name: str
@@ -83,7 +83,7 @@ class ExportedFile:
 
 
 def data_package(files: Iterable[ExportedFile]) -> dict[str, Any]:
-    """The descriptor of the files that contain a table, as a JSON value."""
+    """The descriptor, as a JSON value, of the files that contain a table."""
     meanings = {name: row_meaning(query) for name, query in view_queries().items()}
     return {
         "$schema": PROFILE,
@@ -115,7 +115,7 @@ def _entry(file: ExportedFile, meaning: str) -> dict[str, Any]:
 def _field(column: pa.Field, table: str) -> dict[str, str]:
     kind = next(name for start, name in KINDS.items() if str(column.type).startswith(start))
     field = {"name": column.name, "type": kind, "title": title(column.name)}
-    if column.name in LISTED:  # in the list of a large table's parts
+    if column.name in LISTED:  # a column in the list of a large table's parts
         return field | {"description": LISTED[column.name]}
     field["description"] = description(column.name, table).replace("`", "")
     metric = metrics().get(column.name)

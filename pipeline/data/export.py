@@ -1,7 +1,8 @@
 """Export the tables as CSV, Parquet and JSON with checksums and a data package.
 
 The same tables give the same bytes: rows stay in order, and nothing depends on clock or machine. A
-table that is too large for text is written as Parquet in parts, and its usual files list these.
+table that is too large for text is written as Parquet in parts; its CSV and JSON files list the
+parts.
 """
 
 import hashlib
@@ -42,9 +43,10 @@ EXPORTS = {
     "published": "published_view",
     "sources": "source",
 }
-# A value has about 18 bytes in JSON and a tenth of that in Parquet, so no file exceeds 25 MB.
+# A value takes about 18 bytes in JSON and a tenth of that in Parquet, so no file exceeds 25 MB.
 MOST_VALUES, PART_VALUES = 500_000, 1_000_000
-# Programs read this table: its JSON is an object with its version, and its rows under its name.
+# Programs read this table: its JSON is an object with the table's version, and the rows under the
+# table's name.
 SPEEDUPS, SPEEDUPS_VERSION = "speedups", 2
 PACKAGE, SUMS = "datapackage.json", "SHA256SUMS"
 LISTED = pa.schema(
@@ -59,7 +61,7 @@ def export(
     most_values: int = MOST_VALUES,
     part_values: int = PART_VALUES,
 ) -> tuple[ExportedFile, ...]:
-    """Write tables in every format (large ones in parts), the data package and the checksums."""
+    """Write tables in every format (large tables in parts), the data package and the checksums."""
     files: list[ExportedFile] = []
     for stem, name in EXPORTS.items():
         table = connection.table(name)
@@ -80,7 +82,7 @@ def export(
 def _in_parts(
     folder: Path, stem: str, rows: duckdb.DuckDBPyRelation, most: int
 ) -> Iterator[ExportedFile]:
-    """Write a large table as Parquet in parts; its usual files list them."""
+    """Write a large table as Parquet in parts; its usual files list the parts."""
     parts: list[ExportedFile] = []
     for number, start in enumerate(range(0, rows.shape[0], most), 1):
         table = rows.limit(most, offset=start).to_arrow_table()

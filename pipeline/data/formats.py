@@ -1,4 +1,4 @@
-"""Write a table as CSV, JSON or Parquet: the same rows give the same bytes."""
+"""Write a table as CSV, JSON or Parquet; the same rows give the same bytes."""
 
 import csv
 import datetime as dt
@@ -26,9 +26,9 @@ _COMPACT = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
 
 
 def guarded(text: str, separators: str = ",;\t|") -> str:
-    """The text in a form that a spreadsheet opens without running anything.
+    """The text in a form that a spreadsheet opens without running a formula.
 
-    A spreadsheet with a separator other than the comma starts a new cell after each such sign.
+    A spreadsheet whose separator is not the comma starts a new cell after each such character.
     """
     runs = text[:1] in {"\t", "\r"} or text.lstrip().startswith(FORMULA_STARTS)
     starts = re.escape("".join(FORMULA_STARTS))
@@ -51,7 +51,7 @@ def as_json(table: pa.Table) -> bytes:
 
 
 def as_parquet(table: pa.Table) -> bytes:
-    """A Parquet file, compressed; its metadata name the estimator."""
+    """A compressed Parquet file whose metadata names the estimator."""
     stream = io.BytesIO()
     named = table.replace_schema_metadata({"estimator": ESTIMATOR})
     pq.write_table(named, stream, compression="zstd")
@@ -74,7 +74,7 @@ def _cells(column: pa.ChunkedArray) -> list[object]:
 
 
 def _values(column: pa.ChunkedArray) -> list[Any]:
-    """The values of a column; polars is ten times as fast at it as Arrow."""
+    """The values of a column; polars reads them ten times as fast as Arrow."""
     found: list[Any] = pl.Series(values=column).to_list()
     return found
 

@@ -1,7 +1,7 @@
 """Load accepted documents into typed DuckDB tables, one nested row per file.
 
-The types come from the schema, so no file changes the columns of a table, and an empty corpus has
-the same tables. After loading, no query can read a file or the network.
+The types come from the schema. No file therefore changes the columns of a table, and an empty
+corpus has the same tables. After loading, no query can read a file or the network.
 """
 
 import json
@@ -25,7 +25,7 @@ from pipeline.collection.validate import AcceptedText
 from schemas import validator
 
 Structure: TypeAlias = "str | list[Structure] | dict[str, Structure]"
-Schema: TypeAlias = Mapping[str, Any]  # a JSON schema has any JSON structure
+Schema: TypeAlias = Mapping[str, Any]  # a JSON schema can have any JSON structure
 
 LEAVES = {"string": "VARCHAR", "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN"}
 FORMATS = {"date-time": "TIMESTAMP", "date": "DATE"}
@@ -47,7 +47,7 @@ def schema_structure(schema: Schema, root: Schema | None = None) -> Structure:
 
 
 def _properties(node: Schema, root: Schema) -> Schema:
-    """The properties of an object, those of its tagged variants (`allOf … then $ref`) included."""
+    """The properties of an object, including those of its tagged variants (`allOf … then $ref`)."""
     properties = dict(node.get("properties", {}))
     for variant in (branch.get("then", {}) for branch in node.get("allOf", ())):
         if "$ref" in variant:
@@ -71,9 +71,9 @@ SOURCES_ROW = pa.schema({"document": TEXT})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedSubmission:
-    """An accepted file with its names and its summary, both from its text.
+    """An accepted file with its names and its summary, both computed from its text.
 
-    `preview` marks a file outside the corpus; `submission` is unique and fit for an address;
+    `preview` marks a file outside the corpus. `submission` is unique and can be used in an address.
     `summary` is the JSON of a `Summary`.
     """
 
@@ -90,14 +90,14 @@ SUBMISSION_ROW = pa.schema(
 )
 
 
-# The memory of tables; more goes to disk. Working memory of queries and Python is not included: a
-# build of 10,000 files takes 2.0 GB.
+# The memory limit for tables; larger tables spill to disk. Working memory of queries and Python is
+# not included: a build of 10,000 files takes 2.0 GB.
 MOST_MEMORY = "1600MB"
-FILES_AT_ONCE = 64  # files whose text is in memory at once
+FILES_AT_ONCE = 64  # the number of files whose texts are in memory together
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    """An empty, compressed database in memory that spills to its own temporary folder."""
+    """An empty, compressed database in memory that spills to a temporary folder."""
     spilled = Path(gettempdir(), f"draftmap-tables-{token_hex(8)}")  # made when it is needed
     connection = duckdb.connect(
         ":memory:",
@@ -119,8 +119,8 @@ def load(
 ) -> duckdb.DuckDBPyConnection:
     """A database with a table of documents for each kind of file, one row per file.
 
-    `sources` is the table of sources as JSON. For few rows an unoptimised plan (`optimised`) is
-    faster.
+    `sources` is the table of sources as JSON. For few rows, an unoptimised plan is faster
+    (`optimised`).
     """
     connection = connect()
     if not optimised:
@@ -162,7 +162,7 @@ def _create(
 
 
 def _batches(submissions: Iterable[AcceptedSubmission]) -> Iterator[pa.RecordBatch]:
-    """Rows of text in batches of files, because the text of all may not fit into memory."""
+    """Rows of text in batches of files, because the text of all files may not fit into memory."""
     names = SUBMISSION_ROW.names
     rows = (
         {name: getattr(each, name) for name in names}

@@ -1,4 +1,4 @@
-"""The metrics: each numeric column of the tables with its label, unit and better direction."""
+"""List the metrics: each numeric column with its label, unit and better direction."""
 
 from functools import cache
 from typing import Literal
@@ -12,7 +12,7 @@ Direction = Literal["higher", "lower", "none"]
 
 
 class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A numeric column: its label, its unit, and the direction that is better."""
+    """A numeric column: its label, its unit, and the better direction."""
 
     label: str
     unit: str
@@ -21,7 +21,7 @@ class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @cache
 def metrics() -> dict[str, Metric]:
-    """Every numeric column of the tables by name; an axis describes its own column."""
+    """Every numeric column of the tables by name; an axis describes its column itself."""
     axes = {
         axis.id: Metric(label=axis.label, unit=axis.unit, direction="none")
         for axis in AXES.values()

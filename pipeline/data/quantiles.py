@@ -1,4 +1,4 @@
-"""Quantiles that SQL lacks, as rows for the queries that use them."""
+"""Compute quantiles that SQL lacks, as rows for the queries that use them."""
 
 from collections.abc import Iterable
 
@@ -19,9 +19,9 @@ def t_quantiles(freedoms: Iterable[int]) -> pa.Table:
 def median_positions(counts: Iterable[int]) -> pa.Table:
     """The position, from 1, in an ordered sample at which its median's 95 % interval begins.
 
-    2.4 is two fifths of the way from the second value to the third. Exact for any distribution up
-    to the interpolation (Hettmansperger and Sheather 1986, Statistics & Probability Letters 4,
-    75-79).
+    A position of 2.4 is two fifths of the way from the second value to the third. Exact for any
+    distribution, apart from the interpolation (Hettmansperger and Sheather 1986, Statistics &
+    Probability Letters 4, 75-79).
     """
     rows = [{"votes": count, "position": _median_position(count)} for count in sorted(counts)]
     return pa.Table.from_pylist(rows, pa.schema({"votes": pa.int64(), "position": pa.float64()}))

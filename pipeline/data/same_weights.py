@@ -1,4 +1,4 @@
-"""Give each file of weights, identified by its SHA-256, the same name in all results."""
+"""Give each file of weights the same name in all results; its SHA-256 identifies the file."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -33,7 +33,7 @@ def renamed(entry: CorpusEntry, names: Mapping[str, tuple[str, str]]) -> CorpusE
 
 
 def renamed_text(text: str, submission: Submission) -> str:
-    """The text of a file with its models' names from the submission."""
+    """The text of a file, with its models' names replaced by those of the submission."""
     document = orjson.loads(text)
     models = zip(
         (document["target"], *document["drafts"]),

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from schemas.vocabulary import HELPS_ABOVE
 
-# A depth must have been tried by this share of the number of people of the most tried one.
+# A usual depth must have at least this share of the people who tried the most tried depth.
 ENOUGH = 0.2
 DIGITS = 6
 COLUMNS = pa.schema(
@@ -25,7 +25,7 @@ COLUMNS = pa.schema(
 
 
 class Tried(NamedTuple):
-    """One figure: `unit` is the other cause of differences, a person on a device on a task."""
+    """One figure; `unit` is the other cause of differences: a person on a device on a task."""
 
     target: str
     method: str
@@ -38,8 +38,8 @@ class Tried(NamedTuple):
 def depth_factors(figures: Iterable[Tried]) -> pa.Table:
     """The usual depth of each model with each method, and the factors from other depths to it.
 
-    `factor` is the usual depth's speedup over that at `depth`, estimated from everybody who tried
-    several; unknown if no chain of comparisons connects the two.
+    `factor` is the speedup at the usual depth over the speedup at `depth`, estimated from everybody
+    who tried several depths. The factor is unknown if no chain of comparisons connects the two.
     """
     groups: defaultdict[tuple[str, str], list[Tried]] = defaultdict(list)
     for each in figures:
@@ -57,7 +57,7 @@ def depth_factors(figures: Iterable[Tried]) -> pa.Table:
 def default_depth(tried: Sequence[Tried]) -> int:
     """The depth with the largest gain, after removing each unit's gain at any depth.
 
-    Among depths with nearly the same gain, it is the one that most people tried. A row's own
+    Among depths with nearly the same gain, the depth that most people tried is chosen. A row's own
     maximum would favour lucky figures; this choice uses the figures of all rows.
     """
     return _usual(tried, depth_effects(tried))
@@ -73,7 +73,7 @@ def depth_effects(tried: Sequence[Tried]) -> Mapping[int, float]:
         design[row, units.index(figure.unit)] = 1
         design[row, len(units) + depths.index(figure.depth)] = 1
     logs = np.log([figure.speedup for figure in tried])
-    # The effects are known up to a constant; lstsq returns the solution of least norm.
+    # The effects are known up to a constant; lstsq returns the solution with the smallest norm.
     effects = np.linalg.lstsq(design, logs, rcond=None)[0][len(units) :]
     return dict(zip(depths, effects.tolist(), strict=True))
 
@@ -82,7 +82,8 @@ def _factors(tried: Sequence[Tried]) -> Iterator[Mapping[str, object]]:
     effects = depth_effects(tried)
     usual = _usual(tried, effects)
     for depth in sorted({each.depth for each in tried}):
-        # Rounded, because the last digits of a least-squares solution depend on the machine.
+        # The result is rounded, because the last digits of a least-squares solution depend on the
+        # machine.
         known = depth in effects
         factor = round(math.exp(effects[usual] - effects[depth]), DIGITS) if known else None
         yield {"depth": depth, "usual_depth": usual, "factor": factor}

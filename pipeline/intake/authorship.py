@@ -17,8 +17,8 @@ from schemas.rules.contradictions import measured_in_future
 from schemas.submission import Submission
 
 ON_BEHALF = "on-behalf"  # the label that permits sending for another contributor
-# The first commit of llama.cpp, the first release of vLLM; before the first paper on speculative
-# decoding of language models (arXiv 2211.17192) nobody measured it.
+# The dates of the first commit of llama.cpp and of the first release of vLLM. Nobody measured
+# speculative decoding of language models before the first paper on it (arXiv 2211.17192).
 _FIRST_DAYS = {"llama.cpp": "2023-03-10", "vllm": "2023-06-20"}
 _FIRST_PAPER = "2022-11-30"
 
@@ -27,8 +27,8 @@ _FIRST_PAPER = "2022-11-30"
 class Sending:
     """The sender of results, the labels of the pull request, and the current time.
 
-    `None` is unknown, as before a pull request exists; checks that depend on it are skipped.
-    `of_form`: our own workflow has made the branch from an issue form.
+    `None` means unknown, as before a pull request exists; checks that depend on an unknown value
+    are skipped. `of_form`: our own workflow made the branch from an issue form.
     """
 
     author: str | None = None
@@ -38,7 +38,7 @@ class Sending:
 
     @property
     def contributor(self) -> str | None:
-        """The only contributor whose results may be sent; `None` for any."""
+        """The only contributor whose results may be sent; `None` for any contributor."""
         return None if ON_BEHALF in self.labels else self.author
 
 
@@ -52,7 +52,8 @@ def sending_findings(path: str, submission: Submission, sent: Sending) -> Found:
 
 
 def _sending_findings(name: str, submission: Submission, sent: Sending) -> Iterator[Finding]:
-    # Day and digest in it were compared with the bytes already, which may be in an older format.
+    # The day and digest in the path were already compared with the bytes, which may be in an older
+    # format.
     start = canonical_name(submission, b"").rpartition("--")[0]
     expected = f"{start}--{name.rpartition('--')[2]}"
     if name != expected:

@@ -1,6 +1,6 @@
-"""Refuse new results that conflict with others' results: copied times, other names, imports.
+"""Refuse new results that conflict with other people's: copied times, other names, imports.
 
-Results on the base came first, whatever date a file states.
+Results on the base came first, regardless of the date that a file states.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ class Outline:
 def claim_findings(
     new: Mapping[str, Submission], there: Iterable[tuple[str, Outline]], known: Collection[str]
 ) -> Iterator[Finding]:
-    """Findings on new results (by path), from comparisons with those on the base (by name).
+    """Findings on new results (by path), from comparisons with results on the base (by name).
 
     Maintainers know the accounts in `known`.
     """
@@ -47,7 +47,8 @@ def claim_findings(
         outlines.append(replace(each, trials=()))
     for path, own in new.items():
         others = _others(own, outlines)
-        # Imports from a listed original count as known, and anybody can state its digest.
+        # Imports from a listed original count as known, and anybody can state the original's
+        # digest.
         if own.origin and own.origin.sha256 in {
             each.origin and each.origin.sha256 for each in others
         }:
@@ -77,7 +78,7 @@ def _outlines(repository: Path, base: str) -> Iterator[tuple[str, Outline]]:
         try:
             yield name, msgspec.json.decode(data, type=Outline)
         except msgspec.DecodeError:
-            continue  # the build says what is wrong with it
+            continue  # the build reports the fault
 
 
 def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
@@ -89,7 +90,7 @@ def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
 
 
 class _Copies:
-    """New results with the times of another account's result, or a multiple of them."""
+    """New results with the times of another account's result, or a multiple of those times."""
 
     def __init__(self, new: Mapping[str, Submission]) -> None:
         self._new = tuple(new.items())
@@ -98,7 +99,7 @@ class _Copies:
         self._ratios = MarkIndex.of([each.ratios for each in self._marks])
 
     def of(self, name: str, there: Outline) -> Iterator[Finding]:
-        """The findings from one result on the base."""
+        """The findings from comparing with one result on the base."""
         old, found = TimingFingerprint.of(there), set[int]()
         for index, kind in ((self._times, "times"), (self._ratios, "ratios")):
             marks = getattr(old, kind)
@@ -121,7 +122,7 @@ def _models(of: Submission | Outline) -> Iterator[tuple[str, Model]]:
 
 
 def _renamed(path: str, new: Submission, names: Mapping[str, Name]) -> Iterator[Finding]:
-    """Findings on weights that others gave another name, by their digest."""
+    """Findings on weights that other people gave another name, by the digest of the weights."""
     for place, model in _models(new):
         name = names.get(model.sha256 or "", (model.name, model.quantisation))
         if _key(*name) != _key(model.name, model.quantisation):
@@ -138,7 +139,7 @@ def _key(name: str, quantisation: str) -> tuple[str, str]:
 
 
 def _twins(new: Mapping[str, Submission], there: Sequence[Outline]) -> Iterator[Finding]:
-    """Findings on names that look like another in the collection or the same pull request."""
+    """Findings on names that look like another name in the collection or the same pull request."""
     seen: dict[str, str] = {}
     for each in there:
         for _, name in _names(each):

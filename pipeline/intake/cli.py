@@ -1,6 +1,6 @@
-"""The commands `gate` and `comment` of `python -m pipeline.intake`.
+"""Define the commands `gate` and `comment` of `python -m pipeline.intake`.
 
-A separate module, so that judging a pull request installs neither an engine nor a database.
+The module is separate, so that judging a pull request installs neither an engine nor a database.
 """
 
 import re
@@ -79,10 +79,10 @@ def _labels(text: str) -> frozenset[str]:
 
 
 def consent(labels: frozenset[str], event_label: str, head: str) -> frozenset[str]:
-    """The labels that count for a commit: the one just set, and those that name the commit.
+    """The labels that count for a commit: the label just set, and labels that name the commit.
 
     `on-behalf@1a2b3c4` counts whenever that commit is checked. A label without a commit counts only
-    for the commit that it was set on, not after another push.
+    for the commit on which it was set, not after another push.
     """
     named = (each.rpartition("@") for each in labels)
     of_head = {n for n, _, at in named if len(at) >= _SHORTEST_ID and head.startswith(at)}
@@ -138,7 +138,7 @@ def comment_command(
 ) -> None:
     """Write the gate's reply as a comment. Exit code 0: written, or nothing to write."""
     with ending():
-        # The parts of web addresses; a branch may have any name and is quoted.
+        # The parts of web addresses; a branch may have any name and is therefore quoted.
         for shape, value in ((_REPOSITORY, repository), (_SHA, head), (_OWNER, owner)):
             if not shape.fullmatch(value):
                 raise PipelineError(f"{value!a} is not a value from GitHub; nothing written")
@@ -147,7 +147,7 @@ def comment_command(
 
 
 def write_comment(verdict: Path, repository: str, head: host.Head) -> str:
-    """Write the comment if there is one to write, and return what was done."""
+    """Write the comment if there is one to write, and return the action taken."""
     number = host.pull_request(repository, head)
     if number is None:
         newest = head.sha[: comment.SHORT_ID]

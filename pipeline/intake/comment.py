@@ -18,7 +18,7 @@ from schemas.vocabulary import DOUBTS, VERDICTS, no_verdict, say, sentence
 
 MAX_SHOWN_RESULTS = 5
 MAX_SHOWN_FINDINGS = 50
-MAX_CHARACTERS = 60_000  # GitHub accepts 65,536
+MAX_CHARACTERS = 60_000  # GitHub's limit is 65,536 characters
 SHORT_ID = 10
 _MERGING = (
     "For maintainers: merge it with *squash*. Other content of the branch's commits was not "
@@ -67,7 +67,7 @@ def body(reply: Reply, *, of_form: bool = False) -> str:
 
 
 def code(text: str) -> str:
-    """Text from the contributor as a code span, with a fence longer than any run of ticks in it."""
+    """The contributor's text as a code span, with a fence longer than any run of ticks in it."""
     plain = text if text.isprintable() else shown(text)
     longest = max((len(run) for run in _TICKS.findall(plain)), default=0)
     fence = "`" * (longest + 1)
@@ -246,7 +246,7 @@ def _ratio(ratio: float | None, interval: Interval | None) -> str:
 
 
 def _cut(parts: list[str]) -> str:
-    """The paragraphs that fit, and a note if some do not."""
+    """The paragraphs that fit, and a note if some do not fit."""
     rest = "The rest did not fit into this comment; the log of the check is complete."
     fitting: list[str] = []
     room = MAX_CHARACTERS - len(rest)

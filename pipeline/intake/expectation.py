@@ -1,4 +1,4 @@
-"""Predict a result from the evidence and formulas of the base commit, which lacks it."""
+"""Predict a result from the evidence and formulas of the base commit, which lacks the result."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,7 +22,8 @@ _MIB_PER_GIB = 1024
 class Expected:
     """The answer about one arm: its verdict, and the speedup with its 90 % interval.
 
-    `basis` is the source: `measured`, `imported` or `published` there before, else predicted.
+    `basis` is the source of the answer: `measured`, `imported` or `published` there before, else
+    predicted.
     """
 
     arm: str
@@ -50,7 +51,7 @@ def _question(submission: Submission) -> Question | None:
 
 
 def _computer(submission: Submission) -> Computer:
-    """The machine, built from the words that a user would describe it with."""
+    """The machine, built from the words with which a user would describe it."""
     machine = submission.machine
     ram = machine.ram_mib / _MIB_PER_GIB if machine.ram_mib else None
     if submission.engine.backend == "cpu" or not machine.gpus:
@@ -70,7 +71,8 @@ def _expected(submission: Submission, question: Question) -> Iterator[Expected]:
         way = _way(submission, arm, question)
         if way is None:
             continue
-        # The other ways stay, because measurements of them correct the prediction of this one.
+        # The other ways of drafting stay, because their measurements correct the prediction for
+        # this way.
         others = (each for each in question.ways if each.key != way.key)
         asked = replace(question, ways=(*others, way), named=way)
         choice = answer(asked, details=False).judged
@@ -88,7 +90,7 @@ def _expected(submission: Submission, question: Question) -> Iterator[Expected]:
 
 
 def _way(submission: Submission, arm: Arm, question: Question) -> Way | None:
-    """The arm's way to draft; `None` if it has none that can be estimated."""
+    """The arm's way to draft; `None` if no way can be estimated."""
     method = METHODS[arm.method.type]
     depth = limit(arm.method)
     if arm.role != "speculation" or not method.drafts or method.instrument or depth is None:
@@ -105,7 +107,7 @@ def _way(submission: Submission, arm: Arm, question: Question) -> Way | None:
 
 
 def _draft_name(submission: Submission, arm: Arm, question: Question) -> str | None:
-    """The name of the draft's file, if it has one: a head may be built into the target."""
+    """The name of the draft's file, if there is a file: a head may be built into the target."""
     kind, target = METHODS[arm.method.type].draft, question.target
     name = next((each.name for each in submission.drafts if each.id == arm.method.draft), None)
     if name is None and kind == "built-in" and not target.facts.draft_layers:

@@ -1,6 +1,7 @@
 """Turn the answers to a form into a published document with one figure.
 
-The issue form *Report a published figure* and `python -m tools.reported add` ask the same.
+The issue form *Report a published figure* and `python -m tools.reported add` have the same
+questions.
 """
 
 import json
@@ -13,7 +14,7 @@ from typing import Any, TypeAlias
 
 from schemas.posted import UnreadableTextError
 
-Given: TypeAlias = Mapping[str, Any]  # answers as text, or the numbers among them
+Given: TypeAlias = Mapping[str, Any]  # answers as text, or the numbers in these texts
 
 QUESTIONS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 REQUIRED = ("url", "who", "date", "card", "model", "method")
@@ -68,7 +69,7 @@ def _rig(card: str) -> dict[str, Any]:
 
 
 def _rows(answers: Mapping[str, str], numbers: Given) -> list[dict[str, Any]]:
-    """The row of the figure, after its baseline's if both rates are stated."""
+    """The row of the figure, after its baseline's row if both rates are stated."""
     engine = _of(answers, name="engine", version="version", backend="backend")
     settings = _of(numbers, temperature="temperature", concurrency="streams")
     settings |= _of(answers, offload="offload")

@@ -61,7 +61,7 @@ class Form(msgspec.Struct, frozen=True):
         return f"form/{self.number}"
 
 
-FIGURE = _Label(name="figure")  # the form of a published figure
+FIGURE = _Label(name="figure")  # the form for a published figure
 
 
 class _Event(msgspec.Struct, frozen=True):
@@ -70,14 +70,14 @@ class _Event(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """The gate's judgement on a form's result, and the bytes of an accepted one."""
+    """The gate's judgement on a form's result, and the bytes of an accepted result."""
 
     judgement: gate.Judgement
     data: bytes
 
 
 def read_event(path: Path) -> Form:
-    """The form of an event of GitHub. Raises `PipelineError` for anything else."""
+    """The form in an event of GitHub. Raises `PipelineError` for anything else."""
     try:
         issue = msgspec.json.decode(path.read_bytes(), type=_Event).issue
     except (OSError, msgspec.DecodeError) as error:
@@ -88,7 +88,7 @@ def read_event(path: Path) -> Form:
 
 
 def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
-    """Judge a form's result as its own commit on `base`. The commit is on no branch."""
+    """Judge a form's result as a separate commit on `base`. The commit is on no branch."""
     base = git.commit(repository, base)
     if FIGURE in form.labels:
         return _propose_figure(repository, base, form, sent)
@@ -106,7 +106,7 @@ def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
     data = canonical_bytes(encode(read))
     name = canonical_name(read, data)
     there = git.files(repository, base, FOLDER)
-    if name in there:  # committing it would change nothing
+    if name in there:  # committing an identical file would change nothing
         return Proposal(
             judgement=_refused(base, form, (_finding(SAME, "path-duplicate"),)), data=b""
         )
@@ -147,9 +147,10 @@ def sender(
 ) -> str | None:
     """The contributor of a pull request: its author, or the person who filled in its form.
 
-    Only pull requests of our own workflow, from a branch of our own repository, may contain others'
-    results, because nobody else can push there. The text of a pull request has no effect. The
-    person who added the files counts, not one who merged something into the branch.
+    Only pull requests of our own workflow, from a branch of our own repository, may contain other
+    people's results, because nobody else can push to that repository. The text of a pull request
+    has no effect. The person who added the files counts, not a person who merged something into the
+    branch.
     """
     if author != ROBOT or not own_branch:
         return author
@@ -160,9 +161,9 @@ def sender(
 
 
 def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
-    """The one result in a form's text, or in the file attached to it.
+    """The only result in a form's text, or in the file attached to the form.
 
-    Raises `UnreadableTextError`.
+    Raises `UnreadableTextError` for a missing, repeated or damaged result.
     """
     data = from_text(body)
     attached = sorted(set(ATTACHED.findall(body)))

@@ -1,7 +1,8 @@
-"""The commands `form` and `send-form`, for a result that is sent without git.
+"""Define the commands `form` and `send-form`, for a result that is sent without git.
 
 `form` reads the event of an issue and judges its result, without write access. `send-form` has
-access but takes only the bytes of the result from the form: it repeats the commit that was judged.
+write access but takes only the bytes of the result from the form: it makes the commit that was
+judged again.
 """
 
 import re
@@ -66,7 +67,7 @@ def send_command(
 
 
 def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: Path) -> str:
-    """Act on the reply, and return what was done."""
+    """Act on the reply, and return the action taken."""
     answer = reply.from_file(folder / VERDICT)
     now = host.issue_text(repository, filled.number)
     if sha256(now.encode()).hexdigest() != filled.digest:

@@ -21,11 +21,11 @@ from schemas.finding import Finding
 from schemas.submission import Submission
 
 MAX_RESULTS = 100
-MAX_ARMS = 200  # of all results together: each takes about 0.1 MB of the site, which may have 1 GB
+MAX_ARMS = 200  # of all results together; each takes about 0.1 MB of the site, which may have 1 GB
 
 Decision = Literal["accepted", "rejected", "no-result"]
 
-# In canonical JSON a quotation mark within a text is escaped, so this can only be the field.
+# In canonical JSON, quotation marks inside a text are escaped, so this match can only be the field.
 _SUPERSEDES = re.compile(rb'"supersedes":"([A-Za-z0-9._-]*)"')
 
 
@@ -33,9 +33,9 @@ _SUPERSEDES = re.compile(rb'"supersedes":"([A-Za-z0-9._-]*)"')
 class Judgement:
     """The gate's decision about the commits from `base` to `head`.
 
-    `results` are the paths that would be added; `findings` are in the order of their files;
-    `submissions` are the results that could be read, by path. `is_new`: maintainers have no entry
-    about the author yet. `late`: files that the reference validator had no time for.
+    `results` are the paths that would be added. `findings` are in the order of their files.
+    `submissions` are the readable results, by path. `is_new`: maintainers have no entry about the
+    author yet. `late`: files that the reference validator had no time for.
     """
 
     base: str
@@ -83,7 +83,7 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Contents:
-    """The content of blobs by path: submissions, findings on the others, and `late` files."""
+    """The content of blobs by path: submissions, findings on other files, and `late` files."""
 
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     findings: Found = ()
@@ -95,7 +95,7 @@ def _examined(
 ) -> tuple[Found, _Contents]:
     """All findings, and the contents that could be read."""
     results = [change for change in changes if paths.is_result(change.path)]
-    if len(results) > MAX_RESULTS:  # then no result is read
+    if len(results) > MAX_RESULTS:  # no result is read in this case
         message = f"{len(results)} files in one pull request, at most {MAX_RESULTS}; split it"
         return (paths.path_finding(FOLDER, "path-count", message),), _Contents()
     there = git.files(repository, base, FOLDER)
@@ -175,7 +175,7 @@ def _superseding(
     submissions: Mapping[str, Submission],
     sent: Sending,
 ) -> Iterator[Finding]:
-    """Findings on results that replace others; `there` maps the base's names to blobs."""
+    """Findings on results that replace other results; `there` maps the base's names to blobs."""
     replacing = {path: new for path, new in submissions.items() if new.supersedes}
     if not replacing:
         return

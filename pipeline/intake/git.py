@@ -24,7 +24,7 @@ _SETTINGS = {
     "core.fsmonitor": "false",
     "core.hooksPath": os.devnull,
     "core.quotePath": "true",
-    # Only the named repository is used, and nothing in it is run.
+    # Only the named repository is used, and nothing in that repository is run.
     "safe.directory": "*",
 }
 _VARIABLES = {
@@ -37,13 +37,13 @@ _VARIABLES = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
-    # Our messages, which are in English, quote git's.
+    # Our messages, which are in English, quote git's messages.
     "LC_ALL": "C",
 }
 
 
 class GitError(PipelineError):
-    """Git could not answer: no repository, an unknown revision, a history that is too short."""
+    """Git could not answer: no repository, an unknown revision, or a history that is too short."""
 
     exit_code = 3
 
@@ -54,7 +54,7 @@ class GitError(PipelineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One changed path: `status` is git's letter, `mode` and `blob` are those of the new side."""
+    """One changed path: `status` is git's letter; `mode` and `blob` belong to the new side."""
 
     path: str
     status: str
@@ -89,9 +89,9 @@ def _resolved(repository: Path, revision: str) -> str | None:
 
 
 def changes(repository: Path, base: str, head: str) -> tuple[Change, ...]:
-    """Every path that `head` changes since it left `base`; a rename removes one and adds one.
+    """Every path that `head` changes since it left `base`; a rename removes a path and adds one.
 
-    Raises `GitError` if the two share no history, or none within the depth of this clone.
+    Raises `GitError` if the two revisions share no history, or none within the depth of this clone.
     """
     start = _fork_point(repository, base, head)
     options = ("-r", "--raw", "--no-renames", "--no-abbrev", "--no-relative", "--no-color", "-z")
@@ -120,7 +120,7 @@ def _fork_point(repository: Path, base: str, head: str) -> str:
 
 
 def files(repository: Path, revision: str, folder: str) -> Mapping[str, str]:
-    """The names of all files below a folder at a revision, with their blobs (links have none)."""
+    """The names of all files below a folder at a revision, with their blobs (links lack blobs)."""
     listed = _text(repository, "ls-tree", "-r", "--full-tree", "-z", revision, f"{folder}/")
     entries = (entry.partition("\t") for entry in listed.split("\0")[:-1])
     return {
@@ -138,7 +138,7 @@ def sizes(repository: Path, blobs: Iterable[str]) -> Mapping[str, int]:
 
 
 def contents(repository: Path, blobs: Sequence[str]) -> Iterator[bytes]:
-    """The bytes of blobs as they are stored, in the same order."""
+    """The bytes of blobs as they are stored, in the order of the request."""
     for start in range(0, len(blobs), _BLOBS_AT_ONCE):
         some = blobs[start : start + _BLOBS_AT_ONCE]
         request = "".join(f"{blob}\n" for blob in some).encode()
@@ -189,7 +189,7 @@ def authors(repository: Path, revision: str, paths: Iterable[str]) -> frozenset[
 
 
 def _object(line: str) -> tuple[str, int]:
-    """Id and size of a blob from `<id> blob <size>`."""
+    """The id and size of a blob from `<id> blob <size>`."""
     name, _, rest = line.partition(" ")
     kind, _, size = rest.partition(" ")
     if kind != "blob":

@@ -1,6 +1,6 @@
 """Ask GitHub about a pull request and write its comment, through `gh`.
 
-`gh` reads its token from the environment; this module does not see it.
+`gh` reads its token from the environment; this module never sees the token.
 """
 
 import os
@@ -20,11 +20,11 @@ _PER_PAGE = 100
 _MAX_PAGES = 30
 ROBOT = "github-actions[bot]"
 REQUIRED_CHECK = "Gate"  # the job of the workflow Submission
-REMOTE = "DRAFTMAP_REMOTE"  # the target of pushes, which tests replace
+REMOTE = "DRAFTMAP_REMOTE"  # the target of pushes; tests replace it
 
 
 class _HostError(PipelineError):
-    """GitHub could not be asked, or refused."""
+    """GitHub could not be reached, or refused the request."""
 
     exit_code = 3
 
@@ -39,7 +39,7 @@ class Head:
 
 
 def pull_request(repository: str, head: Head) -> int | None:
-    """The number of the open pull request whose newest commit this is, or `None`.
+    """The number of the open pull request with this newest commit; `None` if there is none.
 
     GitHub lists no pull requests for commits of forks, so the query is by branch.
     """
@@ -56,7 +56,7 @@ def was_opened(repository: str, branch: str) -> bool:
 
 
 def changed_paths(repository: str, number: int) -> frozenset[str] | None:
-    """Every path that a pull request changes, and old names; `None`: more than GitHub lists."""
+    """Every path that a pull request changes, and old names; `None` if GitHub cuts the list off."""
     files = _pages(f"repos/{repository}/pulls/{number}/files", {})
     if len(files) >= _PER_PAGE * _MAX_PAGES:
         return None
@@ -65,7 +65,7 @@ def changed_paths(repository: str, number: int) -> frozenset[str] | None:
 
 
 def comment_of_ours(repository: str, number: int, marker: str) -> int | None:
-    """Our comment from an earlier run; one by others is ignored, as anyone can write the marker."""
+    """Our comment from an earlier run; anyone can write the marker, so authors are checked."""
     there = _pages(f"repos/{repository}/issues/{number}/comments", {})
     ours = (each for each in there if each["user"]["login"] == ROBOT)
     return next((int(each["id"]) for each in ours if each["body"].startswith(marker)), None)
@@ -83,7 +83,7 @@ def issue_text(repository: str, number: int) -> str:
 
 
 def push(clone: Path, repository: str, sha: str, branch: str) -> None:
-    """Make a new branch of the repository at a commit. Raises `_HostError` if it is there."""
+    """Make a new branch of the repository at a commit. Raises `_HostError` if the branch exists."""
     helper = "credential.helper=!gh auth git-credential"
     address = os.environ.get(REMOTE) or f"https://github.com/{repository}.git"
     git = ("git", "-C", str(clone), "-c", helper)
@@ -98,12 +98,12 @@ def open_pull_request(repository: str, branch: str, base: str, title: str, body:
 
 
 def set_status(repository: str, sha: str, description: str) -> None:
-    """Pass the check that a merge requires, because our own pull requests start no workflow."""
+    """Report the check that a merge requires, because our pull requests start no workflow."""
     asked = {"state": "success", "context": REQUIRED_CHECK, "description": description}
     _ask("POST", f"repos/{repository}/statuses/{sha}", asked)
 
 
-def _pages(path: str, query: dict[str, str]) -> list[dict[str, Any]]:  # Any: JSON from GitHub
+def _pages(path: str, query: dict[str, str]) -> list[dict[str, Any]]:  # `Any` is JSON from GitHub
     found: list[dict[str, Any]] = []
     for page in range(1, _MAX_PAGES + 1):
         words = urlencode({**query, "per_page": _PER_PAGE, "page": page})

@@ -1,8 +1,8 @@
-"""Compare the results of a pull request with the nearest ones of the collection.
+"""Compare the results of a pull request with the nearest results of the collection.
 
-Of thousands of files only the newest likely neighbours are read. Neighbours of an arm are arms of
-the same method and tier: on the same device and backend if there are any, else with a target of the
-same size class. Each result counts once, by its fastest arm.
+Of thousands of files, only the newest likely neighbours are read. Neighbours of an arm are arms of
+the same method and tier: on the same device and backend if such arms exist, else with a target of
+the same size class. Each result counts once, by its fastest arm.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -44,7 +44,7 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
     corpus, within = Corpus.of(old, left_out.known), flags_within(Corpus.of(list(new.values())))
     flags: dict[str, tuple[Flag, ...]] = {}
     for (path, submission), raised in zip(new.items(), within, strict=True):
-        # One flag of each name; those from the collection come first.
+        # One flag of each name; flags from the collection come first.
         found = corpus_flags(submission, corpus)
         named = {flag.name for flag in found}
         flags[path] = (*found, *(flag for flag in raised if flag.name not in named))
@@ -56,7 +56,7 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
         raised = in_order((*summary.flags, *flags[path]))
         estimates = after_flags(summary.estimates, raised, submission.arms)
         digest = understand(submission, replace(summary, flags=raised, estimates=estimates))
-        # A comment shows the arms of few results, but the flags of all.
+        # A comment shows the arms of few results, but the flags of all results.
         near_it = positions(digest, digests) if path in whole else None
         expected = expectations(submission) if path in whole else None
         digest = digest if path in whole else replace(digest, arms=())
@@ -115,7 +115,7 @@ def _fastest(other: Understanding, method: str) -> float | None:
 def _neighbours(
     repository: Path, base: str, new: Iterable[str], left_out: Withdrawals
 ) -> Iterator[tuple[str, Submission]]:
-    """The read results of the collection that count, by name."""
+    """The results of the collection that were read and count, by name."""
     there = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
     names = _chosen(there.keys() - left_out.results, new)
     read = map(contract.read, git.contents(repository, [there[name] for name in names]))
@@ -128,7 +128,7 @@ def _neighbours(
 
 
 def _chosen(there: Iterable[str], new: Iterable[str]) -> list[str]:
-    """The newest names on the same machines, then the newest of all others."""
+    """The newest names on the same machines, then the newest other names."""
     machines = {_machine(PurePosixPath(path).name) for path in new}
     # `<machine>--<target>--<yyyymmdd>-<digest>.json`; a name of another form comes last.
     newest = sorted(sorted(there), key=lambda name: name.rpartition("--")[2], reverse=True)

@@ -16,7 +16,7 @@ PUBLISHED = "results/published"
 # Folders that maintainers curate, with the kind of their files.
 CURATED: dict[str, Kind] = {LIFECYCLE: "lifecycle", PUBLISHED: "published"}
 SOURCES = "results/sources.toml"
-CURATION = "curation"  # the maintainers' label that permits a pull request to change them
+CURATION = "curation"  # the maintainers' label that permits a pull request to change these folders
 MAX_OUTSIDE = 20
 REGULAR_FILE = "100644"
 _SORTS = {"120000": "a symbolic link", "160000": "a submodule", "100755": "an executable file"}
@@ -26,7 +26,7 @@ _DIGEST = re.compile(r"-[0-9a-f]{8}\.json")
 
 
 def is_result(path: str) -> bool:
-    """Whether a path is in the folder of results, or in one that some systems treat as it."""
+    """Whether a path is in the folder of results, or in one that some systems confuse with it."""
     return _is_below(FOLDER, path)
 
 
@@ -79,10 +79,10 @@ def posted_findings(changes: Sequence[git.Change]) -> Iterator[Finding]:
 
 
 def result_findings(results: Sequence[git.Change], taken: Iterable[str]) -> Iterator[Finding]:
-    """The first fault of each path."""
+    """The first fault found at each path."""
     there = {name.casefold(): name for name in taken}
     digests = {match[0] for name in there.values() if (match := _DIGEST.search(name))}
-    # Of names that differ only in case, the lower-case one is right.
+    # If names differ only in case, the lower-case name is right.
     for change in sorted(results, key=lambda change: change.path != change.path.casefold()):
         elsewhere = _elsewhere(change)
         finding = elsewhere or _finding_of(change, there, digests)
@@ -94,7 +94,7 @@ def result_findings(results: Sequence[git.Change], taken: Iterable[str]) -> Iter
 
 
 def size_findings(results: Iterable[git.Change], sizes: Mapping[str, int]) -> Iterator[Finding]:
-    """Findings on files that are too large to be read; `sizes` are those of their blobs."""
+    """Findings on files that are too large to be read; `sizes` are the sizes of their blobs."""
     for each in results:
         if (size := sizes[each.blob]) > MAX_BYTES:
             message = f"{size} bytes, at most {MAX_BYTES} are accepted"
@@ -102,7 +102,7 @@ def size_findings(results: Iterable[git.Change], sizes: Mapping[str, int]) -> It
 
 
 def _elsewhere(change: git.Change) -> Finding | None:
-    """The finding on a folder that is not that of the results or of their month."""
+    """The finding on a folder that is neither the results folder nor the folder of their month."""
     if change.path.startswith(f"{FOLDER}/"):
         folder, _, name = change.path.rpartition("/")
         dated = dated_folder(name)

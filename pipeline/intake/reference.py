@@ -1,8 +1,9 @@
-"""Judge new files by the reference validator, too: `jsonschema`, Draft 2020-12, formats asserted.
+"""Judge new files by the reference validator, too: `jsonschema`, Draft 2020-12, with formats.
 
 `jsonschema-rs` judges every file of the collection, and a bug in it would accept a wrong file or
-refuse a right one. So a new file on which both disagree is refused until somebody has looked at it.
-The reference takes tens of times longer, so its time for all files together is limited.
+refuse a right one. If the two validators disagree on a new file, the file is therefore refused
+until somebody has looked at it. The reference validator takes tens of times longer, so its time for
+all files together is limited.
 """
 
 import re
@@ -27,7 +28,7 @@ from schemas.validator import LIFECYCLE_SCHEMA, PUBLISHED_SCHEMA, schema
 TIME_S = 60.0  # a file takes a tenth of a second for every 64 KiB; the job has ten minutes
 RULE = "validators-disagree"
 _SCHEMAS = {"lifecycle": LIFECYCLE_SCHEMA, "published": PUBLISHED_SCHEMA}
-# Validation of every subschema passes through one of these.
+# Every subschema is validated by one of these keywords.
 _STEPS = ("$ref", "items", "properties")
 _RFC_3339 = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}(?:\.[0-9]+)?"
@@ -67,7 +68,7 @@ class Compared:
 def compared(
     files: Iterable[Judged], *, time_s: float = TIME_S, clock: Callable[[], float] = time.monotonic
 ) -> Compared:
-    """Compare the judgement on each file with that of the reference validator."""
+    """Compare the judgement on each file with the reference validator's judgement."""
     end = clock() + time_s
     found: list[Finding] = []
     late: list[str] = []
@@ -82,9 +83,9 @@ def compared(
 def violation(
     document: Json, name: str, is_late: Callable[[], bool] = lambda: False
 ) -> tuple[str, str] | None:
-    """The place and the message of the first violation that the reference finds in a document.
+    """The place and the message of the first violation that the reference validator finds.
 
-    Raises `TimeoutError` when its time is over.
+    Raises `TimeoutError` when the reference validator's time is over.
     """
     guards = {
         key: partial(_guarded, Draft202012Validator.VALIDATORS[key], is_late) for key in _STEPS

@@ -1,6 +1,7 @@
-"""The reply to a pull request as data: verdict.json, console lines, annotations.
+"""Write the reply to a pull request as data: verdict.json, console lines, annotations.
 
-The gate writes it without write access; the commenting workflow reads it and trusts no byte.
+The gate writes verdict.json without write access to the repository. The commenting workflow reads
+the file and trusts no byte of it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,7 +34,7 @@ class UnreadableVerdictError(PipelineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """An arm among its neighbours: their number, the number of slower ones, and their median."""
+    """An arm among its neighbours: the number of all and of slower neighbours, and their median."""
 
     arm: str
     near: Literal["device", "size-class"]
@@ -44,7 +45,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One file of the pull request, with its content if it could be read."""
+    """One file of the pull request, with its content if the file could be read."""
 
     file: str
     understood: Understanding | None = None
@@ -106,7 +107,7 @@ def from_bytes(data: bytes) -> Reply:
 
 
 def from_file(path: Path) -> Reply:
-    """The reply in a file; reads no more than the largest size of a reply."""
+    """The reply in a file; reads no more bytes than the largest possible reply has."""
     if path.is_symlink() or not path.is_file():
         raise UnreadableVerdictError("there is no verdict.json; the check did not finish")
     with path.open("rb") as stream:
@@ -128,12 +129,12 @@ def annotations(judgement: Judgement) -> Iterator[str]:
 
 
 def note(answer: Reply) -> str:
-    """The decision in one sentence, and what a reader should still look at."""
+    """The decision in one sentence, and the remaining points for a reader to check."""
     return " ".join(filter(None, (_decision(answer), late_note(answer))))
 
 
 def late_note(answer: Reply) -> str:
-    """A note on the files that only one validator has judged, because the other's time was over."""
+    """A note on files that only one validator has judged, because the other ran out of time."""
     if answer.late_count is None:
         return ""
     return (

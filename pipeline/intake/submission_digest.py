@@ -19,8 +19,9 @@ from schemas.vocabulary import size_class
 class TaskResult:
     """An arm's result on one task, with the fields of `Estimate` that a comment shows.
 
-    An instrument has `round_cost` (R) and no speedup; others have no `round_cost` here. `picked` is
-    the interval over all tasks for an arm that is picked as the best of several, as in a terminal.
+    An instrument has `round_cost` (R) and no speedup; other arms have no `round_cost` here.
+    `picked` is the interval over all tasks for an arm that is picked as the best of several, as in
+    a terminal.
     """
 
     verdict: Verdict
@@ -41,7 +42,7 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmResult:
-    """One arm that was compared with a baseline; over all tasks first."""
+    """One arm that was compared with a baseline; the result over all tasks comes first."""
 
     arm: str
     role: str

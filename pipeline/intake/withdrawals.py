@@ -1,6 +1,6 @@
 """Refuse results of contributors whom maintainers excluded, and copies of withdrawn results.
 
-A copy under another name, day or machine has the same times; a new measurement has others.
+A copy under another name, day or machine has the same times; a new measurement has other times.
 """
 
 import re
@@ -20,15 +20,15 @@ from schemas.validator import LIFECYCLE_SCHEMA
 
 FOLDER = "results/community"
 LIFECYCLE = "results/lifecycle"
-# In canonical JSON a quotation mark within a text is escaped, so this can only be the field.
+# In canonical JSON, quotation marks inside a text are escaped, so this match can only be the field.
 _CONTRIBUTOR = re.compile(rb'"contributor":"([A-Za-z0-9-]*)"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withdrawals:
-    """Names of withdrawn results, and the reason for each excluded contributor, at a revision.
+    """The names of withdrawn results, and the reason for each excluded contributor, at a revision.
 
-    `known`: the contributors whom maintainers know.
+    `known` are the contributors whom maintainers know.
     """
 
     results: frozenset[str]
@@ -96,7 +96,7 @@ def _copied_again(submission: Submission, old: Corpus) -> Iterator[Finding]:
 
 
 def _submissions(repository: Path, base: str, there: Withdrawals) -> Iterator[Submission]:
-    """The withdrawn results, and all those of excluded contributors."""
+    """The withdrawn results, and all results of excluded contributors."""
     files = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
     if not there.contributors:
         files = {name: blob for name, blob in files.items() if name in there.results}

@@ -34,15 +34,15 @@ ROOT = Path(__file__).resolve().parents[2]
 PROSE = ROOT / "site_src"
 FIGURES = ROOT / "bench" / "figures"
 CONFIG = ROOT / "mkdocs.yml"
-MARK = ".draftmap-build"  # in every folder that builds may empty; MkDocs ignores hidden files
+MARK = ".draftmap-build"  # marks folders that builds may empty; MkDocs ignores hidden files
 ICON_PIXELS, LOGO_PIXELS = (32, 180), 32
 INDEX = "search/search_index.json"
-INDEXED_LETTERS = 200  # words of a section, because a search loads the whole index
+INDEXED_LETTERS = 200  # limit on a section's words, because a search loads the whole index
 SEARCHED: Mapping[str, Sequence[str]] = document("search", "pipeline.site")
 ONE_LINE = re.compile(r"(devices|models)/[^/#]+/")
 UNLISTED = re.compile(r"submissions/[^/#]+/")
 LAST_LINES = 20
-NO_MOMENT = datetime(1980, 1, 1, tzinfo=UTC)  # archives have no earlier date
+NO_MOMENT = datetime(1980, 1, 1, tzinfo=UTC)  # archives cannot have an earlier date
 
 
 class SiteBuildError(PipelineError):
@@ -64,16 +64,16 @@ def build(
     cache: Path | None = None,
     jobs: int = 1,
 ) -> Path:
-    """Build the site into `output` and return it. The same inputs give the same bytes.
+    """Build the site into `output` and return that folder. The same inputs give the same bytes.
 
     `cache` is a folder with values and charts of single files from earlier builds; `jobs` processes
-    compute the others. MkDocs reads from a folder next to `output` (`build/site-source` for
-    `build/site`). Both folders are emptied first. Raises `PipelineError` if one of them contains
-    anything but an earlier build, `RejectedError` if a result is rejected and `SiteBuildError` if
+    compute the missing ones. MkDocs reads from a folder next to `output` (`build/site-source` for
+    `build/site`). Both folders are emptied first. Raises `PipelineError` if one of the two contains
+    anything but an earlier build, `RejectedError` if a result is rejected, and `SiteBuildError` if
     MkDocs complains.
     """
     require_own(output)
-    whole = output.resolve()  # `.` has no name
+    whole = output.resolve()  # the folder `.` has no name
     docs = whole.with_name(f"{whole.name}-source")
     with _alone(whole):
         site, moment = write_source(
@@ -88,7 +88,7 @@ def build(
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Lock a folder against other builds. Raises `UnwritableError` if one is running in it."""
+    """Lock a folder against other builds. Raises `UnwritableError` if another build is running."""
     lock = FileLock(folder.with_name(f".{folder.name}.lock"))
     try:
         lock.acquire(timeout=0)
@@ -99,7 +99,7 @@ def _alone(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # Windows removes it by itself
+        with suppress(OSError):  # Windows removes the lock file by itself
             Path(lock.lock_file).unlink()
         lock.release()
 
@@ -113,7 +113,7 @@ def write_source(
     cache: Path | None = None,
     jobs: int = 1,
 ) -> tuple[Site, datetime]:
-    """Write all files for MkDocs, and return the site as pages know it, and its date."""
+    """Write all files for MkDocs. Return the site, as pages know it, and the site's date."""
     require_own(docs)
     kept = Cache(cache)
     connection = open_database(results, extra, cache=kept, jobs=jobs)
@@ -157,7 +157,7 @@ def _mark(folder: Path) -> None:
 
 
 def _draw_icons(assets: Path) -> None:
-    """The logo in the sizes of browser tabs and home screens without SVG."""
+    """The logo in the sizes that browser tabs and home screens without SVG need."""
     logo = (assets / "favicon.svg").read_text("utf-8")
     for pixels in ICON_PIXELS:
         drawn = vl_convert.svg_to_png(logo, scale=pixels / LOGO_PIXELS, ppi=72)
@@ -233,7 +233,7 @@ def _run_mkdocs(docs: Path, output: Path, site: Site, moment: datetime) -> None:
 
 
 def footer(site: Site, moment: datetime | None) -> str:
-    """The line at the foot of every page; it says so if there is no figure yet (`None`)."""
+    """The line at the foot of every page; `None` stands for a site without a figure."""
     if site.repository:
         code = f'<a href="{escape(site.repository)}">Code under Apache-2.0</a>'
     else:

@@ -1,7 +1,7 @@
-"""Give every page a Content-Security-Policy, and no line break before a percent sign.
+"""Give every page a Content-Security-Policy, and prevent line breaks before percent signs.
 
-The theme has a few inline scripts, allowed by their digests, which are taken from pages without
-contributors' text; any other inline script stops the build.
+The theme has a few inline scripts. The policy allows them by their digests, which are taken from
+pages without contributors' text; any other inline script stops the build.
 """
 
 import base64
@@ -13,7 +13,8 @@ from pathlib import Path
 from pipeline.errors import PipelineError
 
 TRUSTED = ("404.html", "how-it-works/index.html")
-# The theme writes the path to the root into a script: of the home page, and of two folders down.
+# The theme writes the path to the root into a script. Trusted are the scripts of the home page, and
+# of pages two folders down.
 ROOTS = ('new URL(".",', 'new URL("../..",')
 CHARSET = '<meta charset="utf-8">'
 SCRIPT = re.compile(r"<script\b([^<>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
@@ -70,5 +71,5 @@ def inline_scripts(page: str) -> tuple[str, ...]:
 
 
 def digest(script: str) -> str:
-    """A script's digest in the form of a policy."""
+    """A script's digest in the form that a policy needs."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

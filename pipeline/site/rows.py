@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 import duckdb
 import polars as pl
 
-Row: TypeAlias = Any  # a named tuple; its fields are known to SQL, not to a type checker
+Row: TypeAlias = Any  # a named tuple, whose fields SQL knows but a type checker does not
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 _SUBMISSION = duckdb.ColumnExpression("submission")
@@ -45,7 +45,7 @@ def text(name: str) -> str:
 
 
 def grouped(rows: Iterable[T], key: Callable[[T], K]) -> Mapping[K, tuple[T, ...]]:
-    """Rows by a key, in their order; an unknown key has no rows."""
+    """Rows grouped by a key, in their order; an unknown key has no rows."""
     groups: defaultdict[K, list[T]] = defaultdict(list)
     for row in rows:
         groups[key(row)].append(row)

@@ -1,6 +1,6 @@
-"""A measured file has all fields that the harness always knows when it writes one.
+"""A measured file has all fields that the harness always knows when it writes the file.
 
-If a file by one of its runners lacks such a field, it was changed later.
+If a file by one of the harness's runners lacks such a field, the file was changed later.
 """
 
 from collections.abc import Iterator
@@ -129,7 +129,7 @@ def _as_text(trial: Trial, runner: str) -> bool:
 
 
 def _first_baselines(submission: Submission) -> dict[str, Trial]:
-    """The first output of a baseline for each prompt, with which the others are compared."""
+    """The first output of a baseline for each prompt, with which other outputs are compared."""
     baselines = {arm.id for arm in submission.arms if arm.role == "baseline"}
     first: dict[str, Trial] = {}
     for trial in submission.trials:
@@ -141,7 +141,7 @@ def _first_baselines(submission: Submission) -> dict[str, Trial]:
 
 
 def _runner(submission: Submission) -> str | None:
-    """The runner of the harness that wrote the file, if one did."""
+    """The runner of the harness that wrote the file; `None` for other files."""
     runner = submission.engine.runner
     return runner if submission.tier == "measured" and runner in _TRIAL else None
 

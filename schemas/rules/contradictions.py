@@ -17,7 +17,7 @@ FILL_GAP = 64
 
 
 def quantisation_fits_size(submission: Submission) -> Iterator[Violation]:
-    """The bytes per parameter of a file are those of its quantisation."""
+    """The bytes per parameter of a file are in the range of its quantisation."""
     for path, model in _models(submission):
         found = contradicts_label(model)
         if found is None:
@@ -34,8 +34,8 @@ def quantisation_fits_size(submission: Submission) -> Iterator[Violation]:
 def parameters_fit_name(submission: Submission) -> Iterator[Violation]:
     """The number of parameters agrees with the model's name, within a factor of 5.
 
-    This applies only without the file of the weights, as in imports. Heads that are trained for a
-    target have its name and size, so only models are compared.
+    The rule applies only without the file of the weights, as in imports. Heads that are trained for
+    a target have its name and size, so only models are compared.
     """
     drafts = {arm.method.draft for arm in submission.arms if arm.method.type == DRAFT_MODEL}
     for path, model in _models(submission):
@@ -51,7 +51,7 @@ def parameters_fit_name(submission: Submission) -> Iterator[Violation]:
 
 
 def backend_has_device(submission: Submission) -> Iterator[Violation]:
-    """A GPU backend has a GPU among the devices that the engine lists."""
+    """With a GPU backend, the devices that the engine lists include a GPU."""
     engine = submission.engine
     kinds = {device.kind for device in engine.devices or ()}
     if engine.backend in _NO_GPU_NEEDED or kinds != {"cpu"}:
@@ -90,7 +90,7 @@ def prompts_fill_depth(submission: Submission) -> Iterator[Violation]:
 
 
 def backend_name_of_other(submission: Submission) -> Iterator[Violation]:
-    """A backend has its own name only if the list has none for it."""
+    """A backend has a name outside the list only if the list has no name for it."""
     engine = submission.engine
     if engine.backend_name is None:
         return

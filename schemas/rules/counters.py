@@ -53,7 +53,7 @@ def drafted_within_depth(submission: Submission) -> Iterator[Violation]:
 
 
 def accepted_within_depth(submission: Submission) -> Iterator[Violation]:
-    """No round yields more than its depth plus the target's own token."""
+    """No round yields more tokens than its depth plus the target's own token."""
     depths = {arm.id: limit(arm.method) for arm in submission.arms}
     for index, trial in enumerate(submission.trials):
         depth, tokens, rounds = depths.get(trial.arm), trial.output_tokens, trial.rounds
@@ -75,7 +75,7 @@ def accepted_within_depth(submission: Submission) -> Iterator[Violation]:
 
 
 def output_tokens_counted(submission: Submission) -> Iterator[Violation]:
-    """output_tokens = 1 + accepted + rounds: the counting that the schema states."""
+    """output_tokens = 1 + accepted + rounds, which is how the schema defines the counters."""
     for index, trial in enumerate(submission.trials):
         if trial.output_tokens is None or trial.rounds is None or trial.accepted is None:
             continue

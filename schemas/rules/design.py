@@ -33,7 +33,7 @@ def arm_method_fits_role(submission: Submission) -> Iterator[Violation]:
 
 
 def ngram_range_ascends(submission: Submission) -> Iterator[Violation]:
-    """The shortest n-gram that is looked up is no longer than the longest."""
+    """The shortest n-gram that is looked up is no longer than the longest n-gram."""
     for index, arm in enumerate(submission.arms):
         method = arm.method
         if method.ngram_max is not None and (method.ngram_min or 0) > method.ngram_max:
@@ -58,7 +58,7 @@ def active_within_total(submission: Submission) -> Iterator[Violation]:
 
 
 def trial_block_planned(submission: Submission) -> Iterator[Violation]:
-    """A trial belongs to one of the planned blocks, or to the repeats after the last one."""
+    """A trial belongs to one of the planned blocks, or to the repeats after the last block."""
     design = submission.design
     repeats = design.repeat_beyond is not None
     for index, trial in enumerate(submission.trials):
@@ -70,10 +70,11 @@ def trial_block_planned(submission: Submission) -> Iterator[Violation]:
             yield f"$.trials[{index}].block", message
 
 
-# Clocks are read at slightly different moments and figures are rounded.
+# Clocks are read at slightly different moments, and figures are rounded.
 _TOLERANCE = 1.001
 _SLACK_MS = 1.0
-# measured_from and measured_until are whole seconds, so the window may be short by almost two.
+# measured_from and measured_until are whole seconds, so the window may be short by almost two
+# seconds.
 _WINDOW_SLACK_MS = 2000.0
 
 
@@ -92,7 +93,7 @@ def parts_within_decode(submission: Submission) -> Iterator[Violation]:
 
 
 def decode_within_wall(submission: Submission) -> Iterator[Violation]:
-    """Prompt processing and decoding happen between request and last token."""
+    """Prompt processing and decoding happen between the request and the last token."""
     for index, trial in enumerate(submission.trials):
         if trial.decode_ms is None or trial.wall_ms is None:
             continue
@@ -120,7 +121,7 @@ def trials_within_window(submission: Submission) -> Iterator[Violation]:
 
 
 def least_window_ms(submission: Submission) -> float:
-    """The least time that the trials took, for requests that did not overlap."""
+    """The shortest time that the trials can have taken, for requests that did not overlap."""
     concurrency = {arm.id: arm.concurrency or 1 for arm in submission.arms}
     return sum(
         (trial.decode_ms or 0.0) / concurrency.get(trial.arm, 1) for trial in submission.trials
@@ -128,7 +129,7 @@ def least_window_ms(submission: Submission) -> float:
 
 
 def decode_takes_time(submission: Submission) -> Iterator[Violation]:
-    """More than one token cannot be decoded in no time."""
+    """Decoding more than one token cannot take zero time."""
     for index, trial in enumerate(submission.trials):
         if trial.output_tokens is not None and trial.output_tokens > 1 and trial.decode_ms == 0:
             message = (

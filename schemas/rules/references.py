@@ -42,7 +42,7 @@ def one_of(path: str, ids: str, sort: str) -> Rule:
 
 
 def _values(submission: Submission, path: str) -> Iterator[str | None]:
-    """The values at a path; no values if the list is not in the file."""
+    """The values at a path; empty if the list is not in the file."""
     place, _, field = path.partition("[].")
     found: object = submission
     for step in place.split("."):
@@ -57,10 +57,10 @@ def baseline_arm_present(submission: Submission) -> Iterator[Violation]:
 
 
 def arm_baseline(submission: Submission) -> Iterator[Violation]:
-    """Every arm but a baseline names the baseline arm that it is compared with."""
+    """Every arm except a baseline names the baseline arm that it is compared with."""
     baselines = {arm.id for arm in submission.arms if arm.role == "baseline"}
     if not baselines:
-        return  # the rule baseline-arm-present reports it once
+        return  # the rule baseline-arm-present reports this fault once
     for index, arm in enumerate(submission.arms):
         path = f"$.arms[{index}].baseline"
         if arm.role == "baseline" and arm.baseline is not None:
@@ -70,7 +70,7 @@ def arm_baseline(submission: Submission) -> Iterator[Violation]:
 
 
 def arm_reason(submission: Submission) -> Iterator[Violation]:
-    """An arm has a reason exactly when it failed."""
+    """An arm states a reason exactly if it failed."""
     for index, arm in enumerate(submission.arms):
         if (arm.outcome == "failed") != (arm.reason is not None):
             message = (
@@ -111,7 +111,7 @@ def trial_reason(submission: Submission) -> Iterator[Violation]:
 
 
 def origin_of_import(submission: Submission) -> Iterator[Violation]:
-    """An imported file says where it comes from; a measured one has no other origin."""
+    """An imported file names its origin; a measured file has no other origin."""
     if (submission.tier == "imported") != (submission.origin is not None):
         message = (
             "the tier is measured; origin belongs to imported files only; remove it"

@@ -14,7 +14,7 @@ from schemas.vocabulary.methods import METHODS as METHODS
 
 
 class TaskEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A task; a figure over all tasks needs every fixed one."""
+    """A task; a figure over all tasks needs every fixed task."""
 
     id: Task
     label: str
@@ -46,7 +46,7 @@ class GradeEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class SizeClass(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A class of models with fewer than `below` parameters; `id` is fit for an address."""
+    """A class of models with fewer than `below` parameters; `id` can be used in an address."""
 
     id: str
     label: str
@@ -72,7 +72,7 @@ class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     @property
     def methods(self) -> frozenset[str]:
-        """The types of the methods that it can measure."""
+        """The types of the methods that the runner can measure."""
         return frozenset(each.id for each in METHODS.values() if self.id in each.runners)
 
 
@@ -127,12 +127,12 @@ def size_class(parameters: int | None) -> SizeClass:
 
 
 def model_name(written: str) -> str:
-    """The canonical name of a model for any spelling: `Qwen 3.6 27B` is `Qwen3.6-27B`."""
+    """The canonical name of a model for any spelling: `Qwen 3.6 27B` becomes `Qwen3.6-27B`."""
     return MODEL_NAMES.get(re.sub(r"[\s_]+", "-", written.strip().lower()), written)
 
 
 def sentence(name: str, **words: object) -> str:
-    """A sentence of `sentences.toml` with these words put in."""
+    """A sentence of `sentences.toml` with these words inserted."""
     return SENTENCES[name].format(**words)
 
 

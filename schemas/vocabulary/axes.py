@@ -1,4 +1,4 @@
-"""The axes by name, as `axes.toml` describes them."""
+"""Read the axes by name, as `axes.toml` describes them."""
 
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -48,7 +48,7 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return bool(self.server_all) and value == ALL_LAYERS
 
     def flags(self, value: Any) -> list[str]:  # noqa: ANN401 - of the axis' type
-        """The words that ask `draftmap run` for this value."""
+        """The arguments that request this value from `draftmap run`."""
         if self.type == "texts":
             return [f"--{self.option}={each}" for each in value]
         return [f"--{self.option}", "all" if self.is_all(value) else str(value)]
@@ -71,6 +71,6 @@ _HINTS = get_type_hints(Axes)
 
 
 def choices(axis: Axis) -> tuple[str, ...]:
-    """The texts that an axis accepts: its own list, else the format's; empty if any is accepted."""
+    """The texts that an axis accepts: its list, else the format's; empty if any is accepted."""
     members = get_args(_HINTS.get(axis.id))
     return axis.choices or next((get_args(it) for it in members if get_origin(it) is Literal), ())

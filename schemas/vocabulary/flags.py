@@ -1,4 +1,4 @@
-"""The flags by name, as `flags.toml` describes them: severity, bounds and words."""
+"""Read the flags by name, as `flags.toml` describes them: severity, bounds and words."""
 
 from collections.abc import Mapping
 from string import Formatter
@@ -9,8 +9,8 @@ from msgspec import Struct
 from schemas.vocabulary import say
 from schemas.vocabulary.documents import document, entries
 
-# serious: a figure may not mean what it seems to mean. caution: it is less certain than it looks.
-# note: a fact to know about the campaign.
+# serious: a figure may not mean what it seems to mean. caution: the figure is less certain than it
+# looks. note: a fact to know about the campaign.
 Severity = Literal["serious", "caution", "note"]
 
 

@@ -1,4 +1,4 @@
-"""The methods by their ids, as `methods.toml` describes them."""
+"""Read the methods by their ids, as `methods.toml` describes them."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -9,9 +9,9 @@ from schemas.vocabulary.documents import document, entries
 
 
 class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """llama.cpp's names of a method: its type, and the flag of each size, newest first.
+    """llama.cpp's names for a method: its type, and the flag of each size, newest first.
 
-    `forced` sets the tokens that a round yields.
+    `forced` sets the number of tokens that a round yields.
     """
 
     types: tuple[str, ...]
@@ -20,7 +20,7 @@ class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class IkLlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """ik_llama.cpp's names of a method: its type, and the keys of each size.
+    """ik_llama.cpp's names for a method: its type, and the keys of each size.
 
     `by_request`: a request may set the depth.
     """
@@ -33,7 +33,7 @@ class IkLlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Vllm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A method in vLLM's `--speculative-config`: its name, its sizes except the depth, other keys.
 
-    Without `method` there is no command line for it.
+    Without `method`, there is no command line for the method.
     """
 
     method: str | None = None

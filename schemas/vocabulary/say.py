@@ -1,6 +1,6 @@
 """Print figures: a count, a percentage, a ratio with its interval, a list.
 
-An unknown value is a dash, not a zero. `site_src/assets/javascripts/say.js` prints the same.
+An unknown value is a dash, not a zero. `site_src/assets/javascripts/say.js` prints the same texts.
 """
 
 import math
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 UNKNOWN = "\N{EN DASH}"
 TIMES = "\N{MULTIPLICATION SIGN}"
-# With two prompts an interval may reach from 0.000002 to 5 259 230. Such digits claim a false
-# precision, so beyond a factor of ten only that is printed.
+# With two prompts, an interval may reach from 0.000002 to 5 259 230. Such digits claim a false
+# precision, so an end beyond a factor of ten is printed only as that limit.
 LEAST, MOST = 0.1, 10.0
 
 
@@ -27,12 +27,12 @@ def number(value: float | None, digits: int = 1, unit: str = "") -> str:
 
 
 def about(value: float) -> str:
-    """A number rounded to its two significant digits: 1,734 is `1,700`."""
+    """A number rounded to its two significant digits: 1,734 becomes `1,700`."""
     return f"{float(f'{value:.2g}'):,.0f}"
 
 
 def size(size_bytes: float) -> str:
-    """A size in its unit, gigabytes with three digits: `350 kB`, `88 MB`, `4.92 GB`, `19.9 GB`."""
+    """A size in its unit; gigabytes have three digits: `350 kB`, `88 MB`, `4.92 GB`, `19.9 GB`."""
     kb, mb, gb = (size_bytes / each for each in (1e3, 1e6, 1e9))
     if gb >= 1:
         return f"{_three_digits(gb)} GB"
@@ -47,7 +47,7 @@ def rate(tokens_per_s: float | None) -> str:
 
 
 def percent(fraction: float | None, digits: int = 0, *, signed: bool = False) -> str:
-    """A fraction in percent: 0.784 is `78 %`, or `+78 %` with its sign."""
+    """A fraction in percent: 0.784 becomes `78 %`, or `+78 %` with its sign."""
     if fraction is None:
         return UNKNOWN
     sign = "+z" if signed else ""  # `z` turns a rounded -0.0 into 0.0
@@ -72,7 +72,7 @@ def interval(low: float, high: float) -> str:
 
 
 def speedup(ratio: float | None, low: float | None, high: float | None) -> str:
-    """A ratio with its interval in brackets, if these are known."""
+    """A ratio with its interval in brackets, if both are known."""
     if ratio is None or low is None or high is None:
         return times(ratio)
     return f"{times(ratio)} {interval(low, high)}"
@@ -101,7 +101,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def reason(name: str | None) -> str:
-    """The reason of a failure in words: `out-of-memory` is `out of memory`."""
+    """The reason for a failure in words: `out-of-memory` becomes `out of memory`."""
     return (name or "other").replace("-", " ")
 
 

@@ -2,9 +2,9 @@
 
     PYTHONPATH=build/mlx/packages .venv/bin/python -m tools.mlx.count < QUESTIONS > ANSWERS
 
-Each input line is JSON with a prompt, a token limit, and the depth of the draft (0 for none). Each
-output line has the tokens and whether each was drafted: once for the whole text, and once for
-the rest after its first token, so that the first round starts there.
+Each input line is JSON with a prompt, a token limit, and the depth of the draft (0 for no draft).
+Each output line has the tokens, and for each token whether it was drafted. Both are given for the
+whole text, and again for the rest after its first token, so that the first round starts there.
 """
 
 import json

@@ -2,7 +2,7 @@
 
     PYTHONPATH=build/mlx/packages .venv/bin/python -m tools.mlx.model FILE.gguf MODELS_DIRECTORY
 
-The file has F32 weights, so nothing is lost. The draft lacks four layers in the middle: it is
+The file has F32 weights, so nothing is lost. The draft lacks four layers in the middle. It is
 cheaper by an eighth, and differs from the target often enough that some drafts are rejected.
 """
 
@@ -57,7 +57,7 @@ def main(gguf: Path, folder: Path) -> None:
 
 
 def renamed(reader: GGUFReader, weights: Weights, layers: list[int]) -> Weights:
-    """Rename the tensors of these layers, numbered from 0, and those outside the layers."""
+    """Rename the tensors of these layers, numbered from 0, and the tensors outside the layers."""
     found = {new: weights[old] for old, new in OUTSIDE.items()}
     heads = {"attn_q": "attention.head_count", "attn_k": "attention.head_count_kv"}
     for new_at, at in enumerate(layers):

@@ -1,7 +1,8 @@
 """Make the files of a release and try them: `python -m tools.release.check FOLDER [--tag v1.2.3]`.
 
-It compares the stated versions and builds the wheel, and the container if one can run here. Each
-measures this machine and validates its result. `make release-check` calls it.
+The program compares the stated versions and builds the wheel, and the container if this machine can
+run containers. Wheel and container each measure this machine and validate the result. `make
+release-check` calls this program.
 """
 
 import argparse
@@ -25,7 +26,7 @@ STEPS = (("run", "--quick", "--output", RESULT), ("validate", RESULT))
 
 
 def main() -> int:
-    """Print each step with its time; 1 if something is wrong, 3 if a container is needed."""
+    """Print each step with its time; return 1 for an error, 3 if a container is needed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--tag", default="")
@@ -59,7 +60,7 @@ def main() -> int:
 
 
 def try_wheel(files: Path) -> None:
-    """Build the wheel into `files`; measure and validate with it in its own environment."""
+    """Build the wheel into `files`; measure and validate with the wheel in its own environment."""
     place = files.parent / "try"
     place.mkdir()
     with timed("wheel built"):
@@ -73,7 +74,7 @@ def try_wheel(files: Path) -> None:
 
 
 def try_container(engine: str, files: Path, version: str) -> None:
-    """Build the image, measure and validate with it, and save it as a file for `load`."""
+    """Build the image, measure and validate with it, and save the image as a file for `load`."""
     image, place = f"draftmap:{version}", files.parent / "container"
     place.mkdir()
     place.chmod(0o777)  # writable for the user of the image

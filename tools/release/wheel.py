@@ -1,6 +1,7 @@
 """Build the wheel and install it with its declared dependencies only, without network.
 
-The dependencies are linked from the environment that runs this, which was installed from a lock.
+The dependencies are linked from the environment that runs this program, which was installed from a
+lock file.
 """
 
 import shutil
@@ -26,7 +27,7 @@ def build(folder: Path) -> Path:
     for name in FILES:
         shutil.copy(ROOT / name, source)
     words = ["wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
-    if int(metadata.version("setuptools").partition(".")[0]) >= 80:  # else pip fetches one
+    if int(metadata.version("setuptools").partition(".")[0]) >= 80:  # else pip fetches setuptools
         words.append("--no-build-isolation")
     subprocess.run([sys.executable, "-m", "pip", *words, str(source)], check=True)
     shutil.rmtree(source)

@@ -1,4 +1,4 @@
-"""Check that all files state the same version, and read its notes from the changelog.
+"""Check that all files state the same version, and read the version's notes from the changelog.
 
 The version is in `pyproject.toml`; `CITATION.cff`, the changelog and the tag must agree with it.
 """
@@ -44,7 +44,7 @@ def read(root: Path) -> Words:
 
 
 def problems(words: Words, tag: str | None = None) -> list[str]:
-    """List the disagreements; with a `tag` it must match the version, which must have a date."""
+    """List the disagreements; a `tag` must match the version, which must then have a date."""
     found = []
     if words.cited != words.version:
         found.append(f"CITATION.cff says version {words.cited}, expected {words.version}")

@@ -1,8 +1,9 @@
 """Two modified CMP 170HX by Ciender (Apache-2.0): Qwen3.6-27B with SGLang, MTP of 3 steps.
 
 The folder is a copy of the repository's tables: records of the card sold with 10 GB, which now has
-40, and the page about the card sold with 8 GB, which now has 64. Memory and clocks were modified,
-so each is a separate device. A rate is 1000 over the mean time per token of one stream.
+40 GB, and the page about the card sold with 8 GB, which now has 64 GB. Memory and clocks were
+modified, so each card is a separate device. A rate is 1000 over the mean time per token of one
+stream.
 """
 
 from collections.abc import Iterable, Iterator
@@ -107,7 +108,7 @@ def _of_page(found: Iterable[Line]) -> Iterator[Json]:
 def _pair(
     name: str, off: tuple[str, str], on: tuple[str, str], length: str, facts: Json
 ) -> Iterator[Json]:
-    """Yield a pair; `off` and `on` are each a place and a rate."""
+    """Yield a pair of rows; `off` and `on` are each a place and a rate."""
     card = name.partition("-")[0]
     arm = {
         "id": f"{name}-mtp",

@@ -1,4 +1,4 @@
-"""dflash-mlx by bstnxbt (MIT): DFlash on an Apple M5 Max, five targets at four lengths of answer.
+"""dflash-mlx by bstnxbt (MIT): DFlash on an Apple M5 Max, five targets, four answer lengths.
 
 The folder is a copy of the repository's `benchmark/results`. Each file has three runs, each without
 and then with DFlash. The run with the median ratio is taken: the quotient of its rates is the
@@ -12,7 +12,7 @@ from tools.sources.transcription import Json, described, documents, figure, main
 
 DIGEST = "b320d354eeb2405fe77015b0c3a669766da44c0c4a31ea9bed6887186e1937f2"
 RIG = "apple-m5-max-64gb"
-# The block consists of the known token and fifteen drafted ones.
+# The block consists of the known token and fifteen drafted tokens.
 KNOWN_TOKENS = 1
 # This file differs from others of its target in more than the answer length.
 ODD = "qwen3-5-27b-4bit-8192"

@@ -12,7 +12,8 @@ from tools.sources.transcription import Json, dense, described, documents, figur
 
 DIGEST = "30ec132fe7411e0c65ea22ba13a5f752ffc65c14f977e3e339b20410cb944f66"
 RIG = "apple-m4-max-128gb"
-# The source sets neither; these were llama-server's defaults in the month of the run.
+# The source does not set these two options; the values were llama-server's defaults in the month of
+# the run.
 DEFAULTS = {"n_max": 16, "p_min": 0.75}
 
 

@@ -17,7 +17,7 @@ LITERT = {"name": "LiteRT-LM", "version": "0.11.0.dev20260422"}
 QWEN = dense("Qwen3.5-4B", "BF16", 4)
 GEMMA = dense("Gemma 4 31B", "4-bit", 31)
 DRAFTS = {"Qwen3.5-4B": "Qwen3.5-4B-DFlash", "Gemma 4 31B": "gemma-4-31B-it-DFlash"}
-# The block consists of the known token and fifteen drafted ones.
+# The block consists of the known token and fifteen drafted tokens.
 DEPTH = 15
 TASKS = {"math_step": "math", "json_structured": "json", "creative_open": "creative"}
 TASKS |= {"summarize": "summarization", "json": "json", "translation": "translation"}
@@ -49,7 +49,7 @@ def transcribe(folder: Path) -> Json:
 
 
 def _cases(found: Iterable[Line]) -> Iterator[Json]:
-    """Yield a pair per line: single prompts with Qwen3.5-4B."""
+    """Yield a pair of rows per line: single prompts with Qwen3.5-4B."""
     for line in found:
         path = Path(line.path)
         if path.name not in CASES or "case" not in line.cells:
@@ -68,7 +68,7 @@ def _cases(found: Iterable[Line]) -> Iterator[Json]:
 
 
 def _smokes(found: Iterable[Line]) -> Iterator[Json]:
-    """Yield a pair per four lines with one metric each: several prompts."""
+    """Yield a pair of rows per four lines with one metric each: several prompts."""
     metrics = [line for line in found if line.path.endswith(SMOKE_FILE) and "Value" in line.cells]
     metrics = [line for line in metrics if line.cells["Metric"] != "Decoding speedup"]
     names = ("plain", "dflash", "length")
@@ -89,7 +89,7 @@ def _dflash(
     settings: Json,
     note: str | None = None,
 ) -> Iterator[Json]:
-    """Yield a pair; `rates` has a place and figure for both arms and for tokens per round."""
+    """Yield a pair of rows; `rates` has place and figure for each arm and for tokens per round."""
     (plain, tps), (place, drafted), (_, length) = (
         rates[key] for key in ("plain", "dflash", "length")
     )
@@ -106,7 +106,7 @@ def _dflash(
 
 
 def _matrix(found: Iterable[Line]) -> Iterator[Json]:
-    """Yield a pair per line: tasks with LiteRT-LM, whose tokens are estimated."""
+    """Yield a pair of rows per line: tasks with LiteRT-LM, whose tokens are estimated."""
     about = {"qualifier": "about"}
     for line in found:
         if not line.path.endswith(MATRIX_FILE):

@@ -1,7 +1,8 @@
 """An NVIDIA L4 by hanxiao (Apache-2.0): Qwen3.8-27B with llama.cpp, MTP and DFlash2.
 
-The folder is a copy of the repository's page. Each line of its table changes one thing. Two lines
-are taken: MTP on a stock build, like the plain rate, and DFlash2 on a patched build.
+The folder is a copy of the repository's page. Each line of its table changes one setting. Two lines
+are taken: MTP on a stock build, the same build as for the plain rate, and DFlash2 on a patched
+build.
 """
 
 from pathlib import Path

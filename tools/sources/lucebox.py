@@ -2,7 +2,7 @@
 
 The folder is a copy of the project's page of results. The first table of each section has one line
 per set of ten prompts, with the mean rates of the target alone and with the draft, and the tokens
-per round. A tree of 22 to 40 tokens is checked at once; its depth is not stated.
+per round. A tree of 22 to 40 tokens is verified in one step; its depth is not stated.
 """
 
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ SECTIONS: dict[str, Json] = {
         "budget": 22,
     },
 }
-# Its mean includes two empty answers as zero.
+# The mean of this set includes two empty answers as zero.
 SPOILED = "Qwen3.6-27B Q4_K_M"
 
 

@@ -2,7 +2,7 @@
 
 The folder is a copy of `results/spec_restate` and `results/exp6_rollback`. A cell `ARM|PROMPT` has
 the repeats of one arm on one prompt. An arm is compared with the plain arm of the same file at the
-same temperature. Figures before 2026-08-16 were retracted; these are later.
+same temperature. The author retracted figures before 2026-08-16; these figures are later.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from tools.sources.transcription import (
 
 DIGEST = "0d1220c9f28b4327530dc57f43739af7af8c4002c61d90b6d405e7456c860f1e"
 RIG = "apple-m3-ultra-512gb"
-# A setting in several files is taken from the first. Files with most repeats come first.
+# A setting in several files is taken from the first file. Files with most repeats come first.
 FILES = (
     *("spec_restate/samp_240", "spec_restate/samp_1024"),
     *("spec_restate/gate_240", "spec_restate/gate_1024"),

@@ -54,7 +54,7 @@ class Cell:
 
     @property
     def doubtful(self) -> bool:
-        """Whether the author marked it as degraded, or an answer ended far too early."""
+        """Whether the author marked the cell as degraded, or an answer ended far too early."""
         tokens = [each["completion_tokens"] for each in self.report["client"]["streams"]]
         return bool(self.report["degraded"]) or min(tokens) < LEAST_TOKENS
 
@@ -140,7 +140,7 @@ def _draft(cell: Cell) -> Json | None:
 
 
 def _depth(cell: Cell) -> int | None:
-    """The depth in the command, or `None` if it has none."""
+    """The depth in the command, or `None` if the command has no depth."""
     flags = cell.report["server_flags"]
     if cell.engine == "vllm":
         return 7 if cell.arm == "dflash" else 1

@@ -1,7 +1,7 @@
 """An RTX 4070 Ti by Hugo Moreira (Apache-2.0): MTP off and on, two quantisations, imported.
 
-The folder is a copy of the measured answers, one file for each of five repetitions. They have
-llama-server's times and counters for a code prompt and a prose prompt. The facts are from the
+The folder is a copy of the measured answers, one file for each of five repetitions. The answers
+have llama-server's times and counters for a code prompt and a prose prompt. The facts are from the
 repository's configurations and its snapshot of the machine.
 """
 
@@ -39,7 +39,7 @@ FACTS = {
     "batch": "512",
     "micro_batch": "128",
 }
-# The two differ in the layers that fit on the card and in the type of the cache.
+# The two quantisations differ in the layers that fit on the card and in the type of the cache.
 QUANTISATIONS = {
     "UD-IQ2_XXS": {"date": "2026-08-15", "gpu_layers": "-1", "kv_type": "q8_0"},
     "IQ4_XS": {"date": "2026-08-16", "gpu_layers": "40", "kv_type": "q4_0"},

@@ -1,8 +1,8 @@
 """Figures that people posted in public (`reported.json`), one file per source.
 
 Only figures are taken: two rates or a ratio with its setting, person, place and date. Entries with
-a guessed card or model, contradictory rates or a repeated figure are left out, and so are rows
-beyond 25 of a source without a licence. `reported.toml` has the names.
+a guessed card or model, contradictory rates or a repeated figure are left out. So are rows beyond
+25 of a source without a licence. `reported.toml` has the names.
 
     python -m tools.sources.reported path/to/folder-of-reported.json
 """
@@ -24,10 +24,10 @@ from tools.sources.transcription import Json, document, figure, stated
 
 DIGEST = "a33a2783dc6f38f82be8e4df814bacaf0c58d0dcb798a79f7feb228526c2adf7"
 DAY = "2026-11-26"
-MOST = 25  # rows of a source without a licence
+MOST = 25  # the maximum number of rows from a source without a licence
 ROUNDING = 0.02
 SPEC_BENCH = "hemingkx/Spec-Bench"
-# From Spec-Bench, one row per method and task is taken, for its first table's target and card.
+# From Spec-Bench, one row per method and task is taken, for the target and card of its first table.
 USUAL = {"card": "RTX 3090", "model": "Vicuna-7B-v1.3"}
 HARNESS = "transformers (Spec-Bench harness)"
 UNUSUAL = re.compile(r"question answering|retrieval-augmented")
@@ -89,7 +89,7 @@ class Reported:
 
     @cached_property
     def method(self) -> tuple[str, str | None]:
-        """The method in the vocabulary, and the name of a method outside of it."""
+        """The method in the vocabulary, and the name of a method outside the vocabulary."""
         word = self.entry["method"].partition(" ")[0]
         draft = f"{self.entry['draft_name'] or ''} {self.said}"
         for name in ("DSpark", "DFlash2", "PARD"):
@@ -104,7 +104,7 @@ class Reported:
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """Key by which two entries are the same measurement."""
+        """The key that is equal for two entries about the same measurement."""
         rates = (self.baseline_tps, self.spec_tps)
         own = rates if all(rates) else (self.person, self.speedup, self.depth, self.task)
         gpu = WORDS["cards"][self.card].get("gpu")
@@ -112,7 +112,7 @@ class Reported:
 
     @cached_property
     def setting(self) -> tuple[object, ...]:
-        """Key by which rows of one source are different settings."""
+        """The key that differs for rows of one source with different settings."""
         return (
             *(self.person, self.card, self.n_cards, self.entry["model"], self.quant),
             *(self.engine, self.method, self.depth, self.draft_name, self.task, self.concurrency),
@@ -149,7 +149,7 @@ def reason_out(row: Reported) -> str | None:
 def sorted_out(
     entries: Sequence[Json],
 ) -> tuple[dict[str, list[Reported]], Counter[tuple[str, str]]]:
-    """Return the rows of each source in order, and counts of omitted ones by source and reason."""
+    """Return the rows of each source in order, and counts of omitted rows by source and reason."""
     kept: dict[str, list[Reported]] = defaultdict(list)
     out: Counter[tuple[str, str]] = Counter()
     seen: set[tuple[object, ...]] = set()
@@ -184,7 +184,7 @@ def _in_turns(rows: Sequence[Reported]) -> list[Reported]:
     """Interleave: the first row of every card, model and method, then the second, and so on."""
     counts: Counter[object] = Counter()
     placed = []
-    whole = (None, "mixed")  # rows over all tasks go first
+    whole = (None, "mixed")  # rows over all tasks come first
     for row in sorted(rows, key=lambda row: (row.task not in whole, row.number)):
         kind = (row.card, row.entry["model"], row.method)
         placed.append((counts[kind], row.number, row))
@@ -218,7 +218,7 @@ def _slug(words: str) -> str:
 
 
 def _draft(row: Reported) -> str | None:
-    """The draft's name, else the one in the method."""
+    """The draft's name, else the name in the method."""
     method = row.entry["method"]
     inline = method.partition(" ")[2] if method.startswith("draft-model ") else ""
     name = row.draft_name or inline or row.method[1]
@@ -278,7 +278,7 @@ def _figures(row: Reported) -> Iterator[Json]:
         yield figure("speedup", row.speedup)
     if row.acceptance is not None and "middle taken" not in row.said:
         yield figure("acceptance_rate", row.acceptance)
-    if row.tokens_per_round is not None and row.source != SPEC_BENCH:  # its average
+    if row.tokens_per_round is not None and row.source != SPEC_BENCH:  # Spec-Bench's is an average
         yield figure("tokens_per_round", row.tokens_per_round)
 
 

@@ -1,7 +1,8 @@
-"""Shared by the scripts of this folder: check the input's digest, make rows, write the file.
+"""Functions that the scripts of this folder share: check a digest, make rows, write the file.
 
-Each script turns one source into `results/published/NAME.json`. It is run once, with a copy of the
-source as its argument, and kept with the digest of that copy, so that every figure is traceable:
+Each script turns one source into `results/published/NAME.json`. A script is run once, with a copy
+of the source as its argument. The script is kept with the digest of that copy, so that every figure
+is traceable:
 
     python -m tools.sources.draftbench path/to/draftbench
 """
@@ -29,7 +30,7 @@ class WrongInputError(Exception):
 
 
 def digest(folder: Path, pattern: str) -> str:
-    """SHA-256 of the lines that `sha256sum` prints for the files, sorted by their path."""
+    """The SHA-256 of the lines that `sha256sum` prints for the files, sorted by path."""
     lines = [
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder).as_posix()}\n"
         for path in sorted(folder.glob(pattern))
@@ -133,7 +134,7 @@ def stated(**facts: object) -> Json:
 
 
 def dense(name: str, quantisation: str, parameters_b: float) -> Json:
-    """A dense model: it uses all its parameters for each token."""
+    """A dense model, which uses all its parameters for each token."""
     return {
         "name": name,
         "architecture": "dense",

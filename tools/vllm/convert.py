@@ -2,8 +2,9 @@
 
     build/vllm/venv/bin/python tools/vllm/convert.py FILE.gguf MODELS_DIRECTORY
 
-Runs in vLLM's own environment. The draft is the target without three layers in the middle: it is
-cheaper by a tenth, and differs from the target often enough that some drafts are rejected.
+This script runs in vLLM's own environment. The draft is the target without three layers in the
+middle. It is cheaper by a tenth, and differs from the target often enough that some drafts are
+rejected.
 """
 
 import sys

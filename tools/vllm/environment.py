@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "vllm"
 MODEL = "SmolLM2-135M-Instruct"
 DRAFT = "SmolLM2-135M-Instruct-pruned-3"
-# From a mode, which also names its folder of captures, to vLLM's configuration.
+# Maps a mode, which also names its folder of captures, to vLLM's configuration.
 SPECULATION: dict[str, dict[str, object] | None] = {
     "none": None,
     "ngram": {
@@ -32,8 +32,8 @@ SYNTHETIC = {"rejection_sample_method": "synthetic"}
 PLUGIN = "synthetic_acceptance"
 STARTUP_TIMEOUT_S = 240
 STOP_TIMEOUT_S = 30
-# One gigabyte of cache. One thread, not bound to a core: waiting threads spin, so that on a busy
-# machine a token would take a second. The n-gram drafter has its own threads.
+# The cache is one gigabyte. There is one thread, not bound to a core: waiting threads spin, so that
+# on a busy machine a token would take a second. The n-gram drafter has separate threads.
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "NUMBA_NUM_THREADS": "1",
@@ -48,13 +48,13 @@ ENVIRONMENT = {
 def command(mode: str, *, build: Path = BUILD, length: float | None = None) -> list[str]:
     """The command line without a port, to be started in the folder of the models.
 
-    With a `length`, a round yields this many tokens, whatever the draft proposes.
+    With a `length`, every round yields this many tokens, regardless of the draft.
     """
     speculation = SPECULATION[mode]
     if speculation is not None and length is not None:
         speculation = {**speculation, **SYNTHETIC, "synthetic_acceptance_length": length}
     words = [str(build / "venv" / "bin" / "vllm"), "serve", MODEL, "--host", "127.0.0.1"]
-    # With bfloat16, a prompt takes four times as long on processors that lack it.
+    # On processors without bfloat16, a prompt takes four times as long with that type.
     words += ["--dtype", "float32", "--max-model-len", "2048", "--max-num-seqs", "4"]
     words += ["--enforce-eager", "--no-enable-prefix-caching", "--enable-per-request-metrics"]
     if speculation is not None:
@@ -73,7 +73,7 @@ def started(mode: str, *, build: Path = BUILD) -> list[str]:
 
 @contextmanager
 def running(build: Path, mode: str, *, length: float | None = None) -> Iterator[str]:
-    """Run a server in that mode until the block ends; yields its base address."""
+    """Run a server in that mode until the block ends; yield the server's base address."""
     port = free_port()
     log = build / f"{mode}{length or ''}.log"
     with log.open("wb") as output:
@@ -94,7 +94,7 @@ def running(build: Path, mode: str, *, length: float | None = None) -> Iterator[
 
 
 def variables(build: Path) -> dict[str, str]:
-    """The environment with vLLM's programs first on the path: it needs a compiler from there."""
+    """The environment with vLLM's programs first on the path: vLLM needs a compiler from there."""
     path = os.pathsep.join((str(build / "venv" / "bin"), os.environ.get("PATH", os.defpath)))
     return {**os.environ, **ENVIRONMENT, "PATH": path}
 

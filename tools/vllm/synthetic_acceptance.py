@@ -1,9 +1,9 @@
 """Let vLLM on CPUs accept a configured number of drafted tokens.
 
-A vLLM plugin for tests. vLLM reads `synthetic_acceptance_length`, turns it into rates by position,
-drafts, verifies and counts. Only its CPU kernel (0.32) cannot choose the accepted tokens and stops
-with "Synthetic acceptance not supported with CPU sampling". This plugin chooses them, for greedy
-requests, as vLLM's GPU kernel does.
+This is a vLLM plugin for tests. vLLM reads `synthetic_acceptance_length`, turns the length into
+rates by position, drafts, verifies and counts. Only its CPU kernel (0.32) cannot choose the
+accepted tokens and stops with "Synthetic acceptance not supported with CPU sampling". For greedy
+requests, this plugin chooses the tokens as vLLM's GPU kernel does.
 """
 
 from itertools import pairwise
@@ -21,7 +21,7 @@ def register() -> None:
 
 
 def choose(*given: Any, **more: Any) -> None:  # noqa: ANN401 - tensors, in the order of the kernel
-    """Write the tokens of a round: the accepted ones, then the target's own."""
+    """Write the tokens of a round: the accepted tokens, then the target's own token."""
     output, ends, drafted, argmax, bonus, is_greedy, _longest, uniform, rates, *_ = given
     if rates is None:
         compiled(*given, **more)

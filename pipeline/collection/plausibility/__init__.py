@@ -1,4 +1,4 @@
-"""Raise the flags that need a comparison with the rest of the corpus. They never reject."""
+"""Raise the flags that need a comparison with the rest of the corpus. Flags never reject."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -26,7 +26,7 @@ def corpus_flags(new: Submission, corpus: Sequence[Submission] | Corpus) -> tupl
 
 
 def flags_within(corpus: Corpus) -> Iterator[tuple[Flag, ...]]:
-    """The flags of each submission of a corpus, compared with all others, in their order."""
+    """The flags of each submission, in order, compared with all other submissions of a corpus."""
     for position, own in enumerate(corpus.entries):
         yield _raised(CorpusComparison(own=own, corpus=corpus, position=position))
 

@@ -17,11 +17,11 @@ from schemas.vocabulary.flags import Severity
 COPIED = bounds("copied-times")
 PEERS = bounds("far-from-peers")
 UNLIKE = bounds("unlike-peers")
-MOST_PEERS = 40  # the most accounts that one arm is compared with
+MOST_PEERS = 40  # the maximum number of accounts that one arm is compared with
 
 
 def copied_times(candidate: CorpusComparison) -> Observation | None:
-    """Times with many digits, or successive ratios of times, are in another submission, too.
+    """Times with many digits, or successive ratios of times, also occur in another submission.
 
     The message names the submission with the most common marks.
     """
@@ -39,7 +39,7 @@ def copied_times(candidate: CorpusComparison) -> Observation | None:
 
 
 def _shared_marks(candidate: CorpusComparison, kind: str) -> Iterator[tuple[int, int, int]]:
-    """The number of common marks, the other submission's negative position, and the total.
+    """The number of common marks, the negated position of the other submission, and the total.
 
     Only submissions with far more common marks than by chance are returned.
     """
@@ -58,10 +58,10 @@ def is_copy(shared: int, total: int) -> bool:
 
 
 def _severity(candidate: CorpusComparison, position: int) -> Severity:
-    """The severity: of two results with the same times, the new or unknown one is the copy.
+    """The severity: of two results with the same times, the new or unknown result is the copy.
 
-    Of one account's results it is the later one. Between other accounts both are serious until
-    maintainers end one, because anybody can state an earlier date.
+    If one account sent both results, the later one is the copy. Between other accounts, both are
+    serious until maintainers end one of the results, because anybody can state an earlier date.
     """
     own, other, known = candidate.own, candidate.corpus.entries[position], candidate.corpus.known
     if candidate.position is None:
@@ -74,7 +74,7 @@ def _severity(candidate: CorpusComparison, position: int) -> Severity:
 
 
 def far_from_peers(candidate: CorpusComparison) -> Observation | None:
-    """The baseline's speed is far from others' on the same device."""
+    """The baseline's speed is far from other accounts' speeds on the same device."""
     own = candidate.own.speed
     if own is None:
         return None
@@ -106,15 +106,16 @@ def _if_far(
 
 
 def another_model(candidate: CorpusComparison) -> Observation | None:
-    """Others measured a model of another architecture under this target's name.
+    """Other people measured a model of another architecture under this target's name.
 
-    Quantisers make many files of one model, so digests of weights differ among honest results. Its
-    number of layers, vocabulary and architecture do not.
+    Quantisers make many files of one model, so honest results have different digests of its
+    weights. But the number of layers, the vocabulary and the architecture are the same in all of
+    these files.
     """
     shape, named = candidate.own.shape, candidate.own.identity
     alike, differing, facts = set[str](), dict[str, int](), dict[int, str]()
     for other, accounts in candidate.corpus.shapes.get(named.target, {}).items():
-        # The first fact that both state with different values.
+        # The first fact for which both state different values.
         stated = zip(SHAPE, shape, other, strict=True)
         fact = next((fact for fact, a, b in stated if None not in (a, b) and a != b), None)
         if fact is not None:
@@ -138,7 +139,7 @@ def another_model(candidate: CorpusComparison) -> Observation | None:
 
 
 def unlike_peers(candidate: CorpusComparison) -> Observation | None:
-    """Others have different answers or round counts for the same weights, prompts and settings."""
+    """Other accounts have other answers or round counts for equal weights, prompts and settings."""
     own, corpus = candidate.own, candidate.corpus
     alike, seen = set[str](), dict[int, Observation]()
     differing = dict[str, int]()

@@ -1,4 +1,4 @@
-"""The submissions that a new one is compared with, and indices that make this fast."""
+"""Hold the submissions that a new one is compared with, and indices for fast comparisons."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from pipeline.collection.plausibility.supersedes import SupersedeChains
 from schemas.submission import Submission
 from schemas.vocabulary.flags import Severity
 
-# Facts that are equal in all files of a model that state them.
+# Facts that are equal in all files of a model, if a file states them.
 SHAPE = ("architecture", "layers", "vocabulary_size")
 Shape: TypeAlias = tuple[str | int | None, ...]
 ANONYMOUS = "anonymous"
@@ -29,7 +29,7 @@ def account_of(contributor: str | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusEntry:
-    """A submission with the values for comparisons, so that its trials are not needed."""
+    """A submission with the values for comparisons, so that its trials need not be loaded."""
 
     submission: Submission
     identity: Identity
@@ -67,7 +67,7 @@ class CorpusEntry:
             yield (*map(str, (*target, limit)), arm.setting), place
 
     def same_weights(self, other: Self) -> bool:
-        """Whether models with the same names have the same digests, if both state them."""
+        """Whether models with the same names have the same digests, if both have digests."""
         here, there = (
             {(model.name, model.quantisation): model.sha256 for model in (of.target, *of.drafts)}
             for of in (self.submission, other.submission)
@@ -87,7 +87,7 @@ class CorpusEntry:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Submissions with the indices that the checks use; the accounts in `known` are known."""
+    """Submissions with the indices that checks use; maintainers know the accounts in `known`."""
 
     entries: tuple[CorpusEntry, ...]
     known: frozenset[str] = field(default=frozenset())
@@ -115,7 +115,7 @@ class Corpus:
 
     @cached_property
     def runs(self) -> dict[tuple[str, ...], dict[str, tuple[int, int]]]:
-        """The position of each account's first result and its arm, by the names of a run."""
+        """The position of each account's first result and of its arm, by the names of a run."""
         found: dict[tuple[str, ...], dict[str, tuple[int, int]]] = {}
         for position, each in enumerate(self.entries):
             for run, place in each.runs():
@@ -135,7 +135,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusComparison:
-    """A submission compared with a corpus; `position` is its own position there, if any."""
+    """A submission compared with a corpus; `position` is its position in the corpus, if any."""
 
     own: CorpusEntry
     corpus: Corpus
@@ -147,7 +147,7 @@ class CorpusComparison:
         """The severity of a fact in which accounts differ, and the first of their positions.
 
         If there are known accounts, only they decide. A new submission has no vote against existing
-        ones. If equally many agree and differ, a build cannot know who is right.
+        submissions. If equally many accounts agree and differ, a build cannot decide who is right.
         """
         own, is_new = self.own.account, self.position is None
         agreeing = alike if is_new else alike | {own}
@@ -160,7 +160,7 @@ class CorpusComparison:
         return "serious" if more else "caution", first
 
     def is_apart(self, position: int) -> bool:
-        """Whether it is neither this submission nor a correction of it, nor corrected by it."""
+        """Whether an entry neither is, corrects, nor was corrected by this submission."""
         if position == self.position:
             return False
         chains = self.corpus.chains

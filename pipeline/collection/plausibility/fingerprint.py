@@ -1,4 +1,4 @@
-"""Fingerprint the times of a submission, to recognise a copy whatever else it states."""
+"""Fingerprint the times of a submission, to recognise a copy even if its other facts differ."""
 
 import itertools
 import math
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from schemas.submission import Trial
 
-# Times with fewer digits coincide by chance; a time without its prompt needs more.
+# Times with fewer digits coincide by chance; a time without its prompt needs more digits.
 DIGITS, DIGITS_ALONE = 5, 7
 RATIOS_IN_A_ROW = 3
 _RATIO_STEP = 1e-5
 
 
 class Timed(Protocol):
-    """A submission, or the part of it that has its times."""
+    """A submission, or the part of a submission that has the times."""
 
     @property
     def trials(self) -> tuple[Trial, ...]: ...
@@ -64,7 +64,8 @@ def _digests(marks: Iterator[str]) -> NDArray[np.uint32]:
     return np.unique(np.fromiter((zlib.crc32(mark.encode()) for mark in marks), np.uint32))
 
 
-# A mark is looked up in at most this many submissions, enough to find each one a partner.
+# The maximum number of submissions in which a mark is looked up; this is enough to find a partner
+# for each copy.
 _FOLLOWED = 20
 
 
@@ -84,7 +85,7 @@ class MarkIndex:
         return cls(digests=digests[order], owners=owners[order])
 
     def shared(self, own: NDArray[np.uint32]) -> dict[int, int]:
-        """The number of these marks in each submission, by its position."""
+        """The number of these marks in each submission, by the submission's position."""
         first = np.searchsorted(self.digests, own, "left")
         last = np.searchsorted(self.digests, own, "right")
         followed = np.minimum(last - first, _FOLLOWED)

@@ -1,7 +1,7 @@
-"""Compare the answers of arms to each prompt, and their numbers of rounds.
+"""Compare the answers of arms to each prompt, and the arms' numbers of rounds.
 
-Greedy answers and counters depend on weights and prompt, not on the machine: results of different
-machines and builds agree in nearly all of them.
+Greedy answers and counters depend on weights and prompt, not on the machine. Results of different
+machines and builds agree in nearly all answers and counters.
 """
 
 import zlib
@@ -22,7 +22,8 @@ _COLUMNS = 5
 class Agreement(NamedTuple):
     """The numbers of common prompts and of equal answers of two arms.
 
-    The factors between their tokens per round are for the equal answers and for all.
+    `factor_equal` is the factor between their tokens per round for the equal answers, `factor_all`
+    for all answers.
     """
 
     prompts: int

@@ -1,4 +1,4 @@
-"""Compare a baseline's speed with those of a corpus, by device and target."""
+"""Compare a baseline's speed with a corpus's speeds, by device and target."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from estimates.roofline import bytes_per_token
 from estimates.trial_times import ms_per_token
 from schemas.submission import Submission
 
-# A device with its backend, and a target (or any).
+# A device with its backend, and a target; no target means any.
 Place: TypeAlias = tuple[str, str, tuple[str, str] | None]
 _MAD_TO_SIGMA = 1.4826
 _LEAST_SPREAD = 0.05
@@ -58,7 +58,7 @@ class PeerSpeeds:
 
     @classmethod
     def of(cls, values: Mapping[str, Sequence[float]]) -> Self:
-        """The speeds of all accounts, from all speeds of each."""
+        """The speeds of all accounts, from all speeds of each account."""
         logs = [math.log(median(own)) for own in values.values()]
         return cls({account: at for at, account in enumerate(values)}, np.array(logs))
 

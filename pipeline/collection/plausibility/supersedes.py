@@ -1,4 +1,4 @@
-"""Find the submissions that one supersedes, directly and through others."""
+"""Find the submissions that a submission supersedes, directly or through a chain."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,10 +8,10 @@ from schemas.submission import Submission
 
 
 class SupersedeChains:
-    """The positions of the submissions that each one supersedes.
+    """The positions of the submissions that each submission supersedes.
 
-    `digests` are those of the files, if known. Otherwise they are computed, but only for
-    contributors who supersede something, because that is slow.
+    `digests` are the digests of the files, if known. Otherwise they are computed, but only for
+    contributors who supersede something, because computing them is slow.
     """
 
     def __init__(self, submissions: Sequence[Submission], digests: Sequence[str | None]) -> None:
@@ -25,7 +25,7 @@ class SupersedeChains:
                 self._by_contributor.setdefault(each.contributor.lower(), []).append(position)
 
     def replaced_by(self, submission: Submission) -> frozenset[int]:
-        """The submission that one supersedes, the one that this supersedes, and so on."""
+        """The superseded submission, the submission which that one supersedes, and so on."""
         found: set[int] = set()
         position = self._named(submission)
         while position is not None and position not in found:
@@ -45,6 +45,6 @@ class SupersedeChains:
         return self._by_digest[author].get(ending)
 
     def _names(self, at: int) -> Iterable[str]:
-        """The digest of the file or, if unknown, those of all forms that the file may have."""
+        """The digest of the file or, if unknown, the digests of all its possible forms."""
         known = self._digests[at]
         return map(content_digest, forms(self._submissions[at])) if known is None else (known,)

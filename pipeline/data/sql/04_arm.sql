@@ -1,6 +1,6 @@
--- One row is one arm of one submission: a configuration that was compared. `depth` is that of every
--- round. If it varies, `varied_by` is the reason, `depths` the range and `depth_limit` the largest
--- depth.
+-- One row is one arm of one submission: a configuration that was compared. `depth` is the depth of
+-- every round. If the depth varies, `varied_by` is the reason, `depths` the range and `depth_limit`
+-- the largest depth.
 create table arm as
 with listed as (
   select

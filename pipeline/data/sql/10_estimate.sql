@@ -1,4 +1,5 @@
--- One row is one submission's estimate of one arm on one task; task is null over all tasks.
+-- One row is one submission's estimate of one arm on one task; a null `task`
+-- means all tasks.
 create table estimate as
 with listed as (
   select submission, unnest(summary.estimates) as estimate

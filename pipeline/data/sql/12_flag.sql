@@ -1,5 +1,5 @@
 -- One row is one fact to know before trusting a submission's figures. `position` is the reading
--- order: serious ones first.
+-- order: serious facts first.
 create table flag as
 with listed as (
   select

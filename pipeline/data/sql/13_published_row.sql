@@ -1,4 +1,5 @@
--- One row is one row of a public source: a configuration and its place in the source.
+-- One row is one row of a public source: a configuration and its place in the
+-- source.
 create table published_row as
 with listed as (
   select
@@ -60,7 +61,8 @@ select
   entry.p_min,
   entry.contributor,
   entry.contributor_url,
-  -- A thread, or a digest of several, has rows with their own addresses and dates.
+  -- In a thread, or a digest of several threads, each row has an address and a
+  -- date.
   coalesce(entry.url, source.url) as row_url,
   coalesce(entry.date, source.published_on::varchar) as row_date,
   coalesce(entry.doubts, []) as doubts,

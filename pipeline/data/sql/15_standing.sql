@@ -1,7 +1,7 @@
 -- One row is the status of one submission: whether it counts and, if not, the reason, the day and
 -- the replacement. Nothing is ever removed, so every submission has exactly one row. Figures that
 -- cannot be right, or of an unidentified device (`flagged`), count in no aggregate, but a local
--- preview shows them. An entry may end one result, or all results of a contributor.
+-- preview shows them. A lifecycle entry may end one result, or all results of a contributor.
 create table standing as
 with replaced as (
   select

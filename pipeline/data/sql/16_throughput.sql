@@ -1,4 +1,5 @@
--- One row is one arm of a submission with several requests in flight: per stream and in total.
+-- One row is one arm of a submission with several requests in flight: its rates
+-- per stream and in total.
 create table throughput as
 with listed as (
   select submission, unnest(summary.throughput) as measured

@@ -1,6 +1,7 @@
--- One row is one source of figures by others: credit, licence, address, commit and its day, what
--- was taken and what was left out. `use` is imported, published, facts or not-taken; `file_digests`
--- are the files of an import, equal to `origin_sha256` of the submissions from it.
+-- One row is one source of figures by other people: credit, licence, address, commit and the
+-- commit's day, what was taken and what was left out. `use` is imported, published, facts or
+-- not-taken. `file_digests` are the files of an import; each equals `origin_sha256` of a
+-- submission from the import.
 create table source as
 with listed as (
   select unnest(document.source) as entry
@@ -46,7 +47,7 @@ printed as (
 )
 select * replace (
   list_filter(taken, lambda each: each is not null) as taken,
-  -- Names of licences are from SPDX, which has the text of each.
+  -- Names of licences are from SPDX, which has the text of each licence.
   coalesce(licence_url, 'https://spdx.org/licenses/' || licence || '.html') as licence_url
 )
 from (select * from noted union all select * from printed)

@@ -1,6 +1,6 @@
 -- One row is the setup of one submission: its device, rig, target and settings, under display
--- names. `vram_gib` is the total memory of the GPUs that it used. `known`: maintainers have looked
--- at its sender, or at the source that it was imported from.
+-- names. `vram_gib` is the total memory of the GPUs in use. `known`: maintainers have looked
+-- at the submission's sender, or at the source of the import.
 create table setup as
 select
   submission,

@@ -1,5 +1,6 @@
--- One row is one named contributor. `counted`: their results count; `known`: maintainers have
--- looked at the account. The vote of an unknown contributor confirms nothing.
+-- One row is one named contributor. `counted`: the contributor's results count. `known`:
+-- maintainers have looked at the account. The vote of an unknown contributor confirms
+-- nothing.
 create table contributor as
 with named as (
   select

@@ -1,5 +1,6 @@
--- One row is one piece of evidence: one submission's estimate of one arm on one task; 'all' is over
--- all fixed tasks, 'own' over those of an imported suite that lacks some of them.
+-- One row is one piece of evidence: one submission's estimate of one arm on one task. The task
+-- 'all' means all fixed tasks; 'own' means the tasks of an imported suite that lacks some fixed
+-- tasks.
 create table evidence as
 select
   setup.* replace (shell_text(measured_with) as measured_with),

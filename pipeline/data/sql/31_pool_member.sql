@@ -1,10 +1,11 @@
 -- One row puts one piece of evidence about a speculative arm into one pool of comparable evidence.
 -- A pool has one tier: measured and imported evidence are never mixed. A cell also has one engine
 -- (runners draft and count differently), concurrency, suite and set of conditions. A figure over a
--- suite's own tasks is in no pool, because other suites have other tasks; nor is an arm with only
--- whole requests, which has no speedup. Evidence that no aggregate uses is only in `evidence`. In a
--- pool with known evidence only that `decides`, because anybody can open an account. `series` is
--- the address of a cell without its concurrency, task and tier.
+-- suite's own tasks is in no pool, because other suites have other tasks. An arm with only whole
+-- requests is in no pool either, because it has no speedup. Evidence that no aggregate uses is
+-- only in `evidence`. In a pool with known evidence, only the known evidence `decides`, because
+-- anybody can open an account. `series` is the address of a cell without its concurrency, task and
+-- tier.
 create table pool_member as
 with judged as (
   select

@@ -1,11 +1,11 @@
 -- One row is one vote in one pool about one measure: all deciding evidence of one contributor, as
--- one figure (`ratio`) of the speedup per token or of the stated request. Evidence that supports no
--- verdict votes only if there is no other, and evidence under a serious flag only if all evidence
--- is; such a pool has a figure but no verdict. Results without a name share one vote. Machines have
--- no vote, because they can be invented, unlike accounts. `known` is as in `evidence`. A vote is
--- the median over its machines of the median over their files. `half_width` is the root mean square
--- of the files' own intervals, as a logarithm: all files answered the same prompts, so more files
--- do not narrow it.
+-- one figure (`ratio`) of the speedup per token or of the stated request. Evidence that supports
+-- no verdict votes only if there is no other evidence. Evidence under a serious flag votes only
+-- if all evidence has such a flag; the pool then has a figure but no verdict. Results without a
+-- name share one vote. Machines have no vote, because machines can be invented, unlike accounts.
+-- `known` is as in `evidence`. A vote is the median over the contributor's machines of the median
+-- over each machine's files. `half_width` is the root mean square of the files' intervals, as a
+-- logarithm: all files answered the same prompts, so more files do not narrow the interval.
 create table vote as
 with cast_votes as (
   select * exclude (voter), account_of(contributor) as voter

@@ -1,19 +1,20 @@
--- One row is the 95 % interval of one measure of one pool: contributors are clusters, and their
--- machines and files are nested in them. A cell has too few votes to estimate the spread between
--- contributors, so it is estimated from all other cells of its tier with several votes (of known
--- contributors alone, if there are any), with a prior: 6 % (2.5 % for machines, 2 % for files) with
--- the weight of 4 degrees of freedom, a scaled inverse chi-square distribution (Gelman et al.,
--- Bayesian Data Analysis, 2.6). Other cells weigh at most 20, so that a cell with an unusual spread
--- shows it. With 8 votes or more, the bounds of the median's interval are interpolated between
--- values of the ordered sample (Hettmansperger and Sheather 1986, Statistics & Probability Letters
--- 4, 75-79). `contributor_spread` is the expected spread between independent contributors in this
--- measure. All is computed on logarithms; `python -m bench.cells` measures the coverage.
+-- One row is the 95 % interval of one measure of one pool: contributors are clusters, in which
+-- their machines and files are nested. A cell has too few votes to estimate the spread between
+-- contributors. The spread is therefore estimated from all other cells of the same tier with
+-- several votes (of known contributors alone, if there are any). The prior is 6 % (2.5 % for
+-- machines, 2 % for files) with the weight of 4 degrees of freedom, a scaled inverse chi-square
+-- distribution (Gelman et al., Bayesian Data Analysis, 2.6). Other cells have a weight of at most
+-- 20, so that a cell with an unusual spread shows it. With 8 votes or more, the bounds of the
+-- median's interval are interpolated between values of the ordered sample (Hettmansperger and
+-- Sheather 1986, Statistics & Probability Letters 4, 75-79). `contributor_spread` is the expected
+-- spread between independent contributors in this measure. Everything is computed on logarithms;
+-- `python -m bench.cells` measures the coverage.
 create table pool_interval as
 with voted as (
   select
     *,
     ln(ratio) as figure,
-    -- Standard error over the prompts; 0 if unknown.
+    -- The standard error over the prompts; 0 if unknown.
     coalesce(if(prompts > 1, half_width / t_reach(prompts - 1), 0), 0) as error
   from vote
 ),
@@ -26,7 +27,8 @@ pooled as (
     count(*) as votes,
     favg(figure) as centre,
     coalesce(var_samp(figure), 0) as variance,
-    -- Variance of a vote over its prompts; 0 if all votes have the same prompts and so share it.
+    -- The variance of a vote over its prompts; 0 if all votes have the same prompts and so share
+    -- the variance.
     if(any_value(shared), 0, favg(error ** 2)) as noise,
     favg(
       0.06 ** 2 + 0.025 ** 2 * median_variance(machines) + 0.02 ** 2 * median_variance(files)
@@ -52,7 +54,7 @@ tiers as (
 comparing as (
   select distinct tier, measure, voter from vote semi join several using (pool, measure)
 ),
--- The number of contributors in cells of several votes, without those of the pool.
+-- The number of contributors in cells of several votes, without the pool's contributors.
 others as (
   select
     vote.pool,
@@ -83,7 +85,7 @@ spread as (
     pool,
     measure,
     4 + coalesce(seen_freedom, 0) as freedom,
-    -- The observed spread is rounded up to 0.1 %, so that not every new vote changes all cells.
+    -- The observed spread is rounded up to 0.1 %, so that a new vote rarely changes all cells.
     (
       if(seen_freedom > 0, seen_freedom * (ceil(sqrt(squared) / 0.001 - 1e-9) * 0.001) ** 2, 0)
         + 4 * prior
@@ -98,10 +100,10 @@ reached as (
       when votes < 8 then 't'
       else 'order'
     end as interval_kind,
-    -- For one vote: the spread between contributors, and its own interval.
+    -- For one vote: the spread between contributors, and the vote's interval.
     sqrt(t_reach(freedom) ** 2 * between + half_width ** 2) as alone,
-    -- For several: their spread, and the error that more contributors do not reduce, as all ran the
-    -- same.
+    -- For several votes: their spread, and the error that more contributors do not reduce, because
+    -- all ran the same prompts.
     sqrt(
       t_reach(freedom + votes - 1) ** 2
         * (freedom * (between + noise) + (votes - 1) * variance) / (freedom + votes - 1) / votes

@@ -1,17 +1,19 @@
 -- One row is one pool of comparable evidence: the median over votes, with its intervals and
--- verdict. `baseline_tps` is the median over votes, `tps` is plain x speedup, and `round_cost` is
--- `tokens_per_round` over the speedup, so that the printed figures agree. Only evidence that
--- `decides` affects verdicts and figures; counts are over all evidence. `confirmed`: at least two
--- contributors whom maintainers know have the sign, so that nobody confirms alone. `backing` is 0
--- if they know a voter, 1 for several unknown voters, 2 for one unknown account. `slower_request`:
--- for more than half of the voters whole requests are clearly slower, as measured or as stated. A
--- pool of one file claims nothing that the file does not. A cell differs by build if its engine
--- builds differ by more than contributors do: the range of their medians is more than twice the
--- spread times the root of their number. Two known voters must have run each build, or more than
--- half of the voters must see it in their own files: of known ones, of those with several.
--- `interval_kind`: one-contributor = one vote, with its own interval widened by the spread between
--- contributors; t = t interval on log means (2 to 7 votes), in a cell with the spread between
--- contributors over all cells; order = order statistics of the median (8 or more); null = none.
+-- verdict. `baseline_tps` is the median over votes, `tps` is plain x speedup, and
+-- `round_cost` is `tokens_per_round` over the speedup, so that the printed figures agree.
+-- Only evidence that `decides` affects verdicts and figures; counts are over all evidence.
+-- `confirmed`: at least two contributors whom maintainers know have the sign, so that
+-- nobody confirms alone. `backing` is 0 if maintainers know a voter, 1 for several unknown
+-- voters, 2 for one unknown account. `slower_request`: for more than half of the voters,
+-- whole requests are clearly slower, as measured or as stated. A pool of one file claims
+-- nothing that the file does not claim. A cell differs by build if its engine builds differ
+-- by more than contributors do: the range of the builds' medians is more than twice the
+-- spread times the root of their number. In addition, two known voters must have run each
+-- build, or more than half of the voters must see the difference in their own files. A
+-- known voter counts in this only with several builds. `interval_kind`: one-contributor =
+-- one vote, with its own interval widened by the spread between contributors; t = t
+-- interval on log means (2 to 7 votes), in a cell with the spread between contributors over
+-- all cells; order = order statistics of the median (8 or more votes); null = no interval.
 create table pool as
 with voted as (
   select
@@ -94,7 +96,7 @@ facts as (
     pool,
     2 * count(*) filter (slower) > count(*) as slower_request,
     greatest(
-      -- The highest value that more than half of them reach.
+      -- The highest difference that more than half of the voters reach.
       list_reverse_sort(
         list(coalesce(difference, 0)) filter (difference is not null or not known)
       )[count(*) filter (difference is not null or not known) // 2 + 1],

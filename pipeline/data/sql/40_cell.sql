@@ -1,5 +1,6 @@
--- One row is one cell of the map: device × backend × target × quantisation × method × depth × draft
--- × concurrency × conditions × suite × engine × task ('all' too) × tier, as the median over votes.
+-- One row is one cell of the map, with the median over votes: device × backend × target ×
+-- quantisation × method × depth × draft × concurrency × conditions × suite × engine × task ('all'
+-- too) × tier.
 create table cell as
 with described as (
   select

@@ -1,5 +1,5 @@
--- One row is the summary of one tier: counts of its cells of single tasks, with one request at a
--- time. Both tiers always have a row.
+-- One row is the summary of one tier: counts of the tier's cells of single tasks, with one
+-- request at a time. Both tiers always have a row.
 create table headline as
 with tiers as (
   select unnest(['measured', 'imported']) as tier

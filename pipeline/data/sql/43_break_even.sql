@@ -1,6 +1,6 @@
--- One row is one cell in the break-even plane: it wins if tokens per round exceed the round cost.
--- Arms that never drafted have no rounds. `cannot_win`: even a fully accepted draft (depth + 1
--- tokens a round) would not pay for the round.
+-- One row is one cell in the break-even plane: the cell wins if its tokens per round exceed the
+-- round cost. Arms that never drafted have no rounds. `cannot_win`: even a fully accepted draft
+-- (depth + 1 tokens a round) would not pay for the round.
 create table break_even as
 select
   *,

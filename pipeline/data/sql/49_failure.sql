@@ -1,4 +1,5 @@
--- One row is one way in which one arm failed in one submission: the arm itself, or trials of it.
+-- One row is one way in which one arm failed in one submission: the arm as a
+-- whole, or some of its trials.
 create table failure as
 with arms as (
   select submission, arm, 'arm' as scope, reason, null::bigint as failed_trials

@@ -1,8 +1,9 @@
 -- One row is one published rate with speculation next to its baseline from the same source at the
--- same concurrency, or only their ratio if the source has no rates. It has no interval and no
--- verdict. A measurement that the same person repeats in another source counts once, in the first.
--- Names of devices have the form of measured ones: three equal cards are `3 × RTX 3090 24 GB`, with
--- the memory of one; different cards have all their names and the total memory.
+-- same concurrency, or only the ratio of the two if the source has no rates. A published rate has
+-- no interval and no verdict. A measurement that the same person repeats in another source counts
+-- once, in the first source. Names of devices have the form of measured ones: three equal cards
+-- are `3 × RTX 3090 24 GB`, with the memory of one card; different cards have all their names and
+-- the total memory.
 create table published_rate as
 with rates as (
   select source, row_id, value as tps
@@ -26,7 +27,7 @@ listed as (
   select
     *,
     string_split(device_label, ' + ') as cards,
-    -- sqruff knows no lambda with two names.
+    -- sqruff cannot parse a lambda with two names.
     list_filter(cards, lambda card, position: list_position(cards, card) = position) -- noqa: LT01
       as kinds
   from named
@@ -90,7 +91,7 @@ select
   spec.also_differs,
   spec.doubts,
   spec.offload,
-  -- The conditions that make it a separate kind, in words.
+  -- The conditions that make the rate a separate kind, in words.
   list_filter(
     [
       spec.offload,

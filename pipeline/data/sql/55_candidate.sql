@@ -1,9 +1,10 @@
 -- One row is one figure that a page, a file or a feed may pick as the best of several: a cell of
--- single requests under the usual settings, an imported file's figure over its suite's own tasks,
--- or an arm of a submission over all tasks. Settings that never drafted have no row, nor do arms of
--- which most trials failed. The request of an arm is the measured one, that of a cell the stated
--- one. `other_engine` is the fastest other engine on the same task, weights and device without
--- speculation, at `other_tps`; null unless it is faster than the setting.
+-- single requests under the usual settings, an imported file's figure over its suite's own
+-- tasks, or an arm of a submission over all tasks. Settings that never drafted have no row; nor
+-- do arms whose trials mostly failed. For an arm, the whole request is the measured one; for a
+-- cell, the stated one. `other_engine` is the fastest other engine on the same task, weights and
+-- device without speculation, at `other_tps`; null unless that engine is faster than the
+-- setting.
 create table candidate as
 with cells as (
   select 'cell' as kind, cell as candidate, false as own_tasks, * exclude (cell)

@@ -1,17 +1,17 @@
 -- One row is one claim: a figure that is printed as the best of several. `place` is the picker,
--- `scope` the set that it picks from, and `choices` the number of settings in it, with figures from
--- `least` to `most`. The bounds towards 1 and the verdict allow for the choice
--- (`estimates.best_of_several`): for a clear gain, pages print the lower bound. A figure without a
--- known contributor is picked only if there is no other, and is not a choice beside others
--- (`backing`); of known ones, a confirmed gain comes first. A pick clearly helps if any setting
--- does, and has the highest lower bound of those. It is `recommended` unless it hurts or a whole
--- request with it is clearly slower; one that another engine beats without speculation is picked
--- last. Each tier has its own claims; `tier_order` is 1 for the best tier of a scope. Strips use
--- the newest version of a suite and, for a method without a figure over all tasks, each single
--- task.
+-- `scope` the set that it picks from, and `choices` the number of settings in the set, with
+-- figures from `least` to `most`. The bounds towards 1 and the verdict allow for the choice
+-- (`estimates.best_of_several`): for a clear gain, pages print the lower bound. A figure
+-- without a known contributor is picked only if there is no other, and does not count as a
+-- choice beside others (`backing`). Among figures of known contributors, a confirmed gain comes
+-- first. A pick clearly helps if any setting does, and has the highest lower bound of the
+-- settings that do. It is `recommended` unless it hurts or a whole request with it is clearly
+-- slower. A setting that another engine beats without speculation is picked last. Each tier has
+-- its own claims; `tier_order` is 1 for the best tier of a scope. Strips use the newest version
+-- of a suite and, for a method without a figure over all tasks, each single task.
 create table best as
 with offered as (
-  -- Only deciding evidence, because every offer becomes a dozen rows.
+  -- Only deciding evidence is used, because every offer becomes a dozen rows.
   select
     rowid as offer, kind, candidate, submission, tier, device, backend, engine_label, target,
     quantisation, method, depth, task, speedup, interval_low, interval_high, stated_request,

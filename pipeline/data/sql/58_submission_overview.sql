@@ -1,6 +1,6 @@
 -- One row is one submission: its setup, a headline per speculative arm (`arms`, in the order of the
--- file), and the best one in full from the table `best`: of `choices` settings, with bounds and a
--- verdict that allow for the choice. Arms that never drafted are left out.
+-- file), and the best arm in full from the table `best`. The best arm is one of `choices` settings,
+-- with bounds and a verdict that allow for the choice. Arms that never drafted are left out.
 create table submission_overview as
 with arms as (
   select

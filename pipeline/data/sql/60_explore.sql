@@ -1,5 +1,5 @@
 -- One row is one cell on the page Explore, with the newest deciding submission as its evidence.
--- `setup` names the cell without its task: it identifies an arm in shared links.
+-- `setup` names the cell without its task, and identifies an arm in shared links.
 create table explore as
 with members as (
   select

@@ -1,5 +1,5 @@
 -- One row is one arm on one task, measured on one device through two backends: the closest pair.
--- `speedup_ratio` is the speedup through the first backend over that through the second.
+-- `speedup_ratio` is the speedup through the first backend over the speedup through the second.
 create table backend_pair as
 select
   one.device,

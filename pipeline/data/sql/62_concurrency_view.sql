@@ -1,5 +1,5 @@
 -- One row is one cell of a series that was measured with several numbers of requests in flight.
--- `series` names the cell without its concurrency and its task; `total_speedup` is the newest
+-- `series` names the cell without its concurrency and its task. `total_speedup` is the newest
 -- submission's gain over whole passes, on all of its tasks together.
 create table concurrency_view as
 with listed as (

@@ -1,6 +1,6 @@
 -- One row is one cell of a series that was measured at several depths of context, in tokens before
--- the answer. `series` names the cell without its depth of context. `summary` marks the series over
--- all tasks or, if there is none, those of single tasks.
+-- the answer. `series` names the cell without its depth of context. `summary` marks the series
+-- over all tasks or, if there is no such series, the series of single tasks.
 create table context_view as
 with listed as (
   select

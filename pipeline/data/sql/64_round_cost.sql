@@ -1,6 +1,7 @@
 -- One row is the cost of a round at one depth of one pair on one device: R, in tokens of the
--- baseline. It is from arms that draft in every round, with real or forced acceptance; over several
--- people it is the median of each person's median, of known people alone if there are any.
+-- baseline. R comes from arms that draft in every round, with real or forced acceptance.
+-- Over several people, R is the median of each person's median; if any people are known,
+-- only theirs count.
 create table round_cost as
 with measured as (
   select

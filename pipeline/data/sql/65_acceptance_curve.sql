@@ -1,8 +1,9 @@
 -- One row is the tokens that a round yields for one model with one method at one depth, on one
--- task, with or without thinking: as published, or as measured with drafts in every round. The
--- latter is the median over people of each person's median, from `results` submissions, of which
--- one is named, of known people alone if there are any. `curve` names the line over all depths.
--- Acceptance depends on the model and the text, but little on the machine.
+-- task, with or without thinking. The value is published, or measured with drafts in every
+-- round. A measured value is the median over people of each person's median, from `results`
+-- submissions, of which one is named; if any people are known, only theirs count. `curve`
+-- names the line over all depths. Acceptance depends on the model and the text, but little on
+-- the machine.
 create table acceptance_curve as
 with published as (
   select

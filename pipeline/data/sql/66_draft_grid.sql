@@ -1,6 +1,6 @@
 -- One row is one draft model in one quantisation for one target in one quantisation on one device:
--- the published speedup with the draft, and whether it `loses`. Rows of a target and a device are
--- ordered by the size of the draft, then as in their source.
+-- the published speedup with the draft, and whether the draft `loses`. Rows of a target and a
+-- device are ordered by the size of the draft, then as in their source.
 create table draft_grid as
 with listed as (
   select

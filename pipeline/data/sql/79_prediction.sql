@@ -1,7 +1,7 @@
 -- One row is one contributor's measurement in one cell beside the prediction by probes of the same
--- campaigns; over several machines and submissions the mean of the logarithms. Only measured
--- evidence without a serious flag counts, of one request at a time with the usual settings.
--- `submission` is the newest.
+-- campaigns. Several machines and submissions are combined as the mean of the logarithms. Only
+-- measured evidence without a serious flag counts, of one request at a time with the usual
+-- settings. `submission` is the newest submission.
 create table prediction as
 with measured as (
   select pool as cell, account_of(contributor) as voter, * exclude (voter)

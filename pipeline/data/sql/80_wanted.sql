@@ -1,10 +1,10 @@
 -- One row is one campaign that the map wants: a device that many people own (`common_devices.toml`)
 -- with a reference model (`reference_models.toml`) whose weights, at about 5 bits, fit into three
--- quarters of its memory. `known` is the best evidence for the pair, and `wanted` the value of one
--- more result: the commonness of the device times the devices (at most ten) that have the model,
--- including this one. It counts in full without evidence, by half with published figures without an
--- interval, by a quarter with one contributor's measurement. A pair that a second contributor
--- confirmed is not wanted.
+-- quarters of the device's memory. `known` is the best evidence for the pair. `wanted` is the value
+-- of one more result: the commonness of the device times the number of devices (at most ten) that
+-- have the model, including this device. The value counts in full without evidence, by half with
+-- published figures without an interval, and by a quarter with one contributor's measurement. A
+-- pair that a second contributor confirmed is not wanted.
 create table wanted as
 with figures as (
   select

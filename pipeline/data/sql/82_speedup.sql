@@ -1,6 +1,7 @@
--- One row is one speedup for other programs: a device's rate with a method over its rate without,
--- by model, task and tier, with the source of the figure. Tiers are never mixed; a published ratio
--- has no interval or verdict, and may have `doubts`. `page` is a path below the root of the site.
+-- One row is one speedup for other programs: a device's rate with a method over its rate without
+-- the method, by model, task and tier, with the source of the figure. Tiers are never mixed. A
+-- published ratio has no interval or verdict, and may have `doubts`. `page` is a path below the
+-- root of the site.
 create table speedup as
 with own as (
   select

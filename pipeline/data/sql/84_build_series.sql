@@ -1,5 +1,5 @@
 -- One row is one setting over all tasks under one engine build, of one contributor on one machine
--- (`series`): the newest campaign under that build, with its position among the builds.
+-- (`series`): the newest campaign under that build, with the build's position among the builds.
 create table build_series as
 with built as (
   select
@@ -24,7 +24,8 @@ select
   count(*) over (partition by series) as builds,
   row_number() over in_time as build_order
 from newest
--- Builds that were measured alternately start at nearly the same time, so their numbers order them.
+-- Builds that were measured alternately start at nearly the same time, so build numbers determine
+-- their order.
 window in_time as (
   partition by series
   order by measured_from::date,

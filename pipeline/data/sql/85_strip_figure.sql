@@ -1,11 +1,11 @@
 -- One row is one person's figure for one setting of a device and a model on one task, as drawn in
--- the strips. A setting without a figure over all tasks counts there with each of its single tasks
--- (`view` is the task that is shown, `task` the one that was run). `condition` is the reason to
--- leave a figure out of the usual rows: several requests at once, a long prompt, or very short
--- answers. `lesser` figures have doubts or a model partly in main memory. Figures that are not
--- `newest` were measured with an older version of the suite. Measured and imported figures are the
--- deciding ones, with `backing` as in `pool`. `candidate` is the name of a measured or imported
--- figure in the table `best`.
+-- the strips. A setting without a figure over all tasks is shown under all tasks with each of its
+-- single tasks (`view` is the task that is shown, `task` the task that was run). `condition` is
+-- the reason to leave a figure out of the usual rows: several requests at once, a long prompt, or
+-- very short answers. `lesser` figures have doubts or a model partly in main memory. Figures that
+-- are not `newest` were measured with an older version of the suite. Measured and imported
+-- figures are the deciding ones, with `backing` as in `pool`. `candidate` is the name of a
+-- measured or imported figure in the table `best`.
 create table strip_figure as
 with own as (
   select

@@ -1,14 +1,16 @@
 -- One row is one strip: the figure of a device with a model on one task, in one tier. `selection`
--- is the set from which its setting was chosen: 0 all backends and methods, which pages draw; 1 the
--- methods of one backend; 2 the backends of one method; 3 both given. Measured and imported strips
--- are those of the table `best`. A published one is the median over people of each person's median,
--- for the method that most people have tried with the model (or, if the device lacks it, with the
--- device). Each person counts with the depth nearest to the usual depth; that figure is `moved` to
--- it by the factor of `input_depth`, so that nobody is left out for a comparable depth.
--- `baseline_tps` is the median of the same people's plain rates. Runs that differ in more than
--- speculation (`confounded`) count only if there are no others; of the rest, so do `lesser` ones. A
--- strip without a known contributor (`backing`) comes after published ones. `dots` are the figures
--- of the drawn setting, `other_dots` those of other settings and tiers: the cost of a wrong choice.
+-- is the set from which the strip's setting was chosen: 0 all backends and methods, which pages
+-- draw; 1 the methods of one backend; 2 the backends of one method; 3 a single backend and
+-- method. Measured and imported strips are those of the table `best`. A published strip is the
+-- median over people of each person's median, for the method that most people have tried with the
+-- model (or, if the device lacks that method, with the device). Each person counts with the depth
+-- nearest to the usual depth. That figure is `moved` to the usual depth by the factor of
+-- `input_depth`, so that nobody is left out for a comparable depth. `baseline_tps` is the median
+-- of the same people's plain rates. Runs that differ in more than speculation (`confounded`)
+-- count only if there are no others; of the rest, `lesser` figures also count only without
+-- others. A strip without a known contributor (`backing`) comes after published strips. `dots`
+-- are the figures of the drawn setting, `other_dots` the figures of other settings and tiers: the
+-- cost of a wrong choice.
 create table strip as
 with placed as (
   select

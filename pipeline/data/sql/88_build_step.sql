@@ -1,9 +1,9 @@
 -- One row is one setting over all tasks under one engine build, and the change of its speedup from
--- the first build and from the best earlier one, prompt by prompt (`pipeline.data.build_changes`).
--- `step` is a detected change: the interval, which allows for all pairs of builds, excludes 1 and
--- the ratio is at least 5 % either way. `smallest_step` is the least change that these prompts
--- could have shown. The baseline's rate is listed, too, because a speedup also falls when plain
--- decoding becomes faster.
+-- the first build and from the best earlier build, prompt by prompt
+-- (`pipeline.data.build_changes`). `step` is a detected change: the interval, which allows for all
+-- pairs of builds, excludes 1 and the ratio is at least 5 % either way. `smallest_step` is the
+-- smallest change that these prompts could have shown. The baseline's rate is listed, too, because
+-- a speedup also falls when plain decoding becomes faster.
 create table build_step as
 with answered as (
   select series, build_order, count(*) as prompts

@@ -1,6 +1,6 @@
--- One row is one device with one model over all tasks: the single figure that every page shows. It
--- is the median over people in the pair's best tier; `speedup` is converted to the usual depth if
--- people used another, and `tps` is `baseline_tps` times `speedup`.
+-- One row is one device with one model over all tasks: the single figure that every page shows.
+-- The figure is the median over people in the pair's best tier. `speedup` is converted to the
+-- usual depth if people used another depth, and `tps` is `baseline_tps` times `speedup`.
 create table pair as
 select
   device,

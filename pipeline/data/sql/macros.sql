@@ -1,4 +1,4 @@
--- Macros that several queries share, most of them from the tables of the vocabulary.
+-- Macros that several queries share, most of which read the tables of the vocabulary.
 
 create macro size_order(parameters) as (
   select min(position) from vocabulary_size
@@ -9,7 +9,7 @@ create macro size_class(parameters) as (
   select label from vocabulary_size where position = size_order(parameters)
 );
 
--- 7000000000 is "7B", 134515008 is "135M".
+-- 7000000000 becomes "7B", 134515008 becomes "135M".
 create macro parameters_label(parameters) as
   case
     when parameters >= 1e9 then format('{:.3g}B', parameters / 1e9)
@@ -21,7 +21,7 @@ create macro parameters_label(parameters) as
 create macro shell_text(words) as
   nullif(array_to_string([regexp_replace(word, '=(.*)$', '=''\1''') for word in words], ' '), '');
 
--- Whether an interval is clear of 1, as in `estimates.verdicts.judge`: by more than the least
+-- Whether an interval is clear of 1, as in `estimates.verdicts.judge`: by more than the smallest
 -- noticeable change, and by more than a share of its own half-width, both as logarithms.
 create macro clearly_above(low, high) as low > greatest(
   (select helps_above from vocabulary_bound),
@@ -42,19 +42,19 @@ create macro verdict_of(interval_low, interval_high, request_low, request_high) 
     else 'helps'
   end;
 
--- A quantised cache is a setting of the target like its weights; long prompts and sampled answers
--- are not what rows of the map compare.
+-- A quantised cache is a setting of the target, as its weights are; rows of the map do not
+-- compare long prompts or sampled answers.
 create macro usual(conditions) as conditions is null or starts_with(conditions, 'KV ');
 
--- Whether a verdict has a sign; all others claim nothing.
+-- Whether a verdict has a sign; verdicts without a sign claim nothing.
 create macro is_signed(verdict) as verdict in ('helps', 'hurts', 'slower-in-all');
 create macro loses(verdict) as verdict in ('hurts', 'slower-in-all');
 
--- The printed form of a verdict: its sign is filled if several contributors confirm it.
+-- The printed form of a verdict: its sign is filled if several contributors confirm the verdict.
 create macro mark_of(verdict, confirmed) as
   if(confirmed and verdict in ('helps', 'hurts'), verdict || '-confirmed', verdict);
 
--- The account that a result counts for; results without a name share one.
+-- The account that a result counts for; results without a name share one account.
 create macro account_of(contributor) as coalesce(lower(contributor), 'anonymous');
 
 -- The file with a contributor's status.
@@ -73,8 +73,9 @@ create macro trust_in(verdict, doubt) as case
   else 0
 end;
 
--- The bound towards 1 of the best of several figures: the chance that one of them is high by luck
--- grows with their number, so the bound of the chosen one is farther away (`choice_factor`).
+-- The bound towards 1 of the best of several figures. The more figures there are, the likelier it
+-- is that one is high by luck, so the bound of the chosen figure is farther away
+-- (`choice_factor`).
 create macro chosen_low(speedup, interval_low, factor) as
   least(interval_low, speedup * (interval_low / speedup) ** factor);
 
@@ -91,8 +92,8 @@ create macro speculation_label(method) as (
   select label from vocabulary_method where id = method and drafts
 );
 
--- A method that drafts in every round costs the same on every task; one that drafts only when the
--- text repeats itself does not.
+-- A method that drafts in every round costs the same on every task; a method that drafts only
+-- when the text repeats itself does not.
 create macro drafts_always(method) as (
   select every_round from vocabulary_method where id = method
 );
@@ -119,7 +120,7 @@ create macro model_name(written) as coalesce(
   written
 );
 
--- A name of a published figure as a part of an address.
+-- A published figure's name as a part of an address.
 create or replace macro slug_of(name) as
   trim(regexp_replace(lower(replace(name, '×', 'x')), '[^a-z0-9]+', '-', 'g'), '-');
 
@@ -128,16 +129,17 @@ create macro t_reach(degrees) as (
   select quantile from input_t_quantile where freedom = degrees
 );
 
--- The interpolated value at a position of a list, counted from 1: 2.4 is between second and third.
+-- The interpolated value at a position of a list, counted from 1: 2.4 is between second and
+-- third.
 create macro interpolated(ordered, position) as
   ordered[floor(position)::bigint]
     + (position - floor(position))
     * (ordered[floor(position)::bigint + 1] - ordered[floor(position)::bigint]);
 
--- The variance of a median of several values over that of one value: the mean's up to two values,
--- then up to pi / 2 times it.
+-- The variance of a median of several values over the variance of one value: as for the mean up
+-- to two values, then up to pi / 2 times as much.
 create macro median_variance(count) as if(count > 2, pi() / 2, 1) / count;
 
--- "core 2" is the second version of a suite; the first has no label.
+-- "core 2" is the second version of a suite; the first version has no label.
 create macro suite_version(suite_label) as
   coalesce(try_cast(regexp_extract(suite_label, '([0-9]+)$', 1) as bigint), 1);

@@ -27,7 +27,7 @@ Drawn: TypeAlias = tuple[dict[str, Any], str]
 
 SIGNIFICANT_DIGITS = 4
 NOTHING = "Nothing has been measured here yet."
-OF_CELLS = "another machine"  # the kind of interval in cells
+OF_CELLS = "another machine"  # the kind of interval that cells have
 # A picture is an image on the page; a screen reader finds the text of its marks in the table.
 SPOKEN = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
 TAG = re.compile(r"<[^<>]+>")
@@ -49,8 +49,8 @@ class Table:
 class Chart:
     """A chart in every form that a page needs.
 
-    `spec` is Vega-Lite with `width: "container"`, to be themed by the page. `svg` and `svg_dark`
-    are static pictures of fixed size with a transparent background, for a light and a dark page.
+    `spec` is Vega-Lite with `width: "container"`; the page adds a theme. `svg` and `svg_dark` are
+    static pictures of fixed size with a transparent background, for a light and a dark page.
     `takeaway` is one sentence about the findings; `alt` describes the picture. An `empty` chart has
     no rows: show its takeaway instead of a picture.
     """
@@ -77,7 +77,7 @@ class Chart:
 
     @property
     def size(self) -> tuple[str, str]:
-        """Width and height of the static picture, so that a page can reserve its space."""
+        """The width and height of the static picture, so that a page can reserve space for it."""
         found = SIZE.search(self.svg)
         return (found[1], found[2]) if found else ("", "")
 
@@ -86,8 +86,8 @@ class Chart:
 class Definition:
     """One entry of `charts.toml`: `columns` maps result columns to headings.
 
-    Without `caption`, the function of the chart's name in `captions` writes it. `query` is the SQL
-    file if charts share one, and `interval` the kind of the intervals.
+    Without `caption`, the function of the chart's name in `captions` writes the caption. `query` is
+    the SQL file if charts share a query, and `interval` the kind of the intervals.
     """
 
     title: str
@@ -166,7 +166,7 @@ def picture_of(spec: Mapping[str, Any], scheme: Literal["light", "dark"]) -> str
 
 
 def _used(spec: Mapping[str, Any]) -> Mapping[str, list[Row]]:
-    """The data of a picture, reduced to its columns; captions and tables have the others."""
+    """The data of a picture, reduced to its columns; captions and tables have the other columns."""
     marks = str({key: value for key, value in spec.items() if key != "datasets"})
     named = set(WORD.findall(marks))
     return {
@@ -191,7 +191,8 @@ def as_rows(found: pl.DataFrame) -> list[Row]:
 def rounded(value: Any) -> Any:  # noqa: ANN401 - a specification is JSON of any shape
     """A specification with four significant digits, for a file that a page loads.
 
-    Figures are rounded once: 1.31503 by way of 1.315 would print as 1.31 next to a caption's 1.32.
+    Figures are rounded only once: 1.31503 by way of 1.315 would print as 1.31 next to a caption's
+    1.32.
     """
     if isinstance(value, dict):
         return {key: rounded(each) for key, each in value.items()}

@@ -52,7 +52,7 @@ def _typical(group: list[Row]) -> str:
 
 
 def backends(rows: list[Row]) -> str:
-    """The difference between two backends of a device, the most different device first."""
+    """The difference between two backends of a device, starting with the most different device."""
     firsts = sorted(
         (group[0] for group in _groups(rows, "line_label")),
         key=lambda row: -abs(math.log(row["typical"])),
@@ -66,7 +66,7 @@ def backends(rows: list[Row]) -> str:
 
 
 def submission_tasks(rows: list[Row]) -> str:
-    """The best arm with a clear figure over all tasks or, without one, on single tasks."""
+    """The best arm with a clear figure over all tasks or, if there is none, on single tasks."""
     judged = [row for row in rows if row["role"] == "speculation"] or rows
     overall = [row for row in judged if row["task"] == "all"]
     if overall:
@@ -82,7 +82,7 @@ def submission_tasks(rows: list[Row]) -> str:
 
 
 def depths(rows: list[Row]) -> str:
-    """The best depth of each pair, if intervals support it."""
+    """The best depth of each pair, if intervals support that depth."""
     best = [row for row in rows if row["best"]]
     if not best:
         return "With every depth the whole request is clearly slower: none is marked as the best."
@@ -101,7 +101,7 @@ def depths(rows: list[Row]) -> str:
 
 
 def _best_depth(best: Row, rows: list[Row]) -> str:
-    """The best depth of the only pair, among those whose whole request is not clearly slower."""
+    """The best depth of the only pair, among depths whose whole request is not clearly slower."""
     able = [str(row["depth"]) for row in rows if not row["slower_request"]]
     slower = [str(row["depth"]) for row in rows if row["slower_request"]]
     depth, figure = f"Depth {best['depth']}", f"{_figure(best)}, {best['line_label']}"
@@ -116,7 +116,7 @@ def _best_depth(best: Row, rows: list[Row]) -> str:
 
 
 def round_costs(rows: list[Row]) -> str:
-    """The cheapest and the most expensive round, and the acceptance that each needs."""
+    """The cheapest and the most expensive round, and the acceptance that each of them needs."""
     least, most = (end(rows, key=itemgetter("round_cost")) for end in (min, max))
 
     def printed(row: Row) -> str:
@@ -155,7 +155,7 @@ def _by_series(rows: list[Row], column: str, when: str, at: str) -> str:
 
 
 def _is_below(row: Row, other: Row) -> bool:
-    """Whether the first interval is entirely below the other; a published figure has none."""
+    """Whether the first interval is entirely below the other; published figures have none."""
     high, low = row["interval_high"], other["interval_low"]
     return high is not None and low is not None and bool(high < low)
 
@@ -194,7 +194,7 @@ def predictions(rows: list[Row]) -> str:
 
 
 def _part(rows: list[Row], column: str, shown: int | None = None) -> str:
-    """The number shown out of all, if not all are shown."""
+    """The number shown out of the total, if some are hidden."""
     shown = len(rows) if shown is None else shown
     return "" if rows[0][column] <= shown else f" Shown are {shown} of {rows[0][column]}."
 
@@ -213,7 +213,7 @@ def verification_curve(rows: list[Row]) -> str:
     )
 
 
-FEWEST, MOST_NAMED = 3, 3  # the number of named dots
+FEWEST, MOST_NAMED = 3, 3  # the number of dots that a caption names
 CLEAR = ("helps", "hurts")
 CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
     caption.__name__: caption
@@ -226,7 +226,7 @@ CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
 
 
 def _clear_ends(rows: list[Row], words: Callable[[Row], str], scope: str = "") -> str:
-    """The highest clear gain, the lowest clear loss, and the best figure that is slower in all."""
+    """The highest clear gain, the lowest clear loss, and the best figure that is slower overall."""
     helps = [row for row in rows if row["verdict"] == "helps"]
     hurts = [row for row in rows if row["verdict"] == "hurts"]
     gain = f"the highest clear gain is {words(max(helps, key=_speedup))}" if helps else ""

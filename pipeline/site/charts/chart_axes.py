@@ -16,7 +16,7 @@ TICKS: tuple[tuple[float, ...], ...] = (
     (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.4, 1.6, 1.8, 2),
     tuple(step / 20 for step in range(14, 33)),
 )
-BETWEEN = " · "  # between the parts of a name; each part has its own line in a chart
+BETWEEN = " · "  # the separator between the parts of a name; each part has its own line in a chart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class SpeedupAxis:
 
     @property
     def scale(self) -> alt.Scale:
-        """The scale; values beyond an end are drawn at that end."""
+        """The scale; values beyond an end of the range are drawn at that end."""
         return alt.Scale(type="log", domain=[self.low, self.high], nice=False, clamp=True)
 
     @property
@@ -45,7 +45,7 @@ class SpeedupAxis:
 def speedup_axis(rows: list[Row]) -> SpeedupAxis:
     """An axis that shows all speedups and 1; intervals are cut at a factor of ten.
 
-    Words say no more than `<0.1` and `>10` beyond a factor of ten, and neither does the axis: one
+    Texts print `<0.1` and `>10` beyond a factor of ten. The axis ends there, too, because one
     interval without evidence would squeeze all others together.
     """
     middles = [row["speedup"] for row in rows if row["speedup"] is not None]
@@ -61,10 +61,10 @@ def speedup_axis(rows: list[Row]) -> SpeedupAxis:
 
 
 def lines_of_words(names: list[str], *, between: str = BETWEEN, skipped: int = 0) -> alt.Axis:
-    """An axis with names on several lines, so that a phone shows them in full.
+    """An axis with names on several lines, so that a phone shows the names in full.
 
-    The renderer puts the first line at the mark; the offset moves their middle there. The `skipped`
-    first parts of a name only make it unique and are not shown.
+    The renderer puts the first line at the mark; the offset moves the middle of the lines to the
+    mark. The `skipped` first parts of a name only make the name unique and are not shown.
     """
     counts = sorted({name.count(between) + 1 for name in names})
     offsets: list[dict[str, Any]] = [

@@ -12,7 +12,7 @@ Picture: TypeAlias = alt.LayerChart
 Tooltip: TypeAlias = Mapping[str, str]
 POINT_PX2 = 70
 TIERS = {"filled": False, "color": DOT, "fill": DOT}
-# Our measurements are filled, those of others are outlines.
+# The project's measurements are filled; other people's figures are outlines.
 FILLED = alt.condition("datum.tier === 'measured'", alt.value(0.8), alt.value(0.1))
 
 
@@ -39,7 +39,7 @@ def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
 
 
 def points(on: alt.Chart, **style: Any) -> alt.Chart:  # noqa: ANN401 - Altair's own
-    """A point for each row, filled unless a `style` says otherwise."""
+    """A point for each row, filled unless a `style` overrides the filling."""
     made: alt.Chart = on.mark_point(**{"filled": True, "size": POINT_PX2, "opacity": 1, **style})
     return made
 

@@ -20,10 +20,10 @@ SPEEDUP_LEGEND = alt.Legend(
 )
 THOUSANDS = "datum.value < 1024 ? datum.value : datum.value / 1024 + 'k'"
 MAP_ENDS, DARK_FROM, MAP_INK = [0.4, 2.5], 0.6, "#18212d"
-MOMENT = itemgetter("measured_on", "build_number", "engine_build")  # b9294 is older than b10068
+MOMENT = itemgetter("measured_on", "build_number", "engine_build")  # b9294 precedes b10068
 STEPS = ("none", "faster", "slower")
 FEW_BUILDS = 4  # this many names fit side by side
-FEW_SETTINGS, FEW_CURVES = 4, 5  # this many can be named below the chart
+FEW_SETTINGS, FEW_CURVES = 4, 5  # this many items can be named below the chart
 EDGE_PX = 12  # so that a point at the end of an axis is not cut off
 PLANE_TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 
@@ -53,7 +53,7 @@ def bands(
 
 
 def spread(rows: list[theme.Row], columns: Tooltip, *, x: str, wide: str) -> Picture:
-    """One band per `line_label`: a dot for each row, measured ones filled, a tick at `typical`."""
+    """One band per `line_label`: a dot for each row (filled if measured), a tick at `typical`."""
     lines = list(dict.fromkeys(row["line_label"] for row in rows))
     typical = {row["line_label"]: row["typical"] for row in rows}
     ticks = [{"line_label": line, "typical": value} for line, value in typical.items()]
@@ -139,7 +139,7 @@ def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 
 def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """A line for each arm on each machine over the number of requests at once."""
+    """A line for each arm on each machine over the number of concurrent requests."""
     levels = sorted({row["concurrency"] for row in rows})
     x = alt.X("concurrency:O", title="Requests at once", sort=levels, axis=alt.Axis(labelAngle=0))
     base, lines, shape = _series(rows, marks.base(rows, columns).encode(x=x))
@@ -160,7 +160,7 @@ def series_by_context(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 
 def _series(rows: list[theme.Row], on: alt.Chart) -> tuple[alt.Chart, alt.Chart, alt.Shape]:
-    """The base of a chart of series, their lines, and their shapes by method."""
+    """The base of a chart of series, the lines of the series, and their shapes by method."""
     colours, shapes = theme.method_scales(rows)
     base = on.encode(
         color=marks.channel(alt.Color, "method_label", "Method", colours), detail="series:N"
@@ -219,7 +219,7 @@ def break_even_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 
 def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """Two equal logarithmic axes; predictions on the dashed line are right."""
+    """Two equal logarithmic axes; correct predictions are on the dashed line."""
     values = [row[key] for row in rows for key in ("predicted", "speedup")]
     ends = [min([0.9, *values]) / 1.05, max([1.1, *values]) * 1.05]
     span = chart_axes.SpeedupAxis(low=ends[0], high=ends[1])
@@ -234,7 +234,7 @@ def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
 def curves(  # noqa: PLR0913 - two axes with their titles
     rows: list[theme.Row], columns: Tooltip, *, line: str, x: str, y: str, wide: str, high: str
 ) -> Picture:
-    """Colour by backend; the curves of one backend are distinguished by their dashes."""
+    """Curves are coloured by backend; dashes distinguish the curves of one backend."""
     colours = theme.backend_colours(row["backend"] for row in rows)
     ticks = sorted({row[x] for row in rows})  # counts, with no values between them
     base = marks.base(rows, columns).encode(

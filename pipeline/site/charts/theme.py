@@ -1,8 +1,8 @@
-"""Colours and shapes of methods and backends, and the Vega-Lite config of light and dark pages.
+"""Define the colours and shapes of methods and backends, and the Vega-Lite config of pages.
 
 Every colour has a contrast of at least 3:1 on both backgrounds, so that one specification serves
-both; only text and lines differ (`CONFIGS`). Backgrounds are transparent. Red is not paired with
-green, and every colour comes with a shape or a number.
+light and dark pages; only text and lines differ (`CONFIGS`). Backgrounds are transparent. Red is
+not paired with green, and every colour comes with a shape or a number.
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,8 @@ DOT = next(iter(METHOD_COLOURS.values()))
 CHARTS = document("charts", "pipeline.site")
 BACKEND_COLOURS: dict[str, str] = CHARTS["backends"]
 
-# Colours of words, of lines, and behind words on lines, which is --dm-card in draftmap.css.
+# Colours of words, of lines, and of the background of words on lines, which is --dm-card in
+# draftmap.css.
 _INK: dict[Scheme, tuple[str, str, str]] = {
     "light": ("#20242B", "#C9CED6", "#ffffff"),
     "dark": ("#E4E7EC", "#4A505B", "#18202a"),

@@ -12,13 +12,13 @@ from pipeline.site.pages.shown_commands import line_of
 from pipeline.site.pages.strips import HIGH, LOW
 from schemas.vocabulary import say
 
-CLEAR = 1.05  # a larger factor is a direction
+CLEAR = 1.05  # a factor beyond this has a direction
 DIGITS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The words of an answer without its figures; each is stored once in a file of answers."""
+    """The words of an answer without its figures; each text is stored once in a file of answers."""
 
     look: str
     way: str
@@ -72,7 +72,7 @@ def words_of(found: Answer) -> Words:
 
 
 def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> Card:
-    """The card of an answer about a machine and a model; `address` is its own page, if any."""
+    """The card of an answer about a machine and a model; `address` is the answer's page, if any."""
     words, judged = words_of(found), found.judged
     gain = judged.gain if judged and found.asked.fits else None
     card = Card(

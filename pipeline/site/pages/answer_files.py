@@ -1,7 +1,8 @@
-"""Answer every listed model on every listed machine: one `assets/answers/<model>.json` a model.
+"""Answer every listed model on every listed machine, in one `assets/answers/<model>.json` each.
 
-The terminal gives the same answers to the same words (`--gpu` or `--cpu`, and the model's name).
-Python writes sentences and commands, and a page looks them up. Each is stored once in `texts`.
+For the same question (`--gpu` or `--cpu`, and the model's name), the terminal gives the same
+answer. Python writes sentences and commands, and a page looks them up. Each text is stored once in
+`texts`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,7 +41,7 @@ from schemas.codec import Json
 FORMAT, VERSION = "draftmap-answers", 2
 FOLDER = "assets/answers"
 DIGITS = 6
-WORDS = tuple(each.name for each in fields(Words))  # as numbers of entries in `texts`
+WORDS = tuple(each.name for each in fields(Words))  # stored as indices of entries in `texts`
 _WORDS_OF = attrgetter(*WORDS)
 COLUMNS = (
     *("machine", "verdict", "chance", "before_tps", "after_tps", "speedup", "low", "high", "basis"),
@@ -57,7 +58,7 @@ def answer_files(
 ) -> Iterator[Asset]:
     """The files of all models, and the list of machines and models.
 
-    `addresses` are the pages of models, by their keys.
+    `addresses` are the pages of models, by the models' keys.
     """
     by_model = grouped(reports, attrgetter("model"))
     measured = {x.card for own in by_model.values() for x in own if x.on_cpu}
@@ -93,7 +94,7 @@ def answer_files(
 
 
 def _model(key: str, name: str, own: Iterable[Report]) -> Mapping[str, object]:
-    """A model in the list: of several of one size, the one with the most `people` is chosen."""
+    """A model in the list; of several of one size, the model with the most `people` is chosen."""
     shape = shape_named(name)
     return {
         "id": key,
@@ -136,7 +137,7 @@ def _file(
     cache: Cache,
     kept_rows: Sequence[object],
 ) -> bytes:
-    """The answers of a model. Rows of machines without new results come from the cache."""
+    """The answers about a model. Rows of machines without new results come from the cache."""
     texts: dict[str, int] = {}
     placed: dict[tuple[object, ...], Placements] = {}
     before = orjson.loads(cache.get(kept_rows) or b"{}")
@@ -144,7 +145,7 @@ def _file(
     rows = []
     target = model_named(name)
     for machine in machines:
-        if target is None:  # people measured it, but its shape is unknown
+        if target is None:  # people measured the model, but its shape is unknown
             break
         computer = with_rates(machine.computer, machine.rates, target.facts)
         own = sha256(msgspec.json.encode(computer)).hexdigest()
@@ -172,7 +173,7 @@ def _memory_of(question: Question) -> tuple[object, ...]:
 
 
 def _row(found: Answer) -> Iterator[Json]:
-    """The figures of the columns after the machine, then the list of its words."""
+    """The figures of the columns after the machine, then the list of the row's words."""
     judged = found.judged
     gain = judged.gain if judged else None
     yield found.verdict

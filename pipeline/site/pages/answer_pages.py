@@ -58,7 +58,7 @@ class CommonAnswer:
 def common_answers(
     reports: Mapping[str, Sequence[Report]], rates: Sequence[Rate]
 ) -> Iterator[CommonAnswer]:
-    """The answers to the questions of `listed.toml`, in its order."""
+    """The answers to the questions of `listed.toml`, in the order of that file."""
     machines = {each.name: each for each in listed_machines(())}
     for asked in COMMON:
         machine = machines[asked["machine"]]
@@ -73,7 +73,7 @@ def common_answers(
 
 
 def answers(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
-    """The evidence, the files of all answers, and the pages of the common ones."""
+    """The evidence, the files of all answers, and the pages of common answers."""
     reports, rates = tuple(evidence_file.reports(connection)), learned.learned_rates(connection)
     addresses = {
         model_key(row.target_label): target_address(row.target) for row in read(connection, "strip")

@@ -41,7 +41,7 @@ SETTING = (
 
 
 def _rate(column: str) -> pl.Expr:
-    """A rate with the digits of `say.rate`, so that a script prints the same."""
+    """A rate with the digits of `say.rate`, so that a script prints the same text."""
     rate = col(column)
     return pl.when(rate < WHOLE_FROM_TPS).then(rate.round_sig_figs(3)).otherwise(rate.round(0))
 
@@ -157,7 +157,7 @@ FACETS = (
     ),
 )
 SETUP = Facet(name="setup", key=col("setup"))
-# Links of a row; nearly every row has different ones.
+# Links of a row; nearly every row has different links.
 LINKS = (
     SETUP,
     Facet(name="evidence", key=col("submission"), printed=evidence_address),
@@ -199,9 +199,9 @@ MOST_CELLS = 40_000  # in one file: about 860 KB compressed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """All cells as files: first those that Explore and Compare open with, then the others.
+    """All cells as files: first the files that Explore and Compare open with, then all other files.
 
-    `parts` lists the others by task and by device; without it, one file has all `cells`.
+    `parts` lists the other files by task and by device; without `parts`, one file has all `cells`.
     """
 
     first: Asset
@@ -255,7 +255,7 @@ def _named(kind: str, data: bytes) -> Asset:
 
 
 def axes_of(cells: pl.DataFrame) -> Mapping[str, Facet]:
-    """The axes on which cells differ; the others would be filters with a single choice."""
+    """The axes on which cells differ; any other axis would be a filter with a single choice."""
     return {
         facet.name: facet for facet in AXIS_FACETS if cells.select(facet.key.n_unique()).item() > 1
     }

@@ -1,8 +1,8 @@
 """Write tables of cells column by column, for the scripts of pages.
 
 A facet is a column with few different values: each value is stored once, in the order in which a
-page offers them, and each row has the number of its value. A figure is stored times its scale, so
-that a page prints the same as `format(value, f".{digits}f")`; a missing one is null.
+page offers the values, and each row has the number of its value. A figure is stored times its
+scale, so that a page prints the same as `format(value, f".{digits}f")`; a missing figure is null.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ NEARLY = 1e-6
 class Facet:
     """A column of few values: key (for addresses), label (for people), and the order of both.
 
-    Values of equal order are sorted by key. `more` are further texts by key. With `printed` the
+    Values of equal order are sorted by key. `more` are further texts by key. With `printed`, the
     file has the texts that this function makes from the labels, instead of keys and labels.
     """
 
@@ -37,7 +37,7 @@ class Facet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """A column of figures: the number of printed digits, and of spare ones for sorting."""
+    """A column of figures: the number of printed digits, and of spare digits for sorting."""
 
     name: str
     value: pl.Expr
@@ -50,7 +50,7 @@ def named(column: str, labels: Mapping[str, str]) -> pl.Expr:
 
 
 def placed(column: str, names: tuple[str, ...]) -> pl.Expr:
-    """The place of a value in a list; values that are not in it come first."""
+    """The place of a value in a list; values that the list lacks come first."""
     places = {name: place for place, name in enumerate(names)}
     return col(column).replace_strict(places, default=-1, return_dtype=pl.Int64)
 
@@ -70,11 +70,11 @@ def encode(rows: pl.DataFrame, facets: tuple[Facet, ...], measures: tuple[Measur
 def scaled(values: NDArray[np.float64], digits: int, spare: int) -> list[int]:
     """Figures times ten to the power of digits + spare, such that pages round them correctly.
 
-    Rounding 1.0449 to three digits and then to two would print 1.05 where SQL says 1.04.
+    Rounding 1.0449 to three digits and then to two would print 1.05 where SQL prints 1.04.
     """
     scale, room = 10.0**digits, 10**spare
     printed = np.rint(values * scale)
-    # Half-way between two printed values, the figure's own decimals decide.
+    # If a figure is half-way between two printed values, its own decimals decide.
     unsure = np.abs(np.abs(values * scale - printed) - 0.5) < NEARLY
     printed[unsure] = [round(float(f"{value:.{digits}f}") * scale) for value in values[unsure]]
     half = room // 2

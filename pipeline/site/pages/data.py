@@ -104,7 +104,7 @@ def _days(connection: duckdb.DuckDBPyConnection) -> tuple[str | None, str | None
 def datasets(
     connection: duckdb.DuckDBPyConnection, files: tuple[ExportedFile, ...]
 ) -> Iterator[Mapping[str, object]]:
-    """Every exported table with its files and columns, the most useful first."""
+    """Every exported table with its files and columns, the most useful table first."""
     listed = [file for file in files if file.table and file.role != "part"]
     by_table = grouped(listed, lambda file: file.table or "")
     described = {view.name: view for view in views(connection)}

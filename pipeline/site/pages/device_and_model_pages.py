@@ -13,7 +13,7 @@ from pipeline.site.rows import Row, grouped, read
 
 Parts: TypeAlias = "dict[str, Mapping[str, tuple[Row, ...]]]"
 
-# The charts of a page with their headings; the first that has enough to show is drawn.
+# The charts of a page with their headings; the first chart that has enough to show is drawn.
 DEVICE_CHARTS = {
     "depths": "The best depth",
     "round_costs": "R of this machine",
@@ -85,7 +85,8 @@ def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
 def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
     """The tables of the pages of devices and targets, by the name of the device or target.
 
-    Failures are those of submissions that count; a withdrawn one shows its own on its page.
+    Only failures of counted submissions are listed; a withdrawn submission shows its failures on
+    its own page.
     """
     of = attrgetter(kind)
     return {
@@ -98,6 +99,6 @@ def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
         "newest": grouped(read(connection, "newest"), of),
         "credits": grouped((row for row in read(connection, "credits") if row.counted), of),
         "pairs": grouped(read(connection, "published_pairs"), of),
-        # Single tasks have no tables, because a place in a table has one figure.
+        # Single tasks have no tables, because a place in a table has only one figure.
         "drafts": grouped((row for row in read(connection, "draft_grid") if not row.task), of),
     }

@@ -43,7 +43,7 @@ class Curve:
 
 
 def whisker(row: Row) -> Whisker | None:
-    """The position of a row's interval; a missing bound is at the estimate itself."""
+    """The position of a row's interval; a missing bound is placed at the estimate itself."""
     middle, low, high = row.speedup, row.interval_low, row.interval_high
     if middle is None:
         return None
@@ -55,13 +55,13 @@ def whisker(row: Row) -> Whisker | None:
 
 
 def log_position(value: float) -> float:
-    """Percent along the axis from 1/4 to 4; values outside are at its ends."""
+    """Percent along the axis from 1/4 to 4; values outside are drawn at its ends."""
     share = (math.log(max(value, 1e-9)) / math.log(WHISKER_END) + 1) / 2
     return round(min(max(share, 0.0), 1.0) * 100, 2)
 
 
 def curve(points: Sequence[tuple[int, float]], *, width: float, height: float) -> Curve:
-    """A curve from 0 upward in a box of `width` by `height`, y pointing down."""
+    """A curve from 0 upward in a box of `width` by `height`, with y pointing down."""
     most = max(value for _, value in points) * HEADROOM
     first, last = points[0][0], points[-1][0]
     span = max(last - first, 1)
@@ -83,6 +83,6 @@ def curve(points: Sequence[tuple[int, float]], *, width: float, height: float) -
 
 
 def nice_step(most: float) -> float:
-    """The distance of gridlines: 1, 2 or 5 times a power of ten, so that there are two to five."""
+    """The distance of gridlines: 1, 2 or 5 times a power of ten, so that two to five are drawn."""
     power: float = 10.0 ** math.floor(math.log10(most / 2))
     return max(factor * power for factor in (1, 2, 5) if factor * power <= most / 2)

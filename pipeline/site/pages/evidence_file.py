@@ -17,7 +17,7 @@ from pipeline.site.rows import Row, grouped, read
 PATH = "assets/evidence.json"
 DIGITS = 4  # significant digits; printed figures have three
 COUNT = re.compile(r"(?:(\d+) \N{MULTIPLICATION SIGN} )?(.+)")
-TOO_OLD = "2025"  # engines and heads have changed too much since
+TOO_OLD = "2025"  # engines and heads have changed too much since then
 
 
 def evidence_file(found: Iterable[Report]) -> Asset:
@@ -52,7 +52,7 @@ def reports(connection: duckdb.DuckDBPyConnection) -> Iterator[Report]:
 
 def _setup(row: Row) -> tuple[object, ...]:
     """The setup that the figures of one report have in common."""
-    person = row.person if row.tier == "published" else None  # a cell has one figure
+    person = row.person if row.tier == "published" else None  # a cell has a single figure
     return (
         *(row.tier, row.device_label, row.backend, row.target_label, row.quantisation),
         *(row.engine, row.build, row.day, person, row.people, row.source, row.confounded),
@@ -78,7 +78,7 @@ def _short(value: float) -> float:
 
 
 def _card(row: Row) -> tuple[str, int]:
-    """The key of a card and its count; for different cards, all their names."""
+    """The key of a card and the number of cards; for different cards, all their names."""
     if row.backend == "cpu":
         return normalised(without_size(row.device_label)), 1
     found, total = [], 0

@@ -7,7 +7,7 @@ from pipeline.site.rows import Row
 from schemas.vocabulary import say
 from schemas.vocabulary.axes import AXES
 
-# Axes that the page shows in its own words.
+# Axes for which the page has its own words.
 OWN_LINE = ("context_depth_tokens", "temperature", "sampling_seed")
 
 
@@ -62,5 +62,5 @@ def engine_facts(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def _words(*known: str | None) -> str:
-    """The known facts, or the sign for none."""
+    """The known facts, or the sign for unknown ones."""
     return " ".join(filter(None, known)) or say.UNKNOWN

@@ -1,7 +1,7 @@
 """Write Atom and JSON feeds of new results, and badges for a README.
 
 Dates come from the data, so that the same results give the same bytes. The UUID of an entry is made
-from its subject; links are relative if the site's address is unknown.
+from the entry's subject; links are relative if the site's address is unknown.
 """
 
 import uuid
@@ -19,7 +19,7 @@ from schemas.vocabulary import VERDICTS, say
 
 Item: TypeAlias = Mapping[str, str]
 
-NAMESPACE = uuid.UUID("a3d0c0de-7b3c-5d7e-9a51-0d2af7ca9a01")  # fixed, so that ids stay
+NAMESPACE = uuid.UUID("a3d0c0de-7b3c-5d7e-9a51-0d2af7ca9a01")  # fixed, so that ids never change
 LONGEST = 50
 EPOCH = "1980-01-01T00:00:00Z"
 
@@ -43,7 +43,7 @@ def feeds(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[m
 
 
 def atom(path: str, title: str, items: Sequence[Item], site: model.Site) -> model.Asset:
-    """A feed after RFC 4287."""
+    """A feed that follows RFC 4287."""
     text = (
         environment()
         .get_template("atom.xml.jinja")
@@ -59,9 +59,9 @@ def atom(path: str, title: str, items: Sequence[Item], site: model.Site) -> mode
 
 
 def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
-    """One badge over everything, one per device and one per target, as shields.io reads it.
+    """One badge over everything, one per device and one per target, as shields.io reads them.
 
-    They use only confirmed cells, because anybody can send a result.
+    Badges use only confirmed cells, because anybody can send a result.
     """
     overall = _gains(connection, "overall").get("all")
     yield badge("overall", "Draftmap", overall, read(connection, "device_tally"))
@@ -74,7 +74,7 @@ def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
 
 
 def _gains(connection: duckdb.DuckDBPyConnection, kind: str) -> dict[str, float]:
-    """The lower bound of the most certain measured gain of each scope, if it is confirmed."""
+    """The lower bound of the most certain measured gain of each scope, if the gain is confirmed."""
     found = read(connection, "surest_gain", kind=kind)
     return {
         row.scope: row.interval_low for row in found if row.tier == "measured" and row.confirmed
@@ -82,7 +82,7 @@ def _gains(connection: duckdb.DuckDBPyConnection, kind: str) -> dict[str, float]
 
 
 def badge(name: str, label: str, at_least: float | None, tallies: Sequence[Row]) -> model.Asset:
-    """Blue for a clear gain, orange where settings only lose; never a colour alone."""
+    """Blue for a clear gain, orange where settings only lose; colour is never the only sign."""
     losing = sum(each.confirmed_losses for each in tallies)
     confirmed = sum(each.confirmed for each in tallies)
     gain = f"at least {say.times(at_least)}" if at_least else "no clear gain"

@@ -1,7 +1,7 @@
-"""Write the page *Will it fit?*, and its file: the memory that each model needs on a card.
+"""Write the page *Will it fit?* and its file: the memory that each model needs on a card.
 
-`answers` places every model as a whole for each quantisation, cache and draft. The parts of its
-memory add up, so the file has each part once and the page adds four numbers.
+`answers` places every model as a whole for each quantisation, cache and draft. The parts of a
+model's memory add up, so the file has each part once and the page adds four numbers.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,18 +30,18 @@ DEFAULT_MODEL = "qwen3-14b"
 QUANTISATIONS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "MXFP4", "IQ4_XS", "Q3_K_M", "Q2_K")
 CONTEXTS = (2048, 4096, 8192, 16384, 32768, 65536, 131072)
 KV_TYPES = ("f16", "q8_0", "q4_0")
-# The page's name of a way to draft, and the words of `plan` for it.
+# The page's name of a way to draft, and the arguments of `plan` for this way.
 NO_DRAFT, OWN_HEAD, SMALL_MODEL = "none", "head", "model"
 DRAFT_QUANTISATION = "Q8_0"
 SHOWN_MEMORIES = (4, 8, 12, 16, 24, 32, 48)
 HEAD_DEPTH = 3
-# A draft has the target's vocabulary, so it is of its family, and much smaller.
+# A draft model shares the target's vocabulary, so it is of the same family and much smaller.
 MUCH_SMALLER = 6
 GIB = 1024.0
 
 
 def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
-    """The page, its file, and the file of what the planner learned from results."""
+    """The page, its file, and the file of the values that the planner learned from results."""
     rates = learned.learned_rates(connection)
     errors = learned.errors_of(rates, learned.memory_used(connection))
     needs = site.cache.get_or_make("needs", lambda: orjson.dumps(document()))
@@ -74,7 +74,7 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
 
 @cache
 def document() -> Mapping[str, object]:
-    """The memory of each model on a card, in MiB. It does not depend on results."""
+    """The memory of each model on a card, in MiB. This memory does not depend on results."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -88,8 +88,8 @@ def document() -> Mapping[str, object]:
 def needs(shape: shapes.ShapeRow) -> Mapping[str, object]:
     """One model's parts: weights by quantisation, cache by its type and context, and so on.
 
-    A draft has its own MiB by cache and context and, by quantisation, the `margin`: the memory to
-    leave free, or the possible error of these figures, whichever is larger.
+    A draft has its own MiB by cache and context. By quantisation, it also has the `margin`: the
+    memory to leave free, or the possible error of these figures, whichever is larger.
     """
     drafts = {NO_DRAFT: "none"}
     if shape.head_layers:
@@ -155,7 +155,7 @@ class _Parts:
         )
 
     def besides(self, alone: Self) -> int:
-        """The memory that a draft adds: its buffers, and states to undo its rejected tokens."""
+        """The memory that a draft adds: its buffers, and states that undo its rejected tokens."""
         return self.draft + self.cache - alone.cache
 
 
@@ -167,7 +167,7 @@ def load(
     kv: str = KV_TYPES[0],
     draft: str = NO_DRAFT,
 ) -> placement.LoadPlan:
-    """A model on one card, loaded as by `plan`. The card's size does not matter here."""
+    """A model on one card, loaded as `plan` loads it. The card's size does not matter here."""
     facts = facts_in(shape, quantisation)
     head = draft == OWN_HEAD
     copies = HEAD_DEPTH if head and facts.recurrent else 0
@@ -184,7 +184,7 @@ def load(
 
 @cache
 def draft_of(shape: shapes.ShapeRow) -> shapes.ShapeRow | None:
-    """The smallest model of the family, if it is small enough to draft for this one."""
+    """The smallest model of the family, if it is small enough to draft for this target."""
     same = [other for other in shapes.shapes() if family_of(other.name) == family_of(shape.name)]
     least = min(same, key=attrgetter("parameters"))
     return least if least.parameters * MUCH_SMALLER <= shape.parameters else None
@@ -225,7 +225,7 @@ def case_of(facts: ModelFacts, gib: float) -> placement.LoadPlan:
 
 @cache
 def facts_in(shape: shapes.ShapeRow, quantisation: str) -> ModelFacts:
-    """A model's facts with weights of this quantisation, its own head included."""
+    """A model's facts with weights of this quantisation, including a built-in head."""
     return shapes.facts_of(
         shape, shapes.quantisation_of(quantisation), with_head=shape.head_layers > 0
     )

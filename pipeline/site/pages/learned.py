@@ -1,4 +1,4 @@
-"""Fit the planner to all results: the rate of each device's memory, and its own errors."""
+"""Fit the planner to all results: the rate of each device's memory, and the planner's errors."""
 
 import math
 import statistics
@@ -28,7 +28,7 @@ MIB_PER_GIB = 1024
 
 
 def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
-    """The rate that each device's memory reached, by result, for models entirely within it.
+    """The rate that each device's memory reached, by result, for models entirely in that memory.
 
     Rates are rounded as in the shipped file, so that pages and terminal give the same answers.
     """
@@ -72,7 +72,7 @@ def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, flo
 
 
 def errors_of(rates: Sequence[Rate], used: Sequence[tuple[float, float]]) -> Errors:
-    """The planner's own errors, over these results and the public logs of memory."""
+    """The planner's errors, over these results and the public logs of memory."""
     bandwidths = devices().bandwidth_gb_per_s
     known = [rate for rate in rates if rate.device in bandwidths and not rate.on_cpu]
     bare = [bandwidths[rate.device] * efficiency_of(rate.device) / rate.gb_per_s for rate in known]
@@ -89,7 +89,7 @@ def errors_of(rates: Sequence[Rate], used: Sequence[tuple[float, float]]) -> Err
 
 
 def leave_one_out(rates: Sequence[Rate]) -> SpeedError | None:
-    """Predict every speed from the other results of its device."""
+    """Predict every speed from the other results of the same device."""
     factors, devices = [], set()
     for rate in rates:
         same = (rate.device, rate.on_cpu)
@@ -111,7 +111,7 @@ def _speed_error(factors: Sequence[float], devices: int) -> SpeedError | None:
 
 
 def own_errors(errors: Errors) -> Iterator[str]:
-    """The planner's own errors in words."""
+    """The planner's errors, as printed in words."""
     yield logged_memory_error().words
     if errors.results is not None:
         yield (
@@ -131,7 +131,7 @@ def own_errors(errors: Errors) -> Iterator[str]:
 def learned_file(
     connection: duckdb.DuckDBPyConnection, rates: tuple[Rate, ...], errors: Errors
 ) -> bytes:
-    """The file that `harness plan` reads; a copy ships with it."""
+    """The file that `harness plan` reads; a copy ships with the harness."""
     document = {
         "errors": errors,
         "rates": tuple(_short(rate) for rate in rates),

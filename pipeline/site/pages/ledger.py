@@ -33,7 +33,7 @@ class Registered:
 
 @cache
 def registered() -> Mapping[str, Sequence[Registered]]:
-    """The entries of each result or published source."""
+    """The ledger's entries for each result or published source."""
     found = defaultdict(list)
     with LEDGER.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):

@@ -9,7 +9,7 @@ from answers.sized_shapes import shape_named
 from pipeline.site.pages.strips import CLEAR_SHARE
 from pipeline.site.rows import Row
 
-FEWEST = 5  # pairs on either side that a comparison needs
+FEWEST = 5  # the minimum of pairs on either side of a comparison
 SMALL_PARAMETERS = 5e9
 DEEP = 8
 
@@ -25,7 +25,7 @@ class Trait:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Pairs with a trait and without it: their numbers, and the numbers of slower ones."""
+    """Pairs with a trait and without it: their numbers, and the numbers of slower pairs."""
 
     trait: Trait
     pairs: int
@@ -43,7 +43,7 @@ class Comparison:
 
 
 def is_slower(row: Row) -> bool:
-    """Whether a pair is slower by more than counts as no difference."""
+    """Whether a pair is slower by more than the range that counts as no difference."""
     return bool(row.speedup <= 1 - CLEAR_SHARE)
 
 
@@ -99,7 +99,7 @@ TRAITS: Sequence[Trait] = (
 
 
 def comparisons(rows: Iterable[Row]) -> Sequence[Comparison]:
-    """The traits with a larger share of losing pairs than without them, the worst first."""
+    """The traits that raise the share of losing pairs, the worst trait first."""
     listed = tuple(rows)
     found = [each for each in _compared(listed) if each.share > each.other_share]
     return sorted(found, key=lambda each: each.other_share - each.share)

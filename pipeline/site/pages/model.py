@@ -1,4 +1,4 @@
-"""The parts of a page and their addresses."""
+"""Define the parts of a page and their addresses."""
 
 import hashlib
 import re
@@ -40,9 +40,9 @@ class Site:
     """The facts that every page has.
 
     `bundle` is the library that makes charts interactive. `repository` and `address` (of the site)
-    are web addresses; if one is unknown (`None`), nothing links to it. `outside` has the links to
-    raw files that the site does not serve, by the address that they would have here. `cache` has
-    charts and other slow results.
+    are web addresses; if an address is unknown (`None`), nothing links to it. `outside` has the
+    links to raw files that the site does not serve, by the address that the files would have here.
+    `cache` has charts and other slow results.
     """
 
     bundle: str
@@ -57,7 +57,7 @@ class Site:
 
 
 def named_by_content(path: str, data: bytes) -> Asset:
-    """A file whose name changes with its content: its digest replaces `{}` in the path."""
+    """A file whose name changes with its content: the content's digest replaces `{}` in it."""
     return Asset(path=path.format(hashlib.sha256(data).hexdigest()[:12]), data=data)
 
 
@@ -80,7 +80,7 @@ def path_of(address: str) -> str:
 
 
 def published_address(source: str) -> str:
-    """The section of a source on *Data and sources*."""
+    """The section about a source on *Data and sources*."""
     return f"data/#{source}"
 
 
@@ -110,7 +110,7 @@ device_address = partial(_at, "devices/{}/")
 target_address = partial(_at, "models/{}/")
 answer_address = partial(_at, "answers/{}/")
 submission_address = partial(_at, "submissions/{}/")
-device_file = partial(_at, "data/devices/{}.json")  # named like its page
+device_file = partial(_at, "data/devices/{}.json")  # the file has the page's name
 ADDRESSES: Mapping[str, Callable[[str], str]] = {
     "device": device_address,
     "target": target_address,

@@ -11,7 +11,7 @@ from pipeline.site.pages import model
 from pipeline.site.pages.template_environment import environment, figure, render
 from schemas.vocabulary.documents import document
 
-# Kinds of cells that are right-aligned, with their headings.
+# Kinds of cells that are right-aligned, together with their headings.
 FIGURES = {"whole", "ratio", "rate", "request", "speedup", "change"}
 
 

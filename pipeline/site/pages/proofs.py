@@ -1,4 +1,4 @@
-"""Write the section Proofs: how the harness is checked, with figures and commands of the benches.
+"""Write the section Proofs: how the harness is checked, with the benches' figures and commands.
 
 The benches write `bench/figures/*.json`, and `proofs.toml` selects the values to show. A missing
 file has no line, because the page shows only benches that were run.
@@ -24,7 +24,7 @@ WORDS = ("text", "yes")  # kinds of columns that contain words instead of figure
 
 
 def proofs(folder: Path) -> Iterator[Mapping[str, object]]:
-    """Every proof with a file that has rows, in the order of `proofs.toml`, as printed."""
+    """Every proof whose file has rows, in the order of `proofs.toml`, as printed."""
     listed = documents.document("proofs", "pipeline.site.pages")
     names = listed["words"]
     for entry in listed["proof"]:

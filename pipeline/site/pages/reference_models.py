@@ -10,7 +10,7 @@ from schemas.vocabulary import COMMON_DEVICES, REFERENCE_MODELS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """A device with its figure for each reference model; `None` if it lacks one."""
+    """A device with its figure for each reference model; `None` for a model without a figure."""
 
     device: str
     label: str
@@ -18,12 +18,12 @@ class Machine:
 
     @property
     def known(self) -> int:
-        """The number of models that it has a figure for."""
+        """The number of reference models for which the device has a figure."""
         return sum(each is not None for each in self.figures)
 
 
 def machines(rows: Iterable[Row]) -> Sequence[Machine]:
-    """The devices with a figure for a reference model: those with the most, then common ones."""
+    """The devices with figures for reference models: most figures first, then common devices."""
     of_models = (row for row in rows if row.target in REFERENCE_MODELS)
     by_device = grouped(of_models, lambda row: row.device).values()
     return [

@@ -1,4 +1,4 @@
-"""Write the command lines that measure and that use a setting, safe to paste into a shell."""
+"""Write the command lines that measure or use a setting, safe to paste into a shell."""
 
 import re
 import shlex
@@ -19,7 +19,7 @@ OTHER_SERVERS = next(each for each in RUNNERS.values() if each.behind_servers)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedSetting:
-    """One target with one way of drafting, by the names in results; no `tasks` means all."""
+    """One target with one way of drafting, by the names in results; no `tasks` means all tasks."""
 
     target: str
     draft: str | None
@@ -32,7 +32,7 @@ class NamedSetting:
 
 
 def setting_of(row: Row, *tasks: str) -> NamedSetting:
-    """The setting of a row of a table, on these tasks or on the row's."""
+    """The setting of a row of a table, on these tasks or on the row's tasks."""
     task = getattr(row, "task", "all")
     return NamedSetting(
         target=" ".join(filter(None, (row.target_label, row.quantisation))),
@@ -49,7 +49,7 @@ def setting_of(row: Row, *tasks: str) -> NamedSetting:
 def measure(settings: Sequence[NamedSetting]) -> str:
     """The line that measures settings of one target on the reader's machine.
 
-    A method that `run` has no name for is omitted from the line.
+    A method without a name in `run` is omitted from the line.
     """
     runner = _runner_options(settings)
     runs = tuple(
@@ -68,7 +68,7 @@ def measure(settings: Sequence[NamedSetting]) -> str:
 
 
 def line_of(words: Sequence[str]) -> str:
-    """The shell line that runs the harness with these words."""
+    """The shell line that runs the harness with these arguments."""
     return f"{PROGRAM} {shlex.join(words)}"
 
 
@@ -83,9 +83,9 @@ def template(choice: NamedSetting) -> str | None:
 
 
 def use(setting: NamedSetting) -> ServeLine | None:
-    """The line that serves the target like this; `None` for another engine or method.
+    """The line that serves the target in this setting; `None` for another engine or method.
 
-    Cells are pooled over sizes that are not in their name, so the line has the usual ones.
+    Cells are pooled over sizes that are not in their name, so the line has the usual sizes.
     """
     # vLLM serves a model by its name, which has no word for unquantised weights.
     in_vllm = setting.engine.startswith(VLLM)
@@ -101,7 +101,7 @@ def use(setting: NamedSetting) -> ServeLine | None:
 
 
 def repeats(setting: NamedSetting) -> bool:
-    """Whether llama.cpp's own server has exactly this method, not only a similar one."""
+    """Whether llama.cpp's own server has exactly this method, not only a similar method."""
     line = use(setting)
     return line is not None and line.note is None and setting.engine == LLAMA_CPP
 

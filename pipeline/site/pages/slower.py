@@ -1,4 +1,4 @@
-"""Write the page "Why is it slower?", which reads a visitor's own log or numbers in the browser."""
+"""Write the page "Why is it slower?", which reads a visitor's log or numbers in the browser."""
 
 from collections.abc import Iterator, Mapping
 from operator import attrgetter
@@ -16,7 +16,7 @@ from schemas import vocabulary
 from schemas.vocabulary import documents
 
 FOLDER = "assets/examples"
-MOST_PAIRS = 60  # requests whose interval is computed exactly; for more, t hardly changes
+MOST_PAIRS = 60  # the interval is exact up to this many requests; for more, t hardly changes
 TIMES = ("predicted_n", "predicted_ms", "draft_n", "draft_n_accepted")
 
 

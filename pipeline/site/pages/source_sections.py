@@ -1,4 +1,4 @@
-"""Write the sections of *Data and sources*: the sources, and rows without another page."""
+"""Write the sections of *Data and sources*: the sources, and rows that have no other page."""
 
 from collections.abc import Mapping
 from operator import attrgetter
@@ -13,7 +13,7 @@ WORDS = {"vram": "GPU memory", "gpu": "GPU", "kv": "KV", "min": "least", "max": 
 
 
 def sections(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Any]:
-    """Every source, with its published rows that no device's page has, as template values."""
+    """Every source as template values, with its published rows that no device's page has."""
     figures = read(connection, "published_figure")
     return {
         "sources": read(connection, "sources"),

@@ -14,15 +14,15 @@ from schemas.vocabulary import COMMON_DEVICES, GRADES, SIZES, VERDICTS, say
 
 TIERS = ("measured", "imported", "published")
 LOW, HIGH = 0.4, 5.0  # ends of the axis
-CLEAR_SHARE = 0.05  # the least distance from 1 that is a direction for a figure without an interval
+CLEAR_SHARE = 0.05  # the smallest distance from 1 with a direction, without an interval
 AXIS = (0.5, 0.75, 1, 1.5, 2, 3, 4)
 MOST_DOTS = 16  # dots of one kind in one row
-# The number of visible rows in the first group, in the second, and in all others.
+# The number of visible rows in the first group, in the second group, and in each later group.
 OPEN_ROWS = (10, 7, 4)
 MOST_ROWS = 120  # rows on a page
 # Measured groups come first if this many people measured one model of a useful size.
 ENOUGH_PEOPLE, LEAST_PARAMETERS = 5, SIZES["1-3B"].below or 0
-USUAL_ROWS = 3  # fewer rows have no usual figure
+USUAL_ROWS = 3  # with fewer rows, there is no usual figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Rows under a heading with their finding; `folded` ones appear after a click."""
+    """Rows under a heading with their finding; `folded` rows appear after a click."""
 
     label: str
     finding: str
@@ -72,7 +72,7 @@ def default_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:
-    """The fastest rows first, those of unknown accounts last; an unclear verdict counts as 1."""
+    """The fastest rows first, rows of unknown accounts last; an unclear verdict counts as 1."""
     return sorted(rows, key=lambda r: (r.backing, -rank(r), r.device_label, r.target_label))
 
 
@@ -98,7 +98,7 @@ def _place(own: Sequence[Row]) -> tuple[bool, int, str]:
 
 
 def _room(sizes: Sequence[int]) -> list[int]:
-    """The number of rows for each group: all of a small one, an equal share for large ones."""
+    """The number of rows for each group: all of a small group, an equal share for large groups."""
     room, left, waiting = [0] * len(sizes), MOST_ROWS, len(sizes)
     for place in sorted(range(len(sizes)), key=sizes.__getitem__):
         room[place] = min(sizes[place], left // waiting)
@@ -128,7 +128,7 @@ def _group(rows: Sequence[Row], in_sight: int, most: int) -> Group:
 
 
 def best_known(rows: Iterable[Row]) -> list[Row]:
-    """Common devices first, each with the model that most people tried on it, then other models.
+    """Common devices come first, each with the model that most people tried, then other models.
 
     Rows of unknown accounts come last.
     """
@@ -150,7 +150,7 @@ def best_known(rows: Iterable[Row]) -> list[Row]:
 def finding(rows: Sequence[Row], noun: str) -> str:
     """The numbers of faster and slower rows, and the usual speedup if all have one method.
 
-    This and `spread` leave out rows of unknown accounts if there are others.
+    This function and `spread` leave out rows of unknown accounts if there are other rows.
     """
     rows = [row for row in rows if row.backing == 0] or rows
     tones = Counter(map(direction, rows))
@@ -186,7 +186,7 @@ def choices(rows: Sequence[Row]) -> Iterator[Choice]:
 
 
 def median_over_people(rows: Iterable[Row]) -> tuple[float, str] | None:
-    """The median over the published rows of several devices, and their range."""
+    """The median over the published rows of several devices, and the range of these rows."""
     bare = [row for row in rows if row.verdict is None]
     if len(bare) <= 1:
         return None
@@ -232,8 +232,8 @@ def strip(row: Row) -> Strip:
 def rates(row: Row) -> tuple[str, str]:
     """Tokens/s without and with speculation; empty if only a ratio is known.
 
-    The second is the first times the row's figure. If nobody measured that combination, the first
-    has a sign for "about".
+    The second rate is the first times the row's figure. If nobody measured that combination, the
+    first rate has a sign for "about".
     """
     if row.baseline_tps is None:
         return "", ""
@@ -246,7 +246,7 @@ def rates(row: Row) -> tuple[str, str]:
 
 
 def setting(row: Row) -> str:
-    """The method with its depth, or with the depths that were converted to it."""
+    """The method with its depth, or with the depths that were converted to its usual depth."""
     ends = sorted({row.depths[0], row.depths[-1]}) if row.depths else [row.depth]
     depth = "\N{EN DASH}".join(map(str, filter(None, ends)))
     return f"{row.method_label} {depth}".strip()
@@ -267,7 +267,7 @@ def grade(row: Row) -> str:
 
 
 def figure(row: Row) -> str:
-    """The figure of a row: for a clear gain its lower bound, corrected for the choice."""
+    """The figure of a row; for a clear gain its lower bound, corrected for the choice."""
     if row.verdict == "helps":
         return f"\N{GREATER-THAN OR EQUAL TO} {say.times(row.interval_low)}"
     sign = "\N{ALMOST EQUAL TO} " if row.confounded else ""
@@ -311,6 +311,6 @@ def other_dots(row: Row) -> list[list[float]]:
 
 
 def thinned(dots: Sequence[float]) -> list[float]:
-    """At most `MOST_DOTS` of the ordered dots, evenly spaced, with the first and the last."""
+    """At most `MOST_DOTS` of the ordered dots, evenly spaced, including the first and the last."""
     count = min(MOST_DOTS, len(dots))
     return [dots[round(at * (len(dots) - 1) / max(count - 1, 1))] for at in range(count)]

@@ -65,7 +65,7 @@ class Evidence:
 
     @property
     def curve(self) -> Curve | None:
-        """The verification curve; `None` for a single point."""
+        """The verification curve; `None` if it has a single point."""
         pairs = [(point.width, point.step_ms) for point in self.parts["probe"]]
         return curve(pairs, width=PLOT_WIDTH, height=PLOT_HEIGHT) if len(pairs) > 1 else None
 
@@ -87,7 +87,7 @@ def index(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
 def submission_pages(
     connection: duckdb.DuckDBPyConnection, site: Site, most_pages: int = MOST_PAGES
 ) -> Iterator[Page | Asset]:
-    """The page of each submission; in a large collection, a short form of some."""
+    """The page of each submission; in a large collection, some have only a short form."""
     listed = connection.table("submission").order("measured_until desc, submission")
     names = [name for (name,) in listed.select("submission").fetchall()]
     own = with_own_page(connection, most_pages)

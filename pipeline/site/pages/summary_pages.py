@@ -1,8 +1,9 @@
 """Write short forms of submissions, which replace their full pages in a large collection.
 
-A short form has no charts and does not pass through MkDocs, which saves half a second of CPU and
-130 KB each. The submissions that were measured first keep their pages, because these existed before
-the collection grew; the others are data for the page of missing addresses, and plain text.
+A short form has no charts and does not pass through MkDocs, which saves half a second of CPU time
+and 130 KB per submission. The submissions that were measured first keep their pages, because these
+pages existed before the collection grew. The other submissions are data for the page of missing
+addresses, and plain text.
 """
 
 import re
@@ -17,7 +18,7 @@ from pipeline.collection.discover import discover
 from pipeline.site.pages.model import Asset, Site, file_path, submission_address
 from pipeline.site.pages.template_environment import environment
 
-AT_ONCE = 500  # submissions whose rows are in memory at once
+AT_ONCE = 500  # submissions whose rows are in memory at the same time
 MOST_PAGES = 200  # submissions; in a larger collection only this many have a page
 
 
@@ -35,7 +36,8 @@ def outside(
 ) -> Mapping[str, str]:
     """Links to raw files that a large collection serves from its repository, by address here.
 
-    It is empty if all are copied into the site: for a small collection, or an unknown repository.
+    The result is empty if all raw files are copied into the site: for a small collection, or an
+    unknown repository.
     """
     whole = with_own_page(connection)
     if whole is None or repository is None:
@@ -59,7 +61,7 @@ def raw_files(results: Path, extra: tuple[Path, ...], site: Site) -> Iterator[As
 def short_forms(
     site: Site, own: Container[str], shown: Iterable[tuple[str, Mapping[str, object]]]
 ) -> Iterator[Asset]:
-    """The short form of each submission by name and values; those in `own` have a page."""
+    """The short form of each submission by name and values; submissions in `own` have a page."""
     for name, values in shown:
         for path, text in _short_form(name, site, is_page=name in own, **values):
             yield Asset(path=path, data=text.encode())
@@ -94,7 +96,7 @@ AS_TEXT = (
 def as_text(html: str) -> str:
     """A short form as plain text: a line for each heading, paragraph, row and term.
 
-    The HTML comes from our own template, so no text or attribute in it has a bare `<` or `>`.
+    The HTML is from our own template, so no text or attribute in it has a bare `<` or `>`.
     """
     for tag, text in AS_TEXT:
         html = tag.sub(text, html)

@@ -28,7 +28,7 @@ NAMES = {
 
 
 def switch_off_file(connection: duckdb.DuckDBPyConnection) -> model.Asset:
-    """The file, described by `schemas/switch_off.v1.schema.json`."""
+    """The file, in the format of `schemas/switch_off.v1.schema.json`."""
     document: Json = {
         "format": FORMAT,
         "version": VERSION,

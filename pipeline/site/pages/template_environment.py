@@ -1,6 +1,6 @@
 """Turn templates into Markdown: Jinja2 with autoescaping, and filters for figures and addresses.
 
-A contributor's text enters a page only here, and only inside raw HTML blocks.
+A contributor's text enters a page only through this module, and only inside raw HTML blocks.
 """
 
 import csv
@@ -27,15 +27,15 @@ from schemas.vocabulary import say
 
 MIB_PER_GIB = 1024
 CHARTS = "assets/charts"
-# Tables that become cards on narrow screens; those with their own layout are left alone.
+# Tables that become cards on narrow screens; tables with their own layout are unchanged.
 TABLE = re.compile(
     r'<table class="dm-table(?! dm-(?:explore|compare|published|fit))[^>]*>.*?</table>', re.DOTALL
 )
 HEADING = re.compile(r'<th scope="col"[^>]*>(.*?)</th>', re.DOTALL)
 LINE = re.compile(r"<tr[^>]*>.*?</tr>", re.DOTALL)
 CELL = re.compile(r"<t[hd]\b[^>]*")
-UNKNOWN_CELL = re.compile(rf"(<td\b[^<>]*)>(?={say.UNKNOWN}</td>)")  # a card omits it
-TABLE_ROWS = 8  # rows of a chart's figures; the files have all rows
+UNKNOWN_CELL = re.compile(rf"(<td\b[^<>]*)>(?={say.UNKNOWN}</td>)")  # a card omits such a cell
+TABLE_ROWS = 8  # the number of a chart's rows in the page; the files have all rows
 MANY_COLUMNS = 4  # a phone has no room for more columns
 
 
@@ -55,7 +55,7 @@ def render(
 
 
 def with_cards(text: str) -> str:
-    """A page with tables that can be shown as cards: every cell names the heading of its column."""
+    """A page whose tables can be shown as cards: every cell names the heading of its column."""
     return TABLE.sub(lambda found: _card_table(found[0]), text)
 
 
@@ -82,7 +82,7 @@ def _card(line: str, headings: list[str]) -> str:
 def figure(
     connection: duckdb.DuckDBPyConnection, site: Site, name: str, **parameters: str
 ) -> Figure:
-    """A chart for a page; its files are named after it and its parameters."""
+    """A chart for a page; its files are named after the chart and its parameters."""
     key = "--".join([name.replace("_", "-"), *parameters.values()])
     return Figure(key=key, chart=charts.draw(connection, name, site.cache, **parameters))
 
@@ -113,7 +113,7 @@ def figures_as_csv(table: charts.Table) -> bytes:
 
 @cache
 def environment() -> Environment:
-    """The one Jinja2 environment: every value is escaped, an unknown name is an error."""
+    """The only Jinja2 environment: every value is escaped, an unknown name is an error."""
     built = Environment(
         loader=PackageLoader("pipeline.site", "templates"),
         autoescape=True,
@@ -154,7 +154,7 @@ def vocabulary_file() -> Asset:
 
 
 def task(name: str | None) -> str:
-    """The label of a task, or of all tasks for `None`."""
+    """The label of a task; `None` stands for all tasks."""
     if name == "own":
         return vocabulary.OWN_TASKS
     return vocabulary.TASKS[name].label if name in vocabulary.TASKS else vocabulary.ALL_TASKS
@@ -166,7 +166,7 @@ def day(moment: datetime | str | None) -> str:
 
 
 def gib(mib: float | None) -> str:
-    """Memory in the usual unit: 8188 MiB is "8 GiB", 700 MiB is "700 MiB"."""
+    """Memory in the usual unit: 8188 MiB becomes "8 GiB", 700 MiB stays "700 MiB"."""
     if mib is None:
         return say.UNKNOWN
     return f"{mib:.0f} MiB" if mib < MIB_PER_GIB else f"{mib / MIB_PER_GIB:.3g} GiB"
@@ -178,7 +178,7 @@ def plain_text(text: str) -> str:
 
 
 def words(name: str) -> str:
-    """A name from a closed list as a heading: "out-of-memory" is "Out of memory"."""
+    """A name from a closed list as a heading: "out-of-memory" becomes "Out of memory"."""
     text = name.replace("-", " ").replace("_", " ")
     return text[:1].upper() + text[1:]
 

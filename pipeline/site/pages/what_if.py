@@ -1,10 +1,10 @@
 """Write the page How it works: when speculation pays, by the textbook's formula with costs.
 
 With an acceptance of alpha per token, each independent of the last, a draft of gamma tokens yields
-`E = (1 - alpha^(gamma+1)) / (1 - alpha)` tokens a round (Leviathan et al. 2023, equation 1). A
-round costs `R = gamma c + T(gamma+1)`, drafting plus one verification step; here T grows by v for
-every further token. The speedup is `E / R`. `site_src/assets/javascripts/whatif.js` computes the
-same.
+`E = (1 - alpha^(gamma+1)) / (1 - alpha)` tokens per round (Leviathan et al. 2023, equation 1). A
+round costs `R = gamma c + T(gamma+1)`, drafting plus one verification step; in this page, T grows
+by v for every further token. The speedup is `E / R`. `site_src/assets/javascripts/whatif.js`
+computes the same.
 """
 
 import re
@@ -25,12 +25,12 @@ TITLE = re.compile(r"\A---\n.*?\n---\n+# [^\n]*\n", re.DOTALL)
 SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
 FLAG_TABLE = "<!-- table of flags -->"
 WIDTH, HEIGHT = 600.0, 260.0
-TOP = 4.0  # the highest speedup in the drawing; higher ones are cut off
+TOP = 4.0  # the highest speedup in the drawing; higher speedups are cut off
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIfInputs:
-    """Acceptance per token, depth, cost of a drafted and of a further verified token."""
+    """Acceptance per token, depth, and the costs of a drafted and of a further verified token."""
 
     acceptance: float
     depth: int
@@ -106,7 +106,7 @@ def with_flags(page: str) -> str:
 
 
 def folded(text: str) -> Markup:
-    """Prose with sections that open on a click; each has its heading as its anchor."""
+    """Prose with sections that open on a click; each section has its heading as its anchor."""
     opened = SECTION.sub(
         lambda found: (
             f'</details>\n\n<details markdown="1" id="{_anchor(found[1])}">'

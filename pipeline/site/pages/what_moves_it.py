@@ -11,7 +11,7 @@ from schemas.vocabulary import REFERENCE_MODELS
 from schemas.vocabulary.documents import document
 
 PATH = "what-moves-it.md"
-FEWEST = 3  # figures that a chart needs
+FEWEST = 3  # the number of figures that a chart needs
 
 
 def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:

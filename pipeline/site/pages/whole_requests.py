@@ -11,12 +11,12 @@ from estimates.requests import whole_request
 from pipeline.site.rows import Row
 from schemas.vocabulary import say, sentence
 
-# Prompt lengths from a question to a long document, in tokens.
+# Prompt lengths in tokens, from a question to a long document.
 PROMPT_LENGTHS = (64, 512, 4096)
 
 
 def whole_requests(estimates: Iterable[Row]) -> Mapping[str, object] | None:
-    """An arm's whole requests: a sentence, a table of other lengths, and the costs behind it."""
+    """An arm's whole requests: a sentence, a table of other lengths, and the costs behind them."""
     row = next((row for row in estimates if row.whole_request is not None), None)
     costs = None if row is None else costs_of(row)
     if row is None or costs is None:

@@ -1,6 +1,6 @@
 -- One row is one setting on one task through two backends of one device: the speedup through the
--- first over the speedup through the second. A line of more than 50 is an even sample by digest,
--- and only the 20 longest lines are kept, so that the chart is readable and light.
+-- first over the speedup through the second. A line of more than 50 points is an even sample by
+-- digest, and only the 20 longest lines are kept, so that the chart is readable and light.
 with drawn as (
   select
     concat_ws(' · ', device_label, first_backend || ' ÷ ' || second_backend, tier) as line_label,

@@ -1,5 +1,5 @@
--- One row is one cell in the break-even plane, over all tasks or, imported, of one task. More than
--- 200 `cells` are sampled evenly by digest, so that the chart is readable and light.
+-- One row is one cell in the break-even plane, over all tasks or, if imported, of one task. More
+-- than 200 `cells` are sampled evenly by digest, so that the chart is readable and light.
 select
   cell,
   device_label,

@@ -1,6 +1,6 @@
--- One row is one setting under one engine build, of the settings that have at least $least builds;
--- at most 24 settings, those with a detected step first. The same setting of another contributor is
--- its own line. `change` is paired by prompt and relative to the first build.
+-- One row is one setting under one engine build, of the settings that have at least $least builds.
+-- At most 24 settings are kept, with a detected step first. The same setting of another
+-- contributor is a separate line. `change` is paired by prompt and relative to the first build.
 with ranked as (
   select
     *,

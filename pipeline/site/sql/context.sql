@@ -1,5 +1,5 @@
--- One row is one arm after one number of tokens of context: measured over all tasks or, without
--- such a figure, on one, or published.
+-- One row is one arm after one number of tokens of context: measured over all tasks (else on
+-- one task), or published.
 with listed as (
   select
     tier, series, place_label, arm_label, method, method_label, context_depth, speedup,

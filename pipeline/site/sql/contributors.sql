@@ -1,5 +1,5 @@
--- One row is one contributor with counted results, with their devices and models; the name is that
--- in the newest result. `anonymous` is the number of counted results without a name.
+-- One row is one contributor with counted results, with their devices and models; the name is the
+-- name in the newest result. `anonymous` is the number of counted results without a name.
 with counted as (
   select
     lower(contributor) as contributor,

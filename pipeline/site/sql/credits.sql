@@ -1,5 +1,5 @@
--- One row is one imported submission with the source that is credited for it; without a source for
--- its file, the credit is that of its own origin.
+-- One row is one imported submission with the source that is credited for it. If the source of its
+-- file is not listed, the submission's own origin is credited.
 select
   submission,
   setup.device,

@@ -1,7 +1,8 @@
--- One row is one depth of a pair with several depths, on one `$device` or of one `$target`:
--- measured and imported over all tasks under usual conditions, and for devices published ratios
--- with nothing else changed. `best` marks the depth with the highest lower bound (or the highest
--- figure if no depth has an interval) of those whose whole request is not clearly slower.
+-- One row is one depth of a pair with several depths, on one `$device` or of one `$target`.
+-- Figures are measured and imported over all tasks under usual conditions; for devices,
+-- also published ratios with nothing else changed. `best` marks the depth with the highest
+-- lower bound (or the highest figure if no depth has an interval), among depths whose whole
+-- request is not clearly slower.
 with figures as (
   select
     device, target, tier, depth, method, method_label, speedup, interval_low, interval_high,

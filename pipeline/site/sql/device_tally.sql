@@ -1,5 +1,6 @@
 -- One row is one device with the numbers of its measured single-task cells that help and hurt, and
--- of published figures about it. A device with only published figures has no rig and no date.
+-- the number of published figures about it. A device with only published figures has no rig and no
+-- date.
 with tally as (
   select
     device,
@@ -49,5 +50,5 @@ from device
 full join printed using (device)
 left join tally using (device)
 left join tiers using (device)
--- Several cards of one kind follow the single card.
+-- Several cards of one kind come after the single card.
 order by regexp_replace(device, '^[0-9]+-x-', ''), device;

@@ -1,8 +1,8 @@
--- One row is one speedup of one request at a time, for `answers`: of a measured or imported cell
--- with all its people, or the median of one person's published figures about a setting. Long
--- prompts, several requests at once, very short answers and models partly in main memory are left
--- out, and so are measurements of unknown accounts if others have published figures. `confounded`:
--- runs that differ in more than speculation.
+-- One row is one speedup of one request at a time, for `answers`: the speedup of a measured or
+-- imported cell with all its people, or the median of one person's published figures about a
+-- setting. Long prompts, several requests at once, very short answers and models partly in main
+-- memory are left out. Measurements of unknown accounts are left out, too, if others have
+-- published figures. `confounded`: runs that differ in more than speculation.
 with own as (
   select
     tier, device_label, device_kind, backend, target_label, quantisation, engine_label as engine,

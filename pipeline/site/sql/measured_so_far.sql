@@ -1,4 +1,4 @@
--- One row is the summary of the measured files that count.
+-- One row is the summary of the counted measured files.
 select
   count(*) as submissions,
   list(distinct device_label order by device_label) as devices,

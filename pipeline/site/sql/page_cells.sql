@@ -1,6 +1,6 @@
 -- One row is one cell of a device, or of a target (by `$kind`): cells of known people first,
--- measured before imported, then by certain gain. Only the first 20 of `listed` cells are kept, so
--- that a page is light; Explore has all.
+-- measured before imported, then by certain gain. Only the first 20 of `listed` cells are
+-- kept, so that a page is light; Explore has all cells.
 with ranked as (
   select
     *,

@@ -1,5 +1,5 @@
--- One row is the memory of a target alone that was entirely in one memory: a GPU's or, on a
--- processor, the engine's process.
+-- One row is the memory of a target alone that was entirely in one memory: the GPU's memory
+-- or, on a processor, the engine's process memory.
 with used as (
   select submission, target_gpu_layers_resident, unnest(peak_memory) as memory
   from arm

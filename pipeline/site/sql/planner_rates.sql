@@ -1,7 +1,8 @@
--- One row is one plain speed of a model on one device: of a submission, or the median of one
--- person's published figures. Only llama.cpp, its forks and MLX count, because other engines read
--- the same card at another rate. Single figures of a source without a licence are left out: engine,
--- build and context are rarely stated, and plain speeds of one device differ by 12 % and more.
+-- One row is one plain speed of a model on one device: a submission's speed, or the median
+-- of one person's published figures. Only llama.cpp, its forks and MLX count, because other
+-- engines read the same card at another rate. Single figures of a source without a licence
+-- are left out: such sources rarely state engine, build and context, and plain speeds of one
+-- device differ by 12 % and more.
 with own as (
   select
     tier, device_label, vram_gib, backend, target_label, quantisation, submission as source,

@@ -1,6 +1,6 @@
--- One row is one contributor's cell with the prediction by the probes of its own campaign. More
--- than 300 are sampled evenly by digest, so that the chart is readable and light; the exported
--- table `predictions` has all.
+-- One row is one contributor's cell with the prediction by the probes of the cell's own
+-- campaign. More than 300 cells are sampled evenly by digest, so that the chart is readable and
+-- light; the exported table `predictions` has all.
 select
   device_label,
   backend,

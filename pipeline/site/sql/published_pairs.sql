@@ -1,7 +1,7 @@
--- One row is one published rate with speculation over its baseline, with the source to credit. It
--- also has whether it is the highest of its device in which only speculation differs, and whether
--- it is the highest of its target on the device, where runs that differ in more count only without
--- any other.
+-- One row is one published rate with speculation over its baseline, with the source to credit.
+-- Two marks are added: whether the rate is the highest of its device in which only speculation
+-- differs, and whether it is the highest of its target on the device. In the second, runs that
+-- differ in more than speculation count only if there are no others.
 select
   published_pair.*,
   count(*) over (partition by device) as of_device,

@@ -1,5 +1,6 @@
--- One row is one row of a public source that no device's page has: it is neither a rate with
--- speculation with a baseline nor such a baseline. `setting` is its machine and models in words.
+-- One row is one row of a public source that no device's page has: neither a rate with
+-- speculation that has a baseline, nor such a baseline. `setting` is the row's machine and
+-- models in words.
 select
   row.source,
   row.row_id,

@@ -1,6 +1,6 @@
--- One row is one trial of an example on the page "Why is it slower?": trials of the slowest and of
--- the fastest counted arm with counters that ran each prompt once, and of their baselines, in the
--- order of the prompts.
+-- One row is one trial of an example on the page "Why is it slower?". They belong to the slowest
+-- and the fastest counted arm with counters that ran each prompt once, and to the baselines of
+-- these two arms, in the order of the prompts.
 with arms as (
   select
     evidence.*,

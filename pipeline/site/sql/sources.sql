@@ -1,4 +1,5 @@
--- One row is one source with the numbers of submissions and of published rows from it.
+-- One row is one source with the numbers of submissions and of published rows
+-- from this source.
 select
   source.*,
   (

@@ -1,6 +1,6 @@
 -- One row is one arm of one submission, with its draft model and quantisation in one name, the
--- geometric mean over its prompts (the figure of sources that weight prompts instead of tasks), and
--- the variation of its ratio between starts.
+-- geometric mean over its prompts (the figure of sources that weight prompts instead of
+-- tasks), and the variation of its ratio between starts.
 with meant as (
   select submission, arm, exp(avg(ln(speedup))) as over_prompts
   from prompt_estimate

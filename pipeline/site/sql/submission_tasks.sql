@@ -1,5 +1,6 @@
--- One row is one arm of one submission on one task. An arm's name is its method and depth, with its
--- setting if two arms share those, and its id if they also share the setting.
+-- One row is one arm of one submission on one task. An arm's name is its method and depth. The
+-- setting is added if two arms share method and depth, and the arm's id if they also share the
+-- setting.
 with described as (
   select
     *,

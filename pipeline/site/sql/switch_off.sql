@@ -1,8 +1,8 @@
 -- One row is one cell with a clear verdict: the setting, task, context and number of streams with
--- which a method gains or loses. `pays_from` is the answer length above which a setting that is
--- faster per token but slower in all saves time, from the newest submission of the cell. Programs
--- act on these rows, so only the best-backed ones of a setting are listed: an unknown account does
--- not change advice from known people.
+-- which a method gains or loses. Some settings are faster per token but slower over the whole
+-- request: `pays_from` is the answer length above which such a setting saves time, from the
+-- cell's newest submission. Programs act on these rows, so only the best-backed cells of a
+-- setting are listed: an unknown account does not change advice from known people.
 select
   explore.*,
   case when explore.verdict = 'helps' then 'gains' else 'loses' end as effect,

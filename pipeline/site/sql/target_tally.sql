@@ -1,5 +1,6 @@
 -- One row is one target model with the numbers of its measured single-task cells that help and
--- hurt, and of published figures about it. A model with only published figures has no submission.
+-- hurt, and the number of published figures about it. A model with only published figures has
+-- no submission.
 with printed as (
   select
     target,

@@ -1,6 +1,7 @@
--- One row is one setting on one task, of the settings with three tasks or more: its speedup there
--- divided by the mean over its tasks (of logarithms), so that machines and models do not matter. A
--- line of more than 30 is an even sample by digest, so that the chart is readable and light.
+-- One row is one setting on one task, of the settings with three tasks or more: its speedup on
+-- the task divided by its mean over all its tasks (of logarithms), so that machines and models do
+-- not matter. A line of more than 30 points is an even sample by digest, so that the chart is
+-- readable and light.
 with figure as (
   select tier, setup as setting, device_label, target_label, method_label, depth, task, speedup
   from explore

@@ -1,5 +1,6 @@
--- One row is one width of one verification curve: the newest of each device, backend and target. If
--- there are more than 40 `curves`, only the flattest, the steepest and an even sample are kept.
+-- One row is one width of one verification curve, the newest curve of each device, backend and
+-- target. If there are more than 40 `curves`, only the flattest, the steepest and an even sample
+-- are kept.
 with newest_first as (
   select
     verification_curve.*,

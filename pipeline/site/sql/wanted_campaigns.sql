@@ -1,4 +1,4 @@
--- One row is one wanted campaign: the most wanted one of each device.
+-- One row is one wanted campaign, the most wanted campaign of each device.
 with placed as (
   select *, row_number() over (order by wanted desc, devices desc, device_label, target) as position
   from wanted

@@ -1,6 +1,6 @@
 -- One row is one device and size of model, for a backend and a task or for `any` of them: the
--- median over people of each person's median, in its best tier, with the method that most people
--- used.
+-- median over people of each person's median, in the best tier, with the method that most
+-- people used.
 with author as (
   select submission, lower(credited) as author from submission_overview
 ),

@@ -1,5 +1,6 @@
-// The answer to "does it help me?", looked up in `assets/answers/`: Python has answered every listed
-// model on every listed machine. This finds the names in what was typed, and draws. Text nodes only.
+// Look up the answer to "does it help me?" in `assets/answers/`, where Python has answered every
+// listed model on every listed machine. This script finds the names in the typed text and draws the
+// answer, as text nodes only.
 import { el, read } from "./dom.js";
 import {
   alike,
@@ -15,11 +16,11 @@ import {
 import { rate, times } from "./say.js";
 
 const NEAREST = 3;
-const [LOW, HIGH] = [0.4, 5]; // ends of the axis, as of the map
+const [LOW, HIGH] = [0.4, 5]; // ends of the axis, as on the map
 const EXAMPLES = ["8B", "14B", "27B", "35B-A3B", "70B"];
 const QUANTISATION = /[-_ :]*(?:ud-)?\b(?:i?q\d\w*|mxfp4|nvfp4|bf16|f16|gguf|instruct)\b/gi;
 
-// The names, loaded once; the file of a model comes with the first question about it.
+// The names, loaded once; the file of a model is loaded with the first question about it.
 const loaded = new Map();
 const once = (url) => {
   if (!loaded.has(url)) loaded.set(url, read(url));
@@ -42,7 +43,7 @@ export const load = async ({ answers, vocabulary, root }) => {
 };
 
 // ---- names ------------------------------------------------------------------------------------
-// Of one card in several sizes the largest that is no larger than what was said, else the smallest.
+// Of one card in several sizes, choose the largest size up to the stated one, else the smallest.
 const ofSize = (cards, memory) => {
   const sorted = cards.filter((each) => each.memory !== null).sort((a, b) => a.memory - b.memory);
   return sorted.findLast((each) => each.memory <= memory) ?? sorted[0] ?? cards[0];
@@ -55,7 +56,8 @@ const processorLike = (data, text) => {
   return data.machines.find(({ label }) => label === name);
 };
 
-// The listed machine that a text means (`typed` is the text, parsed); `instead` where it is another one than the text says.
+// The listed machine that a text means (`typed` is the parsed text); `instead` if it differs from
+// the machine in the text.
 export const machineFor = (data, text, typed) => {
   const { rules, machines } = data;
   const cards = devicesFor(rules, machines, text);
@@ -77,8 +79,8 @@ export const machineFor = (data, text, typed) => {
   return { machine, instead: machine.memory !== memory };
 };
 
-// The listed model that a text means: by its name, or of a size alone the one that most people have
-// reported.
+// The listed model that a text means: by its name or, for a size alone, the model that most people
+// have reported.
 const modelFor = (data, text, typed) => {
   const { rules, models } = data;
   const said = typed ?? parse(rules, text.replace(QUANTISATION, " "));
@@ -130,7 +132,7 @@ const copy = async ({ target }, text) => {
   }
 };
 
-// Where the marks are on the axis, as `answer_card.py` has them.
+// The positions of the marks on the axis, the same as in `answer_card.py`.
 const position = (ratio) =>
   Math.min(Math.max(Math.log(ratio / LOW) / Math.log(HIGH / LOW), 0), 1) * 100;
 const place = (strip, { speedup, low, high }) => {

@@ -1,7 +1,8 @@
-// The arithmetic of the pages on a visitor's own choices. A test gives it and the Python functions
-// (`estimates/requests.py`, `pipeline/site/pages/what_if.py`) the same thousand random inputs.
+// The arithmetic of the pages on a visitor's own choices. A test gives this script and the Python
+// functions (`estimates/requests.py`, `pipeline/site/pages/what_if.py`) the same thousand random
+// inputs.
 // ---- the whole request: reading the prompt by target and draft, then writing the answer
-// (`estimates/requests.py` is the same formula)
+// (the same formula as in `estimates/requests.py`)
 export const wholeRequest = (costs, promptTokens, outputTokens) => {
   const written = Math.max(0, outputTokens - 1);
   const baseline =
@@ -17,13 +18,13 @@ export const breakEvenTokens = (costs, promptTokens) => {
 
 export const sum = (values) => values.reduce((a, b) => a + b, 0);
 
-// ---- verdicts and intervals, as `estimates/verdicts.py` and `estimates/intervals.py` have them
+// ---- verdicts and intervals, the same as in `estimates/verdicts.py` and `estimates/intervals.py`
 const clear = (words, { low, high }) => {
   const reach = Math.exp((words.clear_of_one * Math.log(high / low)) / 2);
   if (low > Math.max(words.helps_above, reach)) return 1;
   return high < Math.min(words.hurts_below, 1 / reach) ? -1 : 0;
 };
-// `request` is the interval of the whole request, where prompt times are known.
+// `request` is the interval of the whole request, if prompt times are known.
 export const judged = (words, found, request = null) => {
   if (found.low === null) return "too-few-prompts";
   const direction = clear(words, found);
@@ -33,8 +34,8 @@ export const judged = (words, found, request = null) => {
 };
 
 export const mean = (values) => sum(values) / values.length;
-// Time without over time with speculation, from both times of each request, and its interval by
-// linearisation; no bounds with fewer than two requests.
+// The time without speculation over the time with it, from both times of each request, and the
+// ratio's interval by linearisation; no bounds with fewer than two requests.
 export const timeRatio = (pairs, quantiles) => {
   const plain = mean(pairs.map((pair) => pair[0]));
   const middle = plain / mean(pairs.map((pair) => pair[1]));
@@ -60,8 +61,8 @@ export const yieldOf = (requests) => {
     : null;
 };
 
-// R from what was seen, and what it takes at this R: the share of drafted tokens that must be
-// accepted to break even, and the speedup of a perfect draft of the same length.
+// The measured R, and two values at this R: the share of drafted tokens that must be accepted to
+// break even, and the speedup of a perfect draft of the same length.
 export const costOf = (yielded, speed) => yielded / speed;
 export const neededAcceptance = (cost, length) => (cost - 1) / length;
 export const perfect = (cost, length) => (length + 1) / cost;

@@ -1,4 +1,4 @@
-// Cells as text: CSV, Markdown, and the command that measures one again.
+// Cells as text: CSV, Markdown, and the command that measures a cell again.
 import { figure, key, label, page, printed } from "./cells.js";
 import {
   csvCell,
@@ -65,7 +65,7 @@ export const csv = (cells, rows, root) => {
   return `${lines.join("\n")}\n`;
 };
 
-// Text stays text in a Markdown table: one line, no markup, no entity, no link, nobody is called.
+// Text stays text in a Markdown table: one line, no markup, no entity, no link, no mention.
 export const markdownCell = (value) =>
   (String(value).replace(/\s+/g, " ").trim() || UNKNOWN)
     .replace(/[\\|`*_~[\]<>#&$]/g, "\\$&")
@@ -73,7 +73,7 @@ export const markdownCell = (value) =>
     .replace(/\b(www|xmpp|mailto)(?=[.:])/gi, "$1\\")
     .replace(/@(?=[a-z0-9])/gi, "@\u200b");
 
-// With a failed trial in it, a speedup is an upper bound.
+// If a trial of the cell failed, its speedup is an upper bound.
 const isBound = (cells, row) => figure(cells, "at_most", row) === 1;
 
 export const speedup = (cells, row) => {
@@ -87,7 +87,7 @@ const between = (cells, row, ends) => {
 };
 export const interval = (cells, row) => between(cells, row, ["low", "high"]);
 
-// The request with an answer of the stated length and its interval; without prompt times, that.
+// The request with an answer of the stated length and its interval; without prompt times, a note.
 export const request = (cells, row) => {
   const middle = printed(cells, "whole", row);
   if (printed(cells, "speedup", row) === null || key(cells, "tier", row) === "published")
@@ -102,8 +102,8 @@ export const rate = (cells, name, row) => {
   return printedRate(Number.isNaN(value) ? null : value);
 };
 
-// A later suite and settings that are not the usual ones, after `between`; a file without them has
-// no such facet.
+// A later suite and unusual settings, after `between`; a file without such settings lacks the
+// facet.
 const unusual = (cells, row, between) => {
   const found = ["suite", "conditions"]
     .filter((name) => cells.facets[name])
@@ -160,6 +160,6 @@ export const markdown = (cells, rows, address) => {
   return `${lines.join("\n")}\n\n${more}Source: <${address}>\n`;
 };
 
-// The line that measures a cell again: the words were made with the site.
+// The line that measures a cell again; its words were made with the site.
 export const command = (cells, row) =>
   key(cells, "command", row) + cells.facets.task.options[cells.facets.task.index[row]];

@@ -1,10 +1,10 @@
-// The file of all cells, and the rows that a choice leaves. Data only, no page.
+// The file of all cells, and the rows that a choice leaves. This script handles data only, no page.
 import { read } from "./dom.js";
 import { classOf, fitsSize, has, spread } from "./matching.js";
 
 const FORMAT = "draftmap-explore";
 const VERSION = 1;
-// Where a word of the search may stand.
+// The facets in which a word of the search may occur.
 const SEARCHED = [
   "device",
   "vendor",
@@ -20,7 +20,7 @@ const SEARCHED = [
   "verdict",
 ];
 export const ALL_TASKS = "all";
-const MISSING = 2 ** 33; // above every figure; times the rows it still fits a double
+const MISSING = 2 ** 33; // above every figure; times the row count, it fits a double
 
 export const load = async ({ cells, vocabulary }, more = []) => {
   const [words, ...files] = await Promise.all([
@@ -34,16 +34,16 @@ export const load = async ({ cells, vocabulary }, more = []) => {
   };
 };
 
-// A large collection has a file for each task and for each device, listed in another one.
+// A large collection has a file for each task and for each device; another file lists them.
 export const partsOf = ({ parts }) => (parts ? read(parts, "the file of the files") : null);
 
-// What leads from the rows of such a file elsewhere is in its own file.
+// The links of the rows of such a file are in a separate file.
 export const addLinks = async (cells, url) =>
   Object.assign(cells.facets, decode(await read(url, "the file of the links")).facets);
 export const isLinked = (cells) => "setup" in cells.facets;
 
-// Files as one: their rows one after the other, each value once. The last one has every column; the
-// settings that Compare opens with have no figures.
+// Several files as one: their rows one after the other, each value once. The last file has every
+// column; the settings that Compare opens with have no figures.
 export const joined = (files) => {
   const { facets, figures } = files.at(-1);
   const words = (name) => {
@@ -103,7 +103,7 @@ export const decode = (file) => {
 // The words and figures of one row.
 export const key = (cells, name, row) => cells.facets[name].keys[cells.facets[name].index[row]];
 export const label = (cells, name, row) => cells.facets[name].labels[cells.facets[name].index[row]];
-// Most results come from one engine; only another one is named.
+// Most results come from one engine, so only other engines are named.
 export const isUsual = (cells, row) => key(cells, "engine", row) === cells.usualEngine;
 export const page = (cells, name, row) =>
   (cells.facets[name].pages ?? cells.facets[name].keys)[cells.facets[name].index[row]];
@@ -118,8 +118,9 @@ export const printed = (cells, name, row) => {
     : (Math.round(values[row] / 10 ** spare) / 10 ** digits).toFixed(digits);
 };
 
-// All rows sorted by a column, equal ones in the file's order; missing figures come last either
-// way. Value and row make one number, because sorting numbers without a comparison is fast.
+// All rows sorted by a column, equal rows in the file's order; missing figures come last in both
+// directions. Value and row make one number, because sorting numbers without a comparison function
+// is fast.
 export const order = (cells, column, falling) => {
   const name = `${column} ${falling}`;
   if (!cells.orders.has(name)) {
@@ -138,7 +139,7 @@ export const order = (cells, column, falling) => {
   return cells.orders.get(name);
 };
 
-// Which values of a facet may stay: those chosen; without a choice each single task.
+// The values of a facet that may stay: the chosen value; without a choice, each single task.
 const allowed = (cells, name, chosen) => {
   const { keys } = cells.facets[name];
   if (chosen) return Uint8Array.from(keys, (each) => each === chosen);
@@ -147,7 +148,7 @@ const allowed = (cells, name, chosen) => {
   return null;
 };
 
-// The labels of a facet, ready to be searched.
+// The labels of a facet, prepared for searching.
 const searchable = (cells, name) => {
   const facet = cells.facets[name];
   facet.spread ??= facet.labels.map((label) => spread(cells.words.spellings, label));
@@ -159,8 +160,9 @@ const place = (cells, name, fits) => {
   return { index, mask: Uint8Array.from(keys, (each, number) => fits(each, number)) };
 };
 
-// Memory is that of the card; a chip without a card of its own may be named with any. A size is
-// that of the model, and where no model has it, that of its class. A word begins one of any label.
+// A memory means the card's memory; a chip that shares main memory matches any memory. A size means
+// the model's size or, if no model has that size, its size class. A word must begin a word of any
+// label.
 const places = (cells, term) => {
   if (term.memory !== undefined)
     return [
@@ -190,7 +192,7 @@ const fits = (found, row) => {
   return false;
 };
 
-// The rows that every term fits; null where nothing is searched for.
+// The rows that every term fits; null if nothing is searched for.
 const searched = (cells, terms) => {
   if (!terms.length) return null;
   const found = new Uint8Array(cells.rows).fill(1);
@@ -201,8 +203,8 @@ const searched = (cells, terms) => {
   return found;
 };
 
-// The rows that fit, in the order asked for, and per facet how many rows each of its values has
-// under all other filters. One pass over the rows.
+// The rows that fit, in the requested order, and for each value of a facet its number of rows under
+// all other filters. One pass over the rows.
 export const select = (cells, { choices, terms, counted, column, falling }) => {
   const names = [...new Set([...counted, ...Object.keys(choices)])];
   const counts = names.map((name) => new Uint32Array(cells.facets[name].keys.length));

@@ -1,13 +1,14 @@
-// A chart as a picture or as figures to take along, and a link to it: four buttons below each
-// chart. What is seen is taken: the live drawing, or the picture in its place.
+// Four buttons below each chart: save the chart as a picture, save or copy its figures, and
+// link to it. The picture is the visible one: the live drawing, or the static picture in its
+// place.
 import { el } from "./dom.js";
 import { csvCell, UNKNOWN } from "./say.js";
 
-const SCALE = 2; // pixels of a PNG for one of the page: sharp on paper and on dense screens
-const MOST_PX = 16000; // of a side that every browser can paint
+const SCALE = 2; // PNG pixels for each pixel of the page: sharp on paper and on dense screens
+const MOST_PX = 16000; // the longest side that every browser can paint
 const SHOWN_MS = 2000;
 const SVG = "http://www.w3.org/2000/svg";
-// What style sheets say of a drawing in the page.
+// The properties that style sheets set for a drawing in the page.
 const LOOKS = [
   "fill",
   "fill-opacity",
@@ -56,7 +57,8 @@ const dressed = (node) => {
   return copy;
 };
 
-// The drawing as its own file, on the page's ground, with its title and the page's address.
+// The drawing as a separate file, on the page's background, with its title and the page's
+// address.
 const svgOf = async (figure) => {
   const node = drawing(figure);
   let copy;
@@ -94,7 +96,7 @@ const svgOf = async (figure) => {
 
 const pngOf = async (figure) => {
   const { text, width, height } = await svgOf(figure);
-  const image = new Image(); // a data address: the page's policy allows no other
+  const image = new Image(); // a data address, because the page's policy allows no other
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
   await image.decode();
   const canvas = document.createElement("canvas");
@@ -107,7 +109,7 @@ const pngOf = async (figure) => {
 
 // ---- the figures ----------------------------------------------------------------------------
 const table = (figure) => figure.querySelector("details table") ?? figure.querySelector("table");
-const NUMBER = /^-?\d[\d,]*(\.\d+)?$/; // a figure is not a formula, whatever its sign
+const NUMBER = /^-?\d[\d,]*(\.\d+)?$/; // a figure is not a formula, even with a sign
 const cellOf = ({ textContent }) => {
   const words = textContent.replace(/\s+/g, " ").trim();
   if (words === UNKNOWN) return "";
@@ -143,8 +145,8 @@ const flash = (node, words) => {
 const dress = (figure) => {
   if (!figure.id) figure.id = `chart-${slug(title(figure))}`;
   const bar = figure.querySelector(".dm-chart__files") ?? el("p", "dm-chart__files", "");
-  const stands = bar.isConnected; // with what works without a script
-  const file = bar.querySelector("a[href$='.csv']"); // all figures, where the table has the first
+  const stands = bar.isConnected; // in the page already, with the links that need no script
+  const file = bar.querySelector("a[href$='.csv']"); // all figures; the table has a few rows
   const seen = drawing(figure) || picture(figure);
   bar.dataset.ready = "";
   bar.replaceChildren();

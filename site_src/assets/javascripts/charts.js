@@ -1,13 +1,14 @@
-// Make the picture of a chart interactive when it is near the viewport of a visitor who does
-// something. The library weighs three times a page: whoever only reads keeps the picture.
+// Make the picture of a chart interactive when the chart is near the viewport and the
+// visitor does something. The library is three times as large as a page, so visitors who
+// only read keep the picture.
 "use strict";
 
 (() => {
-  const MARGIN = "1500px"; // drawn before it is seen, so that nothing moves under a reader
+  const MARGIN = "1500px"; // drawn before it is visible, so that nothing moves under a reader
   const ERRORS_ONLY = 1;
-  const SHARE_OF_LABELS = 0.4; // on a phone the names of lines leave room for the lines
+  const SHARE_OF_LABELS = 0.4; // on a phone, labels leave room for the lines
   const LEGEND_ENTRY_PX = 180;
-  const LEGEND_MARGIN_PX = 90; // an axis to its left and a line before its words
+  const LEGEND_MARGIN_PX = 90; // room for an axis on the left and the line before a label
   const live = new Map(); // host element -> { spec, view }
   let library;
 
@@ -20,7 +21,8 @@
       document.head.append(script);
     }));
 
-  // The colours of the page, as a Vega configuration: a chart follows the scheme like any text.
+  // The colours of the page, as a Vega configuration: a chart follows the page's scheme as
+  // text does.
   const theme = (width) => {
     const style = getComputedStyle(document.body);
     const colour = (name) => style.getPropertyValue(name).trim();
@@ -78,12 +80,12 @@
       tooltip: { theme: "custom" },
     };
     host.hidden = false;
-    host.dataset.drawing = ""; // the picture keeps its place until the chart is there
+    host.dataset.drawing = ""; // the picture stays until the chart is ready
     const spec = { ...known.spec, config: merge(known.spec.config ?? {}, theme(host.clientWidth)) };
     const result = await known.embed(host, spec, options);
-    if (!host.isConnected) return void result.finalize(); // its page was left while it was drawn
-    host.querySelector("svg").setAttribute("aria-hidden", "true"); // the table says it better
-    // An image has no parts to choose.
+    if (!host.isConnected) return void result.finalize(); // the visitor has left the page
+    host.querySelector("svg").setAttribute("aria-hidden", "true"); // the table replaces it
+    // In an image, no part can be selected.
     host.setAttribute("role", host.querySelector("select") ? "group" : "img");
     host.setAttribute("aria-label", figure.querySelector(".dm-chart__image img").alt);
     known.view?.finalize();

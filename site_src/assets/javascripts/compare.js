@@ -1,5 +1,5 @@
-// Compare two settings task by task: two places (device and backend), or two arms.
-// A side is `a` or `b` in the address: a setup, or a place when everything in common is compared.
+// Compare two settings task by task: two places (device and backend), or two arms. A side is
+// `a` or `b` in the address: a setup, or a place if everything in common is compared.
 import { figure, isUsual, key, label, load, page, partsOf, printed } from "./cells.js";
 import { interval, method, rate, request, speedup } from "./cells-text.js";
 import { el } from "./dom.js";
@@ -27,12 +27,13 @@ const HEADS = [
   "Tokens/s: plain, plain × speedup",
 ];
 
-// Places with their setups, and setups with their rows; a shape is a setup wherever it was run.
+// Places with their setups, and setups with their rows; a shape is a setup regardless of its
+// place.
 const index = (cells) => {
   const [places, setups] = [new Map(), new Map()];
   for (let row = 0; row < cells.rows; row++) {
     const name = key(cells, "setup", row);
-    if (!name) continue; // published: no other task of it is known
+    if (!name) continue; // a published row, of which no other task is known
     if (!setups.has(name)) {
       const other = isUsual(cells, row) ? null : "engine";
       const place = ["device", "backend", other]
@@ -77,8 +78,8 @@ const words = (cells, row) => {
 };
 
 class Compare {
-  // In a large collection `cells` are settings without figures; `parts` has the file of each
-  // device.
+  // In a large collection, `cells` are settings without figures; `parts` has the file of
+  // each device.
   constructor(form, cells, parts) {
     this.form = form;
     this.cells = cells;
@@ -102,7 +103,7 @@ class Compare {
     return this.form.querySelector(`[data-side="${side}"][data-kind="${kind}"]`);
   }
 
-  // From the address: names that the data do not have count as not given.
+  // Read the address: names that the data do not have count as missing.
   restore() {
     const query = new URLSearchParams(location.search);
     const asked = Object.fromEntries(SIDES.map((side) => [side, this.side(query.get(side))]));
@@ -110,7 +111,7 @@ class Compare {
     return this.wait();
   }
 
-  // Nothing is asked: the pairs below stay the answer until a place is chosen.
+  // Nothing is chosen: the pairs below stay the answer until a place is chosen.
   wait() {
     this.sides = null;
     this.section.hidden = true;
@@ -125,7 +126,7 @@ class Compare {
     return this.places.has(name) ? { place: name, setup: null } : null;
   }
 
-  // What to compare with a side that stands alone: the same on the nearest place, else another arm.
+  // The partner for a single side: the same setup on the nearest place, else another arm.
   completed({ a, b }) {
     if (a && b) return { a, b };
     if (b) return { a: this.opposite(b), b };
@@ -135,7 +136,8 @@ class Compare {
     return { a: arm, b: this.opposite(arm) };
   }
 
-  // Other backends of the same device first, then its other engines, then all other places.
+  // Other backends of the same device come first, then its other engines, then all other
+  // places.
   near({ place, device, engine }) {
     const others = [...this.places.values()]
       .filter((each) => each.place !== place)
@@ -184,7 +186,7 @@ class Compare {
     this.go(sides);
   }
 
-  // On another place the same arm stays chosen, if it was measured there.
+  // On another place, the same arm stays chosen if it was measured there.
   moved(side, place) {
     const { setup } = this.sides[side];
     const same = setup && this.places.get(place).shapes.get(this.setups.get(setup).shape);
@@ -201,7 +203,7 @@ class Compare {
     history.pushState(history.state, "", `${location.pathname}?${query}#compare`);
   }
 
-  // Where one side names an arm and the other only a place, the same arm is meant there too.
+  // If one side names an arm and the other only a place, the other side uses the same arm.
   resolved(sides) {
     const [a, b] = SIDES.map((side) => sides[side]);
     const there = (from, to) => ({
@@ -212,7 +214,7 @@ class Compare {
     return b.setup && !a.setup ? { a: there(b, a), b } : { a, b };
   }
 
-  // The figures of two places, where the first file has none.
+  // Load the figures of two places that the first file lacks.
   async whole(sides) {
     const devices = SIDES.map((side) => this.places.get(sides[side].place).device);
     if (!this.parts || devices.every((each) => this.devices.has(each))) return;
@@ -254,7 +256,7 @@ class Compare {
     this.select(side, "place").value = place;
   }
 
-  // Rows of the two sides that say the same thing: one task, and one shape where none was chosen.
+  // The matching rows of the two sides: one task and, if no shape was chosen, one shape.
   pairs(a, b) {
     if (Boolean(a.setup) !== Boolean(b.setup)) return [];
     const setups = a.setup
@@ -381,7 +383,7 @@ class Compare {
       el("br"),
       verdict,
     );
-    judged.dataset.name = NAMES[side]; // on a phone, where the two sides have no heading
+    judged.dataset.name = NAMES[side]; // for phones, where the two sides have no heading
     const [whole, around] = request(cells, row);
     const asked = around
       ? [el("span", "dm-value", whole), " ", el("span", "dm-interval", around)]
@@ -418,7 +420,8 @@ const start = async (form) => {
   }
 };
 
-// A mode of Explore: its file is read once it is opened, by hand or by the address.
+// Compare is a mode of Explore: its file is loaded when the mode is opened, by a click or by
+// the address.
 document$.subscribe(() => {
   const mode = document.getElementById("dm-compare-mode");
   if (!mode) return;

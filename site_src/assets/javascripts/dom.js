@@ -1,4 +1,5 @@
-// What page scripts share: elements, files of data, and a form's fields in the address.
+// Functions that page scripts share: elements, files of data, and a form's
+// fields in the address.
 
 const LONGEST = 120;
 
@@ -15,18 +16,18 @@ export const read = async (url, name = url) => {
   return reply.json();
 };
 
-// The address keeps what differs from what a field usually has.
+// The address keeps only values that differ from a field's usual value.
 export const remember = (form, names) => {
   const address = new URL(location);
   for (const name of names) {
-    const { value, dataset } = form.elements.namedItem(name); // one is called `length`
+    const { value, dataset } = form.elements.namedItem(name); // a field is named `length`
     if (value === (dataset.usual ?? "")) address.searchParams.delete(name);
     else address.searchParams.set(name, value.slice(0, LONGEST));
   }
   history.replaceState(history.state, "", address);
 };
 
-// Text for the fields, and of a list only what it offers.
+// Fill fields from the address; a list takes only values that it offers.
 export const restore = (form, names) => {
   const found = new URLSearchParams(location.search);
   for (const field of names.map((name) => form.elements.namedItem(name))) {

@@ -1,6 +1,6 @@
-// The page Explore: filters, order, address, copies.
-// Text nodes only; a value from the address counts only if the data has it. The words are not
-// called `q` there: that name opens the search of the theme.
+// The page Explore: filters, order, address, copies. Everything is drawn as text nodes, and a
+// value from the address counts only if the data has it. The parameter for words is not called
+// `q`, because that name opens the theme's search.
 import {
   ALL_TASKS,
   addLinks,
@@ -19,20 +19,21 @@ import { el } from "./dom.js";
 import { terms as termsOf } from "./matching.js";
 import { number as figure, percent, UNKNOWN } from "./say.js";
 
-const ROWS_PER_PAGE = 25; // drawing them is most of what a filter takes
+const ROWS_PER_PAGE = 25; // most of a filter's time is spent on drawing rows
 const LONGEST_SEARCH = 120;
-// The address follows once: a browser works longer at it than at a filter.
+// The address is updated after a delay, because a browser needs longer for it than for a filter.
 const REMEMBERED_MS = 300;
-const DEFAULT = { column: "low", falling: true }; // what is certain: the interval's lower bound
-const COMPARED = ["a", "b"]; // what two settings are compared, in the same address
+const DEFAULT = { column: "low", falling: true }; // the certain gain: the interval's lower bound
+const COMPARED = ["a", "b"]; // the two compared settings, in the same address
 const HIDDEN = ["setup"]; // filters that only an address can set
-const CLEAR = 0.05; // beyond so much a figure has a direction, as on the map
+const CLEAR = 0.05; // beyond this distance from 1, a figure has a direction, as on the map
 
 const link = (href, text) => Object.assign(el("a", "", text), { href });
 
 class Explore {
-  // In a large collection `parts` has the file of each task: one task is looked at at a time. What
-  // leads from its rows elsewhere is in its own file, which is read when somebody asks for it.
+  // In a large collection, `parts` has the file of each task, because a visitor looks at one task
+  // at a time. The links of a task's rows are in a separate file, which is loaded when somebody
+  // requests them.
   constructor(form, parts) {
     this.form = form;
     this.parts = parts;
@@ -48,7 +49,7 @@ class Explore {
 
   async start() {
     await this.open(this.asked());
-    const early = this.form.elements.words.value; // typed while the cells were loading
+    const early = this.form.elements.words.value; // the text typed while the cells were loading
     this.head();
     this.listen();
     this.restore();
@@ -57,13 +58,13 @@ class Explore {
     this.changed("replace");
   }
 
-  // The task that the address asks for, where it decides which file is read.
+  // The task that the address asks for, if it decides which file is loaded.
   asked() {
     const task = new URLSearchParams(location.search).get("task");
     return task in (this.parts?.tasks ?? {}) ? task : "";
   }
 
-  // The cells of a task, or all there are; what was chosen stays chosen where the cells have it.
+  // Show the cells of a task, or all cells; the visitor's choices stay if the cells have them.
   async open(task) {
     this.wanted = task;
     if (!this.cells || task !== this.task) await this.opened(task);
@@ -74,7 +75,7 @@ class Explore {
     this.form.dataset.state = "waiting";
     const file = task ? { cells: this.root + this.parts.tasks[task] } : {};
     const cells = await load({ ...this.form.dataset, ...file });
-    if (task !== this.wanted) return; // another one was asked for meanwhile
+    if (task !== this.wanted) return; // the visitor has chosen another task meanwhile
     this.cells = cells;
     this.task = task;
     this.total = select(this.cells, {
@@ -161,7 +162,7 @@ class Explore {
       each.addEventListener("click", () => this.step(Number(each.dataset.step)));
   }
 
-  // Another task in a large collection: its file first.
+  // Another task in a large collection: load its file first.
   moved(then, task) {
     return this.reading(async () => {
       await this.open(task);
@@ -169,7 +170,7 @@ class Explore {
     });
   }
 
-  // What needs another file; without it everything stays as it is.
+  // A step that needs another file; if the file does not load, everything stays as it is.
   async reading(step) {
     try {
       await step();
@@ -180,7 +181,7 @@ class Explore {
     }
   }
 
-  // From the address: nothing that the data does not have.
+  // Read the address; ignore values that the data does not have.
   restore() {
     this.unsaved = null;
     const query = new URLSearchParams(location.search);
@@ -200,7 +201,7 @@ class Explore {
     this.show();
   }
 
-  // An order as an address has it: a column, with a minus where the highest comes first.
+  // An order in the form of the address: a column, with a minus if the highest value comes first.
   parsed(order) {
     return [order.replace(/^-/, ""), order.startsWith("-")];
   }
@@ -220,7 +221,7 @@ class Explore {
     return String(query);
   }
 
-  // What is typed is one step back; each choice is one of its own.
+  // All typing is one step in the browser's history; each choice is a separate step.
   remember(how) {
     if (this.unsaved?.how === "push") this.save();
     clearTimeout(this.saving);
@@ -313,7 +314,7 @@ class Explore {
     this.part("active").textContent = active ? `(${active} in use)` : "";
   }
 
-  // How many of the rows are faster and slower, as the map colours them.
+  // The numbers of faster and slower rows, as the map colours them.
   showShares() {
     const { rows } = this.found;
     const { values, digits, spare } = this.cells.figures.speedup;
@@ -337,7 +338,7 @@ class Explore {
     for (const piece of bar.children) piece.style.flexGrow = totals[piece.dataset.direction];
   }
 
-  // No cell: what is known of such a machine replaces the table.
+  // If there is no cell, the answer about such a machine replaces the table.
   nothing() {
     const [advice, how] = [
       link(`${this.root}#mine`, "Ask what to expect"),
@@ -361,7 +362,7 @@ class Explore {
 
   async instead(cell, asked) {
     try {
-      // Only who finds nothing needs it.
+      // Loaded only for visitors whose search finds nothing.
       const { answerTo, draw, load } = await import("./answer.js");
       const data = await load(this.form.dataset);
       const answer = await answerTo(data, asked);
@@ -485,7 +486,7 @@ class Explore {
     );
   }
 
-  // In the place of links that are not there yet.
+  // A button in place of links that are not loaded yet.
   asking() {
     const ask = Object.assign(el("button", "dm-explore__command", "show links"), {
       type: "button",
@@ -516,7 +517,7 @@ class Explore {
     return markdown(this.cells, this.found.rows, this.link());
   }
 
-  // Where the clipboard is refused, the text is in a field, selected.
+  // If the clipboard is refused, the text is shown in a field, selected.
   async copy(text, what) {
     const fallback = this.part("fallback");
     fallback.hidden = true;

@@ -1,5 +1,5 @@
-// Hides the rows of the map that do not match the filters above it; what is chosen stays in the
-// address. The rows are the page's own: nothing is loaded, nothing drawn.
+// Hide the rows of the map that do not match the filters above; the choice stays in the
+// address. The rows are already in the page, so nothing is loaded or drawn.
 import { remember, restore } from "./dom.js";
 import { count } from "./say.js";
 
@@ -19,11 +19,11 @@ const apply = () => {
       own += !row.hidden;
     }
     group.hidden = own === 0;
-    // A reader who filters wants to see what is left, not to open it.
+    // After filtering, folded rows are open, so that a reader sees all matches.
     for (const fold of group.querySelectorAll("details")) fold.open = chosen.length > 0;
     shown += own;
   }
-  // What headings and folds count is all rows.
+  // Headings and folds print counts of all rows.
   map.toggleAttribute("data-filtered", chosen.length > 0);
   form.querySelector("output").textContent = chosen.length ? count(shown, "pair") : "";
 };

@@ -1,5 +1,6 @@
-// The page "Will it fit?": what a model needs, looked up in the file that Python wrote, beside what a
-// card has free. Four numbers are added; where layers go if it does not fit is the planner's.
+// The page "Will it fit?": the memory that a model needs, looked up in the file that Python wrote,
+// beside a card's free memory. The script adds four numbers; the planner decides where layers go if
+// the model does not fit.
 
 import { load, machineFor, machineName } from "./answer.js";
 import { el, read, remember, restore } from "./dom.js";
@@ -52,7 +53,7 @@ const bar = (parts, free) => {
 
 const heading = (text, scope, name = "") => Object.assign(el("th", name, text), { scope });
 
-// Every quantisation with every context: what each needs, and which of them fit.
+// Every quantisation with every context: the memory that each needs, and which of them fit.
 const grid = (file, model, asked, free) => {
   const contexts = [...file.contexts.keys()].filter((at) => file.contexts[at] <= model.longest);
   const head = contexts.map((at) => heading(number(file.contexts[at], 0), "col", "dm-num"));
@@ -78,8 +79,8 @@ const grid = (file, model, asked, free) => {
   );
 };
 
-// What fits instead: the largest weights with the context that was asked, or with the longest that
-// any weights leave room for; and the longest context of the weights that were asked.
+// Alternatives that fit: the largest weights with the requested context, or with the longest context
+// that any weights leave room for; and the longest context of the requested weights.
 const nearest = (file, model, asked, free) => {
   const fits = (change) => sum(partsOf(model, { ...asked, ...change })) <= free;
   const longest = (quantisation) =>

@@ -1,8 +1,9 @@
-// The forms of schemas/vocabulary/server_log.toml in a pasted text: what its lines and answers state.
-// harness/imports/printed.py and llama_server.py read the same table; a test gives both one text.
-const MOST_PIECES = 9; // of a line that a terminal has wrapped
-const NEAR = 40; // characters next to a cut in which a sign may stand
-const DEEPEST = 4; // objects around an answer
+// Find the forms of schemas/vocabulary/server_log.toml in a pasted text: the figures in its lines and
+// answers. harness/imports/printed.py and llama_server.py read the same table; a test gives both the
+// same text.
+const MOST_PIECES = 9; // the most pieces of a line that a terminal has wrapped
+const NEAR = 40; // characters next to a cut in which a form's sign may be
+const DEEPEST = 4; // the most objects around an answer
 const UNITS = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, µs: 1e-3, us: 1e-3, ns: 1e-6 };
 
 // Python names a group `(?P<name>…)`.
@@ -26,7 +27,7 @@ const milliseconds = (text) => {
   const parts = [...text.matchAll(/([0-9.]+)(h|ms|m|s|µs|us|ns)/g)];
   return parts.length ? parts.reduce((all, [, value, unit]) => all + value * UNITS[unit], 0) : NaN;
 };
-// What one request, run or line states; `number` gives a figure in the unit of the table.
+// The figures of one request, run or line; `number` returns a figure in the unit of the table.
 const foundOf = (form, server, figures, table) => ({
   form,
   server,
@@ -54,7 +55,7 @@ const hitsOf = (line, table) => {
       const all = Object.entries(hit.groups ?? {});
       const there = all.filter(([, value]) => value);
       const figures = Object.fromEntries(there);
-      if (figures.series) figures.series = figures.series.replaceAll(" ", ""); // wherever it was cut
+      if (figures.series) figures.series = figures.series.replaceAll(" ", ""); // cuts add blanks
       found.push({ form, figures, open: there.length < all.length, start: hit.index });
       break;
     }
@@ -63,7 +64,7 @@ const hitsOf = (line, table) => {
 };
 const counted = (hits) => hits.reduce((all, { figures }) => all + Object.keys(figures).length, 0);
 
-// Whether a longer line states all that the shorter one does; its last number may go on.
+// Whether a longer line has all figures of the shorter line; its last number may go on.
 const keeps = (more, hits) =>
   hits.every(({ form, figures }) =>
     more.some(
@@ -72,7 +73,7 @@ const keeps = (more, hits) =>
         Object.entries(figures).every(([name, value]) => own.figures[name]?.startsWith(value)),
     ),
   );
-// Pieces as one line: cut between words, cut at one width, cut anywhere.
+// Pieces joined to one line: cut between words, cut at one width, cut anywhere.
 const joinedLines = (pieces) => {
   const width = Math.max(...pieces.map((piece) => piece.length));
   const last = pieces.length - 1;
@@ -83,13 +84,13 @@ const joinedLines = (pieces) => {
 };
 const signed = (line, table) =>
   table.signs.test(line) ? table.form.find(({ signs }) => signs.test(line)) : null;
-// Whether what a line with a sign states begins in the line before.
+// Whether the figures of a line with a sign begin in the line before.
 const begins = (line, piece, table) =>
   table.signs.test(piece) &&
   [" ", ""].some((glue) =>
     hitsOf(`${line}${glue}${piece}`, table).some(({ start }) => start < line.length),
   );
-// Whether a line without figures has a sign, or one that goes on in the next line.
+// Whether a line without figures has a sign, or a sign that continues in the next line.
 const goesOn = (line, next, table) => {
   if (next === undefined) return false;
   if (table.signs.test(line)) return true;
@@ -102,7 +103,7 @@ const goesOn = (line, next, table) => {
     );
   });
 };
-// Text and figures of each line; the pieces of a wrapped one are one.
+// Text and figures of each line; the pieces of a wrapped line are joined.
 const unwrapped = (lines, table) => {
   const found = [];
   for (let at = 0, pieces = 1; at < lines.length; at += pieces) {
@@ -188,7 +189,7 @@ const tried = (text) => {
 };
 const parsed = (text) => tried(text) ?? objects(text).flatMap((each) => tried(each) ?? []);
 
-// Of a streamed answer the chunk that ends it or the one after it, which has the times.
+// Of a streamed answer, the chunk with the times: the last chunk or the one after it.
 const ENDS = /"finish_reason":\s*"|"stop":\s*true|"choices":\s*\[\s*\]/;
 export const joined = (text) => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of a terminal begin with it
@@ -196,13 +197,14 @@ export const joined = (text) => {
   if (!plain.trimStart().startsWith("data:")) return plain;
   const ends = (line) => line !== undefined && line.includes('"timings"') && ENDS.test(line);
   const lines = plain.split("\n").filter((line) => line.trim());
-  // One after a chunk with times repeats them.
+  // The chunk after the chunk with the times repeats the times.
   const chunks = lines.filter((line, number) => ends(line) && !ends(lines[number - 1]));
   return chunks.map((line) => line.trim().slice("data:".length)).join("\n");
 };
 const valueAt = (row, path) =>
   path.split(".").reduce((value, key) => (value === null ? null : (value?.[key] ?? null)), row);
-// The answers in a value: itself, or those in it; a script may have saved prompts with them.
+// The answers in a value: the value itself, or the answers inside it; a script may have saved prompts
+// with them.
 const answersIn = (value, table, depth = 0) => {
   if (!value || typeof value !== "object" || depth > DEEPEST + 1) return [];
   const form = table.answer.find(
@@ -219,7 +221,7 @@ const answersIn = (value, table, depth = 0) => {
   return [foundOf(form, "", figures, table)];
 };
 
-// All that a text states, and its lines that were not read.
+// All figures in a text, and the lines that could not be read.
 export const statedIn = (text, table) => {
   const lines = () => printed(text, table);
   if (!table.json.test(text)) return { ...lines(), json: false };

@@ -1,5 +1,6 @@
-// What waits for the visitor: charts and files of figures load when they do something, the theme's
-// search when its field gets the focus. Runs before the theme, which asks for its index everywhere.
+// Load late: charts and files of figures when the visitor does something, the theme's search when
+// its field gets the focus. This script runs before the theme, which requests its index on every
+// page.
 "use strict";
 
 (() => {
@@ -9,7 +10,7 @@
       for (const each of kinds)
         window.addEventListener(each, resolve, { once: true, passive: true, capture: true });
     });
-  // An address with a question has been acted on already.
+  // With a question in the address, the visitor has already acted.
   window.visitor = {
     stirs: first([...ACTS, "scroll"]),
     acts: location.search ? Promise.resolve() : first(ACTS),
@@ -35,7 +36,7 @@
     focused.then(() => send.call(this, body));
   };
 
-  // The theme's only worker gets its first message when the index is there.
+  // The theme's only worker gets its first message once the index is loaded.
   const RealWorker = window.Worker;
   window.Worker = class extends EventTarget {
     constructor(...place) {
@@ -54,7 +55,7 @@
     }
   };
 
-  // Browsers let no script of a file read another file.
+  // On file: addresses, browsers do not let a script read another file.
   if (location.protocol === "file:")
     addEventListener("DOMContentLoaded", () => {
       const advice = document.createElement("p");

@@ -1,12 +1,13 @@
-// The form "my card, my model" and its answer in place. The question is kept in the address; what
-// answers need is loaded with the first touch, or when the address already asks.
+// The form "my card, my model" and its answer on the page. The question is kept in the address.
+// The data for answers are loaded with the first touch, or immediately if the address has a
+// question.
 import { remember, restore } from "./dom.js";
 
 const FIELDS = ["card", "model", "for"];
 const PAUSE_MS = 250;
 const LONGEST = 120;
 
-// The links to Explore lead on with the same question.
+// The links to Explore carry the same question.
 const carry = (explore) => {
   for (const each of document.querySelectorAll(".md-tabs a, .md-nav--primary a")) {
     each.dataset.plain ??= each.getAttribute("href");
@@ -15,8 +16,8 @@ const carry = (explore) => {
 };
 
 // ---- the answer -----------------------------------------------------------------------------
-// An answer that was asked for by a button, a key or an address is brought into sight, with the
-// focus.
+// An answer that was requested by a button, a key or an address is scrolled into view, and gets
+// the focus.
 const lead = (card) => {
   card.tabIndex = -1;
   card.focus({ preventScroll: true });
@@ -44,11 +45,11 @@ const attach = (form, out) => {
       return;
     }
     const own = ++turn;
-    form.dataset.state = "asked"; // what is shown still answers the question before
+    form.dataset.state = "asked"; // the visible answer is about the previous question
     try {
       const { answer, data } = await loaded();
       const found = await answer.answerTo(data, { card, model, task });
-      if (turn !== own) return; // more was typed meanwhile
+      if (turn !== own) return; // the visitor has typed more meanwhile
       out.replaceChildren(answer.draw(data, found));
       carry(answer.exploreAddress(data, found.question));
       form.dataset.state = "answered";

@@ -1,12 +1,12 @@
-// What a visitor means by what was typed: a card, its memory, a size of model, a model.
-// The one matcher of the site; its words are data, `schemas/vocabulary/spellings.toml`.
-const NEAR = 0.12; // two sizes of model within so much are the same: 27B and 28B
-const ANOTHER_CARD = 2; // of the costs below: from here on it is a sibling and not the card itself
+// Find what a visitor means by a typed text: a card, its memory, a size of model, a model. The site
+// has no other matcher; its words are data, from `schemas/vocabulary/spellings.toml`.
+const NEAR = 0.12; // two model sizes within this ratio are the same: 27B and 28B
+const ANOTHER_CARD = 2; // a cost; from this cost on, a device is a sibling and not the card itself
 const WITHOUT_WORD = 3;
 const OTHER_MEMORY = 4;
-const PROCESSOR = 1; // of one name, the graphics unit comes before the cores
+const PROCESSOR = 1; // for equal names, the graphics unit precedes the cores
 const BILLION = 1e9;
-const SHORTEST_WORD = 3; // "x" alone names nothing
+const SHORTEST_WORD = 3; // "x" alone names no device
 const LIKELY_MEMORY = [2, 512]; // a number alone in the field for a card
 
 const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -64,7 +64,7 @@ const compile = (rules) => {
       `(?:>|\\bover|\\babove|\\bmore than)[\\s-]*${number}\\s*(?:${billions})(?![a-z0-9])`,
     ),
     active: /(?<![a-z0-9])a(\d+(?:\.\d+)?)b(?![a-z0-9])/,
-    // Millions have three digits: "135m" is a model, "4060m" the card of a laptop.
+    // Millions have three digits: "135m" is a model, "4060m" is a laptop's card.
     size: new RegExp(
       `(?<![\\w.])(?!\\d{4}m)${number}(?:(${sizes})|\\s+(${billions}))(?![a-z0-9])` +
         `(?:\\s*(?:params?|parameters|model))?`,
@@ -90,7 +90,7 @@ const plain = (text) =>
     .replace(/^\s*(\S.{1,}?)\s*\+\s*\1\s*$/, "2 x $1") // the same card twice
     .replace(/[®™()[\]{},;:|/\\_"'=&]/g, " ");
 
-// "rtx4060ti" as "rtx 4060 ti"; what is not a name of a card stays one word.
+// "rtx4060ti" as "rtx 4060 ti"; a text that names no card stays one word.
 const apart = (pattern, word) => {
   const found = word.match(pattern.parts);
   if (!found) return [word];
@@ -102,7 +102,7 @@ const apart = (pattern, word) => {
   ];
 };
 
-// Takes what a pattern finds out of the text.
+// Remove the text that a pattern finds, and return the match.
 const take = (state, pattern) => {
   const found = state.text.match(pattern);
   if (found) state.text = state.text.replace(found[0], " ");
@@ -125,7 +125,7 @@ const sizeOf = (rules, pattern, state) => {
     : null;
 };
 
-// Of several memories the graphics card's is meant, and the system's last.
+// Of several memories, the graphics card's memory is meant; the system's memory comes last.
 const memoryIn = (rules, pattern, state) => {
   const found = [];
   state.text = state.text
@@ -141,15 +141,15 @@ const memoryIn = (rules, pattern, state) => {
   return found.sort(([a], [b]) => a - b)[0]?.[1] ?? null;
 };
 
-// Of one chip there are several sizes.
+// One chip is sold with several numbers of cores.
 const CORES = /(?<![a-z0-9.])\d+[\s-]*cores?(?:[\s-]+gpu)?\b/;
-// The cores are meant, and not the graphics unit.
+// A text with threads means the cores, not the graphics unit.
 const THREADS = /(?<![a-z0-9])\d+[\s-]*threads?\b/;
 
-// "m3 max 64", "rtx 3060 12": what follows a chip and is the size of a memory is one.
+// "m3 max 64", "rtx 3060 12": a number after a chip is a memory if cards have that size.
 const BARE_MEMORY = /(?:\bm\d|\d{3,4}).*\s(6|8|1[0126]|2[04]|3[26]|48|64|96|128|192|256|512)\s*$/;
 
-// Text as memory in gigabytes, size in parameters, and the words that are left.
+// Parse a text: memory in gigabytes, size in parameters, and the remaining words.
 export const parse = (rules, text) => {
   const pattern = patterns(rules);
   const state = { text: plain(text) };
@@ -222,10 +222,10 @@ const cost = (rules, each, words, { memory, cores }) => {
   return sum;
 };
 
-// A word that can only be a card, known or not: "4075", "a40", but no "qwen3.8".
+// A word that can only be a card, known or unknown: "4075", "a40", but not "qwen3.8".
 const CHIP = /^(?:[a-z]{1,2}\d|\d{3})\d*[a-z]?$/;
 
-// Words as names have them: "mi 210" as "mi210", "4080s" as "4080 super", "890m" as a chip.
+// Words in the form of names: "mi 210" as "mi210", "4080s" as "4080 super", "890m" as a chip.
 const asNamed = (known, { words, size }) => {
   const found = [];
   for (const word of size && known.has(size.written) ? [...words, size.written] : words) {
@@ -244,7 +244,8 @@ const asNamed = (known, { words, size }) => {
   return found;
 };
 
-// What a text says beside a device: words that no device has, and a size that is not a name of a chip.
+// The part of a text that names no device: words that no device has, and a size that is not the name
+// of a chip.
 export const leftOver = (rules, devices, { words, size }) => {
   const known = index(rules, devices).words;
   return {
@@ -253,9 +254,9 @@ export const leftOver = (rules, devices, { words, size }) => {
   };
 };
 
-// The devices that a text names, the likeliest first, each with how far it is from the words: below
-// `ANOTHER_CARD` it is the card itself. A word that no device has is overlooked, so is a typo in a
-// maker's name; the number of the card never is.
+// The devices that a text names, the likeliest first, each with its distance from the words: a
+// device below `ANOTHER_CARD` is the card itself. A word that no device has is ignored, as is a typo
+// in a maker's name. The number of the card is never ignored.
 export const devicesFor = (rules, devices, text) => {
   const { parsed, words: known } = index(rules, devices);
   const typed = typeof text === "string" ? parse(rules, text) : text;
@@ -267,13 +268,13 @@ export const devicesFor = (rules, devices, text) => {
     const cores = devices.filter((device) => device.kind !== "gpu");
     return devicesFor(rules, cores, { ...typed, processor: false });
   }
-  // Next to a card the processor says nothing.
+  // Next to a card, the processor is ignored.
   const words = typed.words.filter((word) => !rules.processor_words.includes(word));
   const said = card ? { ...typed, words } : typed;
   const named = telling(rules, asNamed(known, said));
   const numbers = named.filter((word) => known.has(word) && hasDigit(word) && word.length > 1);
-  // "Laptop" alone is not a card. Next to a known card, "Ryzen 7700X" and "(DG2)" say nothing; alone
-  // they are another card.
+  // "Laptop" alone is not a card. Next to a known card, "Ryzen 7700X" and "(DG2)" are ignored;
+  // alone, they are another card.
   const asked = named.filter((word) => known.has(word) || (!numbers.length && CHIP.test(word)));
   if (
     !asked.some(
@@ -305,8 +306,8 @@ export const devicesFor = (rules, devices, text) => {
     );
 };
 
-// Of these the first that has each chip and variant that was typed and no other; what else was
-// typed, a maker's name or the processor beside the card, says nothing.
+// The first of these devices that has every typed chip and variant and no others. Other typed words,
+// such as a maker's name or the processor beside the card, are ignored.
 export const cardIn = (rules, devices, found, typed) => {
   const { parsed, words: known } = index(rules, devices);
   const cards = parsed.filter(({ device }) => device.kind === "gpu");
@@ -332,7 +333,7 @@ const pairs = (text) =>
         .matchAll(/(?=(..))/g),
     ].map(([, pair]) => pair),
   );
-// The names that are written most like an unknown one: by the pairs of letters that they share.
+// The names most similar to an unknown name, by the pairs of letters that they share.
 export const alike = (named, text, most) => {
   const asked = pairs(text);
   const shared = ({ label }) =>
@@ -342,7 +343,7 @@ export const alike = (named, text, most) => {
     .slice(0, most);
 };
 
-// The memory that a text means: with its unit, or as a number alone where only a card is asked for.
+// The memory that a text means: with its unit, or a number alone in the field for a card.
 export const memoryOf = (rules, text) => {
   const { memory, words } = parse(rules, text);
   if (memory !== null) return memory;
@@ -363,7 +364,7 @@ export const fitsSize = (size, parameters) => {
   return parameters >= size.from && (size.below === null || parameters < size.below);
 };
 
-// A name with a size means that very size: "Qwen 8B" is no Qwen3.5-9B.
+// A name with a size means exactly that size: "Qwen 8B" is not Qwen3.5-9B.
 const isSize = (size, written, parameters) =>
   size?.parameters && written?.parameters
     ? size.parameters === written.parameters
@@ -376,7 +377,7 @@ export const classOf = (sizes, size) => {
   return sizes.findIndex((each) => each.unknown || each.below === null || parameters < each.below);
 };
 
-// The models that a text names, the likeliest first, and its size if it has one.
+// The models that a text names, the likeliest first, and the size if the text has one.
 export const modelsFor = (rules, models, text) => {
   const { words, size } = typeof text === "string" ? parse(rules, text) : text;
   const asked = letters(words).filter((word) => !["model", "instruct", "it"].includes(word));
@@ -398,16 +399,16 @@ export const modelsFor = (rules, models, text) => {
 };
 
 // ---- lines of a table -------------------------------------------------------------------------
-// What is searched for as terms: memory, size, and words that must begin a word of the text.
-// The line that `run --month` ends with: machine, model, method, speedups, version. Only the first
-// two are looked for.
+// The terms of a search: memory, size, and words that must begin a word of the text. Of a line that
+// `run --month` prints at the end (machine, model, method, speedups, version), only machine and
+// model are searched.
 const PASTED = /^\s*(.+?) · (.+?) · .* · draftmap \S+\s*$/;
 
 export const terms = (rules, text) => {
   const pasted = text.match(PASTED);
   const { memory, size, words } = parse(rules, pasted ? `${pasted[1]} ${pasted[2]}` : text);
   const left = telling(rules, words);
-  const named = left.length ? left : words; // a maker alone is asked for by its name
+  const named = left.length ? left : words; // for a maker alone, search for its name
   return [
     ...(memory === null ? [] : [{ memory, beside: left.some(hasDigit) }]),
     ...(size ? [{ size }] : []),
@@ -415,7 +416,7 @@ export const terms = (rules, text) => {
   ];
 };
 
-// Text as its words, to look terms up in.
+// The words of a text, in which terms are looked up.
 export const spread = (rules, text) => {
   const { memory, size, words } = parse(rules, text);
   return { memory, size, text: ` ${words.join(" ")} ${plain(text).replace(/\s+/g, " ")} ` };

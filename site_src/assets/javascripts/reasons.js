@@ -1,6 +1,6 @@
-// What can be said of two runs: what of them cannot be used, and why speculation is as slow or as
-// fast as it is: the reasons of pipeline/site/slower.toml that the figures show (`found`) or leave
-// open (`check`).
+// Judge two runs: list the parts that cannot be used, and the reasons why speculation is as slow
+// or as fast as it is. These are the reasons of pipeline/site/slower.toml that the figures show
+// (`found`) or leave open (`check`).
 import { count, listed, UNKNOWN } from "./say.js";
 
 export const plural = (value, noun) => (value === null ? UNKNOWN : count(value, noun));
@@ -15,7 +15,7 @@ const nothing = (run) =>
 export const drafted = ({ requests, counters, stated }) =>
   Boolean(counters?.drafted || stated.length) || requests.some((each) => each.accepted);
 
-// What a text has and this page leaves out, and why.
+// The parts of a text that this page leaves out, and the reasons.
 const leftOut = (run, side) => {
   const lines = [];
   const place = `in the text ${side} speculation`;
@@ -35,7 +35,7 @@ const leftOut = (run, side) => {
   return lines;
 };
 
-// One line for each thing that cannot be used.
+// One line for each part that cannot be used.
 export const complaints = (form, runs, given) => {
   const lines = [];
   for (const side of ["without", "with"]) {
@@ -87,7 +87,7 @@ export const reasons = (f, known) => {
     when && !list.some((each) => each.id === id) && list.push({ id, sure: false });
   const drafts = Boolean(f.drafted);
   const lost = f.middle !== null && !faster(f, known);
-  const alone = drafts && f.middle === null; // one log: its acceptance and its depth can be checked
+  const alone = drafts && f.middle === null; // one log: acceptance and depth can still be checked
   found("mismatch", f.mismatch !== null);
   found("never-drafted", f.drafted === 0);
   found("rarely-drafted", drafts && f.fired !== null && f.fired < bounds.rarely_fires);

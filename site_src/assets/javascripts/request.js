@@ -1,4 +1,5 @@
-// The whole request of an arm for a visitor's own lengths, below the tables of a submission.
+// Compute an arm's whole request for a visitor's own lengths, below the tables
+// of a submission.
 import { breakEvenTokens, wholeRequest } from "./arithmetic.js";
 import { about, times } from "./say.js";
 

@@ -1,12 +1,12 @@
-// How figures are printed: a count, a number, a percentage, a ratio with its interval.
-// The same as `schemas/vocabulary/say.py`; a test compares the two.
+// Print figures: a count, a number, a percentage, a ratio with its interval.
+// `schemas/vocabulary/say.py` prints the same; a test compares the two.
 export const UNKNOWN = "–";
 export const TIMES = "×";
 const LEAST = 0.1;
 const MOST = 10;
 
-// Decimals as Python prints them: a value exactly halfway, an odd multiple of a power of 1/2, goes
-// to the even neighbour, where `toFixed` would take the larger one.
+// Decimals as Python prints them: a value exactly halfway, an odd multiple of a power of 1/2, is
+// rounded to the even neighbour, while `toFixed` would choose the larger.
 const fixed = (value, digits) => {
   const halves = value * 2 ** (digits + 1);
   if (!Number.isInteger(halves) || halves % 2 === 0) return value.toFixed(digits);
@@ -24,7 +24,7 @@ export const number = (value, digits = 1) =>
 
 export const about = (value) => number(Number(value.toPrecision(2)), 0);
 
-// Three significant digits, so that two printed rates divide to their speedup.
+// Three significant digits, so that the ratio of two printed rates is their speedup.
 export const rate = (value) =>
   number(value, value === null ? 0 : Math.max(0, 2 - Math.floor(Math.log10(value))));
 
@@ -41,11 +41,12 @@ export const interval = (low, high) => `[${bound(low)}, ${bound(high)}]`;
 export const listed = (names) =>
   names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join("");
 
-// What a spreadsheet takes for a formula, as in the CSV files: also behind spaces, and in full
-// width; and behind a sign at which it may split.
+// The beginning of a formula for spreadsheets, as in the CSV files: also after spaces, in full
+// width, and after a character at which a spreadsheet may split.
 const FORMULA = /^[\t\r]|^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
 const INNER = /(?<=[,;\t|])\s*(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
-// A spreadsheet runs what begins like a formula: such text gets an apostrophe in front.
+// A spreadsheet runs a text that begins like a formula, so such a text gets an apostrophe in
+// front.
 export const csvCell = (value) => {
   const text = value.replace(INNER, "$&'");
   const safe = FORMULA.test(value) ? `'${text}` : text;

@@ -1,10 +1,10 @@
-// What a pasted text says of a run: its requests with their times and drafts, rates and counts.
-// `requestsOf` gives what `requests_of` of harness/imports/llama_server.py gives; a test reads the
-// same texts with both.
+// Read a run from a pasted text: its requests with their times and drafts, rates and counts.
+// `requestsOf` returns the same as `requests_of` of harness/imports/llama_server.py; a test
+// reads the same texts with both.
 import { sum } from "./arithmetic.js";
 import { joined, serverOf, statedIn } from "./forms.js";
 
-const LONGEST = 4_000_000; // characters: a log of a day; more would only stop the page
+const LONGEST = 4_000_000; // characters: the log of a day; a longer text would freeze the page
 const MS = 1000;
 const whole = (value) => (Number.isInteger(value) && value >= 0 ? value : null);
 const mean = (values) => (values.length ? sum(values) / values.length : null);
@@ -16,7 +16,7 @@ const middleOf = (values) => {
     : null;
 };
 
-// How many tasks ran at the same time: their lines are mixed, or their times overlap.
+// The number of tasks that ran at the same time: their lines are mixed, or their times overlap.
 const overlapping = (lines, requests, table) => {
   const spans = new Map();
   const [times, ends] = [[], []];
@@ -32,7 +32,7 @@ const overlapping = (lines, requests, table) => {
       ends[task] = clock.groups.minutes * 60 * MS + clock.groups.seconds * MS;
   });
   const order = [...spans.keys()];
-  // The requests are in the order of their tasks, where each task has its times.
+  // The requests are in the order of their tasks, if each task has its times.
   if (requests.length === order.length)
     requests.forEach(({ promptMs, ms }, at) => {
       const end = ends[order[at]];
@@ -61,7 +61,8 @@ const requestOf = ({ number }) => {
     accepted,
   };
 };
-// Whose prompt shrank to a few tokens: it comes from the cache, and the answer was given before.
+// The requests whose prompt shrank to a few tokens: the prompt comes from the cache, and the
+// same answer was given before.
 const repeatsIn = (requests, table) => {
   let longest = 0;
   return requests.map((each) => {
@@ -107,7 +108,8 @@ const total = (rows) =>
       return [name, values.length ? Math.round(sum(values)) : null];
     }),
   );
-// A metrics page: of two readings, what happened between them; one line for each engine and rank.
+// A metrics page: of two readings, the difference between them; one line for each engine and
+// rank.
 const bySeries = (rows) => {
   const series = new Map();
   for (const row of rows) {
@@ -148,7 +150,7 @@ const impossible = ({ drafted, accepted, rounds = null }) =>
   [drafted, accepted, rounds].some((value) => value !== null && value < 0) ||
   (drafted !== null && accepted !== null && accepted > drafted);
 
-// Sums of llama-server for each kind of draft; those of several servers are added.
+// Sums of llama-server for each kind of draft; the sums of several servers are added.
 const statisticsOf = (found) => {
   const rows = found.filter(({ form }) => form.gives === "statistics");
   const last = new Map(rows.map((row) => [`${row.server} ${row.figures.kind}`, row]));
@@ -172,7 +174,7 @@ const rateOf = (each) => {
   const tpot = each.number("tpot_ms");
   return tpot ? MS / tpot : (each.number("rate") ?? each.number("throughput"));
 };
-// Forms that gave nothing: the same tokens are counted in another one, or figures are missing.
+// Forms without a use: another form counts the same tokens, or figures are missing.
 const unusedIn = (found, requests, gives) => {
   const own = requests.some(({ accepted }) => accepted !== null);
   const used = ({ form, number }) => {
@@ -185,7 +187,7 @@ const unusedIn = (found, requests, gives) => {
   };
   return [...new Set(found.filter((each) => !used(each)).map(({ form }) => form.of))];
 };
-// Whether what a text states cannot be.
+// Whether the figures of a text are impossible.
 const isImpossible = (found, requests, counts) =>
   (counts !== null && impossible(counts)) ||
   requests.some(impossible) ||

@@ -1,5 +1,5 @@
-// The page "Why is it slower?": two pasted runs or a few typed numbers, and what they say. Nothing
-// is sent anywhere; the address keeps what was typed, never what was pasted.
+// The page "Why is it slower?": two pasted runs or a few typed numbers, and the findings about
+// them. Nothing is sent anywhere; the address keeps typed numbers, never pasted texts.
 import { el, remember, restore } from "./dom.js";
 import { compiled } from "./forms.js";
 import { complaints, drafted, plural, reasons } from "./reasons.js";
@@ -125,14 +125,14 @@ const words = (f) => ({
   interval: f.low === null ? UNKNOWN : interval(f.low, f.high),
 });
 
-// Whether a remedy for such runs can apply to this one: what is not known may be so.
+// Whether a remedy for such runs may apply to this run; an unknown fact may fit.
 const mayHold = (word, { engines, drafter, longest }) => {
   if (word === "deep") return longest === null || longest > 1;
   if (["head", "model", "lookup"].includes(word)) return drafter === null || drafter === word;
   return !engines.length || engines.includes(word);
 };
 
-// Tokens/s from step to step; the last line is what the log states.
+// Tokens/s after each step of the calculation; the last line is the speed that the log states.
 const fallOf = ({ fall }) => {
   const steps = [
     ["Plain decoding", fall.plain, null],

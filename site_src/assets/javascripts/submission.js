@@ -1,5 +1,5 @@
-// Show a submission of a large collection, which is data and no page, at its own address: the host
-// answers there with the page for missing addresses.
+// Show a submission of a large collection, which is stored as data without a page, at its own
+// address: the host answers requests for it with the page for missing addresses.
 const root = new URL("../../", import.meta.url);
 
 function asked() {
@@ -13,7 +13,7 @@ async function show(name) {
   if (!reply.ok) return;
   const { main: html } = await reply.json();
   const main = document.querySelector("article, main");
-  main.innerHTML = html; // Written by the site's templates, with every text escaped.
+  main.innerHTML = html; // The site's templates wrote this HTML, with every text escaped.
   for (const link of main.querySelectorAll("a[href]")) {
     link.href = new URL(link.getAttribute("href"), own);
   }

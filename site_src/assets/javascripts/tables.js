@@ -1,5 +1,5 @@
-// Tables that are sorted by their headings and narrowed by a filter field. What finds nothing, here
-// or in the search of the site, leads to "My machine" with the same words. Text only.
+// Sort tables by their headings and narrow them by a filter field. If nothing is found, here or in
+// the search of the site, a link leads to "My machine" with the same words. Text only.
 "use strict";
 
 (() => {
@@ -30,10 +30,10 @@
     return link;
   };
 
-  // What the words of a filter mean, units and spellings too: the matcher of Explore and "My
+  // The meaning of a filter's words, including units and spellings: the matcher of Explore and "My
   // machine".
   let words = null;
-  const read = new WeakMap(); // what a line says, taken apart once
+  const read = new WeakMap(); // the terms of a line, parsed once
   const wanted = async (field) => {
     words ??= Promise.all([
       import("./matching.js"),
@@ -66,7 +66,7 @@
     field.parentElement.after(line);
   };
 
-  // Above the results of the search stands the way to an answer.
+  // Above the results of the search, a line links to an answer.
   document.addEventListener("input", ({ target }) => {
     if (!target.matches?.('[data-md-component="search-query"]')) return;
     const results = document.querySelector(".md-search-result");
@@ -78,7 +78,7 @@
     results.prepend(line);
   });
 
-  // An address may name something that is folded away: a line of a table.
+  // An address may name a line of a table that is folded away.
   const unfold = () => {
     const folded = document
       .getElementById(decodeURIComponent(location.hash.slice(1)))
@@ -105,7 +105,7 @@
     }
     for (const field of document.querySelectorAll("input[data-filters]")) {
       field.addEventListener("input", () => filter(field));
-      // From a link of another page.
+      // Words from a link on another page.
       const asked = new URLSearchParams(location.search).get("words");
       if (!asked || field.value) continue;
       field.value = asked.slice(0, field.maxLength > 0 ? field.maxLength : undefined);

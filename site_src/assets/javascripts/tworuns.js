@@ -1,4 +1,5 @@
-// The figures of two runs, one without and one with speculation: rates, rounds, tokens, costs.
+// Compute the figures of two runs, one without and one with speculation: rates, rounds, tokens,
+// costs.
 import {
   costOf,
   judged,
@@ -13,7 +14,7 @@ import {
 } from "./arithmetic.js";
 
 const MS = 1000;
-// The requests whose steps have a time, or a rate from which it follows.
+// The requests whose steps have a time, or a rate from which the time follows.
 const timed = (run) =>
   run.requests
     .map((each) =>
@@ -30,7 +31,7 @@ const rate = (run, typed) => {
     : (run.rate ?? typed);
 };
 
-// Without the requests that repeat one from the cache, of both where one of a pair does.
+// Leave out requests that repeat an earlier one from the cache; of a pair, leave out both.
 const fresh = (plain, spec) => {
   const both = plain.requests.length === spec.requests.length;
   const repeats = (at) => both && [plain, spec].some(({ requests }) => requests[at].repeat);
@@ -40,7 +41,8 @@ const fresh = (plain, spec) => {
   }));
 };
 
-// Requests belong together by their place where both runs have as many, with prompts as long.
+// Requests of two runs are paired by position if both runs have the same number of them, with
+// prompts of the same length.
 const samePrompts = (plain, spec) =>
   plain.length === spec.length &&
   plain.every(
@@ -62,8 +64,8 @@ const speed = (plain, spec, typed, known) => {
   return { paired, middle: slow && fast ? fast / slow : null, low: null, high: null };
 };
 
-// Tokens per round over all rounds of a run, or over pairs of requests one over the mean of rounds
-// per token, weighted as the times of the speedup are.
+// Tokens per round: over all rounds of a run, or over pairs of requests as one over the mean of
+// rounds per token, weighted as the times of the speedup are.
 const yieldOver = (requests, paired) => {
   const each = requests.map((one) => yieldOf([one]));
   return paired && each.every((value) => value !== null)
@@ -71,14 +73,14 @@ const yieldOver = (requests, paired) => {
     : yieldOf(requests);
 };
 
-// Rounds, drafted and accepted tokens of the run with speculation, from the best source there is:
-// its requests, its counters, what the text states of a round, what was typed.
+// Rounds, drafted and accepted tokens of the run with speculation, from the best available source:
+// its requests, its counters, the text's figures for a round, typed numbers.
 const drafting = (spec, typed, paired) => {
   const { requests, counters, stated } = spec;
   const [length, share] = [stated.length ?? typed.length ?? null, stated.share];
   const silent = requests.some((each) => each.silent) && !counters && length === null;
   if (silent || requests.some((each) => each.accepted !== null)) {
-    // Some servers have no word for drafts where they drafted nothing.
+    // Some servers print nothing about drafts if they drafted nothing.
     const counted = requests.map((each) => ({
       ...each,
       drafted: each.drafted ?? (each.accepted === null && each.silent ? 0 : null),
@@ -126,7 +128,7 @@ const shareOf = ({ drafted, accepted, share }) =>
 
 const statistics = (spec) => {
   const all = spec.statistics;
-  // A chain asks one kind after the other.
+  // A chain tries one kind after the other.
   const calls = Math.max(0, ...all.map((each) => each.calls));
   if (!calls) return { draftMs: null, fired: null, length: null, calls: null };
   const drafts = sum(all.map((each) => each.drafts));
@@ -154,15 +156,15 @@ const promptMs = (run) => {
     : null;
 };
 
-// Where the speed goes, in tokens/s: plain, a wider step, drafting, what a round yields. Rounds,
-// their time, drafting and the stated speed are different figures of the log, so that something is
-// left over. Without the time of drafting, step and drafting are one.
+// The parts of the speed, in tokens/s: plain decoding, a wider step, drafting, a round's yield.
+// Rounds, their time, drafting and the stated speed are separate figures of the log, so there is a
+// remainder. Without the time of drafting, step and drafting are one part.
 const waterfall = (spec, drafts, log, plainRate, specRate) => {
   const requests = timed(spec);
   const counted = requests.length > 0 && requests.every((each) => rounds(each) !== null);
   const ownRounds = counted ? sum(requests.map(rounds)) : drafts.rounds;
   if (plainRate === null || specRate === null || drafts.yielded === null) return null;
-  // The server counts its rounds, of these requests if the counts agree.
+  // The server's count of rounds is used if it agrees with the count of these requests.
   const alike = counted && log.calls && Math.abs(log.calls - ownRounds) <= 2 * requests.length;
   const each = alike ? log.calls : ownRounds;
   const roundMs = counted
@@ -188,13 +190,13 @@ const waterfall = (spec, drafts, log, plainRate, specRate) => {
   };
 };
 
-// What drafts, by the kind that drafted most: a model, a head of the target, or a look-up.
+// The drafter, by the kind that drafted most: a model, a head of the target, or a look-up.
 const drafter = (spec, known) => {
   const kinds = [...spec.statistics].sort((a, b) => b.tokens - a.tokens);
   return kinds.length ? (known.kinds[kinds[0].kind.replaceAll("_", "-")] ?? null) : null;
 };
 
-// All figures; what is not known is null.
+// All figures; an unknown figure is null.
 export const figures = (plainRun, specRun, typed, known) => {
   const [plain, spec] = fresh(plainRun, specRun);
   const found = speed(plain, spec, typed, known);
@@ -202,7 +204,7 @@ export const figures = (plainRun, specRun, typed, known) => {
   const log = statistics(spec);
   const cost =
     found.middle !== null && drafts.yielded !== null ? costOf(drafts.yielded, found.middle) : null;
-  // Drafted in a round, on average.
+  // The tokens drafted in a round, on average.
   const length = drafts.rounds ? drafts.drafted / drafts.rounds : null;
   const plainRate = rate(plain, typed.plain);
   const specRate = rate(spec, typed.spec);

@@ -1,4 +1,4 @@
-// The drawing of pipeline/site/pages/what_if.py for other settings.
+// Redraw the drawing of pipeline/site/pages/what_if.py for other settings.
 import { ceiling, roundCost, speedup, tokensPerRound } from "./arithmetic.js";
 import { count, number, times } from "./say.js";
 
@@ -16,13 +16,14 @@ const draw = (figure, settings) => {
   figure.querySelector(".dm-whatif__ceiling").setAttribute("d", path(ceiling));
   const dot = figure.querySelector(".dm-whatif__dot");
   dot.setAttribute("cx", x(settings.depth));
-  // At the rim where above.
+  // A dot above the drawing is placed at its upper edge.
   dot.setAttribute("cy", Math.max(0, y(speedup(settings, settings.depth))));
   for (const [depth, row] of [...figure.querySelectorAll("tbody tr")].entries()) {
     for (const [at, height] of [speedup, ceiling].entries())
       row.cells[at + 1].textContent = number(height(settings, depth), 2);
   }
-  // R > depth + 1 at one depth means so at every depth: both grow in a straight line from 1.
+  // R > depth + 1 at one depth implies the same at every depth: both grow
+  // linearly from 1.
   const hopeless = ceiling(settings, 1) < 1;
   figure.querySelector(".dm-whatif__hopeless").setAttribute("width", hopeless ? WIDTH : 0);
   return hopeless;

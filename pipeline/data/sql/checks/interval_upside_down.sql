@@ -1,4 +1,5 @@
--- One row is one interval whose lower end is above its upper end, or that has only one end.
+-- One row is one interval whose lower end is above its upper end, or that has
+-- only one end.
 with intervals as (
   select pool as subject, interval_low, interval_high from pool
   union all

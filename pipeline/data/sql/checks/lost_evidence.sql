@@ -1,4 +1,5 @@
--- One row is one estimate that is not exactly one piece of evidence: its arm or setup is unknown.
+-- One row is one estimate that does not match exactly one piece of evidence:
+-- its arm or setup is unknown.
 with counted as (
   select
     estimate.submission,

@@ -1,4 +1,5 @@
--- One row is one public source whose figures were lost or multiplied on the way into the view.
+-- One row is one public source whose figures were lost or duplicated on the way
+-- into the view.
 with expected as (
   select
     document.source.id as source,

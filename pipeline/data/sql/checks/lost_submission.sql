@@ -1,4 +1,5 @@
--- One row is one accepted submission without exactly one setup, or an id that occurs twice.
+-- One row is one accepted submission without exactly one setup, or an id that
+-- occurs twice.
 with counted as (
   select submission, count(*) as setups from setup group by submission
 )

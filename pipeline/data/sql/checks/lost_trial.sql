@@ -1,4 +1,5 @@
--- One row is one submission whose trials were lost or multiplied on the way into their table.
+-- One row is one submission whose trials were lost or duplicated on the way
+-- into their table.
 with loaded as (
   select submission, count(*) as trials from trial group by submission
 )

@@ -1,6 +1,6 @@
 -- One row is one accepted submission as a typed value, with its names and its summary. $document,
 -- $trials, $identity and $summary are structures generated from the schema and from dataclasses.
--- Every table that is made from this one sorts its rows.
+-- Every table that is made from this table sorts its rows.
 create table submission_document as
 select
   submission,
