@@ -50,7 +50,7 @@ def fix(
     elif not repairs:
         console.say("Nothing to repair.")
     elif not write:
-        console.say("No measured value changes. Make these repairs with `--write`.")
+        console.say("These repairs change no measured value. Use `--write` to make them.")
     if findings or (repairs and not write):
         raise typer.Exit(NO)
 

@@ -47,7 +47,7 @@ def models(
 @console.reports_errors
 def check(
     *,
-    target: Annotated[str, typer.Argument(help="A GGUF file, a name or `owner/repo:quant`.")],
+    target: Annotated[str, typer.Argument(help="A GGUF file, a model name or `owner/repo:quant`.")],
     draft: Annotated[str, typer.Argument(help="The model that would draft for it.")],
     json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
@@ -64,7 +64,9 @@ def check(
         reason = no_draft(*(describe(file, say=console.say) for file in files)) or compared.reason
     else:
         reason = other_vocabulary(*map(_known, (target, draft), paths))
-        console.say("Not on this disk: compared by the size and the maker of their vocabularies.")
+        console.say(
+            "Not on this disk, so only the size and the origin of the vocabularies were compared."
+        )
     if json:
         answer = {"fits": reason is None, "reason": reason, "comparison": encode(compared)}
         console.print_json({"target": target, "draft": draft, **answer})
@@ -80,7 +82,9 @@ def check(
 @console.reports_errors
 def get(
     *,
-    name: Annotated[str, typer.Argument(metavar="MODEL", help="A name or `owner/repo:quant`.")],
+    name: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A model name or `owner/repo:quant`.")
+    ],
     draft: Annotated[
         bool,
         typer.Option("--draft/--no-draft", help="Fetch the preset's draft too."),

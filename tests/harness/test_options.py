@@ -191,7 +191,7 @@ def test_a_mistyped_option_gets_a_suggestion(mistyped: str, meant: str) -> None:
         (["run", "--gpu", "RTX 4090"], "no option --gpu; --help-all lists all"),
         (
             ["run", "a", "b", "c"],
-            "extra argument(s) (c); `draftmap run --help` lists what there is",
+            "extra argument(s) (c); `draftmap run --help` shows the usage",
         ),
         (["run", "qwen3-8b", "nonsense"], "'nonsense' is not a file"),  # and nothing is fetched
         (["plan", "qwen3-8b", "--gpu", "RTX 9999"], "no card is called"),

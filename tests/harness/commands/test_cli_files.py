@@ -87,7 +87,7 @@ def test_a_program_without_standard_output_is_silent(tmp_path: Path) -> None:
 def test_a_folder_in_place_of_a_file_and_a_wrong_path_have_different_messages(
     tmp_path: Path,
 ) -> None:
-    assert "name the files in it" in call("validate", str(tmp_path)).stdout
+    assert "name the files in this folder" in call("validate", str(tmp_path)).stdout
     assert "check the path" in call("validate", str(tmp_path / "none")).stdout
     for command in (("show",), ("submit",), ("import", "--from", "vllm")):
         folder, missing = (call(*command, str(path)) for path in (tmp_path, tmp_path / "none"))

@@ -273,8 +273,8 @@ def test_a_running_server_is_refused_with_a_remedy(server: tuple[str, str], weig
     done = call("probe", weights, *server)
 
     assert done.exit_code == 2
-    assert "does not report where the layers of its model are" in done.stderr
-    assert "give --server-binary PATH, which is started" in done.stderr
+    assert "does not report where its model's layers are" in done.stderr
+    assert "Give --server-binary PATH" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
