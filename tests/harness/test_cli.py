@@ -197,7 +197,7 @@ def test_an_existing_result_is_not_replaced(tmp_path: Path, models: list[str]) -
 def test_exit_codes_of_commands_are_documented() -> None:
     words = " ".join(call("--help").stdout.split())
 
-    assert "Exit codes: 0 done. 1 the answer is no" in words
+    assert "Exit codes: 0 done. 1 the check failed" in words
     assert all(f" {code} {text}." in words for code, text in EXIT_CODES.items())
 
 
@@ -244,7 +244,7 @@ def test_resuming_without_a_journal_is_reported(tmp_path: Path, models: list[str
     [
         (["--target", "qwen3-8"], 2, "Did you mean 'qwen3-8b'"),
         (["--target", "/"], 2, "/ is a folder; name the GGUF file in it"),
-        (["--suite", "nope"], 2, "no suite 'nope'"),
+        (["--suite", "nope"], 2, "no suite and no file 'nope'"),
         (["--tasks", "cod"], 2, "Did you mean 'code'"),
         (["--tasks", ","], 2, "an empty list"),
         (["--method", "promptlookup"], 2, "Did you mean 'prompt-lookup'"),

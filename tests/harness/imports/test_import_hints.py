@@ -78,6 +78,6 @@ def test_an_empty_file_a_folder_and_a_huge_file_end_in_one_line_each(tmp_path: P
 
     assert said == [
         (2, f"Error: {tmp_path / 'empty.json'}: is empty; the tool wrote nothing into it"),
-        (2, f"Error: {tmp_path} cannot be read: Is a directory; name a file in it"),
+        (2, f"Error: {tmp_path} cannot be read: Is a directory; name a file in this folder"),
         (2, f"Error: {tmp_path / 'huge.json'}: larger than 64 MiB; give the raw records only"),
     ]
