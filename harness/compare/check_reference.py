@@ -104,7 +104,7 @@ def _lines(
         "higher": "No loss, and more tokens per round than the reference.",
         "no-difference": f"No difference in {say.count(len(checks), 'task')}.",
         "not-compared": "Not compared: nearly every answer differs from the reference's.",
-        "invalid-answers": "Invalid answers: speculation breaks JSON or tool calls, or answers loop.",
+        "invalid-answers": "Invalid answers: speculation breaks JSON or calls, or causes loops.",
     }[verdict]
     yield ""
     yield f"Reference: {base}. Head: {head}. {say.percent(1 - ERROR_RATE)} confidence."

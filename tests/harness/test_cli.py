@@ -243,7 +243,7 @@ def test_resuming_without_a_journal_is_reported(tmp_path: Path, models: list[str
     ("arguments", "code", "said"),
     [
         (["--target", "qwen3-8"], 2, "Did you mean 'qwen3-8b'"),
-        (["--target", "/"], 2, "/ is a folder; name the GGUF file in it"),
+        (["--target", "/"], 2, "/ is a folder; name a GGUF file in this folder"),
         (["--suite", "nope"], 2, "no suite and no file 'nope'"),
         (["--tasks", "cod"], 2, "Did you mean 'code'"),
         (["--tasks", ","], 2, "an empty list"),

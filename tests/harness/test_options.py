@@ -196,7 +196,7 @@ def test_a_mistyped_option_gets_a_suggestion(mistyped: str, meant: str) -> None:
         (["run", "qwen3-8b", "nonsense"], "'nonsense' is not a file"),  # and nothing is fetched
         (["plan", "qwen3-8b", "--gpu", "RTX 9999"], "no card is called"),
         (["run", "~nobody/x.gguf"], "~nobody/x.gguf does not exist; check the path"),
-        (["doctor", "--model", "/nope"], "'/nope' is not a file, a known name or"),
+        (["doctor", "--model", "/nope"], "'/nope' is neither a file, nor a known name, nor"),
         (
             ["run", "--notes", "caf\udce9"],
             "--notes takes one line of at most 280 characters, in UTF-8",

@@ -114,7 +114,7 @@ def test_answers_without_ids_are_paired_by_position_if_the_prompts_are_as_long()
     done = run("vllm", [lined(base), lined(spec)], facts).submissions[0]
 
     assert [prompt.id for prompt in done.suite.prompts] == ["request-1", "request-2"]
-    with pytest.raises(BadInputError, match="not hold the same prompts"):
+    with pytest.raises(BadInputError, match="not have the same prompts"):
         run("vllm", [lined(base), lined(spec[::-1])], facts)
 
 

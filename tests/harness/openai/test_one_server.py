@@ -85,8 +85,8 @@ def test_a_command_is_started_once_and_the_result_says_so(tmp_path: Path) -> Non
             {"cached": 7, "yields": 3},
             "draft-model-n3",
             (
-                "took 7 tokens of the prompt from its cache, which changes its text with a "
-                "draft; start it with --prompt-cache-size 0"
+                "took 7 tokens of the prompt from its cache, which changes the answers of a run "
+                "with a draft; start the server with --prompt-cache-size 0"
             ),
         ),
         ({"style": "plain"}, "baseline", "unknown server takes the depth at its start"),

@@ -77,7 +77,7 @@ def test_a_draft_of_another_vocabulary_is_refused(draft: str) -> None:
 
     assert found.exit_code == 2
     assert "cannot draft for qwen3-8b: their vocabularies of 151,936 and" in found.stderr
-    assert "Only vLLM drafts across vocabularies" in found.stderr
+    assert "Only vLLM can draft with a different vocabulary" in found.stderr
     assert '"use_heterogeneous_vocab": true' in found.stderr
 
 
@@ -284,7 +284,7 @@ def test_a_hub_without_range_requests_is_one_line(fake_hub: FakeHub, tmp_path: P
     fake_hub.without_ranges = True
     client = Hub(fake_hub.endpoint, tmp_path / "hub")
 
-    with pytest.raises(MachineError, match="only as a whole, so its header cannot be read alone"):
+    with pytest.raises(MachineError, match="so its header cannot be read separately"):
         find("Owner/Model-GGUF:Q8_0", say=lambda _: None, client=client)
 
 
