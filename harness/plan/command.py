@@ -23,7 +23,7 @@ def plan(
     speed: options.SpeedOptions,
     *,
     details: Annotated[
-        bool, typer.Option("--details", help="Show buffers, all ways to draft, and sources.")
+        bool, typer.Option("--details", help="Show buffers, all drafting methods, and sources.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:

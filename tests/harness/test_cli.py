@@ -246,7 +246,7 @@ def test_resuming_without_a_journal_is_reported(tmp_path: Path, models: list[str
         (["--target", "/"], 2, "/ is a folder; name a GGUF file in this folder"),
         (["--suite", "nope"], 2, "no suite and no file 'nope'"),
         (["--tasks", "cod"], 2, "Did you mean 'code'"),
-        (["--tasks", ","], 2, "an empty list"),
+        (["--tasks", ","], 2, "the list is empty"),
         (["--method", "promptlookup"], 2, "Did you mean 'prompt-lookup'"),
         (["--concurrency", "0"], 2, "--concurrency 0: give whole numbers from 1 to 4,096"),
         (["--base-url", "http://127.0.0.1:9"], 2, "missing: --spec-base-url URL"),

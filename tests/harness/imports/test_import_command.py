@@ -106,7 +106,9 @@ def test_records_of_others_without_their_licence_do_not_pass_the_gate(tmp_path: 
     repository.commit()
     judgement = repository.judge()
 
-    assert "No licence: these records may be shared only as their author allows." in done.stderr
+    assert (
+        "No licence given: these records may be shared only as their author allows." in done.stderr
+    )
     assert judgement.decision == "rejected"
     rules = {finding.rule for finding in judgement.findings}
     assert rules == {"licence-of-source"}
@@ -165,7 +167,7 @@ def test_a_missing_fact_writes_nothing(tmp_path: Path) -> None:
     result = call("vllm", "--output", str(tmp_path), drop="gpu")
 
     assert result.exit_code == 2
-    assert "give with --map: gpu=…" in result.stderr
+    assert "state them with --map: gpu=…" in result.stderr
     assert list(tmp_path.iterdir()) == []
 
 

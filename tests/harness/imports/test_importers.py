@@ -208,7 +208,7 @@ def test_files_with_names_need_a_baseline_among_them() -> None:
 
     with pytest.raises(
         BadInputError,
-        match="none of the files is the baseline; mark the baseline.s file with baseline=FILE",
+        match="none of the files is the baseline; mark the baseline's file with baseline=FILE",
     ):
         run("vllm", [only], ALL["vllm"].facts)
 

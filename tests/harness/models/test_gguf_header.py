@@ -87,7 +87,7 @@ def test_a_vocabulary_needs_no_weights_but_a_model_does(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "m.gguf", weights=False)
 
     assert gguf_header.vocabulary_and_tokens(path)[0].size == 300
-    with pytest.raises(BadInputError, match=r"m\.gguf holds no weights"):
+    with pytest.raises(BadInputError, match=r"m\.gguf has no weights"):
         gguf_header.read(path)
 
 

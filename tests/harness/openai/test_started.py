@@ -99,7 +99,7 @@ def test_a_server_that_is_not_ready_in_time_is_ended() -> None:
         ),
         (
             {"server_command": "x {port}", "spec_server_commands": ("x {port}",)},
-            "is the baseline's command",
+            "repeats the baseline's command",
         ),
     ],
 )

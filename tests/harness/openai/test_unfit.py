@@ -50,7 +50,9 @@ def test_one_model_of_an_ollama_for_both_arms_is_refused_with_the_two_modelfiles
         session.prepare("baseline")
         failure = refused(session)
 
-    assert "PARAMETER draft_num_predict 0` for --served-model" in failure.detail
+    assert (
+        "For --served-model, use `FROM MODEL` and `PARAMETER draft_num_predict 0`" in failure.detail
+    )
 
 
 HEADS = {"parameters": "num_ctx 4096", "model_info": {"qwen35.nextn_predict_layers": 1}}
@@ -70,7 +72,7 @@ THREE = {**HEADS, "parameters": "draft_num_predict              3"}
             "plain is the baseline, but may draft by itself",
         ),
         (THREE, THREE, "plain is the baseline, but drafts up to 3 tokens"),
-        (PLAIN, PLAIN, "drafts drafts up to 0 tokens, the method says n_max=3"),
+        (PLAIN, PLAIN, "drafts drafts up to 0 tokens, but the method has n_max=3"),
     ],
 )
 def test_an_ollama_model_that_drafts_is_refused_as_a_baseline(
@@ -88,8 +90,11 @@ def test_an_ollama_model_that_drafts_is_refused_as_a_baseline(
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ({"version": "0.31.0"}, "this server is vLLM 0.31.0, the baseline's is vLLM 0.32.0+cpu"),
-        ({"style": "sglang"}, "this server is SGLang 0.5.21, the baseline's is vLLM"),
+        (
+            {"version": "0.31.0"},
+            "this server is vLLM 0.31.0, but the baseline's server is vLLM 0.32.0+cpu",
+        ),
+        ({"style": "sglang"}, "this server is SGLang 0.5.21, but the baseline's server is vLLM"),
         (
             {"models": ("Other",)},
             f"this server offers Other, the baseline's {MODEL} (root Other and",
@@ -187,4 +192,4 @@ def test_a_depth_that_the_server_contradicts_is_refused() -> None:
 
         failure = refused(session)
 
-    assert "drafts up to 5 tokens, the method says n_max=3" in failure.detail
+    assert "drafts up to 5 tokens, but the method has n_max=3" in failure.detail

@@ -68,7 +68,7 @@ def test_a_plan_for_an_8_gb_card_says_what_is_displaced_and_what_is_faster() -> 
     assert re.match(r"Try it: the draft qwen3\.5-0\.8b:Q4_K_M at depth 8 may give", words)
     assert "Faster without a draft: a mixture of experts of that size: qwen3.5-35b-a3b" in words
     assert "Accuracy: " in words
-    assert "Where to fetch qwen3.5-27b:Q4_K_M is not known: name a GGUF file" in words
+    assert "The repository of qwen3.5-27b:Q4_K_M is unknown: name a GGUF file" in words
 
 
 @pytest.mark.parametrize("draft", ["llama-3.2-1b:Q4_K_M", "gemma-3-1b:Q8_0"])
