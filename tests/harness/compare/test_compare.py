@@ -209,7 +209,9 @@ def test_a_first_block_that_would_overrun_the_limit_is_stopped_and_can_go_on(
 
     assert (done.exit_code, done.stdout) == (2, ""), done.stderr
     assert "--budget 0.1 is too short: a block of all prompts takes about" in done.stderr
-    assert "s at the pace of its first answers; go on with python -m harness compare" in done.stderr
+    assert (
+        "s at the pace of its first answers; continue with python -m harness compare" in done.stderr
+    )
     # On a busy machine, the first answer including loading makes blocks look longer.
     assert re.search(r"compare --head x --resume --budget [1-9]\n$", done.stderr)
     assert not list((tmp_path / "out").glob("*.json"))

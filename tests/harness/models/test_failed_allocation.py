@@ -100,4 +100,4 @@ def test_the_report_prints_it_below_the_verdict(capsys: pytest.CaptureFixture[st
 
     run_reports.print_memory({"draft-model": ("card: too little",)}, console.result_console())
 
-    assert "draft-model found no memory:\n  card: too little" in capsys.readouterr().out
+    assert "draft-model had too little memory:\n  card: too little" in capsys.readouterr().out

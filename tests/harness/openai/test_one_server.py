@@ -80,7 +80,7 @@ def test_a_command_is_started_once_and_the_result_says_so(tmp_path: Path) -> Non
             "draft-model-n3",
             "ignores num_draft_tokens",
         ),
-        ({"depth": 0}, "draft-model-n3", "ignores num_draft_tokens; start it "),
+        ({"depth": 0}, "draft-model-n3", "ignores num_draft_tokens; start the server "),
         (
             {"cached": 7, "yields": 3},
             "draft-model-n3",

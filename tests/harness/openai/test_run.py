@@ -187,7 +187,10 @@ def test_a_dry_run_refuses_what_the_run_would() -> None:
         without = call(*options)
         too_few = call(*options[:2], "--dry-run", *METHOD)
 
-    assert "missing: --method METHOD (how that one drafts). Whole: " in without.stderr
+    assert (
+        "missing: --method METHOD (how the server with speculation drafts). Whole: "
+        in without.stderr
+    )
     assert f"--base-url {base.url} --spec-base-url {base.url} --method" in without.stderr
     assert (
         "Error: vLLM fixes the depth at its start, not per request, so it cannot serve both "

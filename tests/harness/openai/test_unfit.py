@@ -65,11 +65,11 @@ THREE = {**HEADS, "parameters": "draft_num_predict              3"}
     [
         (PLAIN, THREE, None),
         ({}, {}, None),  # a build that does not tell
-        (HEADS, THREE, "plain is the baseline, but may draft by itself"),
+        (HEADS, THREE, "plain is the baseline, but may draft on its own"),
         (
             {"modelfile": "FROM base\nDRAFT small"},
             THREE,
-            "plain is the baseline, but may draft by itself",
+            "plain is the baseline, but may draft on its own",
         ),
         (THREE, THREE, "plain is the baseline, but drafts up to 3 tokens"),
         (PLAIN, PLAIN, "drafts drafts up to 0 tokens, but the method has n_max=3"),
@@ -97,7 +97,7 @@ def test_an_ollama_model_that_drafts_is_refused_as_a_baseline(
         ({"style": "sglang"}, "this server is SGLang 0.5.21, but the baseline's server is vLLM"),
         (
             {"models": ("Other",)},
-            f"this server offers Other, the baseline's {MODEL} (root Other and",
+            f"this server offers Other, but the baseline's server offers {MODEL} (root Other and",
         ),
     ],
 )
@@ -173,7 +173,10 @@ def test_equal_names_of_other_weights_are_refused(
 
         failure = refused(session)
 
-    assert f"offers {MODEL}, the baseline's {MODEL} {said}; start both" in failure.detail
+    assert (
+        f"offers {MODEL}, but the baseline's server offers {MODEL} {said}; start both"
+        in failure.detail
+    )
 
 
 def test_a_baseline_that_drafts_is_refused() -> None:

@@ -183,7 +183,7 @@ def test_a_model_known_by_name_only_is_planned_with_a_note(
         (
             ("--target", "qwen3-8b:Q4_K_M", "--kv-type", "q9"),
             2,
-            "--kv-type q9: not known",
+            "--kv-type q9: unknown value",
         ),
         (("--target", "qwen3-8b:Q4_K_M", "--draft", "mtp"), 2, "has no built-in prediction head"),
         (

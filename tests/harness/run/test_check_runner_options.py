@@ -54,7 +54,7 @@ def refusal(runner: str, **options: object) -> str:
         (
             "llama-cpp-python",
             "draft-model:p_min=0.5",
-            "draft-model: n_min and p_min are known to --runner llama-server only",
+            "draft-model: only --runner llama-server supports n_min and p_min",
         ),
     ],
 )
@@ -98,7 +98,7 @@ def test_one_binary_needs_no_name() -> None:
     [
         ("llama-server", ("/a", "/b"), "several binaries need names"),
         ("llama-server", ("x=/a", "x=/b"), "two binaries are called x"),
-        ("openai", ("/a",), "--server-binary is for --runner llama-server, not for openai"),
+        ("openai", ("/a",), "--server-binary works with --runner llama-server, not with openai"),
     ],
 )
 def test_indistinguishable_binaries_are_refused(
