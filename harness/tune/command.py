@@ -63,7 +63,7 @@ def tune(
     result: Annotated[ResultOptions, Without(frozenset({"month", "keep_answers"}))],
 ) -> None:
     if len(engine.server_binaries) > 1:
-        raise BadInputError("a tune is for one engine; give one --server-binary")
+        raise BadInputError("a tune uses a single engine; give one --server-binary")
 
     engines = replace(engine, command="tune").engines(options)
     request = TuneRequest(options=options, search=search, engines=engines, result=result)

@@ -21,7 +21,7 @@ from schemas.vocabulary import RUNNERS
 _WORDS = {
     "agrees": "Agrees: answers and rounds match these weights.",
     "differs": "Differs: answers or rounds do not match these weights.",
-    "not-comparable": "Not comparable: this engine renders the prompts differently.",
+    "not-comparable": "Not comparable: the local engine renders the prompts differently.",
 }
 _CODES = {"agrees": 0, "differs": NO, "not-comparable": NOT_MEASURED}
 

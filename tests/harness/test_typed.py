@@ -31,7 +31,7 @@ DRY = ("run",)
 
 
 def old_build(path: Path) -> Path:
-    """A llama-server without `--spec-type`, which knows draft models only."""
+    """A llama-server without `--spec-type`, which supports draft models only."""
     lines = CAPTURE.read_text("utf-8").splitlines()
     without = [line for line in lines if "spec-type" not in line]
     help_file = path.with_suffix(".help")

@@ -79,7 +79,7 @@ def test_words_are_split_as_a_shell_does_and_get_the_port() -> None:
     ("text", "why"),
     [
         ("vllm serve model", "write {port}"),
-        ("vllm serve 'model --port {port}", "quote it as for a shell"),
+        ("vllm serve 'model --port {port}", "quote the command as for a shell"),
         ("", "write {port}"),
     ],
 )

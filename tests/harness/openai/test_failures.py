@@ -46,7 +46,7 @@ def test_a_web_server_is_not_taken_for_a_model_server() -> None:
     failure = failure_of(ServerRefusedError(404, said), there, offers=offer(()))
 
     assert failure.detail == (
-        "HTTP 404: a web page, not the answer of a server for models; "
+        "HTTP 404: a web page, not the answer of a model server; "
         "correct the URL, or check which server listens there"
     )
 

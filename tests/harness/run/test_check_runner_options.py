@@ -139,9 +139,9 @@ def test_a_method_that_the_binary_does_not_offer_is_refused_before_anything_star
 
     assert result.exit_code == 2
     assert (
-        "ngram-mod-n8: this llama-server has no method ngram-mod (it offers none, draft-simple"
-        in (result.stderr)
-    )
+        "ngram-mod-n8: this llama-server does not support method ngram-mod (it offers none, "
+        "draft-simple"
+    ) in (result.stderr)
 
 
 @needs_shell

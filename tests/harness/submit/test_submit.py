@@ -61,7 +61,7 @@ def test_a_correction_that_the_gate_would_refuse_is_refused_here(checkout: Path)
 
     with pytest.raises(BadInputError, match="is anonymous, so it cannot be replaced"):
         pull_request.replacing(sample(seed=1), anonymous.name, checkout)
-    with pytest.raises(BadInputError, match="is by bob, who alone can replace it"):
+    with pytest.raises(BadInputError, match="is by bob, and only bob can replace it"):
         pull_request.replacing(sample(seed=1, contributor="eve"), of_bob.name, checkout)
 
 

@@ -195,7 +195,7 @@ def test_a_server_that_does_not_heed_the_depth_of_a_request_is_refused(
     done = run(tmp_path, "draft-model:n_max=3", *DEPTHS, heeds=False)
 
     assert done.exit_code == 3
-    assert "drafted 7 tokens itself; give one that was started without spec" in done.stderr
+    assert "drafted 7 tokens; give a server that was started without spec" in done.stderr
 
 
 @pytest.mark.parametrize(
