@@ -49,10 +49,10 @@ def acceptance(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
-    """The draft alone reads the target's greedy answers; each of its guesses is right or wrong.
+    """Only the draft runs: it predicts each token of the target's greedy answers.
 
-    That gives the tokens a round at every depth, as a run of both models would, on any machine
-    that runs the draft. With a curve of step times it gives the speedup of every depth.
+    The correct predictions give the tokens per round at every depth, as a run of both models
+    would, on any machine that can run the draft. A curve of step times gives the speedup as well.
 
     - `python -m harness acceptance big.gguf small.gguf`
 

@@ -26,7 +26,7 @@ def explain(
     ] = "",
     json: Annotated[bool, typer.Option("--json", help="Print the texts as JSON.")] = False,
 ) -> None:
-    """Explain the words of reports, comments and pages."""
+    """Explain words in reports, comments and pages."""
     known = explained()
     asked = _code(word) if word else ""
     if asked and asked not in known:

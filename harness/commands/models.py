@@ -32,7 +32,7 @@ def models(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
-    """Shows for each whether it is on this disk and fits the memory of this machine."""
+    """Shows whether each model is on this disk and fits into the memory of this machine."""
     if context.invoked_subcommand is not None:
         return
 

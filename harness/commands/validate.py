@@ -25,7 +25,7 @@ def validate(
     files: Annotated[list[Path], typer.Argument(help="Result files.", metavar="FILE")],
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Each problem is one line, and so is each flag of a valid file.
+    """Prints a line for each problem, and for each flag of a valid file.
 
     `show FILE` prints the report of a valid file.
     """

@@ -50,12 +50,12 @@ def compare(
     connection: Annotated[ConnectionOptions, _BY_COMMANDS],
     result: Annotated[ResultOptions, Without(frozenset({"month", "keep_answers"}))],
 ) -> None:
-    """Both builds alternate on the same prompts, in random order, with a fresh server each time.
+    """The two builds run the same prompts alternately, in random order, on fresh servers.
 
-    Its defaults are a prompt of each task, one of them long, answers of 48 tokens, and at most 15
-    minutes; it ends earlier once every interval is within 2 %. Exit code 1 means that an arm is
-    clearly slower with head, 0 that none is, 3 that something could not be measured, 4 that answers
-    of head are invalid and base's are not. A busy machine makes intervals wide, not wrong.
+    By default, a comparison has a prompt of each task, one of them long, and answers of 48 tokens.
+    It takes at most 15 minutes, and ends earlier once every interval is within 2 %. Exit codes:
+    1 an arm is clearly slower with head, 0 no arm is, 3 something could not be measured, 4 answers
+    of head are invalid and base's are not. A busy machine makes intervals wider, not wrong.
 
     - `python -m harness compare --base old/llama-server --head new/llama-server`
 

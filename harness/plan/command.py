@@ -27,7 +27,7 @@ def plan(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
-    """Recommend what to switch on, from results of similar machines if any. It reads only headers.
+    """Recommends a setting, from results of similar machines if there are any. Reads only headers.
 
     - `python -m harness plan qwen3-8b`
 

@@ -39,7 +39,7 @@ def show(
     if not drafting:
         parts = [folded(_no_method(submission)), [], [], _closing(submission, summary.flags, path)]
     else:
-        chosen = ", corrected for choosing the best setting" if drafting[0].choices > 1 else ""
+        chosen = ", corrected for the choice" if drafting[0].choices > 1 else ""
         legend = f"Brackets: 95 % range for other prompts of this kind{chosen}."
         spreads = {each.arm: each for each in summary.repeatability}
         starts = folded(trust.starts(spreads.get(drafting[0].arm.id)))

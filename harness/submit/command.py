@@ -56,10 +56,10 @@ def submit(
     ],
     options: SubmitOptions,
 ) -> None:
-    """Send a result: by `gh`, by `git`, or through the issue form, whichever fits this machine.
+    """Send a result with `gh`, with `git`, or through the issue form, depending on this machine.
 
-    The contributor named in a result must send it; to send somebody else's, ask a maintainer for
-    the label `on-behalf`.
+    The contributor named in a result must send it. To send another person's result, ask a
+    maintainer for the label `on-behalf`.
     """
     check_contributor(options.contributor)
     result = submission.signed(submission.accepted(file), options.contributor)
