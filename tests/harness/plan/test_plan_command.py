@@ -146,8 +146,9 @@ def test_a_command_of_another_method_than_the_planned_one_has_a_note_that_says_s
     found, words = document(*asked), " ".join(call(*asked).stdout.split())
 
     note = (
-        "llama-server has no prompt-lookup. This is its nearest method, ngram-simple, which was "
-        "not measured: measure it, too (--runner llama-server --method ngram-simple)."
+        "llama-server has no prompt-lookup. This command uses its nearest method, ngram-simple, "
+        "which was not measured: measure ngram-simple too (--runner llama-server --method "
+        "ngram-simple)."
     )
     assert found["recommended"]["method"] == "prompt-lookup"
     assert " --spec-type ngram-simple " in found["command"]
