@@ -146,8 +146,8 @@ def test_an_arm_that_is_faster_to_write_and_slower_in_all_is_for_long_answers_on
     said = paragraph(lines, "Only for long answers. draft-model-n4 writes")
     assert said.endswith(
         "1.08× [1.03, 1.13]. But reading the prompt takes 0.9 s longer: whole answers of 96 "
-        "tokens are 0.52× [0.48, 0.56]. It saves time from about 1,700 tokens (1,100 to 4,400) of "
-        "answer on."
+        "tokens are 0.52× [0.48, 0.56]. It saves time for answers of about 1,700 tokens (1,100 to "
+        "4,400) or more."
     )
     assert "--spec-type" not in paragraph(lines, "Leave speculation off:")
 
@@ -193,7 +193,7 @@ def test_a_figure_that_is_only_a_bound_is_printed_as_one() -> None:
 
     said = paragraph(lines, "Yes.")
     assert "writes at most 30.0 tokens/s where plain decoding writes 20.0: ≤1.50×" in said
-    assert "it may be slower" in said
+    assert "the true figure may be lower" in said
     row = next(line.split() for line in lines if line.startswith("  draft-model-n4"))
     assert row[2:4] == ["≤30.0", "≤1.50×"]
 
@@ -211,7 +211,7 @@ def test_an_unknown_prompt_time_of_the_draft_makes_the_request_an_upper_bound() 
     lines = brief_of(MEASURED, only(estimate("draft-model-n4", None)))
 
     said = paragraph(lines, "Yes.")
-    assert "at most 1.64×; how long the draft took to read the prompt is not known" in said
+    assert "at most 1.64×; the draft's time to read the prompt is unknown" in said
     assert "≤1.64×" in next(line for line in lines if line.startswith("  draft-model-n4"))
 
 
@@ -244,9 +244,9 @@ def test_an_arm_that_gains_on_some_tasks_and_loses_on_others_depends() -> None:
 
     assert paragraph(lines, "It depends.") == (
         "It depends. draft-model-n4 is 1.60–1.90× on code and json and 0.60× on chat; over all "
-        "tasks 1.50× [1.25, 1.80]. Whole answers, prompt included: at most 1.64×; how long the "
-        "draft took to read the prompt is not known. Leave speculation off for chat, per "
-        "request if the server supports that."
+        "tasks 1.50× [1.25, 1.80]. Whole answers, prompt included: at most 1.64×; the draft's "
+        "time to read the prompt is unknown. Leave speculation off for chat, per request if the "
+        "server supports that."
     )
     assert "--spec-type draft-simple" in paragraph(lines, "To use this setting, but not for chat:")
 
