@@ -197,5 +197,5 @@ def test_a_verdict_about_an_outdated_commit_is_not_posted(
 
     said = cli.write_comment(tmp_path / "verdict.json", "someone/project", stale)
 
-    assert said == "No open pull request has 1111111111 as its newest commit; nothing written."
+    assert said == "No open pull request has 1111111111 as its newest commit; nothing was written."
     assert comments(host) == []

@@ -76,8 +76,8 @@ def test_a_file_that_only_jsonschema_refuses_is_refused_with_both_messages() -> 
 
     assert finding.line() == (
         'a.json: $.measured_from: jsonschema: "2026-02-30T09:00:00Z" breaks format "date-time"; '
-        "jsonschema-rs: accepted; it is refused until they agree: open an issue with this line "
-        f"[{RULE}]"
+        "jsonschema-rs: accepted; the file is refused until both validators "
+        f"agree: open an issue with this line [{RULE}]"
     )
 
 

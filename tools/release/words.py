@@ -62,7 +62,9 @@ def problems(words: Words, tag: str | None = None) -> list[str]:
     if tag and tag != f"v{words.version}":
         found.append(f"the tag is {tag}, expected v{words.version}; set the version or the tag")
     if tag and words.day == UNRELEASED:
-        found.append("CHANGELOG.md says unreleased; write the day into its heading before the tag")
+        found.append(
+            "CHANGELOG.md still says unreleased; write the date into its heading before tagging"
+        )
     return found
 
 
