@@ -97,8 +97,8 @@ def check(found: Endpoints, campaign: Campaign) -> None:
     methods = speculation(campaign)
     if not methods and not found.plain_alone:
         raise BadInputError(
-            "use --method to state how the server with speculation drafts, such as --method "
-            "draft-model:n_max=5 --draft NAME or --method prompt-lookup:n_max=5"
+            "use --method to state how the server with speculation drafts, such as "
+            "--method draft-model:n_max=5 --draft NAME or --method prompt-lookup:n_max=5"
         )
     if found.one_server and methods:
         _check_one_server(found, campaign)
