@@ -105,6 +105,7 @@ def test_its_time_is_capped_and_the_reply_says_so(repository: Repository) -> Non
     results = (reply.Result(file=made.results[0]),)
     answer = reply.reply(replace(made, late=("a",)), results)
     assert reply.from_bytes(reply.to_bytes(answer)) == answer
-    words = "The time limit of the reference validator (60 s) was reached: 1 file(s) judged by"
+    limit = "The time limit of the reference validator (60 s)"
+    words = f"{limit} was reached: 1 file(s) judged by jsonschema-rs"
     assert words in reply.note(answer)
     assert words in comment.body(answer)
