@@ -61,7 +61,7 @@ def load(data: bytes) -> Json | tuple[Finding, ...]:
             parse_constant=_number,
         )
     except orjson.JSONDecodeError as error:
-        return (_finding("json", f"not JSON: {error}; write it with the harness, not by hand"),)
+        return (_finding("json", f"not JSON: {error}; let the harness write the file"),)
     except _RefusedError as error:
         return (error.finding,)
     # JSON itself bans raw control characters, so these bytes have only printable ASCII in strings.
@@ -81,7 +81,9 @@ def _check_bytes(data: bytes) -> None:
     if not data.strip():
         _refuse("json", "the file is empty; make the harness write it again")
     if data.startswith(_BOM):
-        _refuse("encoding", "starts with a byte-order mark; save it as UTF-8 without one")
+        _refuse(
+            "encoding", "starts with a byte-order mark; save the file as UTF-8 without this mark"
+        )
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -154,7 +156,7 @@ def _string_findings(path: str, text: str) -> Iterator[Finding]:
             yield Finding(path=path, message=message, rule="characters")
             return
     if not unicodedata.is_normalized("NFC", text):
-        message = "is not in Unicode normal form C; type the text again or normalise it"
+        message = "is not in Unicode normal form C; type the text again, or normalise the text"
         yield Finding(path=path, message=message, rule="characters")
 
 

@@ -75,7 +75,7 @@ def pair_to_read(
     usual = default_draft(options.target) if options.target else None
     draft = options.drafts[0] if options.drafts else usual.name if usual else None
     if draft is None:
-        raise BadInputError("no draft is known for this target; name one with --draft")
+        raise BadInputError("no draft is known for this target; name a draft with --draft")
     here = options.target is not None and on_disk(options.target) is not None
     target = describe(resolve(options.target or "", say=say), say=say) if here else None
     methods = tuple(each for each in defaults(DEFAULT_RUNNER_ENTRY) if not takes_draft(each))

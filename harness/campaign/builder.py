@@ -201,8 +201,9 @@ def _check(campaign: model.Campaign, *, has_context: bool) -> None:
         )
     elif (level := max(arm.concurrency for arm in campaign.arms)) > len(campaign.suite.prompts):
         message = (
-            f"{level} requests at once need at least {level} prompts, and "
-            f"{len(campaign.suite.prompts)} are selected: use more --prompts or less --concurrency"
+            f"{level} concurrent requests need at least {level} prompts, but "
+            f"{len(campaign.suite.prompts)} are selected: use more --prompts or a lower "
+            "--concurrency"
         )
     elif most < 1:
         message = (

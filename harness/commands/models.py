@@ -87,7 +87,7 @@ def get(
     ],
     draft: Annotated[
         bool,
-        typer.Option("--draft/--no-draft", help="Fetch the preset's draft too."),
+        typer.Option("--draft/--no-draft", help="Also fetch the preset's draft."),
     ] = True,
     json: Annotated[bool, typer.Option("--json", help="Print the paths as JSON.")] = False,
 ) -> None:

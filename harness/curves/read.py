@@ -122,7 +122,7 @@ def _of_bench(path: Path, data: bytes) -> MeasuredCurve:
     row = rows[0]
     device = _device(row)
     build = f" b{row.build_number}" if row.build_number else ""
-    where = "" if device is None else f" on {device or 'a processor'}"
+    where = "" if device is None else f" on {device or 'a CPU'}"
     return MeasuredCurve(
         probe=curve_of(times, context_tokens=0),
         model=Path(row.model_filename.replace("\\", "/")).stem or row.model_type or "a model",

@@ -47,8 +47,9 @@ _OTHER_SERVERS = Without(
     )
 )  # fmt: skip
 
-HELP = """A draft of n tokens is checked in one step of n + 1. The cost of this step depends on the
-card, the model and the build, not on the text, so measuring it needs no draft and no answers.
+HELP = """The target checks a draft of n tokens in a single step of n + 1 tokens. The cost of this
+step depends on the card, the model and the build, but not on the text. A probe therefore needs no
+draft and no answers.
 
 - `python -m harness probe qwen3-8b`
 

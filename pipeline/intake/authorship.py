@@ -56,7 +56,10 @@ def _sending_findings(name: str, submission: Submission, sent: Sending) -> Itera
     start = canonical_name(submission, b"").rpartition("--")[0]
     expected = f"{start}--{name.rpartition('--')[2]}"
     if name != expected:
-        message = f"the file is named {shown(name)}, its content says {expected}; rename it"
+        message = (
+            f"the file is named {shown(name)}, but its content requires the name {expected}; "
+            "rename the file"
+        )
         yield Finding(path=ROOT, message=message, rule="canonical-name")
     own, author = submission.contributor, sent.contributor
     if own is not None and author is not None and own.lower() != author.lower():

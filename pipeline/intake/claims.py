@@ -112,9 +112,9 @@ class _Copies:
         for path, each in (self._new[position] for position in sorted(found)):
             if _others(each, [there]):
                 message = (
-                    f"its times equal those of {name} by {there.contributor or ANONYMOUS}, or "
-                    "are a multiple of them; send your own times, or open an issue if both "
-                    "results are yours"
+                    f"the result's times equal those of {name} by "
+                    f"{there.contributor or ANONYMOUS}, or are a multiple of them; send your own "
+                    "times, or open an issue if both results are yours"
                 )
                 yield Finding(file=path, path=ROOT, message=message, rule="copied-times")
 

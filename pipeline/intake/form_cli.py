@@ -101,7 +101,7 @@ def _repeated(filled: form.Form, answer: reply.Reply, folder: Path, clone: Path)
         raise PipelineError(f"{path!a} is not a valid path of a result")
     sha = form.commit(clone, answer.base, filled, path, data)
     if sha != answer.head:
-        raise PipelineError(f"the result is not the one that was judged ({answer.head[:10]})")
+        raise PipelineError(f"the result differs from the judged result ({answer.head[:10]})")
     return sha
 
 

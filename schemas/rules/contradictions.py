@@ -57,8 +57,8 @@ def backend_has_device(submission: Submission) -> Iterator[Violation]:
     if engine.backend in _NO_GPU_NEEDED or kinds != {"cpu"}:
         return
     message = (
-        f"the backend is {engine.backend}, but the engine lists only a CPU; give the backend that "
-        "ran, or take the file as the harness wrote it"
+        f"the backend is {engine.backend}, but the engine lists only a CPU; give the backend "
+        "that ran, or use the file as the harness wrote it"
     )
     yield "$.engine.backend", message
 
