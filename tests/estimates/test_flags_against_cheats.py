@@ -135,7 +135,7 @@ def test_long_answers_meet_near_ties() -> None:
     assert "near-ties" in raised(tied(4, limit=600))
 
 
-@pytest.mark.parametrize(("mhz", "found"), [(None, "none of 1 readings"), (300.0, "300 MHz")])
+@pytest.mark.parametrize(("mhz", "found"), [(None, "none of the 1 readings"), (300.0, "300 MHz")])
 def test_a_card_is_idle_or_absent(mhz: float | None, found: str) -> None:
     flag = raised(environment("after", gpu_clock_mhz=mhz))["gpu-use-not-shown"]
 

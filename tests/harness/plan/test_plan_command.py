@@ -127,7 +127,7 @@ def test_a_file_that_does_not_fit_gets_a_quantisation_that_does() -> None:
     words = " ".join(text.split())
 
     assert words.startswith("No: the model does not fit: main memory has 14.0 GiB free, but ")
-    assert "Take a smaller quantisation or another model." in words
+    assert "Use a smaller quantisation or another model." in words
     assert "Faster without a draft: no draft, weights in Q5_K_M, about " in words
     assert "Use it:" not in words
 
@@ -164,8 +164,8 @@ def test_a_command_of_another_method_than_the_planned_one_has_a_note_that_says_s
             "Owner/Foo-7B-GGUF:Q8_0",
             "foo-7b is not in our table of shapes; the plan is based on the 7B in",
         ),
-        ("nemotron 49b", "planned from the 49B in its name; weights to within 23 %"),
-        ("glm-4.5-air:UD-Q4_K_XL", "planned from 106B-A12B (published configuration)"),
+        ("nemotron 49b", "the plan is based on the 49B in its name; weights to within 23 %"),
+        ("glm-4.5-air:UD-Q4_K_XL", "the plan is based on 106B-A12B (published configuration)"),
     ],
 )
 def test_a_model_known_by_name_only_is_planned_with_a_note(

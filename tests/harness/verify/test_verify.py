@@ -60,7 +60,10 @@ def test_a_real_result_agrees() -> None:
             "its answers were sampled",
         ),
         ({"suite": replace(real().suite, id="mine", sha256="f" * 64)}, "suite mine 1.0.0"),
-        ({"target": replace(real().target, sha256="ab" * 32)}, "give --target the GGUF file"),
+        (
+            {"target": replace(real().target, sha256="ab" * 32)},
+            "use --target to give the GGUF file",
+        ),
     ],
     ids=["sampled", "suite", "weights"],
 )
