@@ -113,7 +113,7 @@ def _mixtures(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
         mixture = facts_of(shape, quantisation_of(_MIXTURE_QUANTISATION))
         if mixture.model_bytes >= facts.model_bytes * _MUCH_SMALLER:
             file = f"{name}-{_MIXTURE_QUANTISATION}"
-            changes = f"a mixture of experts of that size: {file}"
+            changes = f"a mixture of experts of similar size: {file}"
             yield _other_target(alone, changes, mixture, file, setup)
             return
 

@@ -29,7 +29,7 @@ from answers.sized_shapes import estimate_note, shape_named
 from schemas.vocabulary import METHODS, say
 
 _MB = 1_000_000
-_BY_SHAPE = "{name} is planned from its published shape"
+_BY_SHAPE = "the plan for {name} uses its published shape"
 _WITHIN = "; weights to within {error}; name a file or owner/repo:quant for exact sizes"
 # A draft model shares the target's vocabulary, so it is of the same family and much smaller.
 _MUCH_SMALLER = 6
@@ -195,8 +195,12 @@ def assumed_drafter(method: str, target: PlannedModel) -> PlannedModel:
         output_bytes=facts.output_bytes / (1 if head else _USUAL_DRAFT_SHARE),
         tied=True,
     )
-    what = "one layer of its size" if head else f"one of 1/{_USUAL_DRAFT_SHARE} of its layers"
-    note = f"no file that drafts for it with {method} is listed; {what} is assumed"
+    what = (
+        "a layer of the target's size"
+        if head
+        else f"a draft with 1/{_USUAL_DRAFT_SHARE} of the target's layers"
+    )
+    note = f"no draft file for the target with {method} is listed; {what} is assumed"
     return PlannedModel(facts=small, path=None, server_name="DRAFT.gguf", notes=(note,))
 
 

@@ -50,7 +50,7 @@ class LoggedMemoryError:
         return (
             f"memory of a device: median error {self.total_median_mib:.0f} MiB over "
             f"{say.count(self.totals, 'held-out log')}, at most {self.total_worst_mib:.0f} MiB; "
-            f'"fits" was {right} {say.count(self.fits_points, "log")}'
+            f'the prediction "fits" was {right} {say.count(self.fits_points, "log")}'
         )
 
 

@@ -82,11 +82,13 @@ def described_computer(words: MachineWords) -> Computer:
     shared = [] if own else cards
     ram = next((each.ram_gib for each in named if each.ram_gib), words.ram)
     if words.ram not in (None, ram) and not shared:
-        notes.append(f"--gpu names {ram:g} GB of main memory, so --ram {words.ram:g} is not used")
+        notes.append(
+            f"--gpu already states {ram:g} GB of main memory, so --ram {words.ram:g} is ignored"
+        )
     ram = _shared_gib(shared, words, notes) if shared else ram
     if ram is None:
         ram = _DEFAULT_RAM_GIB
-        notes.append(f"main memory is not stated; {ram:g} GB assumed, --ram sets it")
+        notes.append(f"main memory is not stated, so {ram:g} GB is assumed; set it with --ram")
     cores = _CORES.search(words.cpu or "")
     found = computer_of_parts(
         tuple(own or cards),
@@ -198,10 +200,10 @@ def _cards(text: str, words: MachineWords, notes: list[str]) -> Iterator[Memory]
     text = missed[0] if missed else text
     gib = size_in(text) or words.vram
     if _MAC.search(text):
-        raise QuestionError(f"{text!r} names no chip; add it, such as 'M4 Max 64 GB'")
+        raise QuestionError(f"{text!r} names no chip; add the chip, such as 'M4 Max 64 GB'")
     if gib is None and words.free is None and not shares_memory(text):
         near = f"; nearest: {', '.join(found)}" if (found := nearest_cards(text)) else ""
-        message = f"no card is called {text!r}{near}; with its size (--vram) it can be planned"
+        message = f"no card is called {text!r}{near}; give its memory with --vram to plan for it"
         if is_placeholder(text):
             message = f"{text!r} is a driver's placeholder for an unknown card; name the card"
         raise QuestionError(message)
@@ -216,13 +218,18 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
     gib = card.gib or stated or devices().memory_gib.get(key) or size_in(key)
     if card.gib and stated and stated != card.gib:
         option = "--vram" if stated == words.vram else "--ram"
-        notes.append(f"{written!r} names {card.gib:g} GB, so {option} {stated:g} is not used")
+        notes.append(
+            f"{written!r} already states {card.gib:g} GB, so {option} {stated:g} is ignored"
+        )
     if gib is None and usual and words.free is None:
         gib = usual
-        notes.append(f"{written} has {usual} GB; assumed, name another size after it")
+        notes.append(
+            f"{written} is assumed to have {usual} GB; for another size, add the size to the name"
+        )
     if gib is None and words.free is None and not shares:
         raise QuestionError(
-            f"--gpu {written!r} names no size; add it after the name, or as --vram 16"
+            f"--gpu {written!r} states no memory size; add the size to the name, or give it "
+            "as --vram 16"
         )
     name = f"{label} {gib:g} GB" if gib and size_in(key) is None else label
     return _card(name, (gib or 0) * GIB, words)
@@ -231,7 +238,10 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
 def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) -> float | None:
     """The size of the shared memory, on a machine whose cards have no memory."""
     if len(cards) > 1:
-        notes.append(f"{len(cards)} x {cards[0].name}: planned as one; they do not share memory")
+        notes.append(
+            f"{len(cards)} x {cards[0].name}: the plan is for one machine, because these "
+            "machines do not share memory"
+        )
     return size_in(cards[0].name) or words.ram or words.vram
 
 
@@ -247,11 +257,11 @@ def _assumed(cards: Iterable[Memory], host: Memory) -> Iterator[str]:
     for card in dict.fromkeys(cards):
         if card.bandwidth_gb_per_s is None:
             yield (
-                f"{RATE_ASSUMED} {card.name} is not known, so speeds assume "
-                f"{ASSUMED_GB_PER_S:g} GB/s; --bandwidth sets it"
+                f"{RATE_ASSUMED} {card.name} is not known, so speeds assume {ASSUMED_GB_PER_S:g} "
+                "GB/s; set the bandwidth with --bandwidth"
             )
     if host.bandwidth_gb_per_s is None:
         yield (
             f"{RATE_ASSUMED} main memory is not known, so speeds assume "
-            f"{ASSUMED_HOST_GB_PER_S:g} GB/s; --ram-bandwidth sets it"
+            f"{ASSUMED_HOST_GB_PER_S:g} GB/s; set the bandwidth with --ram-bandwidth"
         )

@@ -15,7 +15,7 @@ def fits(found: Answer) -> str:
     case, placement = asked.case, asked.found.placement
     if not asked.fits:
         shorter = "a shorter context, " if case.setting.context > _USUAL_CONTEXT else ""
-        return f"Take {shorter}a smaller quantisation or another model."
+        return f"Use {shorter}a smaller quantisation or another model."
     if not case.devices or not placement.layers:
         need, free = asked.found.host_needs, case.host.free_mib
         text = f"Fits in main memory: {_gib(need)} of {_gib(free)} GiB"
@@ -31,7 +31,7 @@ def fits(found: Answer) -> str:
 def _context(found: Answer) -> str:
     now, alone = found.context_max, found.context_max_alone
     if now is None:
-        return "no longer context fits"
+        return "a longer context does not fit"
     if alone is not None and alone > now:
         return f"the longest context falls from {alone:,} to {say.count(now, 'token')}"
     return f"the longest context is {say.count(now, 'token')}"
@@ -46,7 +46,7 @@ def missing(asked: PlanOption) -> str:
         ("main memory", case.host.free_mib, found.host_needs),
     ]
     short = [
-        f"{name} has {_gib(free)} GiB free and would need {_gib(need)}"
+        f"{name} has {_gib(free)} GiB free, but {_gib(need)} GiB is needed"
         for name, free, need in needs
         if need > free
     ]

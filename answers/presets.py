@@ -130,7 +130,7 @@ def require_quantisation(name: str) -> None:
     model = name.removesuffix(f":{tag}")
     if tag and preset_named(model) is not None:
         raise QuestionError(
-            f"`{tag}` is not a quantisation that is known here; name one, such as "
+            f"`{tag}` is not a known quantisation; name a known quantisation, such as "
             f"{model}:{DEFAULT_QUANTISATION}"
         )
 

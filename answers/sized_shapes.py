@@ -84,7 +84,7 @@ def estimate_note(name: str) -> str | None:
         return None
     written = f"{size.parameters_b:g}B" + (f"-A{size.active_b:g}B" if size.active_b else "")
     basis = f"{written} ({size.source})" if size.match else f"the {written} in its name"
-    return f"{model_key(name)} is not in our table of shapes; planned from {basis}"
+    return f"{model_key(name)} is not in our table of shapes; the plan is based on {basis}"
 
 
 @cache

@@ -32,10 +32,13 @@ def _room(asked: PlanOption) -> Iterator[str]:
         for memory, need in zip(case.devices, found.devices_need, strict=False):
             have = memory.free_mib
             if need > have:
-                yield f"{memory.name}: needs {need:.0f} MiB with its margin and has {have:.0f} free"
+                yield (
+                    f"{memory.name}: {need:.0f} MiB needed, including a margin, but {have:.0f} "
+                    "MiB free"
+                )
     if not found.host_fits:
         need, have = found.host_needs, case.host.free_mib
-        yield f"main memory: needs {need:.0f} MiB and has {have:.0f} free; it does not fit"
+        yield f"main memory: {need:.0f} MiB needed, but {have:.0f} MiB free; the plan does not fit"
 
 
 def _displaced(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
@@ -52,11 +55,11 @@ def _displaced(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
         yield (
             f"speculation displaces {say.count(moved, 'layer')} of the target to main memory "
             f"({with_draft.layers} of {asked.case.target.placed_layers} on the devices, "
-            f"{without.layers} without it; the draft itself takes {extra:.0f} MiB)"
+            f"{without.layers} without speculation; the draft takes {extra:.0f} MiB)"
         )
     experts = with_draft.cpu_experts - without.cpu_experts
     if experts > 0 and asked.speculation is not None:
-        yield f"speculation moves the experts of {say.count(experts, 'layer')} more to main memory"
+        yield f"speculation moves the experts of {say.count(experts, 'more layer')} to main memory"
 
 
 def _states(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
@@ -65,10 +68,10 @@ def _states(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
         now = sum(b.recurrent for b in (*asked.found.devices, asked.found.host))
         before = sum(b.recurrent for b in (*alone.found.devices, alone.found.host))
         slots = asked.case.setting.slots
-        fewer = f"; one slot needs {now / slots:.0f}" if slots > 1 else ""
+        fewer = f"; a single slot needs {now / slots:.0f} MiB" if slots > 1 else ""
         yield (
             f"speculation keeps {copies} more copies of the recurrent state for each of "
-            f"{say.count(slots, 'slot')}: {now:.0f} MiB instead of {before:.0f}{fewer}"
+            f"{say.count(slots, 'slot')}: {now:.0f} MiB instead of {before:.0f} MiB{fewer}"
         )
     elif asked.speculation is not None and asked.case.target.recurrent:
         yield (
@@ -81,7 +84,10 @@ def _speed(asked: PlanOption, gain: SpeedEstimate | None) -> Iterator[str]:
     host_layers = asked.case.target.placed_layers - asked.found.placement.layers
     wide = asked.speculation is not None and asked.speculation.depth + 1 >= _WIDE_BATCH
     if wide and host_layers and asked.found.placement.layers:
-        yield "drafts of 32 tokens and more upload the host's layers to the device every round"
+        yield (
+            "drafts of 32 or more tokens upload the layers in main memory to the device in every "
+            "round"
+        )
     if gain is not None and gain.estimate < _ABOUT_EVEN:
         yield (
             f"{SLOWER}: {say.times(gain.estimate)} "
@@ -96,11 +102,11 @@ def after_failure(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
     yield from (_needed(memory, buffers) for memory, buffers in places if buffers.total())
     options = list(_fitting(case, placement))
     if options:
-        yield f"what fits by the plan: {'; or '.join(options)}"
+        yield f"according to the plan, these options fit: {'; or '.join(options)}"
     elif fit(case).fits:
-        yield "by the plan it fits: check what else uses memory on this machine"
+        yield "according to the plan, the run fits: check which other programs use memory"
     else:
-        yield "no option makes it fit: take a smaller quantisation or another model"
+        yield "no option makes the run fit: use a smaller quantisation or another model"
 
 
 def _needed(memory: Memory, buffers: Buffers) -> str:
@@ -108,7 +114,7 @@ def _needed(memory: Memory, buffers: Buffers) -> str:
     parts = [
         f"{KIND_LABELS[kind]} {mib:,.0f}" for kind, mib in buffers.by_kind().items() if mib >= 1
     ]
-    over = f"{need - memory.free_mib:,.0f} too many" if need > memory.free_mib else "enough"
+    over = f"{need - memory.free_mib:,.0f} MiB too much" if need > memory.free_mib else "enough"
     return (
         f"{memory.name}: planned {need:,.0f} MiB ({', '.join(parts)}), free "
         f"{memory.free_mib:,.0f}: {over}"

@@ -58,7 +58,7 @@ def verdict(found: Answer) -> str:
     asked, judged = found.asked, found.judged
     before = f"about {say.rate(found.alone.tps.estimate)} tokens/s"
     if not asked.fits:
-        return f"No: it does not fit{memory_words.missing(asked)}."
+        return f"No: the model does not fit{memory_words.missing(asked)}."
     if asked.gain is None and found.question.alone:
         return f"Without a draft {before}."
     if asked.gain is not None:
@@ -69,10 +69,15 @@ def verdict(found: Answer) -> str:
             f"{say.rate(found.alone.tps.estimate)}: {_ratio(asked)}{_split(asked)}."
         )
     if judged is None or judged.gain is None:
-        return f"{found.verdict}: nothing here can draft for it, {before}{_split(asked)}."
+        return (
+            f"{found.verdict}: no known method can draft for this model, {before}{_split(asked)}."
+        )
     way = f"{_way(judged)} gives {_ratio(judged)}"
     if found.verdict == "Try it":
-        return f"Try it: it may go either way; {way}, {before} without it{_split(asked)}."
+        return (
+            f"Try it: the result may go either way; {way}, {before} without "
+            f"speculation{_split(asked)}."
+        )
     return f"{found.verdict}: leave speculation off, {before}{_split(asked)}; {way}."
 
 
@@ -80,12 +85,16 @@ def way(found: Answer) -> str:
     """A heading without figures: the advice, or the way of drafting that the verdict is about."""
     asked, judged = found.asked, found.judged
     if not asked.fits:
-        return f"it does not fit{memory_words.missing(asked)}"
+        return f"the model does not fit{memory_words.missing(asked)}"
     if asked.gain is not None:
         return f"{_way(asked)}{_split(asked)}"
     if judged is None or judged.gain is None:
-        return f"nothing here can draft for it{_split(asked)}"
-    advice = "it may go either way with" if found.verdict == "Try it" else "leave it off; tried:"
+        return f"no known method can draft for this model{_split(asked)}"
+    advice = (
+        "the result may go either way with"
+        if found.verdict == "Try it"
+        else "leave speculation off; tried:"
+    )
     return f"{advice} {_way(judged)}{_split(asked)}"
 
 
@@ -131,7 +140,7 @@ def _why(found: Answer) -> str | None:
     chance = judged.speculation.chances(known_cost=curve is not None)[1]
     yielded = tokens_per_round(chance, judged.speculation.depth)
     cost = yielded / judged.gain.estimate
-    rounds = "predicted from public results of such settings"
+    rounds = "predicted from public results of similar settings"
     if curve is not None:
         rounds = _by_curve(curve, judged.speculation.depth, yielded, cost)
     elif cost >= 1:  # below 1, the usual yield does not explain the prediction
@@ -144,7 +153,7 @@ def _why(found: Answer) -> str | None:
     # If nobody tried such a card, nobody tried this card.
     lacking = [each for each in untried if each != "this card" or "such a card" not in untried]
     names = " or ".join(lacking)
-    wider = f"; nobody published {names} with it, so the interval is wider" if untried else ""
+    wider = f"; nobody published a result with {names}, so the interval is wider" if untried else ""
     return f"Why: {rounds}{elsewhere}{wider}."
 
 
@@ -154,7 +163,7 @@ def _beside(found: Answer, judged: PlanOption) -> str:
         return ""
     depth, gain = judged.by_curve
     ratio = say.speedup(gain.estimate, gain.low, gain.high)
-    return f"; by {found.question.curve.source} depth {depth} promises most, {ratio} predicted"
+    return f"; by {found.question.curve.source}, depth {depth} is predicted to be fastest: {ratio}"
 
 
 def _by_curve(curve: Curve, depth: int, yielded: float, cost: float) -> str:
@@ -171,7 +180,8 @@ def _people(figures: Found) -> str:
     depth = f" at depth {figures.depth}" if figures.depth else ""
     if figures.tier != "published":
         return (
-            f"{figures.tier} on such a machine with this model: {say.times(figures.speedup)}{depth}"
+            f"{figures.tier} on a similar machine with this model: "
+            f"{say.times(figures.speedup)}{depth}"
         )
     who = "one person" if figures.people == 1 else f"{figures.people} people"
     spread = f" ({figures.least:.2f} to {figures.most:.2f})" if figures.people > 1 else ""
@@ -251,7 +261,8 @@ def _accuracy(found: Answer) -> str:
     if coverage is not None and found.asked.fits:
         return (
             f"Accuracy: {say.percent(coverage.held)} of {coverage.figures} public results of "
-            f"{coverage.people} people that the fit had not seen were within such intervals."
+            f"{coverage.people} people were within such intervals; the fit had not seen these "
+            "results."
         )
     judged = found.judged
     if judged and not judged.figures and judged.predicted and judged.predicted.curve:

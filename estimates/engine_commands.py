@@ -20,12 +20,12 @@ VLLM, SGLANG, MLX_LM = "vLLM", "SGLang", "mlx-lm"
 _UNLIMITED = ("n_min", "p_min")
 _SAFE_LOOKUP = 3
 _SHORT_LOOKUP = (
-    "A prompt_lookup_min below 3 has corrupted half of the tool calls in vLLM (#35800, #40875). "
-    "For agents measure 3 as well (--method prompt-lookup:ngram_min=3), and --tasks tools."
+    "In vLLM, a prompt_lookup_min below 3 has corrupted half of the tool calls (#35800, #40875). "
+    "For agents, also measure 3 (--method prompt-lookup:ngram_min=3) and --tasks tools."
 )
 _MLX_CACHE = (
-    "mlx_lm.server 0.32.2 writes a different text if it drafts after a prompt that is partly in "
-    "its cache; --prompt-cache-size 0 switches that cache off."
+    "mlx_lm.server 0.32.2 returns a different text if it drafts after a prompt that is partly in "
+    "its cache; --prompt-cache-size 0 switches the cache off."
 )
 
 
@@ -73,8 +73,9 @@ def serve_nearest(
     if nearest is None:
         return None
     note = (
-        f"llama-server has no {method.type}. This is its nearest method, {nearest}, which was not "
-        f"measured: measure it, too (--runner llama-server --method {nearest})."
+        f"llama-server has no {method.type}. This command uses its nearest method, {nearest}, "
+        f"which was not measured: measure {nearest} too (--runner llama-server --method "
+        f"{nearest})."
     )
     served = serve_nearest(engine, model, None, default_method(nearest, method.n_max), extra)
     return served and replace(served, note=note)

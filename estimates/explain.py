@@ -24,14 +24,14 @@ def reason(estimate: Estimate, submission: Submission) -> str:
         case "failed":
             return _why_failed(estimate, arm, submission)
         case "never-drafted":
-            return "It drafted nothing in any round, so nothing could change."
+            return "This arm drafted nothing in any round, so nothing could change."
         case "uncertain":
             return _why_uncertain(estimate, arm, submission)
         case "too-few-prompts":
             return _why_too_few(estimate, submission)
         case "helps" | "hurts" | "no-clear-difference" | "slower-in-all":
             if estimate.speedup is None:
-                return "Its stream does not show when tokens were written."
+                return "The server's stream does not show when tokens were written."
             return _why_this_speed(estimate, arm, submission)
 
 
@@ -66,7 +66,7 @@ def whole_request(estimate: Estimate) -> str:
         "reading the prompt included"
     )
     if estimate.speedup is None:
-        return f"{text}; the time per token is not known."
+        return f"{text}; the time per token is unknown."
     text += f" (per token {say.times(estimate.speedup)})"
     costs, prompt_tokens = costs_of(estimate), estimate.mean_prompt_tokens
     if costs is None or prompt_tokens is None:
@@ -99,7 +99,7 @@ def _why_failed(estimate: Estimate, arm: Arm, submission: Submission) -> str:
     failed = _failed(estimate, submission, arm.id)
     finished = any(trial.outcome == "ok" for trial in _own(estimate, submission, arm.id))
     if failed and not finished:
-        return f"None of its {len(failed)} trials finished: {say.reason(failed[0].reason)}."
+        return f"None of the arm's {len(failed)} trials finished: {say.reason(failed[0].reason)}."
     base = _failed(estimate, submission, estimate.baseline)
     cause = f" ({say.reason(base[0].reason)})" if base else ""
     return f"No trial of the baseline finished{cause}, so there is nothing to compare with."
@@ -109,8 +109,9 @@ def _why_uncertain(estimate: Estimate, arm: Arm, submission: Submission) -> str:
     if estimate.doubt == verdicts.INSTRUMENT:
         cost, length = say.number(estimate.round_cost, 2), say.number(estimate.tokens_per_round, 2)
         return (
-            f"An instrument: set to {length} tokens per round, a round costs {cost} plain tokens "
-            "(R). A draft of this depth that yields more than that wins."
+            f"This arm is an instrument: with {length} tokens per round set, a round costs "
+            f"{cost} plain tokens (R). A draft of this depth wins if it yields more than R "
+            "tokens per round."
         )
     if estimate.doubt == verdicts.SINGLE_PASS:
         return _why_this_speed(estimate, arm, submission)
@@ -133,8 +134,8 @@ def _why_too_few(estimate: Estimate, submission: Submission) -> str:
 def _why_this_speed(estimate: Estimate, arm: Arm, submission: Submission) -> str:
     if estimate.interval is None and single_pass(submission):
         return (
-            f"{_times(estimate)} the baseline's speed in a single pass of each arm; a disturbance"
-            " of one pass looks like a difference, so measure at least three blocks."
+            f"{_times(estimate)} the baseline's speed in a single pass of each arm. A "
+            "disturbance of one pass looks like a difference, so measure at least three blocks."
         )
     if arm.role == "control" and arm.method.acceptance is None:
         return _control(estimate, arm)
@@ -143,11 +144,11 @@ def _why_this_speed(estimate: Estimate, arm: Arm, submission: Submission) -> str
     fired, yielded = estimate.fire_rate, estimate.tokens_per_round
     rarely = fired is not None and fired < RARELY_FIRES and (yielded or 1.0) < 1 + RARELY_FIRES
     if rarely and estimate.verdict not in {"helps", "slower-in-all"}:
-        return f"It drafted in only {say.percent(fired)} of rounds, so little could change."
+        return f"This arm drafted in only {say.percent(fired)} of rounds, so little could change."
     if estimate.tokens_per_round is None or estimate.round_cost is None:
         return (
-            f"It runs at {_times(estimate)} the baseline's speed; "
-            "the engine reports no rounds, so the cause is not known."
+            f"This arm runs at {_times(estimate)} the baseline's speed; the engine reports no "
+            "rounds, so the cause is unknown."
         )
     return _balance(estimate, arm, submission, estimate.round_cost, estimate.tokens_per_round)
 
@@ -162,30 +163,30 @@ def _balance(
         costs, yields = f"{cost:.2f}", f"{yielded:.2f}"
     interval = estimate.interval
     hardly = interval is not None and interval.low > HARDLY[0] and interval.high < HARDLY[1]
-    uncertain = "so its direction is not certain"
+    uncertain = "so it is uncertain whether this arm gains"
     if hardly:
         uncertain = "so it hardly matters"
     elif interval is not None and not interval.low < 1 < interval.high:
         word = "slower" if interval.high < 1 else "faster"
-        uncertain = f"so it is {word}, and by how much is uncertain"
+        uncertain = f"so this arm is {word} by an uncertain amount"
     endings = {
         "helps": ", so this arm wins",
-        "slower-in-all": ", but reading the prompt costs more than that saves",
+        "slower-in-all": ", but reading the prompt costs more time than decoding saves",
         "no-clear-difference": f"; the speedup lies between {_range(interval)}, {uncertain}",
     }
     if ending := endings.get(estimate.verdict):
         return f"One round costs {costs} plain tokens and yields {yields}{ending}."
     if depth is not None and cost > depth + 1:
         return (
-            f"One round costs {costs} plain tokens and can yield {depth + 1} at most, "
-            "so no acceptance could make it win."
+            f"One round costs {costs} plain tokens and yields at most {depth + 1}, so this arm "
+            "could not win at any acceptance rate."
         )
     verification = _verification(estimate, submission)
     if verification is not None and verification[1] > MOSTLY_VERIFICATION * cost:
         width, steps = verification
         return (
-            f"Checking {width} tokens takes as long as {steps:.1f} plain steps: "
-            f"it would need {costs} tokens a round but got {yields}."
+            f"Checking {width} tokens takes as long as {steps:.1f} plain steps: break-even is "
+            f"{costs} tokens per round, but this arm got {yields}."
         )
     return f"One round costs {costs} plain tokens and yields only {yields}, so this arm loses."
 
@@ -208,7 +209,7 @@ def _control(estimate: Estimate, arm: Arm) -> str:
     found = f"{estimate.speedup:.2f}, between {_range(estimate.interval)}"
     if arm.method.type == "none":
         return f"The baseline against itself should give 1.00; it gave {found}."
-    return f"Nothing is drafted, so the ratio shows the overhead of the loop: {found}."
+    return f"This control drafts nothing, so the ratio shows the overhead of the loop: {found}."
 
 
 def _own(estimate: Estimate, submission: Submission, arm: str) -> list[Trial]:

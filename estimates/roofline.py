@@ -18,7 +18,7 @@ from schemas.weights import active_size_in, bits_of, parameters_of, size_in
 _BYTES_PER_TRANSFER = 8
 _BITS_PER_BYTE = 8
 MIB = 1024 * 1024
-_ANY = "any memory there is"
+_ANY = "any existing memory"
 # Words that a driver adds to the name of a card; brackets enclose the code name of the chip.
 _NOISE = re.compile(
     r"\([^)]*\)|[®™]|\b(nvidia|geforce|amd|radeon|intel|graphics|gpu|corporation)\b"

@@ -68,7 +68,7 @@ def _in_one_line() -> Iterator[None]:
         message = error.format_message().removesuffix(".")
         if error.ctx and error.ctx.get_help().startswith(message):  # no arguments
             raise
-        hint = f"; `{error.ctx.command_path} --help` lists what there is" if error.ctx else ""
+        hint = f"; `{error.ctx.command_path} --help` shows the usage" if error.ctx else ""
         whole = ";" in message or message.endswith("?")
         raise UsageError(message if whole else f"{message}{hint}") from error
 
@@ -125,7 +125,7 @@ def _as_path(convert: Any, context: Any, given: Any) -> Any:  # noqa: ANN401 - a
 app = typer.Typer(
     name="draftmap",
     cls=_Commands,
-    help="Measure where speculative decoding makes a local LLM faster, where slower, and why.",
+    help="Measure where speculative decoding makes a local LLM faster or slower, and why.",
     epilog=f"Start with `{PROGRAM} doctor`, then `{PROGRAM} run --quick`.\n\n"
     f"Exit codes: {'. '.join(f'{code} {text}' for code, text in EXIT_CODES.items())}.",
     add_completion=INSTALLED,  # `python -m harness` is not a word that a shell completes
@@ -146,7 +146,7 @@ def options(
         bool, typer.Option("--json", help="Print the facts of this machine as JSON.")
     ] = False,
 ) -> None:
-    """Measure where speculative decoding makes a local LLM faster, where slower, and why."""
+    """Measure where speculative decoding makes a local LLM faster or slower, and why."""
     if version:
         typer.echo(__version__)
         raise typer.Exit
@@ -171,7 +171,7 @@ def in_full(words: list[str]) -> list[str]:
     """Expand shortcuts to full commands: `help run`, or a model, which is measured."""
     for word in words:
         if (plain := _as_typed(word)) != word:
-            console.say(f"Error: {word!r} has dashes or quotes of a printed page; type {plain}")
+            console.say(f"Error: {word!r} has typographic dashes or quotes; type {plain}")
             raise SystemExit(BAD_INPUT)
     first = words[0] if words else "-"
     if first == "help":

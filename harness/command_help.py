@@ -21,8 +21,9 @@ _HYPHEN = "\N{NON-BREAKING HYPHEN}"
 # An engine's short flag of several letters.
 _LETTERS = re.compile(r"-[a-z]{2,5}")
 NO_RUNNING_SERVER = (
-    "a running server does not report where the layers of its model are, so the setting of its "
-    "steps is unknown: give --server-binary PATH, which is started, or plan with --curve FILE"
+    "a running server does not report where its model's layers are, so its step times cannot be "
+    "assigned to a setting. Give --server-binary PATH, so that the harness starts the server, or "
+    "plan with --curve FILE"
 )
 # Why a command lacks an option that others have.
 _WHY = {("probe", "--base-url"): NO_RUNNING_SERVER}
@@ -63,7 +64,7 @@ class Command(TyperCommand):
         once = [each for each in single if not getattr(each, "is_flag", False)]
         twice = next((each for each in once if once.count(each) > 1), None)
         if twice is not None:
-            message = f"{twice.opts[0]} is given twice; it takes one value"
+            message = f"{twice.opts[0]} is given twice; give it once"
             raise UsageError(message, ctx=context)
 
     def format_help(self, context: Any, formatter: Any) -> None:  # noqa: ANN401 - see above
@@ -109,7 +110,7 @@ class Command(TyperCommand):
                 name = record[0] if is_option else record[0].partition(" <")[0].upper()
                 panels.setdefault(title, []).append((name, _whole(record[1])))
         if hidden:
-            panels["Options"].append((ALL, f"Show the other {hidden} options, too."))
+            panels["Options"].append((ALL, f"Also show the other {hidden} options."))
         for title, records in panels.items():
             with formatter.section(title):
                 formatter.write_dl(records)

@@ -91,7 +91,7 @@ class _Offered:
         if word and value:
             first = value[0] if self.repeatable else value
             raise BadInputError(
-                f"both {first} and {word} are given as {self.flag}: leave one of them out"
+                f"{self.flag} is given twice, as {first} and as {word}: leave out one of the two"
             )
         if word:
             value = [word] if self.repeatable else word

@@ -149,7 +149,7 @@ def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
             raise  # the reader closed the output; typer ends the program quietly
         except OSError as error:
             # Only errors of the output get here, such as a full disk.
-            where = error.filename or "the output cannot be written"
+            where = error.filename or "cannot write the output"
             say(f"Error: {where}: {error.strerror}; free some disk space")
             raise typer.Exit(MachineError.exit_code) from error
         except KeyboardInterrupt:

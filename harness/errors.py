@@ -9,11 +9,11 @@ DONE, NO, BAD_INPUT, NOT_MEASURED, INVALID_ANSWERS = range(5)
 INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
 EXIT_CODES: Mapping[int, str] = {
     DONE: "done",
-    NO: "the answer is no, such as an invalid file or a clearly slower build",
+    NO: "the check failed, such as an invalid file or a clearly slower build",
     BAD_INPUT: "a bad option or input",
-    NOT_MEASURED: "could not be measured: memory, disk, network or a working engine is missing",
+    NOT_MEASURED: "measuring was impossible: memory, disk, network or a working engine is missing",
     INVALID_ANSWERS: "answers are invalid",
-    INTERRUPTED: "interrupted; what was measured has been saved",
+    INTERRUPTED: "interrupted; the measurements so far have been saved",
 }
 
 
@@ -46,7 +46,10 @@ class NothingMeasuredError(HarnessError):
 
 
 def unreadable(path: Path, error: OSError) -> BadInputError:
-    steps = {IsADirectoryError: "name a file in it", PermissionError: "check its permissions"}
+    steps = {
+        IsADirectoryError: "name a file in this folder",
+        PermissionError: "check its permissions",
+    }
     step = steps.get(type(error), "check the path")
     return BadInputError(f"{path} cannot be read: {error.strerror}; {step}")
 

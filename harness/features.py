@@ -36,7 +36,7 @@ COMMANDS = {
     ),
     "compare": Feature(
         "harness.compare.command",
-        "Compare two builds of llama-server: is speculation slower after a change?",
+        "Compare two builds of llama-server, to see whether a change slows down speculation.",
         page="docs/engine-developers.md",
     ),
     "fleet": Feature(
@@ -46,19 +46,19 @@ COMMANDS = {
     ),
     "acceptance": Feature(
         "harness.acceptance.command",
-        "Count the drafts that a target would accept, by running only the draft.",
+        "Count the draft tokens that a target would accept, by running only the draft.",
     ),
     "plan": Feature(
         "harness.plan.command",
-        "Predict what fits, what a draft costs in memory and what it gains; no download.",
+        "Predict what fits and what a draft costs in memory and gains; no download.",
     ),
     "probe": Feature(
         "harness.probe.command",
-        "Measure the cost of wider steps of a model here, in two minutes and without a draft.",
+        "Measure the cost of a model's wider steps here, in two minutes and without a draft.",
     ),
     "doctor": Feature(
         "harness.doctor.command",
-        "Check Python, engine, devices, memory, power, load and clock; say what to fix.",
+        "Check Python, engine, devices, memory, power, load and clock; list what to fix.",
     ),
     "validate": Feature(
         "harness.commands.validate",
@@ -66,7 +66,7 @@ COMMANDS = {
     ),
     "fix": Feature(
         "harness.commands.fix",
-        "Repair the format of result files without touching a measurement.",
+        "Repair the format of result files without changing a measurement.",
     ),
     "show": Feature(
         "harness.commands.show",
@@ -74,7 +74,7 @@ COMMANDS = {
     ),
     "verify": Feature(
         "harness.verify.command",
-        "Repeat two prompts of a result, given its weights.",
+        "Check a result by repeating two of its prompts with the same weights.",
     ),
     "submit": Feature(
         "harness.submit.command",
@@ -82,7 +82,7 @@ COMMANDS = {
     ),
     "explain": Feature(
         "harness.commands.explain",
-        "Explain a flag, a verdict, a reason or a code, and what to do about it.",
+        "Explain a flag, verdict, reason or code, and the remedy.",
     ),
     "methods": Feature(
         "harness.commands.methods", "List the methods for `run --method` with their default sizes."
@@ -93,7 +93,7 @@ COMMANDS = {
     ),
     "models": Feature(
         "harness.commands.models",
-        "List the models and pairs known by name; check a pair, or fetch models.",
+        "List the models and pairs known by name, check a pair, or fetch models.",
     ),
 }
 if INSTALLED:  # a wheel has no importers: their results go into the folder of a checkout

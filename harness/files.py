@@ -124,6 +124,6 @@ def require_space(
     if free_bytes < needed_bytes + _RESERVE_BYTES:
         raise MachineError(
             f"no space on disk for {what}: {needed_bytes // _MIB} MiB needed and "
-            f"{_RESERVE_BYTES // _MIB} left free, {free_bytes // _MIB} MiB are free; "
-            f"free some or set {variable} to another disk"
+            f"{_RESERVE_BYTES // _MIB} left free, {free_bytes // _MIB} MiB are free; free some "
+            f"space or set {variable} to a directory on another disk"
         )

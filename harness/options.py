@@ -60,7 +60,7 @@ class Option:
         if text not in self.choices:
             known = ", ".join(self.choices[:-1])
             raise BadInputError(
-                f"{self.flag(field)} {text}: not known; give {known} or {self.choices[-1]}"
+                f"{self.flag(field)} {text}: unknown value; give {known} or {self.choices[-1]}"
             )
         return text
 
@@ -105,7 +105,7 @@ def comma_separated(texts: Sequence[str]) -> tuple[str, ...]:
     """The items of `a,b` or of a repeated option. Raises `BadInputError`."""
     items = tuple(item.strip() for text in texts for item in text.split(",") if item.strip())
     if texts and not items:
-        raise BadInputError("an empty list; leave the option out to select everything")
+        raise BadInputError("the list is empty; leave the option out to select everything")
     return items
 
 

@@ -28,20 +28,20 @@ app.command("gate")(gate_command)
 
 RESULTS = Path("results")
 SITE = Path("build/site")
-NO_ADDRESS = "no --site-url: feeds and structured data get relative links"
+NO_ADDRESS = "there is no --site-url, so feeds and structured data get relative links"
 OUTPUT = (
-    "Folder for the built site. If an earlier build wrote FOLDER and FOLDER-source next to it, they"
-    " are emptied first."
+    "Folder for the built site. FOLDER, and FOLDER-source next to it, are emptied first if an "
+    "earlier build wrote them."
 )
-CACHE = "Cache folder for slow computations; the site is the same without it."
-JOBS = "Number of processes that work on the files."
+CACHE = "Cache folder for slow computations; the cache does not change the site."
+JOBS = "Number of parallel processes."
 
 
 @app.command("validate")
 def validate_command(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Files or folders; without any, everything under results/."),
+        typer.Argument(help="Files or folders. Default: everything under results/."),
     ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
@@ -50,7 +50,9 @@ def validate_command(
     sources = named(paths or [RESULTS])
     if not sources:
         places = " and ".join(map(str, paths or [RESULTS]))
-        message = f"{places} has no JSON file. Give a result file or a folder with result files."
+        message = (
+            f"There is no JSON file in {places}. Give a result file or a folder with result files."
+        )
         with ending():
             raise PipelineError(message)
     findings = tuple(findings_of(sources))
@@ -75,7 +77,7 @@ def build_command(
     extra: Annotated[
         list[Path] | None,
         typer.Option(
-            help="A file or folder to show as a local preview; may be repeated.", metavar="PATH"
+            help="A file or folder to show as a local preview. Can be repeated.", metavar="PATH"
         ),
     ] = None,
     output: Annotated[Path, typer.Option(help=OUTPUT, metavar="FOLDER")] = SITE,

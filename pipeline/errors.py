@@ -68,6 +68,6 @@ class CheckFailedError(PipelineError):
     def __init__(self, failures: Mapping[str, str]) -> None:
         lines = [f"check {name}: {example}" for name, example in failures.items()]
         super().__init__(
-            "The loaded data contradict themselves. Please report this with the lines below.\n"
+            "The loaded data are inconsistent. Please report this with the lines below.\n"
             + "\n".join(lines)
         )

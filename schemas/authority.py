@@ -66,7 +66,7 @@ _SENTENCES: dict[str, Callable[[str, object], str]] = {
         f"{got} has the wrong form, expected {_FORMS.get(str(want), want)}"
     ),
     "format": lambda got, want: (
-        f"{got} is not a valid {want}; give one that exists in the calendar"
+        f"{got} is not a valid {want}; give a date that exists in the calendar"
     ),
     "minimum": lambda got, want: f"{got} is too small, expected at least {want}; {_CHECK}",
     "maximum": lambda got, want: f"{got} is too large, expected at most {want}; {_CHECK}",

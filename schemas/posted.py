@@ -28,11 +28,13 @@ def from_text(text: str) -> bytes | None:
     """The bytes of the only result in a text; `None` without any. Raises `UnreadableTextError`."""
     before, *found = text.split(BEGIN)
     if len(found) > 1:
-        raise UnreadableTextError(f"it holds {len(found)} results; send each in its own form")
+        raise UnreadableTextError(
+            f"the text contains {len(found)} results; send each result in a separate form"
+        )
     if not found or END not in found[0]:
         if found or END in before:
             raise UnreadableTextError(
-                "the first or the last line of the text is missing; copy all of it"
+                "the first or the last line of the text is missing; copy the whole text"
             )
         return None
     try:
@@ -62,6 +64,6 @@ def unpacked(packed: bytes) -> bytes:
         )
     if not reader.eof or reader.unused_data:
         raise UnreadableTextError(
-            "the text ends too early or too late; copy all of it, and nothing else"
+            "the text ends too early or too late; copy the whole text, and nothing else"
         )
     return data

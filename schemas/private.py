@@ -83,7 +83,7 @@ def no_secrets(submission: Submission) -> Iterator[Violation]:
     found = list(texts(submission))
     if (joined := secret("\n".join(text for _, text in found))) is None:
         return
-    message = "contains {kind}; take it out, and revoke it if it was sent anywhere"
+    message = "contains {kind}; remove it, and revoke it if it was sent anywhere"
     single = {path for path, text in found if secret(text)}
     wrong = {}
     for (path, text), (after, following) in zip(found, [*found[1:], (ROOT, "")], strict=True):
@@ -107,7 +107,7 @@ def personal(text: str, path: str = ROOT) -> str | None:
             return kind
     field = path.rpartition(".")[2]
     if field in _NAMES and re.search(LONG_WORD, text):
-        return "a word as long as a key"
+        return "a string as long as a key"
     is_version = field in _VERSIONS
     addresses = () if is_version else map(_is_address, _ADDRESS.findall(text))
     return "an IP address" if any(addresses) else None

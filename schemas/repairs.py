@@ -59,7 +59,7 @@ def repaired(data: bytes, *, file: str = "") -> Repaired | tuple[Finding, ...]:
     digest = content_digest(canonical_bytes(values))
     if digest != content_digest(canonical_bytes(kept)):
         path = min((path for path, _ in values.items() ^ kept.items()), default=ROOT)
-        message = "a repair would change the measurements; measure or import it again"
+        message = "a repair would change the measurements; measure or import the result again"
         return (Finding(file=file, path=path, message=message, rule="measured-values"),)
     repairs = tuple(_repairs(dict(_leaves(ROOT, before)), after, canonical=data == fixed))
     return Repaired(
@@ -131,7 +131,9 @@ def _repairs(before: dict[str, Json], after: Json, *, canonical: bool) -> Iterat
             message = f"{shown(before[path])} becomes {shown(value)}"
             yield Finding(path=path, message=message, rule="repair")
     if not canonical:
-        message = "becomes canonical: UTF-8, sorted keys, no spaces, one newline at the end"
+        message = (
+            "is written in canonical form: UTF-8, sorted keys, no spaces, one newline at the end"
+        )
         yield Finding(path=ROOT, message=message, rule="repair")
 
 

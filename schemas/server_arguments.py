@@ -43,8 +43,9 @@ def is_public(argument: Sequence[str]) -> bool:
 def only_public(submission: Submission) -> Iterator[Violation]:
     """A result has only server arguments that the harness would record: no path, host or key."""
     message = (
-        "is not among the options and values of a result, which have no path, address or key "
-        f"(schemas/vocabulary/server_arguments.toml); write {HIDDEN} in its place, or remove it"
+        "is not among the options and values that a result may contain "
+        "(schemas/vocabulary/server_arguments.toml), which exclude paths, addresses and keys; "
+        f"write {HIDDEN} in its place, or remove it"
     )
     for number, text in enumerate(submission.settings.server_arguments or ()):
         if not is_public(text.split(" ")):

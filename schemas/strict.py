@@ -61,7 +61,7 @@ def load(data: bytes) -> Json | tuple[Finding, ...]:
             parse_constant=_number,
         )
     except orjson.JSONDecodeError as error:
-        return (_finding("json", f"not JSON: {error}; write it with the harness, not by hand"),)
+        return (_finding("json", f"not JSON: {error}; let the harness write the file"),)
     except _RefusedError as error:
         return (error.finding,)
     # JSON bans raw control characters, so these bytes have only printable ASCII in strings.
@@ -73,13 +73,17 @@ def load(data: bytes) -> Json | tuple[Finding, ...]:
 def _check_bytes(data: bytes) -> None:
     """Refuse bytes that must not reach a parser."""
     if data.startswith(b"GGUF"):
-        _refuse("json", "this is a model, not a result file; name the NAME.json that a run wrote")
+        _refuse(
+            "json", "this is a model, not a result file; give the NAME.json file that a run wrote"
+        )
     if len(data) > MAX_BYTES:
         _refuse("size", f"more than {MAX_BYTES} bytes; measure fewer prompts, arms or blocks")
     if not data.strip():
-        _refuse("json", "the file is empty; let the harness write it again")
+        _refuse("json", "the file is empty; make the harness write it again")
     if data.startswith(_BOM):
-        _refuse("encoding", "starts with a byte-order mark; save it as UTF-8 without one")
+        _refuse(
+            "encoding", "starts with a byte-order mark; save the file as UTF-8 without this mark"
+        )
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -122,7 +126,7 @@ def _integer(digits: str) -> int:
 def _number(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        _refuse("number", f"{text[:20]} is not a finite number; leave an unknown value out")
+        _refuse("number", f"{text[:20]} is not a finite number; leave out a value that is unknown")
     if number == 0 and text.startswith("-"):
         _refuse("number", f"{text[:20]} is not accepted; write 0")
     if number == 0 and _SIGNIFICANT.search(text):
@@ -152,7 +156,7 @@ def _string_findings(path: str, text: str) -> Iterator[Finding]:
             yield Finding(path=path, message=message, rule="characters")
             return
     if not unicodedata.is_normalized("NFC", text):
-        message = "is not in Unicode normal form C; type the text again or normalise it"
+        message = "is not in Unicode normal form C; type the text again, or normalise the text"
         yield Finding(path=path, message=message, rule="characters")
 
 
@@ -164,7 +168,7 @@ def refused(character: str, *, in_notes: bool = False) -> str | None:
         return kind
     if INVISIBLE.match(character):
         return "an invisible character"
-    return "another blank than a space" if category == "Zs" and character != " " else None
+    return "a blank other than a space" if category == "Zs" and character != " " else None
 
 
 def _finding(rule: str, message: str) -> Finding:

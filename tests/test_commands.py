@@ -186,7 +186,10 @@ def test_vllm_gets_its_own_words_for_the_sizes() -> None:
         '{"method": "ngram", "num_speculative_tokens": 5, '
         '"prompt_lookup_min": 2, "prompt_lookup_max": 4}'
     )
-    assert "corrupted half of the tool calls in vLLM (#35800, #40875)" in (found.note or "")
+    assert (
+        "In vLLM, a prompt_lookup_min below 3 has corrupted half of the tool calls (#35800, #40875)"
+        in (found.note or "")
+    )
 
 
 def test_a_lookup_that_begins_at_three_tokens_needs_no_warning() -> None:
@@ -265,5 +268,5 @@ def test_mlx_gets_its_own_options_and_runs_without_a_prompt_cache() -> None:
     assert found.text == (
         "mlx_lm.server --model big --draft-model small --num-draft-tokens 3 --prompt-cache-size 0"
     )
-    assert "--prompt-cache-size 0 switches that cache off" in (found.note or "")
+    assert "--prompt-cache-size 0 switches the cache off" in (found.note or "")
     assert serve_nearest(MLX_LM, "big", None, default_method("prompt-lookup", 3)) is None

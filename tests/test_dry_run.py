@@ -90,7 +90,7 @@ def test_an_accepted_result_gets_a_comment_with_its_interpretation(host: Host) -
     assert body.startswith(f"{MARKER}\n## Accepted: thank you!")
     assert "- Machine: `RTX 4060 8 GB`, `cuda`" in body
     assert "| **all tasks** | " in body
-    assert "One start: the effect of another start of the engine is not known." in body
+    assert "One start: the variation between starts of the engine is unknown." in body
     assert "of 1 result of this method on the same device and backend" in body
     assert (host.folder / "step-summary.md").read_text().splitlines() == body.splitlines()[1:]
     asked = host.state()["calls"][0]
@@ -197,5 +197,5 @@ def test_a_verdict_about_an_outdated_commit_is_not_posted(
 
     said = cli.write_comment(tmp_path / "verdict.json", "someone/project", stale)
 
-    assert said == "No open pull request has 1111111111 as its newest commit; nothing written."
+    assert said == "No open pull request has 1111111111 as its newest commit; nothing was written."
     assert comments(host) == []

@@ -32,7 +32,7 @@ def test_the_notes_are_the_first_section_of_the_changelog(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("said", "tag", "wrong"),
     [
-        (OPEN, "v1.2.3", "CHANGELOG.md says unreleased; write the day"),
+        (OPEN, "v1.2.3", "CHANGELOG.md still says unreleased; write the date"),
         (RELEASED, "1.2.3", "the tag is 1.2.3, expected v1.2.3"),
         (replace(RELEASED, cited="1.2.2"), None, "CITATION.cff says version 1.2.2, expected 1.2.3"),
         (replace(RELEASED, cited_day=None), None, "CITATION.cff says date-released: None"),

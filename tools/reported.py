@@ -32,7 +32,7 @@ def main(arguments: Sequence[str], ask: Callable[[str], str], folder: Path = PUB
         sys.stderr.write(f"{error}\n")
         return 1
     if (folder / name).exists():
-        sys.stderr.write(f"{name} already exists; there is nothing to do\n")
+        sys.stderr.write(f"{name} already exists, so there is nothing to do\n")
         return 1
     found = _problems(name, data)
     if found:

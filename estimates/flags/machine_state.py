@@ -71,7 +71,7 @@ def clock_drop(evidence: FlagEvidence) -> Observation | None:
     drops = [
         f"the {name} clock fell from {drop[0]:.0f} to {drop[1]:.0f} MHz"
         for name, drop in (
-            ("processor", _drop([each.cpu_mhz for each in later])),
+            ("CPU", _drop([each.cpu_mhz for each in later])),
             ("GPU", _drop([each.gpu_clock_mhz for each in later])),
         )
         if drop is not None

@@ -35,7 +35,8 @@ _SAYS = Says(
     {
         "drafts": "The smaller model that proposes tokens. Default: the usual draft of a target "
         "known by name.",
-        "context_tokens": "Context size, in steps of 256. Default: 2048, or as the answers need.",
+        "context_tokens": "Context size, in steps of 256. Default: 2048, or more if the answers "
+        "need it.",
     }
 )
 
@@ -48,10 +49,10 @@ def acceptance(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
-    """The draft alone reads the target's greedy answers; each of its guesses is right or wrong.
+    """Only the draft runs: it predicts each token of the target's greedy answers.
 
-    That gives the tokens a round at every depth, as a run of both models would, on any machine
-    that runs the draft. With a curve of step times it gives the speedup of every depth.
+    The correct predictions give the tokens per round at every depth, as a run of both models
+    would, on any machine that can run the draft. A curve of step times gives the speedup as well.
 
     - `python -m harness acceptance big.gguf small.gguf`
 
@@ -75,7 +76,7 @@ def acceptance(
         kept_answers.write(asked.keep_answers, found.kept)
     if not any(each.agrees for each in found.read):
         error = NothingMeasuredError if interrupted else MachineError
-        raise error("no answer of two tokens or more was read, so there are no rounds to count")
+        raise error("no answer has two or more tokens, so there are no rounds to count")
     counted = _counted(found, pair, asked, curve)
     if json:
         console.print_json(as_json(counted))
@@ -88,10 +89,11 @@ def acceptance(
 def _pair(options: Options, asked: AcceptanceOptions) -> Pair:
     if len(options.drafts) > 1:
         raise BadInputError(
-            "name one draft at a time; --keep-answers and --answers reuse the target's answers"
+            "name a single draft; to test the next one, reuse the target's answers with "
+            "--keep-answers and --answers"
         )
     if asked.answers and asked.keep_answers:
-        raise BadInputError("--answers is a file of answers already; leave out --keep-answers")
+        raise BadInputError("--answers already names a file of answers; leave out --keep-answers")
     if asked.answers:
         return pair_to_read(options, kept_answers.read(asked.answers), console.say)
     kept_answers.require_free(asked.keep_answers)
@@ -109,7 +111,7 @@ def _curve(options: Options, asked: AcceptanceOptions, pair: Pair) -> Curve | No
         return None
     if name is None:
         raise BadInputError(
-            f"{asked.curve}: name the target, to check that the curve belongs to it"
+            f"{asked.curve}: name the target, so that the curve can be checked against it"
         )
     return measured.curve_of(name, find(name, say=console.say))
 

@@ -69,11 +69,13 @@ def pair_to_read(
     """A draft and the answers in a file; the target may be elsewhere. Raises `HarnessError`."""
     for field, flag in _OF_ANSWERS.items():
         if getattr(options, field) != getattr(Options(), field):
-            raise BadInputError(f"--answers has the prompts and their answers; leave out --{flag}")
+            raise BadInputError(
+                f"--answers already provides the prompts and answers; leave out --{flag}"
+            )
     usual = default_draft(options.target) if options.target else None
     draft = options.drafts[0] if options.drafts else usual.name if usual else None
     if draft is None:
-        raise BadInputError("no draft is known for this target; name one with --draft")
+        raise BadInputError("no draft is known for this target; name a draft with --draft")
     here = options.target is not None and on_disk(options.target) is not None
     target = describe(resolve(options.target or "", say=say), say=say) if here else None
     methods = tuple(each for each in defaults(DEFAULT_RUNNER_ENTRY) if not takes_draft(each))
@@ -83,7 +85,7 @@ def pair_to_read(
     for reason in _foreign(answers, target, campaign.target):
         _refuse(reason)
     writers = [each.target for each in answers if each.target]
-    stated = _name(writers[0]) if writers else "the model that answered"
+    stated = _name(writers[0]) if writers else "the model that wrote the answers"
     return Pair(
         reads=_reading(campaign, campaign.target),
         writes=None,
@@ -120,15 +122,18 @@ def _foreign(
     for each in answers:
         writer = each.target
         if writer and target and _differ(writer.sha256, target.model.sha256):
-            yield f"the answers are by {_name(writer)}, not by {_name(target.model)}; name that one"
+            yield (
+                f"the answers are by {_name(writer)}, not by {_name(target.model)}; name the "
+                "model that wrote them"
+            )
         if _differ(each.chat_template_sha256, template):
-            yield "the answers were written with another chat template than the target's"
+            yield "the answers were written with a chat template that differs from the target's"
         if writer and target is None:
             yield _itself(writer, draft.model)
             if _differ(writer.tokenizer_sha256, draft.model.tokenizer_sha256):
                 yield (
-                    f"{draft.model.name} has another vocabulary than {_name(writer)}; name the "
-                    "target's file as well if they differ in few tokens"
+                    f"{draft.model.name} and {_name(writer)} have different vocabularies; if "
+                    "they differ in only a few tokens, also name the target's file"
                 )
 
 

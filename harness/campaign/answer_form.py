@@ -98,7 +98,9 @@ def _validator(schema: str, tools: bool) -> Draft202012Validator:  # noqa: FBT00
 
 def _unread(place: str) -> Any:  # noqa: ANN401 - what the library expects
     """Refuse a reference: a suite must not make the harness fetch a URL or open a file."""
-    raise ValueError(f"{place} is not read; copy its content into the schema")
+    raise ValueError(
+        f"{place} is an external reference, which is not read; copy its content into the schema"
+    )
 
 
 def _of_calls(tools: list[dict[str, Any]]) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def drafts_of(
         for kind, name in () if is_open else ((_head(each), each.model.name) for each in drafts):
             if kind not in (None, *words):
                 raise BadInputError(
-                    f"{name} is not a draft for {method.type}: it is for --method {kind}"
+                    f"{name} cannot draft for {method.type}; it is a draft for --method {kind}"
                 )
         return list(drafts)
     if not words:
@@ -148,11 +148,15 @@ def _draft_ids(
     """The draft of each of the method's arms; `None` for a chain or a built-in head."""
     if method.chain:
         if len(drafts) > 1 or (needs_draft(method) and not drafts):
-            raise BadInputError(f"the chain {method.name} takes one draft; name it with --draft")
+            raise BadInputError(
+                f"the chain {method.name} needs exactly one draft; name it with --draft"
+            )
         return [None]
     used = drafts_of(method, drafts, among=among)
     if not used and needs_draft(method):
-        raise BadInputError(f"none of the drafts is for {method.type}; add one with --draft")
+        raise BadInputError(
+            f"none of the given drafts works with {method.type}; add a suitable draft with --draft"
+        )
     return [draft.model.id for draft in used] or [None]
 
 

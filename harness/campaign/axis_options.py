@@ -40,9 +40,9 @@ def _argument(text: str) -> str:
     name = f" with {words[0]}" if words and _FLAG.fullmatch(words[0]) else ""
     raise BadInputError(
         f"--server-arg{name}: give one option with its value, such as --server-arg "
-        "'--cache-reuse 256'. The result records it, so only options that never have a path, "
-        "name, address or key are accepted; for others use --runner openai --server-command, "
-        "which hides them"
+        "'--cache-reuse 256'. The result records this option, so only options that never contain "
+        "a path, name, address or key are accepted. For other options use --runner openai "
+        "--server-command, which hides them"
     )
 
 
@@ -91,7 +91,8 @@ def given(options: Axes) -> list[str]:
         if needed is not None and needed not in found:
             flag = f"--{AXES[name].option}"
             raise BadInputError(
-                f"{flag} is for --{AXES[needed].option}; add it, or leave {flag} out"
+                f"{flag} works only with --{AXES[needed].option}; add that option, or leave "
+                f"{flag} out"
             )
     return list(found)
 

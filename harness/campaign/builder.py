@@ -149,7 +149,8 @@ def _stopping(options: Options, *, repeats: bool) -> model.Stopping:
     if (options.blocks is not None or options.quick) and options.precision is not None:
         option = "--quick" if options.blocks is None else "--blocks"
         raise BadInputError(
-            f"{option} fixes the number of blocks, --precision lets it vary; leave one out"
+            f"{option} fixes the number of blocks, but --precision lets it vary; leave out "
+            "one of the two"
         )
     return model.Stopping(
         least_blocks=LEAST_BLOCKS,
@@ -195,11 +196,14 @@ def _check(campaign: model.Campaign, *, has_context: bool) -> None:
     if twice:
         message = f"the arm {twice[0]} is requested twice; give each --method and --draft once"
     elif len(campaign.arms) > _MOST_ARMS:
-        message = f"{len(campaign.arms)} arms; a result file holds {_MOST_ARMS}: use fewer"
+        message = (
+            f"{len(campaign.arms)} arms are too many; a result file holds {_MOST_ARMS} at most"
+        )
     elif (level := max(arm.concurrency for arm in campaign.arms)) > len(campaign.suite.prompts):
         message = (
-            f"{level} requests at once need at least {level} prompts, and "
-            f"{len(campaign.suite.prompts)} are selected: use more --prompts or less --concurrency"
+            f"{level} concurrent requests need at least {level} prompts, but "
+            f"{len(campaign.suite.prompts)} are selected: use more --prompts or a lower "
+            "--concurrency"
         )
     elif most < 1:
         message = (
@@ -226,7 +230,7 @@ def _check_names(campaign: model.Campaign) -> None:
             if found := private.found(text):
                 raise BadInputError(
                     f"the {path.removeprefix('$.')} of a model contains {found}, and a result is "
-                    "public forever: rename it, or name the model that it is"
+                    "public forever: rename the file, or give the model's public name"
                 )
 
 
@@ -236,11 +240,11 @@ def _misfit(campaign: model.Campaign, *, has_context: bool) -> str | None:
     depth, length = settings.context_depth_tokens, settings.max_output_tokens
     oracle = any(arm.method.acceptance is not None for arm in campaign.arms)
     if settings.temperature is not None and oracle:
-        return "oracle repeats the greedy text; leave out --temperature"
+        return "the method oracle repeats the greedy text; leave out --temperature"
     if has_context and depth is not None and depth + length > settings.context_tokens:
         return (
             f"--context-depth {depth} and {length} tokens of output do not fit into --context "
-            f"{settings.context_tokens}; raise it, or leave it out"
+            f"{settings.context_tokens}; raise --context, or leave it out"
         )
     if has_context and length >= settings.context_tokens:
         return (

@@ -40,7 +40,7 @@ def fitting(suite: PromptSuite, depths: Sequence[int], say: Callable[[str], None
     left = tuple(prompt for prompt in suite.prompts if len(prompt.text) <= room)
     if not left:
         raise BadInputError(
-            f"no prompt is shorter than --context-depth {min(depths)}; ask for a greater one"
+            f"no prompt is shorter than --context-depth {min(depths)}; give a greater depth"
         )
     gone = count(len(suite.prompts) - len(left), "prompt")
     if len(left) < len(suite.prompts):
@@ -64,13 +64,14 @@ def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:
     least, smallest = 0, size_of(made(0))
     if smallest > depth:
         raise BadInputError(
-            f"a prompt takes {smallest} tokens by itself, more than --context-depth {depth}; "
-            "ask for a greater depth, or leave the prompt out with --prompts"
+            f"a prompt takes {smallest} tokens without padding, more than --context-depth "
+            f"{depth}; give a greater depth, or leave the prompt out with --prompts"
         )
     most, largest = len(words), size_of(made(len(words)))
     if largest < depth:
         raise BadInputError(
-            f"--context-depth {depth}: there is text for {largest} tokens; ask for fewer"
+            f"--context-depth {depth}: the filler text has only {largest} tokens; give a "
+            "smaller depth"
         )
     for _ in range(_MOST_TRIES):
         if depth - smallest <= _NEAR_ENOUGH or most - least <= 1:

@@ -42,7 +42,7 @@ def campaign_from(
     chosen = _chosen_prompts(options, say)
     names = draft_names(options, runner)
     if twice := [name for name in names if names.count(name) > 1]:
-        raise BadInputError(f"--draft {twice[0]} is given twice; leave one of them out")
+        raise BadInputError(f"--draft {twice[0]} is given twice; give it once")
     methods = usable_methods(options, names, runner)
     if served is None:
         for name in names:
@@ -56,7 +56,7 @@ def campaign_from(
     target = served.target(options.target) if served else None
     target = target or model(options.target or DEFAULT_TARGET)
     if not names and not options.methods and not runner.behind_servers:
-        say("No draft model is known for this target; give one with --draft to measure that too.")
+        say("No draft model is known for this target; name a draft with --draft to measure it too.")
     drafts = tuple((served.draft(name) if served else None) or model(name) for name in names)
     campaign = campaigns.build(
         with_layers(options, target, drafts),
@@ -130,7 +130,9 @@ def usable_methods(
         lacking = [method for method in options.methods if needs_draft(method)]
         if lacking and not drafts:
             kind = "+".join(lacking[0].types)
-            raise BadInputError(f"{kind} needs a draft for this target; name one with --draft")
+            raise BadInputError(
+                f"{kind} needs a draft for this target; name the draft with --draft"
+            )
         return options.methods
     asks = not drafts and runner.reads_gguf
     head = own_head(options.target or DEFAULT_TARGET) if asks else None

@@ -54,7 +54,7 @@ def parameters(kind: str, text: str, *, known: Collection[str]) -> dict[str, Val
     given = {key.strip(): value.strip() for key, _, value in pairs}
     if len(given) < len(pairs):
         raise BadInputError(
-            f"{kind}: a size is given twice; give each once, or --method once for each value"
+            f"{kind}: a size is given twice; give each size once, or repeat --method for each value"
         )
     found = {key: _value(kind, key, value, known) for key, value in given.items()}
     return {**found, "adaptive": True} if "controller" in found else found
@@ -62,14 +62,16 @@ def parameters(kind: str, text: str, *, known: Collection[str]) -> dict[str, Val
 
 def _value(kind: str, key: str, value: str, known: Collection[str]) -> Value:
     if key not in known and key != "controller":
-        hint = suggestion(key, known) if known else " It has no options."
+        hint = suggestion(key, known) if known else " This method has no options."
         raise BadInputError(f"{kind} has no option {key!r}.{hint}")
     read, form = _FORMS.get(key, _SIZE)
     found = read(value)
     if found is None:
         raise BadInputError(f"{kind}: {key} must be {form}, not {value!r}")
     if key == "controller" and vocabulary.METHODS[kind].fixed:
-        raise BadInputError(f"{kind}: its depth is fixed, so it has no controller; leave that out")
+        raise BadInputError(
+            f"{kind}: its depth is fixed, so it has no controller; leave out controller="
+        )
     return found
 
 
@@ -92,7 +94,8 @@ def _chain(parts: Sequence[Method]) -> Method:
     kinds = tuple(part.type for part in parts)
     if any(METHODS[kind].fixed for kind in kinds) or len(set(kinds)) < len(kinds):
         raise BadInputError(
-            "a chain has different n-gram methods and one that drafts: ngram-mod+draft-model"
+            "a chain combines different n-gram methods and one draft method, such as "
+            "ngram-mod+draft-model"
         )
     models = [part for part in parts if METHODS[part.type].draft != "none"]
     allowed = [
@@ -101,8 +104,8 @@ def _chain(parts: Sequence[Method]) -> Method:
     ]
     if len(models) > 1 or parts != allowed:
         raise BadInputError(
-            "a chain has one method with a model, whose n_max can be set, and n-gram methods have "
-            "their usual sizes"
+            "a chain has only one method with a model, and only its n_max can be set; n-gram "
+            "methods keep their default sizes"
         )
     n_max = models[0].n_max if models else None
     return Method(type="other", name="+".join(kinds), n_max=n_max, chain=kinds)

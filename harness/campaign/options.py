@@ -22,7 +22,10 @@ _MAX_CONCURRENCY = 4096
 _MAX_THREADS = 4096
 _MAX_TOKENS = 1_048_576
 _MAX_LAYERS = 1024
-_MODEL = "a GGUF file, a name (see `python -m harness models`) or `owner/repo:quant` on the hub"
+_MODEL = (
+    "a GGUF file, a model name (see `python -m harness models`) or `owner/repo:quant` on the "
+    "Hugging Face Hub"
+)
 
 
 _levels = partial(
@@ -51,15 +54,18 @@ class Options(Axes):
     """
 
     target: str | None = _model(
-        f"The model to speed up: {_MODEL}. Default: a small one that needs no hub.",
+        (
+            f"The model to speed up: {_MODEL}. Default: a small model that needs no download "
+            "from the hub."
+        ),
         short="-m",
         metavar="MODEL",
         argument=True,
         usual=True,
     )
     drafts: tuple[str, ...] = _model(
-        "A smaller model that proposes tokens. Repeat it to compare several. Default: the usual "
-        "draft of a target known by name.",
+        "A smaller model that proposes tokens. Repeat the option to compare several drafts. "
+        "Default: for a target known by name, its usual draft.",
         name="draft",
         short="-md",
         metavar="DRAFT",
@@ -68,9 +74,9 @@ class Options(Axes):
         usual=True,
     )
     methods: tuple[Method, ...] = _measured(
-        "A draft method, optionally with its sizes: `prompt-lookup:n_max=5`. Repeat it to "
-        "compare several. `python -m harness methods` lists them. Default: the target's draft or "
-        "heads, and n-grams.",
+        "A draft method, optionally with its sizes: `prompt-lookup:n_max=5`. Repeat the option "
+        "to compare several methods. `python -m harness methods` lists them. Default: the "
+        "target's draft or heads, and n-grams.",
         name="method",
         metavar="METHOD",
         parse=lambda texts: tuple(map(parse, texts)),
@@ -81,8 +87,8 @@ class Options(Axes):
         "Prompt suite: an id or a TOML file. Default: core.", metavar="SUITE"
     )
     tasks: tuple[str, ...] = _measured(
-        f"Only these tasks, such as `code,json`. The suite core has {say.listed(FIXED_TASKS)}, "
-        "and tools on request.",
+        f"Only these tasks, such as `code,json`. The suite core has {say.listed(FIXED_TASKS)}; "
+        "its task tools must be requested.",
         metavar="TASKS",
         parse=comma_separated,
         default=(),
@@ -101,8 +107,9 @@ class Options(Axes):
         most=_MAX_TOKENS,
     )
     blocks: int | None = _measured(
-        "How often to repeat everything. Default: 2, and a third time the prompts on which two "
-        "times of an arm differ by more than 15 %; 3 through a server; 1 with --quick.",
+        "Number of blocks: passes over all prompts and arms. Default: 2, plus a third pass over "
+        "prompts where the two times of an arm differ by more than 15 %; 3 through a server; 1 "
+        "with --quick.",
         metavar="N",
         least=1,
         most=1000,
@@ -115,7 +122,7 @@ class Options(Axes):
         most=0.5,
     )
     budget_min: float | None = _measured(
-        "Time limit for everything together. Default: no limit.",
+        "Time limit for the whole command. Default: no limit.",
         name="budget",
         metavar="MINUTES",
         least=0.1,
@@ -123,8 +130,8 @@ class Options(Axes):
         usual=True,
     )
     control: bool = _measured(
-        "Also measure the baseline against itself, and a speculative loop that drafts "
-        "nothing, to check that this machine's figures can be trusted.",
+        "Also measure the baseline against itself, and a speculative loop that drafts nothing. "
+        "These controls show whether this machine's figures can be trusted.",
         default=False,
     )
     quick: bool = _measured(
@@ -133,15 +140,16 @@ class Options(Axes):
         usual=True,
     )
     thinking: bool = _measured(
-        "Let a model with a thinking mode think, in answers of up to 1024 tokens. Default: "
-        "off, where its chat template has a switch. Never compared with results without it.",
+        "Turn a model's thinking mode on, in answers of up to 1024 tokens. Default: off if the "
+        "chat template has a switch. Results with thinking are never compared with results "
+        "without.",
         default=False,
     )
     context_depth_tokens: tuple[int, ...] = offered(
         axis_options.OPTIONS["context_depth_tokens"], default=()
     )
     context_tokens: int | None = _setting(
-        "Context size, in steps of 256. Default: 2048, or as --context-depth needs.",
+        "Context size, in steps of 256. Default: 2048, or more if --context-depth needs it.",
         name="context",
         short="-c",
         metavar="TOKENS",
@@ -150,14 +158,17 @@ class Options(Axes):
         usual=True,
     )
     threads: int | None = _setting(
-        "CPU threads. Default: all cores but one, which is left for other programs.",
+        "CPU threads. Default: all cores but one, which stays free for other programs.",
         short="-t",
         metavar="N",
         least=1,
         most=_MAX_THREADS,
     )
     gpu_layers: int | None = _setting(
-        "Layers of the target on the GPU: a number, all, or auto (as many as fit). Default: all.",
+        (
+            "Layers of the target on the GPU: a number, all, or auto (the most that fit). "
+            "Default: all."
+        ),
         short="-ngl",
         metavar="N",
         parse=partial(layers, option="gpu-layers"),
@@ -169,14 +180,14 @@ class Options(Axes):
         parse=partial(layers, option="draft-gpu-layers"),
     )
     baseline_gpu_layers: int | None = _setting(
-        "Also measure the target alone with this many layers on the GPU (-1: all), to see "
-        "what the draft's memory could do instead. Default: not measured.",
+        "Also measure the target alone with this many layers on the GPU (-1: all), to see how "
+        "much the target gains from the draft's memory. Default: not measured.",
         metavar="N",
         least=-1,
         most=_MAX_LAYERS,
     )
     concurrency: tuple[int, ...] = _setting(
-        "Requests in flight at once, such as `1,2,4,8`, to see where batching removes the "
+        "Numbers of concurrent requests, such as `1,2,4,8`, to see where batching removes the "
         "gain. Each level has its own baseline. Default: 1.",
         metavar="N,N",
         parse=_levels,

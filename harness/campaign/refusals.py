@@ -51,7 +51,8 @@ def no_draft(target: ModelFile, draft: ModelFile) -> str | None:
         ratio = theirs.file_bytes / ours.file_bytes
         return (
             f"the draft {theirs.name} {theirs.quantisation} is {ratio:.1f} times as large as the "
-            f"target {ours.name} {ours.quantisation}, so it cannot be faster; exchange the two"
+            f"target {ours.name} {ours.quantisation}, so it cannot be faster; swap target and "
+            "draft"
         )
     return None
 
@@ -68,8 +69,8 @@ def _no_head(target: ModelFile, draft: ModelFile | None, kind: str) -> str | Non
             return None
         return (
             f"{draft.model.name} is a model ({header.architecture}), not a head for "
-            f"{METHODS[kind].label}, so it cannot draft for {kind}; name the head's file, or "
-            f"--method {DRAFT_MODEL}"
+            f"{METHODS[kind].label}, so the method {kind} cannot use it; name the file of a "
+            f"head, or use --method {DRAFT_MODEL}"
         )
     if METHODS[kind].draft != "built-in" or target.path is None:
         return None
@@ -78,5 +79,5 @@ def _no_head(target: ModelFile, draft: ModelFile | None, kind: str) -> str | Non
         return None
     return (
         f"{name} has no built-in prediction head, so {kind} cannot run; name a draft with "
-        "--draft, or --method ngram-simple"
+        "--draft, or use --method ngram-simple"
     )

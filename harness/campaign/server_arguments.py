@@ -66,8 +66,9 @@ def settings(command: Sequence[str]) -> dict[str, Json]:
         except (ValueError, RecursionError) as error:
             if text.startswith("{"):
                 raise BadInputError(
-                    f"{flag} {text} is not JSON: it needs its own quotes within those of the "
-                    f"command. Without any: {flag}.method ngram {flag}.num_speculative_tokens 5"
+                    f"{flag} {text} is not JSON: put it in quotes of its own inside the quotes "
+                    f"of the command. To avoid quotes, write {flag}.method ngram "
+                    f"{flag}.num_speculative_tokens 5"
                 ) from error
             read = text
         if key:

@@ -74,13 +74,13 @@ def select(
         most = max((sum(o.task == each.task for o in left) for each in left), default=0)
         if quick and int(prompts[0]) > most:
             raise BadInputError(
-                f"--quick has {most} prompts of a task; leave it out, or use --prompts {most}"
+                f"--quick has {most} prompts per task; leave out --quick, or use --prompts {most}"
             )
         left = list(first_of_each_task(left, int(prompts[0])))
     elif prompts:
         left = _chosen(left, suite, prompts)
     if not left:
-        raise BadInputError("no prompt is left; relax --tasks, --prompts or --quick")
+        raise BadInputError("--tasks, --prompts and --quick leave no prompt; relax one of them")
     return replace(suite, prompts=tuple(left))
 
 
@@ -102,11 +102,11 @@ def _find(id_or_path: str) -> Traversable:
     if path.is_file():
         return path
     if path.is_dir():
-        raise BadInputError(f"{id_or_path} is a folder; name the TOML file of a suite in it")
+        raise BadInputError(f"{id_or_path} is a folder; name the TOML file of a suite")
     if id_or_path in known_ids():
         return _shipped().joinpath(id_or_path + _SUFFIX)
     hint = suggestion(id_or_path, known_ids())
-    raise BadInputError(f"no suite {id_or_path!r}, and no such file.{hint}")
+    raise BadInputError(f"there is no suite and no file {id_or_path!r}.{hint}")
 
 
 def _read(prompt: SuitePrompt) -> SuitePrompt:
@@ -116,7 +116,10 @@ def _read(prompt: SuitePrompt) -> SuitePrompt:
     text = "\n\n".join(part.removesuffix("\n") for part in parts if part is not None)
     roles = [message["role"] for message in messages(text)]
     if roles != ["user", *["assistant", "user"] * (len(roles) // 2)]:
-        raise ValueError(f"{prompt.id}: the user and the assistant must take turns, the user last")
+        raise ValueError(
+            f"{prompt.id}: turns of user and assistant must alternate, and the last turn must "
+            "be the user's"
+        )
     require_schema(prompt)
     return replace(prompt, text=text)
 
@@ -143,6 +146,9 @@ def _chosen(
     ids = [prompt.id for prompt in suite.prompts]
     for pattern in patterns:
         if not fnmatch.filter(ids, pattern):
-            hint = suggestion(pattern, ids) or " Give ids, patterns such as code-*, or one number."
+            hint = (
+                suggestion(pattern, ids)
+                or " Give prompt ids, patterns such as code-*, or a single number."
+            )
             raise BadInputError(f"suite {suite.id} has no prompt {pattern!r}.{hint}")
     return [p for p in left if any(fnmatch.fnmatchcase(p.id, pattern) for pattern in patterns)]

@@ -21,17 +21,17 @@ def explain(
         typer.Argument(
             metavar="WORD",
             help="A flag (`busy-machine`), a verdict (`helps`), the reason of a failure, the code "
-            "of a finding, a method, or an exit code. Without it, all of them.",
+            "of a finding, a method, or an exit code. Default: explain all.",
         ),
     ] = "",
     json: Annotated[bool, typer.Option("--json", help="Print the texts as JSON.")] = False,
 ) -> None:
-    """Explain the words of reports, comments and pages."""
+    """Explain words in reports, comments and pages."""
     known = explained()
     asked = _code(word) if word else ""
     if asked and asked not in known:
         hint = suggestion(asked, known) or " `python -m harness explain` lists them."
-        raise BadInputError(f"{word!r} is not a flag, verdict, reason or code.{hint}")
+        raise BadInputError(f"{word!r} is not a known flag, verdict, reason or code.{hint}")
     shown = {asked: known[asked]} if asked else known
     if json:
         console.print_json({"words": {**shown}})
@@ -53,8 +53,8 @@ def _entries() -> Iterator[tuple[str, str]]:
     verdicts, doubts = VERDICTS.values(), DOUBTS.items()
     yield from ((f.id, f"{f.severity} flag. {f.explanation()} {f.remedy}") for f in FLAGS.values())
     yield from ((v.id, f"verdict, {v.label}. {codes['verdict'][v.id]}") for v in verdicts)
-    yield from ((name, f"why there is no verdict: {text}.") for name, text in doubts)
-    yield from ((n, f"reason of a failure. {text}") for n, text in codes["reason"].items())
+    yield from ((name, f"reason for no verdict: {text}.") for name, text in doubts)
+    yield from ((n, f"reason for a failure. {text}") for n, text in codes["reason"].items())
     yield from ((m.id, f"method, {m.label}: {m.summary}.") for m in METHODS.values())
     yield from ((n, f"rule of the format. {rule.__doc__}") for n, rule in RULES.items())
     yield from ((n, f"finding. {text}") for n, text in codes["code"].items())

@@ -24,10 +24,10 @@ def fix(
     write: Annotated[bool, typer.Option("--write", help="Make the repairs.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the repairs as JSON.")] = False,
 ) -> None:
-    """It first prints each repair: key order, spaces, spelling, 41.0 for 41, version or names.
+    """First prints each repair: key order, spaces, spelling, 41.0 instead of 41, version or names.
 
-    Without --write, or a yes in a terminal, nothing is changed: exit code 1 if there are repairs.
-    Measurements are never changed: a digest over all measured values is equal before and after.
+    Files change only with --write, or after a yes in a terminal. Otherwise exit code 1 means that
+    there are repairs. Measurements never change: a digest of all measured values stays the same.
     """
     found = [_fix_of(path) for path in dict.fromkeys(files)]
     fixes = [each for each in found if isinstance(each, _Fix)]
@@ -50,7 +50,7 @@ def fix(
     elif not repairs:
         console.say("Nothing to repair.")
     elif not write:
-        console.say("No measured value changes. Make these repairs with `--write`.")
+        console.say("These repairs change no measured value. Use `--write` to make them.")
     if findings or (repairs and not write):
         raise typer.Exit(NO)
 

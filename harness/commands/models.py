@@ -32,7 +32,7 @@ def models(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
-    """Shows for each whether it is on this disk and fits the memory of this machine."""
+    """Shows whether each model is on this disk and fits into the memory of this machine."""
     if context.invoked_subcommand is not None:
         return
 
@@ -47,7 +47,7 @@ def models(
 @console.reports_errors
 def check(
     *,
-    target: Annotated[str, typer.Argument(help="A GGUF file, a name or `owner/repo:quant`.")],
+    target: Annotated[str, typer.Argument(help="A GGUF file, a model name or `owner/repo:quant`.")],
     draft: Annotated[str, typer.Argument(help="The model that would draft for it.")],
     json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
@@ -64,7 +64,9 @@ def check(
         reason = no_draft(*(describe(file, say=console.say) for file in files)) or compared.reason
     else:
         reason = other_vocabulary(*map(_known, (target, draft), paths))
-        console.say("Not on this disk: compared by the size and the maker of their vocabularies.")
+        console.say(
+            "Not on this disk, so only the size and the origin of the vocabularies were compared."
+        )
     if json:
         answer = {"fits": reason is None, "reason": reason, "comparison": encode(compared)}
         console.print_json({"target": target, "draft": draft, **answer})
@@ -80,10 +82,12 @@ def check(
 @console.reports_errors
 def get(
     *,
-    name: Annotated[str, typer.Argument(metavar="MODEL", help="A name or `owner/repo:quant`.")],
+    name: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A model name or `owner/repo:quant`.")
+    ],
     draft: Annotated[
         bool,
-        typer.Option("--draft/--no-draft", help="Fetch the preset's draft too."),
+        typer.Option("--draft/--no-draft", help="Also fetch the preset's draft."),
     ] = True,
     json: Annotated[bool, typer.Option("--json", help="Print the paths as JSON.")] = False,
 ) -> None:

@@ -25,7 +25,7 @@ def validate(
     files: Annotated[list[Path], typer.Argument(help="Result files.", metavar="FILE")],
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Each problem is one line, and so is each flag of a valid file.
+    """Prints a line for each problem, and for each flag of a valid file.
 
     `show FILE` prints the report of a valid file.
     """
@@ -57,7 +57,7 @@ def _read(path: Path) -> Submission | tuple[Finding, ...]:
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)  # one byte too many: the loader reports it
     except OSError as error:
-        next_step = "name the files in it" if path.is_dir() else "check the path"
+        next_step = "name the files in this folder" if path.is_dir() else "check the path"
         message = f"cannot be read ({error.strerror}); {next_step}"
         return (Finding(file=str(path), path=ROOT, message=message, rule=_UNREAD),)
     return read(data, file=str(path), now=datetime.now(UTC))

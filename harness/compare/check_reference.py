@@ -46,10 +46,13 @@ def check_reference(
         with written(path) as part:
             part.write_bytes(msgspec.json.format(msgspec.json.encode(now), indent=1) + b"\n")
         checks: Sequence[estimates.TaskCheck] = ()
-        lines, verdict = [f"Reference written: {path}. The next run is checked."], "written"
+        lines, verdict = (
+            [f"Reference written: {path}. The next run is checked against it."],
+            "written",
+        )
     else:
         if apart := estimates.mismatch(reference, now):
-            raise BadInputError(f"{path}: {apart}; name another file to write a new one")
+            raise BadInputError(f"{path}: {apart}; name another file to write a new reference")
         checks = estimates.check(reference, now, builds.fail_below or estimates.FAIL_BELOW)
         verdict = _verdict(engine.summary, checks)
         lines = [*_lines(reference.engine, now.engine, checks, verdict)]
@@ -78,7 +81,7 @@ def read(path: Path) -> Reference | None:
     except msgspec.DecodeError as error:
         raise BadInputError(
             f"{path} is not a reference of this version ({error}); name another file with "
-            "--reference; one that does not exist is written"
+            "--reference; if that file does not exist, a new reference is written to it"
         ) from error
 
 
@@ -100,8 +103,8 @@ def _lines(
         "lower": f"Fewer tokens per round than the reference: {', '.join(lower)}.",
         "higher": "No loss, and more tokens per round than the reference.",
         "no-difference": f"No difference in {say.count(len(checks), 'task')}.",
-        "not-compared": "Not compared: nearly every text differs from the reference's.",
-        "invalid-answers": "Invalid answers: speculation breaks JSON, tool calls or loops.",
+        "not-compared": "Not compared: nearly every answer differs from the reference's.",
+        "invalid-answers": "Invalid answers: speculation breaks JSON or calls, or causes loops.",
     }[verdict]
     yield ""
     yield f"Reference: {base}. Head: {head}. {say.percent(1 - ERROR_RATE)} confidence."

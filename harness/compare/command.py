@@ -29,11 +29,11 @@ _PROMPTS = (
 )
 _OWN_DEFAULTS = Says(
     {
-        "budget_min": f"Time limit for everything together. Default: {_MINUTES:g}; "
+        "budget_min": f"Time limit for the whole command. Default: {_MINUTES:g}; "
         f"{_QUICK_MINUTES:g} with --quick.",
-        "quick": f"Half of the prompts, in {_QUICK_MINUTES:g} minutes.",
+        "quick": f"Use half of the prompts and a limit of {_QUICK_MINUTES:g} minutes.",
         "max_output_tokens": f"Longest output in tokens. Default: {_MAX_TOKENS}.",
-        "blocks": f"How often to repeat everything, at most. Default: {BLOCKS}; "
+        "blocks": f"Maximum number of blocks: passes over all prompts and arms. Default: {BLOCKS}; "
         f"{_SAME_BLOCKS} for a --reference.",
     }
 )
@@ -50,12 +50,12 @@ def compare(
     connection: Annotated[ConnectionOptions, _BY_COMMANDS],
     result: Annotated[ResultOptions, Without(frozenset({"month", "keep_answers"}))],
 ) -> None:
-    """Both builds alternate on the same prompts, in random order, with a fresh server each time.
+    """The two builds run the same prompts alternately, in random order, on fresh servers.
 
-    Its defaults are a prompt of each task, one of them long, answers of 48 tokens, and at most 15
-    minutes; it ends earlier once every interval is within 2 %. Exit code 1 means that an arm is
-    clearly slower with head, 0 that none is, 3 that something could not be measured, 4 that answers
-    of head are invalid and base's are not. A busy machine makes intervals wide, not wrong.
+    By default, a comparison has a prompt of each task, one of them long, and answers of 48 tokens.
+    It takes at most 15 minutes, and ends earlier once every interval is within 2 %. Exit codes:
+    1 an arm is clearly slower with head, 0 no arm is, 3 something could not be measured, 4 answers
+    of head are invalid and base's are not. A busy machine makes intervals wider, not wrong.
 
     - `python -m harness compare --base old/llama-server --head new/llama-server`
 
@@ -69,7 +69,9 @@ def compare(
     builds.check()
     minutes = options.budget_min or (_QUICK_MINUTES if options.quick else _MINUTES)
     if len(options.context_depth_tokens) > 1:
-        raise BadInputError("a comparison is at one depth; give --context-depth one number")
+        raise BadInputError(
+            "a comparison uses a single context depth; give --context-depth one number"
+        )
     request = RunRequest(
         options=_defaults(options, _SAME_BLOCKS if builds.reference else BLOCKS),
         engines=at_depths(builds.engines(options, connection), options.context_depth_tokens),
@@ -90,7 +92,7 @@ def compare(
 def _defaults(options: Options, blocks: int) -> Options:
     """The options with the defaults of a comparison; the budget is for both builds together."""
     if options.precision is not None:
-        raise BadInputError("a comparison ends by --budget or --blocks; leave out --precision")
+        raise BadInputError("a comparison ends after --budget or --blocks; leave out --precision")
     prompts = options.prompts
     if not (options.suite or options.tasks or prompts):
         prompts = _QUICK_PROMPTS if options.quick else _PROMPTS

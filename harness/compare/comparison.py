@@ -214,7 +214,9 @@ class _Judge:
         failed = "; ".join(self._failures(arm.id))
         blocks = PairedBlocks.of(self._pairs(arm.id))
         if failed or blocks is None:
-            return ArmChange(arm=arm.id, failed=failed or "no prompt was answered by both builds")
+            return ArmChange(
+                arm=arm.id, failed=failed or "the two builds answered no prompt in common"
+            )
         baseline = PairedBlocks.of(self._pairs(arm.baseline)) if arm.baseline else None
         drafts = arm.role == "speculation" and can_draft(arm.method)
         own, past = (
@@ -240,9 +242,9 @@ class _Judge:
             trials = [trial for trial in submission.trials if trial.arm == arm]
             reason = own.reason if own else "not measured"
             if own is None or own.outcome == "failed":
-                yield f"{name} cannot run it ({reason})"
+                yield f"{name} cannot run this arm ({reason})"
             elif trials and all(trial.outcome == "failed" for trial in trials):
-                yield f"no answer of {name} ended ({trials[0].reason})"
+                yield f"{name} finished no answer ({trials[0].reason})"
 
     def _pairs(self, arm: str) -> tuple[PromptPairs, ...]:
         return pair(*merge_submissions(self.base, self.head, arm, arm))

@@ -21,31 +21,37 @@ BLOCKS = 16
 class Builds:
     """The two builds, how they start, and what counts as slower."""
 
-    base: str | None = option("The llama-server before the change.", metavar="BINARY", usual=True)
-    head: str | None = option("The llama-server with the change.", metavar="BINARY", usual=True)
+    base: str | None = option(
+        "The llama-server binary before the change.", metavar="BINARY", usual=True
+    )
+    head: str | None = option(
+        "The llama-server binary with the change.", metavar="BINARY", usual=True
+    )
     base_commands: tuple[str, ...] = option(
-        "Instead of --base, for any server with OpenAI's protocol: the command that starts it "
-        "without speculation, '… --port {port}'; then one with speculation for each --method.",
+        "Instead of --base, for any OpenAI-compatible server: the command that starts it without "
+        "speculation, '… --port {port}'. Repeat the option with a command with speculation for "
+        "each --method.",
         name="base-command",
         metavar="COMMAND",
         default=(),
     )
     head_commands: tuple[str, ...] = option(
-        "Instead of --head: the same commands for the server with the change.",
+        "Instead of --head: the corresponding commands for the server with the change.",
         name="head-command",
         metavar="COMMAND",
         default=(),
     )
     reference: Path | None = option(
-        "Instead of base: a file with the tokens per round of each task. If it does not exist, it "
-        "is written; else head is checked against it. The machine may be busy.",
+        "Instead of a base build: a file with the tokens per round of each task. If the file "
+        "exists, head is checked against it; otherwise the file is written. The machine may be "
+        "busy.",
         metavar="FILE",
         usual=True,
     )
     fail_below: float | None = option(
-        "Fail below this fraction of base's speed: writing, reading the prompt or whole requests, "
-        "with 98 % confidence. Default: 0.99; 0.95 for the tokens "
-        "per round of a --reference.",
+        "Fail if head is below this fraction of base's speed (decoding, prompt processing or "
+        "whole requests) with 98 % confidence. Default: 0.99; 0.95 for the tokens per round of a "
+        "--reference.",
         metavar="FRACTION",
         such="0.99 or 99%",
         least=0.1,
@@ -62,7 +68,7 @@ class Builds:
         if binaries and commands:
             message = "give binaries (--base, --head) or commands, not both"
         elif self.reference and (self.base or self.base_commands):
-            message = "--reference replaces base; give --head or --head-command alone"
+            message = "--reference replaces the base build; give only --head or --head-command"
         if message:
             raise BadInputError(message)
         names = ("head",) if self.reference else ("base", "head")
@@ -79,14 +85,16 @@ class Builds:
         if self.markdown is None:
             return
         if self.markdown.is_dir():
-            raise BadInputError(f"{self.markdown} is a folder; name a file in it with --markdown")
+            raise BadInputError(
+                f"{self.markdown} is a folder; name a file in this folder with --markdown"
+            )
         require_writable(self.markdown.parent)
 
     def _started(self, name: str, path: str | None, connection: ConnectionOptions) -> ChosenEngine:
         if path is None:
             raise BadInputError(f"name the build: --{name} BINARY, or --{name}-command COMMAND")
         if given := connection.given_for_servers():
-            raise BadInputError(f"{given[0]} is for --base-command and --head-command")
+            raise BadInputError(f"{given[0]} works only with --base-command and --head-command")
         try:
             find(path)
         except BadInputError as error:
@@ -100,8 +108,8 @@ class Builds:
         flag, needed = f"--{name}-command", 1 + len(options.methods)
         if len(commands) != needed:
             raise BadInputError(
-                f"{flag} is given {len(commands)} times and needed {needed} times: for the server "
-                "without speculation, then for each --method, in their order"
+                f"{flag} is given {len(commands)} times, but is needed {needed} times: first for "
+                "the server without speculation, then for each --method in order"
             )
         for command in commands:
             command_words(command, option=flag)

@@ -90,17 +90,17 @@ def mismatch(reference: Reference, now: Reference) -> str | None:
     figures = [f for task in tasks for f in (task.tokens_per_round, task.low, task.high)]
     figures += [p.rounds_per_token for task in tasks for p in task.prompts.values()]
     if not all(0 < value < math.inf for value in figures):
-        return "a figure is not above zero"
+        return "one of its figures is not above zero"
     for name in ("target", "suite", "max_output_tokens"):
         if getattr(reference, name) != getattr(now, name):
             was, found = getattr(reference, name), getattr(now, name)
-            return f"it is about another run: its {name} is {was}, this run's is {found}"
+            return f"it describes a different run: its {name} is {was}, this run's is {found}"
     theirs, ours = (
         {(a, t, p) for a, ts in side.arms.items() for t, r in ts.items() for p in r.prompts}
         for side in (reference, now)
     )
     apart = sorted(theirs ^ ours)
-    return f"only one of file and run has {' '.join(apart[0])}" if apart else None
+    return f"the reference and the run must both have {' '.join(apart[0])}" if apart else None
 
 
 def check(reference: Reference, now: Reference, fail_below: float) -> tuple[TaskCheck, ...]:
@@ -172,7 +172,7 @@ def _prompt(trials: Sequence[Trial]) -> _PromptReference:
     texts = {each.output_sha256 or each.text_sha256 or "" for each in trials}
     per_round = tokens_per_round(trials)
     if per_round is None or "" in texts:
-        raise ValueError("the engine does not count its rounds, or shows no text to compare")
+        raise ValueError("the engine does not report its rounds, or returns no text to compare")
     return _PromptReference(rounds_per_token=1 / per_round, text=" ".join(sorted(texts)))
 
 

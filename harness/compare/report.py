@@ -30,24 +30,24 @@ _NARROWER = (
     "No clear slowdown, but the intervals are wide. Repeat with more --budget and --blocks, or on "
     "a quieter machine."
 )
-_LONGER_RUN = f"Too few blocks to tell, {{}} of at least {FEWEST_BLOCKS}."
+_LONGER_RUN = f"Too few blocks for a verdict: {{}} of at least {FEWEST_BLOCKS}."
 _UNSAFE = re.compile(r"[^\w.()+ -]")
 _LEGEND = (
-    "Change: head over base, with its interval over blocks; the intervals of times and R are "
-    "jointly right with {confidence} confidence. Slower or faster: clearly beyond {bound}. "
-    "R: the cost of a round in plain tokens; lower is better."
+    "Change: head over base, with its interval over blocks. The intervals of times and R hold "
+    "jointly with {confidence} confidence. Slower or faster: clearly beyond {bound}. R: the cost "
+    "of a round in plain tokens; lower is better."
 )
 
 
 def headline(comparison: Comparison) -> str:
     match comparison.verdict:
         case "invalid-answers":
-            return f"Invalid answers: {_faults(comparison)}, by head and by base."
+            return f"Invalid answers: {_faults(comparison)} with base."
         case "slower":
             return f"Slower: {_list(comparison, 'slower')} with head."
         case "failed":
             whose = ", ".join(arm.arm for arm in comparison.arms if arm.failed)
-            return f"Not compared: {whose}. Nothing that ran is clearly slower with head."
+            return f"Not compared: {whose}. No other arm is clearly slower with head."
         case "unclear":
             fewest = min(arm.blocks for arm in comparison.arms)
             return _NARROWER if fewest >= FEWEST_BLOCKS else _LONGER_RUN.format(fewest)
@@ -158,6 +158,6 @@ def _same(outputs: Outputs) -> tuple[str, str, str]:
     compared = outputs.identical + outputs.different
     if not compared:
         return "not compared", "", ""
-    unstable = f"{outputs.unstable} differ within one build" if outputs.unstable else ""
+    unstable = f"{outputs.unstable} differ within a build" if outputs.unstable else ""
     verdict = "identical" if outputs.identical == compared else "different"
     return f"{outputs.identical} of {compared} identical", unstable, verdict

@@ -65,7 +65,7 @@ class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
     def measured(self, file: str) -> MeasuredCurve:
         """The curve of at least one pass."""
         times = dict(zip(self.widths, self.step_ms, strict=True))
-        part = "" if self.complete else f", {self.passes} passes only,"
+        part = "" if self.complete else f"(only {self.passes} passes)"
         return MeasuredCurve(
             probe=curve_of(times, context_tokens=self.context_tokens),
             model=f"{self.model.name}-{self.model.quantisation or ''}",

@@ -46,12 +46,12 @@ class MeasuredCurve:
     def _require_steps(self) -> None:
         if self.probe.widths[0] != 1:
             raise BadInputError(
-                f"{self.file}: no step of one token to compare the others with; measure widths 1, "
-                "2 and so on"
+                f"{self.file}: the curve has no step of one token, so wider steps have no "
+                "reference; measure widths 1, 2 and so on"
             )
         if len(self.probe.widths) < _LEAST_WIDTHS:
             raise BadInputError(
-                f"{self.file}: steps of one width only; measure wider ones, too (-p 1,2,3,4)"
+                f"{self.file}: all steps have the same width; measure wider steps too (-p 1,2,3,4)"
             )
 
     def _require_model(self, name: str, target: PlannedModel) -> None:
@@ -66,7 +66,7 @@ class MeasuredCurve:
             size = f" ({self.file_bytes / _GIB:.2f} GiB)" if self.file_bytes else ""
             raise BadInputError(
                 f"{self.file}: a curve of {self.model}{size}, not of {name} "
-                f"({expected / _GIB:.2f} GiB); measure that: python -m harness probe {name}"
+                f"({expected / _GIB:.2f} GiB); measure this model: python -m harness probe {name}"
             )
 
     def _require_card(self, computer: Computer) -> None:
@@ -75,13 +75,13 @@ class MeasuredCurve:
         here = {memory.name: card_key(memory.name) for memory in computer.devices}
         key = card_key(self.device)
         if not self.device and here:
-            message = f"{self.file}: measured on a processor; give --gpu none to plan for one"
+            message = f"{self.file}: measured on a CPU; give --gpu none to plan for a CPU"
         elif self.device and (
             not here or (key and key not in here.values() and all(here.values()))
         ):
             message = (
                 f"{self.file}: measured on {self.device}, but the plan is for "
-                f"{' + '.join(here) or 'a processor'}; give --gpu '{self.device}' to plan for it"
+                f"{' + '.join(here) or 'a CPU'}; give --gpu '{self.device}' to plan for that card"
             )
         else:
             return

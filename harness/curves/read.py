@@ -23,8 +23,8 @@ _OF_A_TEST = {
     *("avg_ns", "stddev_ns", "avg_ts", "stddev_ts"),
 }
 _HOW = (
-    "give the JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o json`, a result, or the file of "
-    "`python -m harness probe`"
+    "give the JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o json`, a result file, or a file "
+    "from `python -m harness probe`"
 )
 
 
@@ -77,11 +77,11 @@ def _of_kept(path: Path, data: bytes) -> MeasuredCurve:
         found = msgspec.json.decode(data, type=KeptCurve)
     except msgspec.DecodeError as error:
         raise BadInputError(
-            f"{path}: {error}; measure it again with `python -m harness probe`"
+            f"{path}: {error}; measure the curve again with `python -m harness probe`"
         ) from error
     if not found.is_whole:
         raise BadInputError(
-            f"{path}: no finished pass over its widths; repeat `python -m harness probe`"
+            f"{path}: no pass over the widths was finished; repeat `python -m harness probe`"
         )
     return found.measured(str(path))
 
@@ -92,7 +92,8 @@ def _of_result(path: Path, data: bytes) -> MeasuredCurve:
         raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all")
     if found.probes is None or found.probes.verification is None:
         raise BadInputError(
-            f"{path}: this result has no times of single steps (servers state none); {_HOW}"
+            f"{path}: this result has no times of single steps, because servers do not "
+            f"report them; {_HOW}"
         )
     rig = identify(found)
     return MeasuredCurve(
@@ -109,10 +110,11 @@ def _of_bench(path: Path, data: bytes) -> MeasuredCurve:
     found = [(row, said) for row, said in _rows(path, data) if row.is_step and row.steps]
     rows = [row for row, _ in found]
     if not rows:
-        raise BadInputError(f"{path}: no test of a step of 1 to {_WIDEST} tokens; {_HOW}")
+        raise BadInputError(f"{path}: it has no test of a step of 1 to {_WIDEST} tokens; {_HOW}")
     if any(_setting(said) != _setting(found[0][1]) for _, said in found):
         raise BadInputError(
-            f"{path}: tests of several models or settings; give a file with those of one"
+            f"{path}: it has tests of several models or settings; give a file with the tests "
+            "of a single model and setting"
         )
     times: dict[int, list[float]] = {}
     for row in sorted(rows, key=lambda each: each.n_prompt):
@@ -120,7 +122,7 @@ def _of_bench(path: Path, data: bytes) -> MeasuredCurve:
     row = rows[0]
     device = _device(row)
     build = f" b{row.build_number}" if row.build_number else ""
-    where = "" if device is None else f" on {device or 'a processor'}"
+    where = "" if device is None else f" on {device or 'a CPU'}"
     return MeasuredCurve(
         probe=curve_of(times, context_tokens=0),
         model=Path(row.model_filename.replace("\\", "/")).stem or row.model_type or "a model",
@@ -156,4 +158,4 @@ def _rows(path: Path, data: bytes) -> list[tuple[_Row, dict[str, object]]]:
         )
         return [(msgspec.convert(test, _Row), test) for test in tests]
     except msgspec.DecodeError as error:
-        raise BadInputError(f"{path}: no curve of step times ({error}); {_HOW}") from error
+        raise BadInputError(f"{path}: it is not a curve of step times ({error}); {_HOW}") from error

@@ -19,8 +19,8 @@ def doctor(
     model: Annotated[
         str | None,
         typer.Option(
-            help="Test the engine with this model. Default: the embedded one, which is fetched once"
-            " (98 MB).",
+            help="Test the engine with this model. Default: the built-in model, which is "
+            "downloaded once (98 MB).",
             metavar="MODEL",
         ),
     ] = None,

@@ -26,7 +26,9 @@ _GPU_KINDS = ("gpu", "igpu")
 def python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
     found = f"{platform.python_version()}"
     if version < _OLDEST_PYTHON:
-        return fail("Python", found, "Install Python 3.11 or newer and set the project up with it.")
+        return fail(
+            "Python", found, "Install Python 3.11 or newer, and set up the project with it."
+        )
     return ok("Python", found)
 
 
@@ -34,7 +36,7 @@ def compiler(found: str | None = None) -> Check:
     """Whether there is a C++ compiler, which only installing the binding needs."""
     name = found or next((c for c in _COMPILERS if shutil.which(c)), None)
     if name is None:
-        remedy = f"Only needed to install {PACKAGE} again: install g++, clang or Visual Studio."
+        remedy = f"A compiler is only needed to reinstall {PACKAGE}: g++, clang or Visual Studio."
         return warn("Compiler", "no C++ compiler", remedy)
     return ok("Compiler", name)
 
@@ -45,7 +47,7 @@ def binding(version: str | None, server: str | None = None) -> Check:
         return ok("Binding", f"{PACKAGE} is not installed; runs use {server}")
     if version is None:
         remedy = f"{INSTALL_ENGINE[:1].upper()}{INSTALL_ENGINE[1:]}"
-        return fail("Binding", f"{PACKAGE} is not installed, nor is a {SERVER_PROGRAM}", remedy)
+        return fail("Binding", f"{PACKAGE} and {SERVER_PROGRAM} are not installed", remedy)
     commit = vendored_commit(version)
     engine = f" with llama.cpp {commit}" if commit else ""
     return ok("Binding", f"{PACKAGE} {version}{engine}")
@@ -54,7 +56,9 @@ def binding(version: str | None, server: str | None = None) -> Check:
 def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
     """Whether the binding can use this machine's GPUs. `None`: its libraries did not load."""
     if devices is None:
-        return fail("Backend", "the engine's libraries do not load", f"Run: {PORTABLE_REINSTALL}")
+        return fail(
+            "Backend", "the engine's libraries cannot be loaded", f"Run: {PORTABLE_REINSTALL}"
+        )
     listed = ", ".join(f"{d.name} ({d.description})" if d.description else d.name for d in devices)
     if gpus and not any(device.kind in _GPU_KINDS for device in devices):
         vendors = (gpu.vendor or "" for gpu in gpus)
@@ -75,8 +79,8 @@ def decode(runner: Runner, campaign: Campaign, replacement: str) -> Check:
     `replacement` tells how to install another build.
     """
     remedy = (
-        "Name another model with --model. If none works, this build does not fit this machine: "
-        f"{replacement}"
+        "Name another model with --model. If no model works, this build does not suit this "
+        f"machine: {replacement}"
     )
     try:
         session = runner(campaign)
@@ -97,7 +101,9 @@ def server_devices(listed: Sequence[Device], gpus: Sequence[Gpu]) -> Check:
     if listed:
         return ok("Backend", ", ".join(f"{each.name} ({each.description})" for each in listed))
     if gpus:
-        remedy = "Install its driver, or name a server built for it with --server-binary."
+        remedy = (
+            "Install the GPU's driver, or name a server built for this GPU with --server-binary."
+        )
         return warn(
             "Backend", f"the server does not see {say.listed([g.name for g in gpus])}", remedy
         )

@@ -59,7 +59,7 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
         )
     yield machine_checks.memory(ram.total // _MIB, ram.available // _MIB)
     yield ok("Models", fitting(overview(DEFAULT_CONTEXT_TOKENS)))
-    yield _checked("Disk", _disk, "Models and unfinished runs are stored there.")
+    yield _checked("Disk", _disk, "Models and unfinished runs are stored in this directory.")
     yield machine_checks.power(on_battery=machine.on_battery)
     yield machine_checks.load(state, machine.cpu.logical_cores or 1)
     yield machine_checks.clock(time.perf_counter)

@@ -26,7 +26,7 @@ def processor(machine: Machine) -> Check:
 
 def gpu(machine: Machine) -> Check:
     if not machine.gpus:
-        return ok("GPU", "none seen; the CPU will be measured")
+        return ok("GPU", "no GPU found; the CPU will be measured")
     names = [f"{g.name}, {g.vram_mib} MiB" if g.vram_mib else g.name for g in machine.gpus]
     return ok("GPU", "; ".join(names))
 
@@ -35,7 +35,7 @@ def memory(total_mib: int, available_mib: int) -> Check:
     free, total = available_mib / _GIB_IN_MIB, total_mib / _GIB_IN_MIB
     found = f"{free:.1f} of {total:.1f} GiB available"
     if available_mib < _NEEDED_RAM_MIB:
-        return fail("Memory", found, "Close programs: the default campaign needs 1 GiB.")
+        return fail("Memory", found, "Close other programs: the default campaign needs 1 GiB.")
     return ok("Memory", found)
 
 
@@ -49,7 +49,9 @@ def disk(free_bytes: int) -> Check:
 
 def power(*, on_battery: bool | None) -> Check:
     if on_battery:
-        return warn("Power", "on battery", "Plug it in: on battery, clocks are lower and vary.")
+        return warn(
+            "Power", "on battery", "Plug the machine in: on battery, clocks are lower and vary."
+        )
     return ok("Power", "no battery in use" if on_battery is None else "mains")
 
 
@@ -58,14 +60,16 @@ def load(state: Snapshot, cores: int) -> Check:
     if state.load_1min is not None:
         parts.append(f"load {state.load_1min:.1f} on {cores} cores")
     if state.busy_fraction is not None:
-        parts.append(f"{say.percent(state.busy_fraction)} of it in use")
+        parts.append(f"{say.percent(state.busy_fraction)} of the CPU in use")
     if state.steal_fraction is not None:
-        parts.append(f"{say.percent(state.steal_fraction)} stolen by the hypervisor")
+        parts.append(f"{say.percent(state.steal_fraction)} of CPU time stolen by the hypervisor")
     if state.cpu_pressure is not None:
         parts.append(f"tasks waited {say.percent(state.cpu_pressure)} of the time")
     shown = ", ".join(parts) or "unknown"
     if (state.steal_fraction or 0.0) > _STEAL_LIMIT:
-        remedy = "The host is shared and busy. Paired blocks compensate for it; use --blocks 6."
+        remedy = (
+            "The host is shared and busy. Paired blocks compensate for other load; use --blocks 6."
+        )
         return warn("Load", shown, remedy)
     if in_use(state, cores) > _BUSY_SHARE or (state.cpu_pressure or 0.0) > _PRESSURE_LIMIT:
         return warn("Load", shown, "Close other programs, wait a minute, then measure.")
@@ -83,6 +87,8 @@ def clock(read: Callable[[], float]) -> Check:
     resolution_s = min(steps)
     found = f"resolves {resolution_s * 1e6:.2f} µs"
     if resolution_s > _COARSE_CLOCK_S:
-        remedy = "Rounds of less than a millisecond cannot be timed well; use a larger model."
+        remedy = (
+            "This clock cannot time rounds of less than a millisecond well; use a larger model."
+        )
         return warn("Clock", found, remedy)
     return ok("Clock", found)

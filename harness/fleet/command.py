@@ -39,7 +39,7 @@ app = typer.Typer(cls=_Group, no_args_is_help=True, add_completion=False, rich_m
 
 @app.callback()
 def fleet() -> None:
-    """A scheduler gives the cells of a matrix to workers, one for each device of each machine.
+    """A scheduler distributes the cells of a matrix to workers, one per device of each machine.
 
     `fleet matrix.toml --device 0 --device 1` uses two cards of this machine. For several machines,
     see docs/fleet.md in the repository.

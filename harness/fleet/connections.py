@@ -33,11 +33,12 @@ def security(folder: Path) -> Security:
     key, certificate = folder / _KEY, folder / _CERTIFICATE
     if not (key.is_file() and certificate.is_file()):
         raise BadInputError(
-            f"no {_KEY} and {_CERTIFICATE} in {folder}; copy it from the first machine"
+            f"no {_KEY} and {_CERTIFICATE} in {folder}; copy the folder from the first machine"
         )
     if os.name == "posix" and key.stat().st_mode & 0o077:
         raise BadInputError(
-            f"{key} can be read by others, who could then run commands; run chmod 600 {key}"
+            f"{key} is readable by other users, who could use it to run commands; run chmod "
+            f"600 {key}"
         )
     files = {"cert": str(certificate), "key": str(key)}
     roles = ("scheduler", "worker", "client")

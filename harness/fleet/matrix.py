@@ -59,12 +59,12 @@ def _check(file: _MatrixFile, known: Collection[str]) -> None:
     """Raise `BadInputError` for a table or an option that would be ignored."""
     if unused := {*file.target} - {*file.targets} | {*file.backend} - {*file.backends}:
         raise BadInputError(
-            f"there are options for {min(unused)}, which no list of the matrix names"
+            f"there are options for {min(unused)}, but no list of the matrix contains that name"
         )
     for name in itertools.chain(file.options, *file.target.values(), *file.backend.values()):
         if name in _DECIDED or name not in {*known, _MEMORY}:
             raise BadInputError(
-                f"{name}: no option for cells.{suggestion(name, {*known} - _DECIDED)}"
+                f"{name}: not an option for cells.{suggestion(name, {*known} - _DECIDED)}"
             )
 
 

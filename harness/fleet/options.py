@@ -25,8 +25,8 @@ def _address(text: str, *, option: str) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _KeyOptions:
     tls: Path = option(
-        "Folder of the fleet's key and certificate. `fleet run` makes them; copy the folder to "
-        "the other machines. Default: draftmap/fleet among the settings of your account.",
+        "Folder of the fleet's key and certificate. `fleet run` creates them; copy the folder to "
+        "the other machines. Default: draftmap/fleet in your user configuration directory.",
         metavar="FOLDER",
         default=Path(platformdirs.user_config_dir("draftmap")) / "fleet",
     )
@@ -45,12 +45,14 @@ class FleetOptions(_KeyOptions):
     )
     devices: tuple[str, ...] = option(
         f"A device of this machine to measure with: {_DEVICES}. Can be repeated. Default: every "
-        "card, else the processor; none if other machines can connect.",
+        "card, or the CPU if there is no card; no device if other machines can connect.",
         name="device",
         metavar="DEVICE",
         default=(),
     )
-    dry_run: bool = option("Print the cells and the expected time of each here.", default=False)
+    dry_run: bool = option(
+        "Print the cells and the expected time of each cell on this machine.", default=False
+    )
     json: bool = option("Print the result as JSON.", default=False)
 
 
@@ -63,13 +65,13 @@ class WorkerOptions(_KeyOptions):
         default=REQUIRED,
     )
     device: str | None = option(
-        f"Device to measure on: {_DEVICES}. Default: the device in CUDA_VISIBLE_DEVICES, else "
-        "the first.",
+        f"Device to measure on: {_DEVICES}. Default: the device in CUDA_VISIBLE_DEVICES, "
+        "otherwise the first device.",
         metavar="DEVICE",
     )
     rig: str | None = option("A name for this machine.", metavar="NAME")
     backends: tuple[str, ...] = option(
-        "Backend to offer. Default: by vendor.",
+        "Backend to offer. Default: chosen by the vendor of the device.",
         name="backend",
         metavar="NAME",
         default=(),

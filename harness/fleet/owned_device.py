@@ -84,5 +84,6 @@ def require_able(devices: Sequence[OwnedDevice], runs: Sequence[MatrixRun]) -> N
             missing = min(lacking, key=len)
             raise BadInputError(
                 f"{run.id} needs {', '.join(missing)}, which no device of this machine offers; "
-                "name one that does with --device, or let others connect with --listen 0.0.0.0:8786"
+                "name a suitable device with --device, or let other machines connect with "
+                "--listen 0.0.0.0:8786"
             )

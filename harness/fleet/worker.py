@@ -41,7 +41,8 @@ async def serve(scheduler: str, device: OwnedDevice, security: Security) -> None
                 await own.finished()
     except (OSError, TimeoutError) as error:
         raise MachineError(
-            f"no scheduler answers at {scheduler}; start it, or check --scheduler and --tls"
+            f"no scheduler answers at {scheduler}; start the scheduler, or check --scheduler "
+            "and --tls"
         ) from error
 
 
@@ -76,13 +77,13 @@ def measure(run: MatrixRun) -> str | BadInputError:
         raise MachineError(last_line)
     backend = f"backend-{orjson.loads(text)['engine']['backend']}"
     if asked := {name for name in run.needs if name.startswith("backend-")} - {backend}:
-        raise MachineError(f"asked for {min(asked)}, measured with {backend}")
+        raise MachineError(f"{min(asked)} was requested, but {backend} was measured")
     return text
 
 
 def _result_of(run: MatrixRun, *more: str) -> tuple[str | None, int, str]:
     """The result file of a run, its exit code, and the last line that it printed."""
-    worker, last_line = get_worker(), "no reason was given"
+    worker, last_line = get_worker(), "the run printed no reason"
     with TemporaryDirectory(prefix="draftmap-cell-") as folder:
         result = Path(folder) / "result.json"
         child = subprocess.Popen(  # noqa: S603 - this program, with the words of the matrix

@@ -44,13 +44,13 @@ def assemble(
         if missing:
             options = ", ".join(f"{key}=… ({KEYS[key]})" for key in dict.fromkeys(missing))
             lacking = f"{part.name}: the files lack required facts"
-            wrong.append(f"{lacking}; give with --map: {options}")
+            wrong.append(f"{lacking}; state them with --map: {options}")
         elif submission is not None:
             made.append(replace(submission, origin=origin, contributor=contributor))
     if wrong:
         raise BadInputError("\n".join(dict.fromkeys(wrong)))
     if not made:
-        message = "nothing is left to import: no record has tokens and time, or failed"
+        message = "there is nothing to import: no record has both tokens and a time, or a failure"
         raise BadInputError("; ".join((message, *_lines(left_out))))
     for each in made:
         if found := findings(canonical_bytes(encode(each))):
@@ -120,7 +120,10 @@ def _submission(
 def _require_baseline(part: Part, done: Sequence[Trial], left_out: LeftOut) -> None:
     """Raise `BadInputError` if the baseline has no record, not even a failed one."""
     if done and all(trial.arm != BASELINE for trial in done):
-        message = f"{part.name}: no record of the baseline has tokens and time: nothing to compare"
+        message = (
+            f"{part.name}: no record of the baseline has both tokens and a time, so there is "
+            "nothing to compare"
+        )
         raise BadInputError("; ".join((message, *_lines(left_out))))
 
 
@@ -155,7 +158,7 @@ def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str
         end = start + timedelta(seconds=math.ceil(spent_ms / 1000) + 1)
     except OverflowError as error:
         raise BadInputError(
-            f"{part}: the times add up to {spent_ms:.0e} ms; at least one is wrong"
+            f"{part}: the times add up to {spent_ms:.0e} ms; at least one time is wrong"
         ) from error
     return utc(start), utc(end)
 

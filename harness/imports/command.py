@@ -24,14 +24,14 @@ from schemas.codec import encode
 from schemas.submission import Origin, Submission
 
 _NO_LICENCE = (
-    "No licence: these records may be shared only as their author allows. Look for the licence of "
-    "the source, or ask its author, and import again with --licence and --source."
+    "No licence given: these records may be shared only as their author allows. Look for the "
+    "licence of the source or ask its author, then import again with --licence and --source."
 )
 _LINE = re.compile(r"[^\x00-\x1f<>]{1,120}")
-HELP = """They are never averaged with measured results. Give facts that a file lacks with
-`--map`: required facts are asked for, others stay unknown. Data that a result cannot have is listed
-as `left out`: summaries, tests of prompt processing only, counters that contradict each other,
-records without tokens or time. Files may be compressed with gzip.
+HELP = """Imported results are never averaged with measured results. Use `--map` to state facts that
+a file lacks. The command lists missing required facts; other facts stay unknown. Data that a result
+cannot contain is listed as `left out`: summaries, tests of prompt processing only, contradictory
+counters, records without tokens or time. Files may be compressed with gzip.
 """
 HELP += "".join(f"\n**{name}**: {each.help}\n" for name, each in IMPORTERS.items())
 HELP += "\n**Keys of --map**:\n\n"
@@ -46,9 +46,9 @@ class ImportOptions:
         f"One of {', '.join(IMPORTERS)}.", name="from", metavar="FORMAT", default=REQUIRED
     )
     facts: tuple[str, ...] = option(
-        "A fact that the files lack. All missing facts are listed at once. task.NAME=TASK "
-        "translates a category, arm.NAME=METHOD names an arm's method, PART/KEY=VALUE applies to "
-        "one part of the files. May be repeated. The keys are above.",
+        "A fact that the files lack; repeat the option for each. The command lists all missing "
+        "facts. task.NAME=TASK translates a category, arm.NAME=METHOD names an arm's method, and "
+        "PART/KEY=VALUE applies to one part of the files. The keys are listed above.",
         name="map",
         metavar="KEY=VALUE",
         default=(),
@@ -61,7 +61,7 @@ class ImportOptions:
     )
     contributor: str | None = offered(CONTRIBUTOR)
     source: str | None = option("Who published the records, and where.", metavar="TEXT")
-    licence: str | None = option("Licence of the records.", metavar="TEXT")
+    licence: str | None = option("Licence of the published records.", metavar="TEXT")
     json: bool = offered(JSON, default=False)
 
     def check(self) -> None:
@@ -73,7 +73,7 @@ class ImportOptions:
         for flag, value in (("--source", self.source), ("--licence", self.licence)):
             if value is not None and not _LINE.fullmatch(value):
                 raise BadInputError(
-                    f"{flag} {value!r}: give one line of at most 120 characters, no < >"
+                    f"{flag} {value!r}: give one line of at most 120 characters, without < and >"
                 )
 
 
@@ -84,8 +84,9 @@ def import_(
     files: Annotated[
         list[str],
         typer.Argument(
-            help="Files of the other tool. Where each arm has its own file, the first is the "
-            "baseline; ARM=FILE names the arm, and files of the same arm repeat it."
+            help="Files of the other tool. If each arm has its own file, the first file is the "
+            "baseline. ARM=FILE names a file's arm; several files with the same ARM are "
+            "repetitions."
         ),
     ],
     options: ImportOptions,

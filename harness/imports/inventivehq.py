@@ -48,8 +48,10 @@ def _parts(file: Given, left_out: list[str]) -> Iterator[Part]:
         keyed = {key: run for key in keys.fields if (run := keys.child(key)) is not None}
     for key, run in keyed.items():
         if not isinstance(run.fields.get("runs"), list):
-            means = ", its drafts are means without records" if "drafts" in run.fields else ""
-            left_out.append(f"{run.place}: another experiment; it has no runs with records{means}")
+            means = ", and its drafts are means without records" if "drafts" in run.fields else ""
+            left_out.append(
+                f"{run.place}: a different experiment without runs that have records{means}"
+            )
             continue
         yield from _by_backend(key, run, top, left_out)
     if not keyed:
@@ -64,7 +66,9 @@ def _by_backend(key: str, run: JsonObject, top: JsonObject, left_out: list[str])
         words = "the name of a method"
         names = [id_of(entry.needed("method", entry.text("method"), words)) for entry in runs]
         if BASELINE not in names:
-            left_out.append(f"{run.place}: backend {backend}: no baseline, nothing to compare")
+            left_out.append(
+                f"{run.place}: backend {backend}has no baseline, so there is nothing to compare"
+            )
             continue
         records = tuple(
             record
@@ -155,7 +159,7 @@ def _hardware(
     only = cards[0] if len(cards) == 1 and not words.startswith("cpu") else None
     used = next(named, only)
     left_out.extend(
-        f"{card.place}: a GPU that the run on {label or backend} did not use"
+        f"{card.place}: left out a GPU that the run on {label or backend} did not use"
         for card in cards
         if card is not used
     )
@@ -197,8 +201,8 @@ def _labelled(label: str | None) -> ImportedFacts:
 FORMAT = Format(
     read=read,
     signs=(frozenset({"runs", "hardware"}), frozenset({"runs", "meta"})),
-    help="""a community file of InventiveHQ's speculation experiment. Has models, GPU, methods,
-times and counters; lacks the day.
+    help="""a community file of InventiveHQ's speculation experiment. It has models, GPU,
+methods, times and counters, but not the day.
 
 - `--from inventivehq community.json --map date=2026-06-01`""",
 )

@@ -29,7 +29,7 @@ def parse(found: str, place: str) -> Json:
         value: Json = orjson.loads(found)
     except orjson.JSONDecodeError as error:
         raise BadInputError(
-            f"{place}: not JSON: {error}; give the file as the tool wrote it"
+            f"{place}: not JSON: {error}; give the file unchanged, as the tool wrote it"
         ) from error
     return value
 
@@ -62,7 +62,7 @@ class JsonObject:
             self.refuse(key, "a text")
         return value.strip() or None if value else None
 
-    def number(self, key: str, expected: str = "a number from 0") -> float | None:
+    def number(self, key: str, expected: str = "a number of at least 0") -> float | None:
         """A number from 0."""
         value = self.fields.get(key)
         if value is None:
@@ -73,7 +73,7 @@ class JsonObject:
 
     def count(self, key: str) -> int | None:
         """A whole number from 0."""
-        expected = "a whole number from 0"
+        expected = "a whole number of at least 0"
         value = self.number(key, expected)
         if value is not None and not value.is_integer():
             self.refuse(key, expected)

@@ -49,7 +49,9 @@ def read(files: Sequence[Given]) -> ParsedFiles:
         # Without a test of generation, a step of one token is the baseline.
         rows = groups.get(facts) or [row for row in steps if row.count("n_prompt") == 1]
         if not rows:
-            left_out.append(f"{steps[0].place}: steps of several tokens and none of one")
+            left_out.append(
+                f"{steps[0].place}: it has steps of several tokens, but no step of one token"
+            )
             continue
         name = id_of(f"{facts.target or 'model'}-{facts.backend or 'backend'}")
         seen[name] += 1
@@ -76,11 +78,14 @@ def _sorted(rows: Iterable[JsonObject], left_out: list[str]) -> tuple[_Groups, _
         words = "the number of generated tokens of a test"
         generated, width = row.needed("n_gen", row.count("n_gen"), words), row.count("n_prompt")
         if any(row.fields.get(key) not in _PLAIN for key in _DRAFTS):
-            left_out.append(f"{row.place}: a test with speculation, which is not a baseline")
+            left_out.append(f"{row.place}: the test uses speculation, so it is not a baseline")
         elif not generated and width and width <= _WIDEST:
             curves.setdefault(_facts(row), []).append(row)
         elif not generated or width:
-            left_out.append(f"{row.place}: a test that processes a prompt; not generation only")
+            left_out.append(
+                f"{row.place}: the test also processes a prompt; only tests of pure generation "
+                "are imported"
+            )
         else:
             groups.setdefault(_facts(row), []).append(row)
     return groups, curves
@@ -183,8 +188,8 @@ def _window(rows: Sequence[JsonObject]) -> ImportedFacts:
 FORMAT = Format(
     read=read,
     signs=(frozenset({"n_gen", "model_filename"}), frozenset({"n_gen", "avg_ts"})),
-    help="""`-o json` or `-o jsonl`. Has everything but speculation: a baseline, and with
-`-p 1,2,4,8,16` what a wider step costs.
+    help="""the output of `-o json` or `-o jsonl`. It has a baseline and, with `-p 1,2,4,8,16`, the
+cost of wider steps, but no speculation.
 
 - `--from llama-bench bench.json`""",
 )

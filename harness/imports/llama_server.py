@@ -22,8 +22,8 @@ from harness.imports.source_files import BASELINE, Given, by_arm, text
 
 _JSON = re.compile(TABLE["json"])
 _SAME = (
-    "send each server the same prompts in the same order, without the prompt cache, and give those "
-    "lines only"
+    "send each server the same prompts in the same order, without the prompt cache, and give "
+    "only the lines of these requests"
 )
 _EXPECTED = "give the log of llama-server or llama-cli, or answers with timings"
 # `build: 10068 (abc1234)`, `build_info: b10068-abc1234`, `"system_fingerprint":"b10068-abc1234"`.
@@ -59,7 +59,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
         each for _, source in sources for each in source.records if each.prompt not in cached
     )
     if not records:
-        raise BadInputError(f"{first.name}: every request takes its prompt from the cache; {_SAME}")
+        raise BadInputError(f"{first.name}: every request took its prompt from the cache; {_SAME}")
     require_same_prompts(records, _SAME)
     engines = {each.form.engine for _, source in sources for each in source.found}
     part = Part(
@@ -76,8 +76,8 @@ def read(files: Sequence[Given]) -> ParsedFiles:
         records=records,
     )
     left_out = (
-        "texts, and rates, which follow from times and tokens",
-        "the statistics lines, which sum over all requests of a server",
+        "texts, and rates, because they follow from times and tokens",
+        "the statistics lines, because they are sums over all requests of a server",
         *(line for _, source in sources for line in source.left_out),
     )
     return ParsedFiles(parts=(part,), left_out=left_out)
@@ -97,17 +97,19 @@ def _source(file: Given, arm: str) -> _Source:
         whole = printed(text(file), file.name)
         found = whole.found
         left_out = [
-            f"{file.name}: line {number}, of {form.of}: not complete, or another form"
+            f"{file.name}: line {number}, of {form.of}: incomplete, or in an unknown form"
             for number, form in whole.unread
         ]
-        left_out += [f"{file.name}: {of} of the two models" for of in sorted(whole.models)]
+        left_out += [
+            f"{file.name}: {of}, which has lines of two models" for of in sorted(whole.models)
+        ]
     requests = [each for each in found if each.form.gives == "request" and each.number("tokens")]
     if not requests:
         raise BadInputError(f"{file.name}: {_lacks(found)}")
     records = []
     for number, (each, is_repeat) in enumerate(zip(requests, repeats(requests), strict=True), 1):
         if is_repeat:
-            left_out.append(f"{each.place}: its prompt comes from the cache: a repeated request")
+            left_out.append(f"{each.place}: a repeated request, whose prompt was in the cache")
         record = replace(_record(each), prompt=f"request-{number}", is_repeat=is_repeat)
         records.append(_completed(arm, record, each.form))
     return _Source(found=found, records=tuple(records), left_out=tuple(left_out))
@@ -127,11 +129,11 @@ def described(file: Given) -> str | None:
 
 def _lacks(found: Sequence[Found]) -> str:
     if not found:
-        return f"no line 'eval time = … ms / … tokens' in it; {_EXPECTED}"
+        return f"the file has no line 'eval time = … ms / … tokens'; {_EXPECTED}"
     forms = ", ".join(dict.fromkeys(each.form.of for each in found))
     return (
-        f"{forms}: states no whole request with its tokens and time, which a result needs; paste "
-        "it into the page 'Why is it slower?', which reads it"
+        f"{forms}: no complete request with its tokens and time, which a result needs; paste the "
+        "text into the page 'Why is it slower?', which can read it"
     )
 
 
@@ -213,10 +215,11 @@ FORMAT = Format(
         frozenset({"eval_count", "eval_duration"}),
         frozenset({"stats", "usage"}),
     ),
-    help="""its log, or its answers with `timings`; also what llama-cli, llama-speculative,
-mtp-bench.py, Ollama, LM Studio, KoboldCpp, TabbyAPI and mlx_lm print or answer. Each file with the
-same prompts in the same order; requests that repeat a cached prompt are left out. Has times, and
-counters where the tool states them; lacks tasks, machine, sampling and day.
+    help="""the server's log, or its answers with `timings`. Output and answers of llama-cli,
+llama-speculative, mtp-bench.py, Ollama, LM Studio, KoboldCpp, TabbyAPI and mlx_lm work too. All
+files must have the same prompts in the same order. Requests that repeat a cached prompt are left
+out. The files have times, and counters if the tool states them, but no tasks, machine, sampling or
+day.
 
 - `--from llama-server off.log on.log --map n_max=2 --map quantisation=Q4_K_M
 --map target=Qwen3.8-27B --map backend=cuda --map gpu="NVIDIA GeForce RTX 3090"

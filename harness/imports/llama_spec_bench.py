@@ -50,7 +50,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
         records=records,
         tasks=_TASKS,
     )
-    derived = "rates, acceptance and lengths, which follow from the counters, and summaries"
+    derived = "summaries, and rates, acceptance and lengths, because they follow from the counters"
     return ParsedFiles(parts=(part,), left_out=(derived, "acceptance by position"))
 
 
@@ -72,7 +72,7 @@ def _rows(arm: str, file: Given) -> list[_Row]:
     found = list(_printed(arm, file))
     if not found:
         raise BadInputError(
-            f"{file.name}: no row of the table 'task | run | stage | tokens | …' in it"
+            f"{file.name}: the file has no row of the table 'task | run | stage | tokens | …'"
         )
     return found
 
@@ -152,8 +152,8 @@ def _methods(found: Mapping[str, Sequence[_Row]]) -> dict[str, str]:
 
 FORMAT = Format(
     read=read,
-    help="""the table that ik_llama.cpp's `llama-spec-bench` prints. Has tasks, times and
-counters, and lacks the rest.
+    help="""the table that ik_llama.cpp's `llama-spec-bench` prints. It has tasks,
+times and counters only.
 
 - `--from llama-spec-bench base.txt mtp.txt --map n_max=2 --map sampling=greedy
 --map target=Qwen3.8-27B --map quantisation=IQ4_KS --map backend=cuda --map date=2026-08-15

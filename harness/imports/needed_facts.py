@@ -37,46 +37,49 @@ class ImportedFacts(Axes):
     active_parameters: Size | None = _fact(
         "parameters per token, for a mixture of experts, such as 3B"
     )
-    target_sha256: str | None = _fact("SHA-256 of the target's file of weights")
-    target_bytes: int | None = _fact("size of that file in bytes")
+    target_sha256: str | None = _fact("SHA-256 of the target's weight file")
+    target_bytes: int | None = _fact("size of the target's weight file in bytes")
     draft: str | None = _fact("name of the draft model")
     draft_quantisation: str | None = _fact("quantisation of the draft model")
     draft_parameters: Size | None = _fact("parameters of the draft model, such as 0.6B")
     method: str | None = _fact(
         "how drafts are made: mtp, draft-model, ngram-simple, eagle3, other:name=medusa ..."
     )
-    n_max: int | None = _fact("most tokens drafted in a round")
+    n_max: int | None = _fact("maximum number of tokens drafted in a round")
     backend: Backend | None = _fact("cuda, vulkan, metal, rocm, sycl, cpu ...")
     gpu: str | None = _fact(
         'name of the GPU, such as "NVIDIA GeForce RTX 3090"; several are separated by commas'
     )
-    vram_mib: int | None = _fact("its memory in MiB, such as 24576; with several, that of each")
-    gpu_driver: str | None = _fact("version of its driver")
-    cpu: str | None = _fact("name of the processor")
+    vram_mib: int | None = _fact(
+        "memory of the GPU in MiB, such as 24576; with several GPUs, of each GPU"
+    )
+    gpu_driver: str | None = _fact("version of the GPU driver")
+    cpu: str | None = _fact("name of the CPU")
     cpu_architecture: Architecture | None = _fact("x86_64, aarch64 ...")
-    cpu_cores: int | None = _fact("logical cores of the processor")
+    cpu_cores: int | None = _fact("logical cores of the CPU")
     ram_mib: int | None = _fact("main memory in MiB")
     os: System | None = _fact("linux, windows, macos, freebsd, other")
-    os_version: str | None = _fact("version of the system")
-    engine: str | None = _fact("name of the engine, if the format does not fix it")
+    os_version: str | None = _fact("version of the operating system")
+    engine: str | None = _fact("name of the engine, if the format does not imply it")
     engine_version: str | None = _fact("version of the engine")
     engine_commit: str | None = _fact("commit of the engine")
     build: int | None = _fact("build number of the engine, such as 9789")
-    date: str | None = _fact("day of the measurement, or of its publication: 2026-05-17")
+    date: str | None = _fact("day of the measurement or of its publication, such as 2026-05-17")
     dataset: str | None = _fact(
-        "data set that a serving benchmark sent, such as sharegpt; its default is random tokens"
+        "data set of a serving benchmark, such as sharegpt; the benchmark's default is "
+        "random tokens"
     )
     context: int | None = _fact("context in tokens")
-    max_output_tokens: int | None = _fact("length at which an answer was cut, in tokens")
+    max_output_tokens: int | None = _fact("maximum length of an answer in tokens")
     sampling: Literal["greedy", "other"] | None = _fact("greedy or other")
     thinking: bool | None = _fact("whether the model's thinking mode was on")
-    concurrency: int | None = _fact("requests in flight at once")
+    concurrency: int | None = _fact("number of concurrent requests")
     rate_counts: RateCounts | None = _fact(
-        "what a rate of this tool counts: all tokens, or steps (all but the first)"
+        "what this tool's rates count: tokens (all of them) or steps (all but the first)"
     )
-    threads: int | None = _fact("threads for single tokens")
-    batch: int | None = _fact("logical batch in tokens")
-    micro_batch: int | None = _fact("physical batch in tokens")
+    threads: int | None = _fact("threads for decoding single tokens")
+    batch: int | None = _fact("logical batch size in tokens")
+    micro_batch: int | None = _fact("physical batch size in tokens")
     gpu_layers: int | None = _fact("layers of the target requested on the GPU, -1 for all")
     measured_from: str | None = _fact("start of the measurement in UTC: 2026-05-17T09:00:00Z")
     measured_until: str | None = _fact("end of the measurement in UTC")

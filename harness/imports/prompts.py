@@ -64,7 +64,8 @@ def check_tasks(stated: Mapping[str, str], parts: Iterable[Part]) -> None:
             raise BadInputError(f"--map {key}={task}: no such task.{suggestion(task, _TASKS)}")
         if name not in there:
             raise BadInputError(
-                f"--map {key}: neither category nor prompt.{suggestion(name, there)}"
+                f"--map {key}: the files have no category or prompt of this "
+                f"name.{suggestion(name, there)}"
             )
 
 

@@ -21,7 +21,8 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
     for file in files:
         if file.data in seen:  # a run compared with itself, or counted as two
             raise BadInputError(
-                f"{file.name}: the same records as {seen[file.data]}; give each run once"
+                f"{file.name}: this file has the same records as {seen[file.data]}; give "
+                "each run once"
             )
         seen[file.data] = file.name
     try:

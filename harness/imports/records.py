@@ -94,8 +94,9 @@ def arms(
     for record in records:
         if record.arm == BASELINE and record.drafted:
             raise BadInputError(
-                f"{record.place}: {record.drafted} tokens drafted, but this file is the baseline; "
-                "give the baseline first, or name the arms: baseline=FILE mtp=FILE"
+                f"{record.place}: {record.drafted} tokens were drafted, but this file is the "
+                "baseline; give the baseline's file first, or name the arms: baseline=FILE "
+                "mtp=FILE"
             )
     names = dict.fromkeys([BASELINE, *(arm for arm, _ in files)])
     return tuple(
@@ -115,7 +116,7 @@ def require_same_prompts(records: Sequence[Record], step: str) -> None:
         base = lengths.get(record.prompt, record)
         if record.prompt_tokens and record.prompt_tokens != base.prompt_tokens:
             raise BadInputError(
-                f"{record.place}: a prompt of {record.prompt_tokens} tokens, the baseline's "
-                f"{record.prompt} has {base.prompt_tokens}; the files do not hold the same prompts "
-                f"in the same order: {step}"
+                f"{record.place}: the prompt has {record.prompt_tokens} tokens, but the "
+                f"baseline's {record.prompt} has {base.prompt_tokens}; the files do not have the "
+                f"same prompts in the same order: {step}"
             )

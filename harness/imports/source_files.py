@@ -46,14 +46,14 @@ def given(path: Path, arm: str | None = None) -> Given:
             data = (gzip.GzipFile(fileobj=stream) if is_packed else stream).read(MAX_BYTES + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise BadInputError(
-            f"{path} cannot be unpacked: {error}; give the file as it was packed, or unpacked"
+            f"{path} cannot be unpacked: {error}; give the original archive, or the unpacked file"
         ) from error
     except OSError as error:
         raise unreadable(path, error) from error
     if len(data) > MAX_BYTES:
         raise BadInputError(f"{path}: larger than {MAX_BYTES >> 20} MiB; give the raw records only")
     if not data.strip():
-        raise BadInputError(f"{path}: is empty; the tool wrote nothing into it")
+        raise BadInputError(f"{path}: the file is empty; the tool wrote nothing into it")
     return Given(name=path.name, data=data, arm=arm)
 
 
@@ -93,7 +93,8 @@ def by_arm(files: Sequence[Given]) -> list[tuple[str, Given]]:
     has_baseline = any(file.arm == BASELINE for file in files)
     if files[0].arm and not has_baseline:
         raise BadInputError(
-            f"{files[0].name}: no file is the baseline; write {BASELINE}=FILE for one"
+            f"{files[0].name}: none of the files is the baseline; mark the baseline's file "
+            f"with {BASELINE}=FILE"
         )
     return [
         (file.arm or (BASELINE if number == 0 and not has_baseline else id_of(file.stem)), file)

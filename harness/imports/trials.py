@@ -32,7 +32,7 @@ def trials(
         # A single token takes no time after the first; several tokens in no time are an error.
         is_timed = tokens and spent_ms is not None and (spent_ms or tokens == 1)
         if record.reason is None and not is_timed:
-            left_out["a record without both tokens and time"].append(record.place)
+            left_out["a record without tokens or without a time"].append(record.place)
             continue
         arm, method = arms[record.arm]
         prompt = prompts[record.prompt]
@@ -65,18 +65,20 @@ def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftO
         return trial
     drafted, accepted = record.drafted, record.accepted
     if drafted is not None and accepted is not None and accepted > drafted:
-        left_out["counters that accept more than was drafted"].append(record.place)
+        left_out["counters with more accepted than drafted tokens"].append(record.place)
         return trial
     depth, rounds = method.n_max, record.rounds
     if depth is not None and _too_few(rounds, depth, record):
-        left_out[f"rounds too few for drafts of at most {depth} tokens"].append(record.place)
+        left_out[f"too few rounds for drafts of at most {depth} tokens"].append(record.place)
         fits = not _too_many(accepted, depth, record)
         return replace(trial, drafted=drafted, accepted=accepted if fits else None)
     trial = replace(trial, drafted=drafted, accepted=accepted)
     if rounds is None:
         return trial
     if accepted is not None and record.output_tokens != 1 + accepted + rounds:
-        left_out["rounds that do not add up with tokens and accepted tokens"].append(record.place)
+        left_out["rounds that contradict the numbers of tokens and accepted tokens"].append(
+            record.place
+        )
         return trial
     return replace(
         trial,

@@ -85,10 +85,10 @@ def left_out(rows: Sequence[JsonObject]) -> Iterator[str]:
     for row in rows:
         is_summed = any(key.startswith("spec_decode_") for key in row.fields)
         if is_summed or row.number("accept_length") is not None:
-            counters = "the counters of speculation, which the tool sums over all requests"
+            counters = "the counters of speculation, because the tool sums them over all requests"
             yield f"{row.source}: {counters}"
     if any(row.text("dataset_name") is None for row in rows):
         yield (
-            "the data set that it sent, which the tool does not save: give it with --map dataset=… "
-            "(its default is random tokens, for which no draft was made)"
+            "the data set, which the tool does not save: state it with --map dataset=… (the "
+            "tool's default is random tokens, which drafts cannot predict)"
         )

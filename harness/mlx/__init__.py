@@ -15,7 +15,9 @@ from harness.runners.isolated import IsolatedSession
 from harness.runners.options import ConnectionOptions
 
 _INSTALL = f"install it with: {install('mlx')}"
-_MODEL = "a folder with config.json and safetensors, or mlx-community/Qwen3-4B-4bit and the like"
+_MODEL = (
+    "a folder with config.json and safetensors, or a repository such as mlx-community/Qwen3-4B-4bit"
+)
 
 
 def connect(options: ConnectionOptions) -> Adapter:

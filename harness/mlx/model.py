@@ -66,9 +66,7 @@ class MlxModel:
             self.network, self.tokenizer = load(str(path))
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             why = " ".join(str(error).split())
-            raise BadInputError(
-                f"{path.name} could not be loaded as an MLX model ({why})"
-            ) from error
+            raise BadInputError(f"{path.name} cannot be loaded as an MLX model ({why})") from error
         self._last: ReadPrompt | None = None
 
     def conversation(self, prompt: str, *, thinking: bool = False) -> str:

@@ -101,7 +101,7 @@ class MlxSession:
             draft = model.read(prompt) if model else None
             target = self._target.read(prompt)
             if draft is not None and not (draft.trims() and target.trims()):
-                detail = "a cache of the models cannot forget rejected tokens (recurrent state)"
+                detail = "the models' cache cannot drop rejected tokens (recurrent state)"
                 return Failure(reason="rollback-unsupported", detail=detail)
             return self._written(arm, request, target, draft, began)
         except RuntimeError as error:  # MLX raises it for lack of memory and other failures

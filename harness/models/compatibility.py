@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 # Since July 2026 (vllm-project/vllm#38174), with greedy drafts.
 OTHER_VOCABULARIES = (
-    'Only vLLM drafts across vocabularies, with the tokens that both have: {"method": '
-    '"draft_model", "use_heterogeneous_vocab": true}'
+    "Only vLLM can draft with a different vocabulary, using the tokens that both models share: "
+    '{"method": "draft_model", "use_heterogeneous_vocab": true}'
 )
 SIZE_DIFFERENCE = 128  # SPEC_VOCAB_MAX_SIZE_DIFFERENCE
 FIRST_COMPARED = 5  # SPEC_VOCAB_CHECK_START_TOKEN_ID
@@ -125,25 +125,28 @@ def _added(
 ) -> tuple[bool, str]:
     if adds[0] != adds[1]:
         verb = "adds" if adds[0] else "does not add"
-        return False, f"the target {verb} {word}, the draft does the opposite"
+        return False, f"the target {verb} {word}, but the draft does the opposite"
     if not adds[0]:
-        return True, f"neither adds {word}"
+        return True, f"neither model adds {word}"
     if ids[0] == ids[1]:
-        return True, f"both add {word}, token {ids[0]}"
+        return True, f"both models add {word}, token {ids[0]}"
     return False, f"{word} is token {ids[0]} in the target and {ids[1]} in the draft"
 
 
 def _size(target: "Vocabulary", draft: "Vocabulary") -> tuple[bool, str]:
-    sizes = f"the target knows {target.size} tokens and the draft {draft.size}"
+    sizes = f"the target's vocabulary has {target.size} tokens, the draft's {draft.size}"
     if target.size == draft.size:
-        sizes = f"both know {target.size} tokens"
+        sizes = f"both vocabularies have {target.size} tokens"
     holds = abs(target.size - draft.size) <= SIZE_DIFFERENCE
-    return holds, f"{sizes}; they may differ by {SIZE_DIFFERENCE}"
+    return holds, f"{sizes}; the sizes may differ by {SIZE_DIFFERENCE}"
 
 
 def _texts(differing: Sequence[Difference], shared: int) -> tuple[bool, str]:
     if not differing:
-        return True, f"the ids from {FIRST_COMPARED} to {shared - 1} have the same texts"
+        return (
+            True,
+            f"tokens {FIRST_COMPARED} to {shared - 1} have the same texts in both vocabularies",
+        )
     first = differing[0]
     found = f"{first.target!r} in the target and {first.draft!r} in the draft"
     return False, f"token {first.token} is {found}"

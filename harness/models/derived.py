@@ -43,8 +43,8 @@ def derive(
 def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequence[int]) -> None:
     if package_version() is None and (pruned or quantisation not in _FLOATS):
         raise MachineError(
-            f"{quantisation} of the default model is made by {PACKAGE}, which is not installed: "
-            f"{install('inprocess')}, or name another --target"
+            f"{quantisation} of the default model can be made only with {PACKAGE}, which is not "
+            f"installed: {install('inprocess')}, or name another --target"
         )
     command = [*own_module("harness.models.derived"), str(source), str(destination)]
     command += [quantisation, *map(str, pruned)]

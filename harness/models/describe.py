@@ -98,7 +98,7 @@ def cached_facts(path: Path, *, say: Callable[[str], None]) -> CachedFacts:
     if note.is_file():
         return msgspec.json.decode(note.read_bytes(), type=CachedFacts)
     if path.is_file() and path.stat().st_size > _HASH_IS_SLOW_BYTES:
-        say(f"Reading {path.name} for its digest (once per file) …")
+        say(f"Reading {path.name} to compute its digest (once per file) …")
     facts = CachedFacts(header=gguf_header.read(path), sha256=files.sha256_of(path))
     with files.usable():
         note.parent.mkdir(exist_ok=True)

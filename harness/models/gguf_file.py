@@ -12,9 +12,9 @@ from harness.models.gguf_parse import ALIGNMENT, MAGIC, GgufHeader, parse_header
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf")
 # Other kinds of files that often bear a model's name, by their first bytes.
 _OTHERS = {
-    b"version https://git-lfs": "a pointer of Git LFS; `git lfs pull` fetches the file itself",
+    b"version https://git-lfs": "a Git LFS pointer; `git lfs pull` fetches the file itself",
     b"PK\x03\x04": "a zip archive; unpack it",
-    b"ggjt": "of a format before GGUF; look for a newer file of the model",
+    b"ggjt": "in an older format than GGUF; look for a newer file of the model",
     b"<": "a web page; download the file itself",
     b"{": "JSON; name the GGUF file of a model",
 }
@@ -40,10 +40,10 @@ def architecture_of(name: str, headers: Sequence[GgufHeader]) -> str:
     """The architecture of a model in one file or several. Raises `BadInputError` without any."""
     if headers[0].architecture is None:
         raise BadInputError(
-            f"{name} names no architecture; it is not a language model in GGUF form"
+            f"{name} names no architecture, so it is not a language model in GGUF format"
         )
     if not any(each.tensors for each in headers):
-        raise BadInputError(f"{name} holds no weights; it is only a vocabulary, or cut off")
+        raise BadInputError(f"{name} has no weights; the file has only a vocabulary, or is cut off")
     return headers[0].architecture
 
 
@@ -69,8 +69,8 @@ def refuse_renamed_part(first: GgufHeader, path: Path) -> None:
     if count > 1 and _PART.fullmatch(path.name) is None:
         part = (first.number("split.no") or 0) + 1
         raise BadInputError(
-            f"{path.name} is part {part} of {count} of a model; "
-            f"put all parts into one folder, named NAME-00001-of-{count:05d}.gguf and so on"
+            f"{path.name} is part {part} of {count} of a model; put all parts into one folder "
+            f"and name them NAME-00001-of-{count:05d}.gguf and so on"
         )
 
 
@@ -86,7 +86,7 @@ def check_start(path: Path) -> None:
     if not start:
         raise BadInputError(f"{path.name} is empty; download it again")
     other = next((what for begin, what in _OTHERS.items() if start.startswith(begin)), None)
-    unknown = "it does not start with GGUF; download it again, or name another"
+    unknown = "it does not start with GGUF; download it again, or name another file"
     what = f"it is {other}" if other else unknown
     raise BadInputError(f"{path.name} is not a GGUF file: {what}")
 

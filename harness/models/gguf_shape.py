@@ -72,8 +72,8 @@ def _layers(name: str, header: GgufHeader, tensors: Sequence[Tensor]) -> tuple[L
     count = _number(header, "block_count")
     if not 0 < count <= _MOST_LAYERS:
         raise BadInputError(
-            f"{name}: the architecture {header.architecture!r} states no number of layers, "
-            "so it cannot be planned"
+            f"{name}: the architecture {header.architecture!r} does not state its number of "
+            "layers, so a plan is impossible"
         )
     parts: list[dict[str, int]] = [{} for _ in range(count)]
     for tensor in tensors:

@@ -57,7 +57,7 @@ class Hub:
     def list(self, repository: str) -> tuple[str, dict[str, RepoSibling]]:
         """All files of a repository as they are now, in one request."""
         away = f"the hub cannot be reached and {repository} is not on this disk"
-        step = "check the network, give a GGUF file, or take a smollm2 preset, which needs no hub"
+        step = "check the network, give a GGUF file, or use a smollm2 preset, which needs no hub"
         with explained(repository, away, step):
             info = HfApi(endpoint=self.endpoint).model_info(repository, files_metadata=True)
         files = {file.rfilename: file for file in info.siblings or ()}
@@ -100,9 +100,9 @@ class Hub:
             answer.raise_for_status()
             if answer.status_code != _PARTIAL_CONTENT:
                 raise MachineError(
-                    f"the hub sends {name} only as a whole, so its header cannot be read alone; "
-                    f"fetch it with `python -m harness models get {repository}:QUANT`, or name a "
-                    "file"
+                    f"the hub sends only the whole file {name}, so its header cannot be read "
+                    "separately; fetch the file with `python -m harness models get "
+                    f"{repository}:QUANT`, or name a local file"
                 )
             data: bytes = answer.read()
             return data[:length]
@@ -150,8 +150,9 @@ def _check(part: Path, name: str, expected: str) -> None:
     aside = part.with_name(expected + _DAMAGED)
     part.replace(aside)
     raise MachineError(
-        f"{name} has the SHA-256 {found[:12]}… instead of {expected[:12]}…: it was damaged in "
-        f"transit or replaced. It was saved as {aside} and is not used; delete it and try again"
+        f"{name} has the SHA-256 {found[:12]}… instead of {expected[:12]}…: the file was damaged "
+        f"in transit or replaced. It was saved as {aside} and is not used; delete that file and "
+        "try again"
     )
 
 

@@ -37,7 +37,11 @@ def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[st
         stem = _PART.sub("", fitting[0])
         return tuple(name for name in fitting if _PART.sub("", name) == stem)
     offered = sorted({q for name in weights for q in _quantisations(name)})
-    offer = f"it has {', '.join(offered).upper()}" if offered else "it holds no GGUF files"
+    offer = (
+        f"available: {', '.join(offered).upper()}"
+        if offered
+        else "the repository has no GGUF files"
+    )
     raise BadInputError(f"{repository} has no file with the quantisation {quantisation!r}; {offer}")
 
 

@@ -140,7 +140,7 @@ def fitting(found: ModelsOverview) -> str:
     room = f"the {found.memory.free_mib / 1024:.1f} GiB free of {found.memory.name}"
     more = f", {len(split)} more in part" if split else ""
     here = sum(each.on_disk for each in (*whole, *split))
-    return f"{len(whole)} of {len(models)} with a name fit {room}{more}; {here} on this disk"
+    return f"{len(whole)} of {len(models)} known models fit {room}{more}; {here} on this disk"
 
 
 def _file_bytes(preset: Preset) -> int | None:

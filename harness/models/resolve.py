@@ -69,7 +69,7 @@ def refuse_unknown(value: str) -> BadInputError:
     except QuestionError as error:
         return BadInputError(str(error))
     if files.expanded(value).is_dir():
-        message = f"{value} is a folder; name the GGUF file in it"
+        message = f"{value} is a folder; name a GGUF file in this folder"
         for runner in (name for name, kind in RUNNERS.items() if kind.loads_folders):
             message += f", or for safetensors on a Mac use `run --runner {runner} --target {value}`"
         return BadInputError(message)
@@ -77,11 +77,13 @@ def refuse_unknown(value: str) -> BadInputError:
         return BadInputError(f"{value} is an address; write {address[1] or address[2]}")
     if value.lower().endswith(".gguf"):
         known = _preset_of(Path(value).stem)
-        instead = f"name {known.name}, which is that model" if known else _OTHER_NAMES
+        instead = f"name {known.name}, which is the same model" if known else _OTHER_NAMES
         return BadInputError(f"{value} does not exist; check the path, or {instead}")
     hint = suggestion(value.lower(), names(), most=3)
     hint = hint or " `python -m harness models` lists the names."
-    message = f"{value!r} is not a file, a known name or of the form owner/repo:quant.{hint}"
+    message = (
+        f"{value!r} is neither a file, nor a known name, nor of the form owner/repo:quant.{hint}"
+    )
     return BadInputError(message)
 
 
@@ -121,8 +123,8 @@ def _require_source(preset: Preset) -> None:
     """Raise `BadInputError` for a model whose repository is unknown."""
     if preset.repository is None and not preset.made:
         raise BadInputError(
-            f"{preset.name} can be planned, but it is not known where to fetch it; "
-            "name a GGUF file or owner/repo:quant"
+            f"{preset.name} can be planned, but not downloaded, because its repository is "
+            "unknown; name a GGUF file or owner/repo:quant"
         )
 
 
@@ -177,7 +179,8 @@ def planned(name: str) -> ModelFile | None:
     preset = preset_named(name)
     if preset is None:
         raise BadInputError(
-            f"{name} is not on this disk, and --dry-run fetches nothing; run it without"
+            f"{name} is not on this disk, and --dry-run fetches nothing; run the command "
+            "without --dry-run"
         )
     _require_source(preset)
     shape = shape_of(preset.model)

@@ -78,7 +78,7 @@ def other_vocabulary(target: ModelFacts, draft: ModelFacts) -> str | None:
     if abs(target.vocabulary - draft.vocabulary) <= SIZE_DIFFERENCE and len(makers) < 2:  # noqa: PLR2004 - a pair
         return None
     sizes = f"{target.vocabulary:,} and {draft.vocabulary:,}"
-    return f"their vocabularies of {sizes} tokens are not the same"
+    return f"their vocabularies of {sizes} tokens differ"
 
 
 def named_facts(name: str) -> ModelFacts | None:

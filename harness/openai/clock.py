@@ -54,8 +54,8 @@ def decode_time(
         return _DecodeTime(decode_ms=times.decode_ms, proven=proven)
     if client is None:
         raise BadAnswerError(
-            "the whole answer came in one piece, so it is unknown how long its tokens took; "
-            "the server must stream"
+            "the whole answer arrived in one piece, so the time per token is unknown; the server "
+            "must stream its answers"
         )
     return client if alone else _with_first_chunk(client, answer, longest)
 
@@ -129,8 +129,8 @@ def times_agree(times: ServerTimes, answer: Answer, client: _DecodeTime | None) 
     apart = missing_ms > _APART * (client.decode_ms if client else answer.wall_ms)
     if apart and missing_ms > _APART_MS:
         raise BadAnswerError(
-            f"the server says that it worked for {times.worked_ms:.0f} ms, but its answer took "
-            f"{answer.wall_ms:.0f} ms: its own time leaves something out"
+            f"the server states {times.worked_ms:.0f} ms of work, but its answer took "
+            f"{answer.wall_ms:.0f} ms: the stated time leaves out some of the work"
         )
     return not apart
 
@@ -150,8 +150,9 @@ def check_tokens(answer: Answer, baseline: Answer) -> None:
     apart = 0.0 if answer.text == baseline.text else _MISCOUNTED * expected + 2 * other**0.5
     if abs(answer.output_tokens - expected) > apart + 1:
         raise BadAnswerError(
-            f"the server counted {answer.output_tokens} tokens, but by the baseline's server its "
-            f"text has about {expected:.0f}: one of them counts tokens that it does not send"
+            f"the server counted {answer.output_tokens} tokens, but by the count of the "
+            f"baseline's server its text has about {expected:.0f}: one of the two servers counts "
+            "tokens that it does not send"
         )
 
 

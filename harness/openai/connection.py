@@ -99,7 +99,9 @@ def _started(command: Command, limit_s: float, key: str | None) -> ServerProcess
     program, *arguments = with_port(command, port)
     found = shutil.which(program)
     if found is None:
-        return Failure(reason="load-failed", detail=f"there is no program {program}")
+        return Failure(
+            reason="load-failed", detail=f"there is no program {program} on this machine"
+        )
     address = ServerAddress(host=process.HOST, port=port)
     asked = Client(address=address, limit_s=process.ASK_LIMIT_S, key=key)
     return process.start_ready(

@@ -26,7 +26,8 @@ def check_cache(engine: EngineName, prompt: ServerRequest, answer: Answer) -> No
     if engine in FIELDS and prompt.arm.drafts and answer.cached_tokens:
         raise BadAnswerError(
             f"the server took {answer.cached_tokens} tokens of the prompt from its cache, which "
-            "changes its text with a draft; start it with --prompt-cache-size 0"
+            "changes the answers of a run with a draft; start the server with "
+            "--prompt-cache-size 0"
         )
 
 

@@ -65,11 +65,12 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
     commands = [text for text in (options.server_command, *options.spec_server_commands) if text]
     if urls and commands:
         raise BadInputError(
-            "give servers that run (--base-url) or commands that start them, not both"
+            "give either running servers (--base-url) or commands that start servers, not both"
         )
     if options.spec_models and (options.base_url is None or options.spec_base_urls):
         raise BadInputError(
-            "--spec-served-model names models at --base-url; leave out other servers"
+            "--spec-served-model names models of the server at --base-url; leave out all "
+            "other servers"
         )
     if options.base_url is not None:
         base = parse(options.base_url, option="--base-url")
@@ -86,8 +87,8 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
         )
     raise BadInputError(
         "this runner needs a server without speculation, --base-url URL or --server-command "
-        '"… --port {port}", and one more with it for each --method: --spec-base-url URL or '
-        "--spec-server-command"
+        '"… --port {port}", and a server with speculation for each --method: --spec-base-url URL '
+        "or --spec-server-command"
     )
 
 
@@ -96,23 +97,25 @@ def check(found: Endpoints, campaign: Campaign) -> None:
     methods = speculation(campaign)
     if not methods and not found.plain_alone:
         raise BadInputError(
-            "say with --method how the other server drafts, such as "
+            "use --method to state how the server with speculation drafts, such as "
             "--method draft-model:n_max=5 --draft NAME or --method prompt-lookup:n_max=5"
         )
     if found.one_server and methods:
         _check_one_server(found, campaign)
     elif len(methods) != len(found.spec):
         raise BadInputError(
-            f"{len(methods)} methods and {len(found.spec)} {found.option}: speculation is fixed "
-            "when a server starts, so give one for each --method, in their order"
+            f"{len(methods)} methods and {len(found.spec)} {found.option}: a server's "
+            f"speculation is fixed at its start, so give one {found.option} for each --method, "
+            "in the same order"
         )
     if not isinstance(found.base, ServerAddress) and found.base in found.spec:
         raise BadInputError(
-            f"{found.option} is the baseline's command; give one that turns speculation on"
+            f"{found.option} repeats the baseline's command; give a command that turns "
+            "speculation on"
         )
     for arm in campaign.arms:
         if not arm.drafts and arm.method.type != "none":
-            raise BadInputError(f"a server has no arm {arm.id}; leave out that --method")
+            raise BadInputError(f"a server cannot run the arm {arm.id}; leave out its --method")
         check_told(endpoint_of(arm, found, campaign), arm.method)
 
 
@@ -120,8 +123,8 @@ def _check_one_server(found: Endpoints, campaign: Campaign) -> None:
     several = len({method.draft for method in speculation(campaign)}) > 1
     if several or any(arm.concurrency > 1 for arm in campaign.arms):
         raise BadInputError(
-            "one server for all arms has one draft and alternates between arms; use "
-            f"{found.option} with several drafts or --concurrency"
+            "a single server for all arms has one draft and serves one arm at a time; for "
+            f"several drafts or --concurrency use {found.option}"
         )
 
 
@@ -135,16 +138,16 @@ def check_told(endpoint: Endpoint, method: Method) -> None:
     for name, config in configs.items():
         has = told.items() >= config.items()
         if config and has and name != method.type and not METHODS[method.type].lossy:
-            message = f"its command says {_written(config)}, which makes it --method {name}"
+            message = f"the server's command sets {_written(config)}, which is --method {name}"
             break
         if name == method.type and told and not has:
-            message = f"its command does not say {_written(config)}"
+            message = f"the server's command does not set {_written(config)}"
             break
     else:
         varied = next((key for key in _VARY_DEPTH if told.get(key)), None)
         if varied is None or method.controller:
             return
-        message = f"{varied} changes its depth; add controller=NAME to it"
+        message = f"{varied} varies the depth; add controller=NAME to this method"
     raise BadInputError(f"--method {method.type}: {message}")
 
 
@@ -162,7 +165,7 @@ def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
     commands = [each for each in all_of_them if not isinstance(each, ServerAddress)]
     for program in (words[0] for words in commands if shutil.which(words[0]) is None):
         raise MachineError(
-            f"there is no program {program}; correct the command, or give the whole path"
+            f"there is no program {program}; correct the command, or give the full path"
         )
     if found.one_server:
         commands = commands[:1]
@@ -193,7 +196,8 @@ def api_key(environment: Mapping[str, str] | None = None) -> str | None:
         return None
     if not _USABLE.fullmatch(key):
         raise BadInputError(
-            f"{KEY_VARIABLE} is not a key: it holds blanks, line breaks or other characters"
+            f"{KEY_VARIABLE} is not a key: it contains spaces, line breaks or other invalid "
+            "characters"
         )
     return key
 
@@ -227,17 +231,17 @@ def parse(text: str, *, option: str) -> ServerAddress:
 def _unusable(parts: SplitResult) -> str | None:
     """Why a URL cannot be used. The part before an @ is never printed: it may be a password."""
     if parts.scheme not in _PORTS or not parts.hostname:
-        return "no http or https URL; write it as http://127.0.0.1:8000"
+        return "this is not an http or https URL; write http://127.0.0.1:8000"
     if parts.username is not None or parts.password is not None:
-        return f"a URL must not hold a password; put the server's key into {KEY_VARIABLE}"
+        return f"a URL must not contain a password; put the server's key into {KEY_VARIABLE}"
     if beyond := _BEYOND.search(parts.path):
         return f"the URL ends with {beyond[1]}; leave out {beyond[2]}"
     if parts.query or parts.fragment:
-        return "the URL must end with the path; leave out what follows ? or #"
+        return "the URL must end with the path; leave out everything after ? or #"
     if not _is_loopback(parts.hostname):
         return (
-            f"{parts.hostname} may be another machine, and the result file describes this one; "
-            "run the harness on the machine of the server and give 127.0.0.1"
+            f"{parts.hostname} may be another machine, but the result file describes this "
+            "machine; run the harness on the server's machine and give 127.0.0.1"
         )
     return None
 

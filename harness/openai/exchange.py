@@ -194,13 +194,13 @@ def check_model(connection: Connection, prompt: ServerRequest, answer: Answer) -
     """Raise `BadAnswerError` if another model answered, or this one thought hidden or unasked."""
     hidden = answer.reasoning_tokens
     if other := other_model(answer.models, connection.served):
-        message = f"the answer is by {other}, but {connection.served.id} was asked"
+        message = f"the model {other} answered, but {connection.served.id} was requested"
     elif hidden and not prompt.thinking and connection.identity.name in SWITCHES_THINKING:
-        message = "the model thinks although it was asked not to; measure with --thinking"
+        message = "the model thinks although thinking was switched off; measure with --thinking"
     elif hidden and not answer.thoughts:
         message = (
             f"the server counted {hidden} tokens of reasoning that its stream does not show; "
-            "have it stream them, or switch thinking off"
+            "make the server stream them, or switch thinking off"
         )
     else:
         return
@@ -232,8 +232,8 @@ def check_answer(answer: Answer, times: ServerTimes | None, *, limit: int) -> No
     stated_ms = times.worked_ms if times else 0.0
     if stated_ms > answer.wall_ms * _TOLERANCE + _SLACK_MS:
         raise BadAnswerError(
-            f"the server says that it worked for {stated_ms:.0f} ms, "
-            f"but its answer was there after {answer.wall_ms:.0f} ms"
+            f"the server states {stated_ms:.0f} ms of work, but its answer took only "
+            f"{answer.wall_ms:.0f} ms"
         )
 
 
@@ -249,5 +249,6 @@ def check_depth(generation: Generation, *, stated: int | None, asked: int | None
         found = f"drafted {sums.drafted} tokens in {sums.rounds} rounds"
     if found is not None:
         raise BadAnswerError(
-            f"the server {found}, the method says n_max={asked}; give --method the server's depth"
+            f"the server {found}, but the method has n_max={asked}; give --method the "
+            "server's depth"
         )

@@ -72,7 +72,7 @@ def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
         if len(models) == 1:
             return models[0]
         why = f"{len(models)} models ({shown(models)})"
-        raise BadInputError(f"{where} offers {why}; say which one is measured with --served-model")
+        raise BadInputError(f"{where} offers {why}; name the measured model with --served-model")
     model = next((model for model in models if model.id == name), None)
     if model is None:
         near = suggestion(name, [model.id for model in models]) or f" It has {shown(models)}."

@@ -9,9 +9,9 @@ from schemas.codec import Json
 from schemas.method import NO_SPECULATION, Method, limit
 
 TWO_MODELS = (
-    "Create two models with `ollama create NAME -f MODELFILE`, one from `FROM MODEL` and "
-    "`PARAMETER draft_num_predict 0` for --served-model, and one from `FROM MODEL` and `PARAMETER "
-    "draft_num_predict N` for --spec-served-model (N is the n_max of --method)"
+    "Create two models with `ollama create NAME -f MODELFILE`. For --served-model, use `FROM "
+    "MODEL` and `PARAMETER draft_num_predict 0`. For --spec-served-model, use `FROM MODEL` and "
+    "`PARAMETER draft_num_predict N` (N is the n_max of --method)"
 )
 _DEPTH = re.compile(r"^draft_num_predict\s+(\d+)", re.MULTILINE)
 _DRAFT = re.compile(r"^DRAFT\s", re.MULTILINE)
@@ -37,9 +37,9 @@ def rejection(client: Client, model: str, method: Method) -> str | None:
         drafts = (
             f"drafts up to {depth} tokens"
             if depth
-            else "may draft by itself, with heads or a draft"
+            else "may draft on its own, with heads or a draft"
         )
         return f"{model} is the baseline, but {drafts}. {TWO_MODELS}"
     if method != NO_SPECULATION and stated and depth != limit(method):
-        return f"{model} drafts up to {depth} tokens, the method says n_max={limit(method)}"
+        return f"{model} drafts up to {depth} tokens, but the method has n_max={limit(method)}"
     return None

@@ -79,7 +79,7 @@ def check_options(options: ConnectionOptions) -> None:
         raise BadInputError(f"unknown --backend {name!r}.{suggestion(name, BACKENDS)}")
     for card in options.device_names:
         if not _CARD_NAME.fullmatch(card) or private.found(card):
-            raise BadInputError("--device-name is the name of a card, such as 'RTX 4090 24 GB'")
+            raise BadInputError("--device-name takes the name of a card, such as 'RTX 4090 24 GB'")
 
 
 def _named(names: Sequence[str], cards: Sequence[Gpu]) -> tuple[Device, ...]:
@@ -115,10 +115,10 @@ def _require_one(
     listed = ", ".join(_shown(card) for card in fitting or seen) or "no card"
     known = (_shown(card) for card in fitting if not is_placeholder(card.name))
     example = next(known, "RTX 4090 24 GB")
-    unsure = "" if backend else "if it runs on the processor add --backend cpu, else "
+    unsure = "" if backend else "if it runs on the CPU, add --backend cpu; otherwise "
     raise BadInputError(
-        f"{engine} does not say which card it computes on, and this machine shows {listed}; "
-        f"{unsure}name each card that it uses, as in --device-name '{example}'"
+        f"{engine} does not report which card it computes on, and this machine has {listed}; "
+        f"{unsure}name each card in use, as in --device-name '{example}'"
     )
 
 

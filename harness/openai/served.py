@@ -49,9 +49,9 @@ class NamedModels:
         """
         if self.options.device_names and not machine().gpus:
             self.say(
-                f"No reading of {self.options.device_names[0]} is possible here, so this result "
-                "gets no verdict and no vote: install nvidia-smi, or let the container see "
-                "it (NVIDIA_DRIVER_CAPABILITIES=compute,utility)."
+                f"The state of {self.options.device_names[0]} cannot be read on this machine, so "
+                "this result gets no verdict and no vote: install nvidia-smi, or make it "
+                "available in the container (NVIDIA_DRIVER_CAPABILITIES=compute,utility)."
             )
         server = self._server(needed=name is None)
         if server is not None:
@@ -64,7 +64,7 @@ class NamedModels:
             return None
         if served is not None and name is None and not _named(None, served):
             raise BadInputError(
-                "the server does not say which model it serves; name it with --target"
+                "the server does not report which model it serves; name the model with --target"
             )
         if served is not None and name is None and Path(served.id).is_file():
             return describe(WeightsFile(path=Path(served.id)), say=self.say)
@@ -95,7 +95,7 @@ class NamedModels:
             return name
         if size_in(name) is None and stated:
             source = model_of(_named(None, served), None).name
-            self.say(f"{name} is not a model's name: the server says that it serves {source}.")
+            self.say(f"{name} is not a model's name: the server reports that it serves {source}.")
             return None
         counted, size = served.parameters, parameters_of(size_in(name))
         other = next((each for each in stated if _other_model(name, each)), None)
@@ -103,10 +103,10 @@ class NamedModels:
             other = f"a model of {counted / 1e9:.2g} billion parameters"
         if other is not None:
             raise BadInputError(
-                f"the server serves {other}, not {name}; leave out --target, or correct it"
+                f"the server serves {other}, not {name}; leave out --target, or correct its value"
             )
         if served.id and not stated and counted is None:
-            self.say(f"The server reports nothing that confirms that {served.id} is {name}.")
+            self.say(f"Nothing that the server reports confirms that {served.id} is {name}.")
         return name
 
     def _require_comparable(self, base: Connection) -> None:
@@ -132,8 +132,8 @@ class NamedModels:
         if not isinstance(endpoint, ServerAddress):
             if needed and self.options.model is None:
                 raise BadInputError(
-                    "a server that is started later cannot be asked now what it serves; "
-                    "name the model with --target"
+                    "a server that is started later cannot report its model yet; name the model "
+                    "with --target"
                 )
             return None
         limit_s = min(_ASK_LIMIT_S, self.options.answer_limit_s)

@@ -26,8 +26,11 @@ from schemas.submission import Engine
 
 # A longer text per token is not sent to be counted: it may not fit the server's context.
 _MOST_CHARACTERS, _USUAL_CHARACTERS = 6, 4
-_SAME_SERVER = "this is the baseline's server; one that was started with speculation is needed"
-_OLLAMA = f"this is the baseline's server, and Ollama drafts as a model says. {ollama.TWO_MODELS}"
+_SAME_SERVER = "this is the baseline's server; a server started with speculation is needed"
+_OLLAMA = (
+    "this is the baseline's server, and Ollama drafts as the model's settings state. "
+    f"{ollama.TWO_MODELS}"
+)
 
 
 class OpenAiSession(ServerSession[Connection]):
@@ -120,8 +123,8 @@ class OpenAiSession(ServerSession[Connection]):
             return None
         field = depth_by_request.FIELDS[server.identity.name]
         return _not_comparable(
-            f"{server.client.address} ignores {field}; start it with a draft, or name a second "
-            "server with speculation"
+            f"{server.client.address} ignores {field}; start the server with a draft, or name a "
+            "second server with speculation"
         )
 
     def _size(self, server: Connection, arm: ArmPlan, depth: int, text: str) -> int:
@@ -217,7 +220,7 @@ def no_depth(server: Connection) -> Failure | None:
     if server.identity.name in depth_by_request.FIELDS:
         return None
     return _not_comparable(
-        f"{server.identity.shown_name} takes the depth at its start and not from a request, so it "
+        f"{server.identity.shown_name} fixes the depth at its start, not per request, so it "
         "cannot serve both arms; name a second server with speculation"
     )
 
@@ -233,14 +236,16 @@ def rejection(
     ours, theirs = server.identity, base.identity
     if (ours.shown_name, ours.version) != (theirs.shown_name, theirs.version):
         return _not_comparable(
-            f"this server is {ours.shown_name} {ours.shown_version}, the baseline's is "
-            f"{theirs.shown_name} {theirs.shown_version}; a result is about one engine"
+            f"this server is {ours.shown_name} {ours.shown_version}, but the baseline's server "
+            f"is {theirs.shown_name} {theirs.shown_version}; all arms of a result must use the "
+            "same engine"
         )
     apart = difference(server.served, base.served)
     if apart is not None and not (named and apart == ANOTHER_NAME):
         return _not_comparable(
-            f"this server offers {server.served.id}, the baseline's {base.served.id} ({apart}); "
-            "start both with the same weights, under the same name"
+            f"this server offers {server.served.id}, but the baseline's server offers "
+            f"{base.served.id} ({apart}); start both servers with the same weights, under the "
+            "same name"
         )
     if ours.name in exchange.DRAFTS_BY_REQUEST:
         offers_it = draft is None or any(model.id == draft for model in ours.models)

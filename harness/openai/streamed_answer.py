@@ -106,7 +106,7 @@ def _event(value: Json) -> dict[str, Json]:
     if not isinstance(value, dict):
         raise BadAnswerError("a line of the stream is not a JSON object")
     if value.get("error"):
-        raise BadAnswerError(f"the server broke off: {one_line(json.dumps(value))}")
+        raise BadAnswerError(f"the server reported an error: {one_line(json.dumps(value))}")
     return value
 
 
@@ -119,11 +119,11 @@ def read(
     usages = [usage for chunk, _, _ in timed if isinstance(usage := chunk.get("usage"), dict)]
     prompt_tokens, output_tokens = _counted(usages[-1] if usages else {})
     if not written and output_tokens > 1:  # a single token may be part of a character
-        raise BadAnswerError("the server wrote nothing")
+        raise BadAnswerError("the server returned no text")
     ends = [(choice.get("finish_reason"), at_s) for _, choice, at_s in timed]
     finish, ended_s = next((end for end in reversed(ends) if isinstance(end[0], str)), (None, 0.0))
     if finish is None:
-        raise BadAnswerError("the answer does not say why it ended (finish_reason)")
+        raise BadAnswerError("the answer does not state why it ended (finish_reason)")
     seen_s = [at_s for _, at_s in written] or [ended_s]
     prompts = (whole_numbers(chunk.get("prompt_token_ids")) for chunk, _, _ in timed)
     ids = [each for _, choice, _ in timed if (each := whole_numbers(choice.get("token_ids")))]
@@ -160,7 +160,7 @@ def _counted(usage: Mapping[str, Json]) -> tuple[int, int]:
     prompt, output = count(usage, "prompt_tokens"), count(usage, "completion_tokens")
     if prompt is None or not output:
         raise BadAnswerError(
-            "the answer has no usage: the server does not count its tokens "
+            "the answer has no usage: the server does not report its number of tokens "
             "(stream_options.include_usage), and chunks are not tokens"
         )
     return prompt, output

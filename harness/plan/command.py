@@ -23,11 +23,11 @@ def plan(
     speed: options.SpeedOptions,
     *,
     details: Annotated[
-        bool, typer.Option("--details", help="Show buffers, all ways to draft, and sources.")
+        bool, typer.Option("--details", help="Show buffers, all drafting methods, and sources.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
-    """Recommend what to switch on, from results of similar machines if any. It reads only headers.
+    """Recommends a setting, from results of similar machines if there are any. Reads only headers.
 
     - `python -m harness plan qwen3-8b`
 

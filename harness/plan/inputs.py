@@ -120,7 +120,8 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
     if computer.words.described:
         if named:
             raise BadInputError(
-                "--server-binary is about this machine; leave out options about another machine"
+                "--server-binary tests this machine; leave out options that describe another "
+                "machine"
             )
         return None
     if named:
@@ -176,7 +177,7 @@ def _listed_drafter(
         return model, preset.name
     if source_of(method) == "own-head" and not catalog.may_have_head(target):
         raise BadInputError(
-            f"{target_name} has no built-in prediction head, so it cannot draft for itself"
+            f"{target_name} has no built-in prediction head, so it cannot use itself as draft"
         )
     return catalog.assumed_drafter(method, target), ""
 
@@ -187,7 +188,7 @@ def _require_vocabulary(target: PlannedModel, draft: PlannedModel, source: Draft
         return
     if draft.facts == target.facts:
         raise BadInputError(
-            f"{draft.facts.name} is the target itself; name a smaller model as its draft"
+            f"{draft.facts.name} is the target itself; name a smaller model as the draft"
         )
     # By the files if both are here, else by size and maker.
     if target.path is not None and draft.path is not None:

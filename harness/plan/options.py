@@ -14,7 +14,7 @@ from harness.options import option
 from schemas.vocabulary import TASKS
 
 _model = partial(option, panel="Models")
-_loaded = partial(option, panel="How it is loaded")
+_loaded = partial(option, panel="How the model is loaded")
 _machine = partial(option, panel="Machine")
 _speed = partial(option, panel="Speed")
 USUAL_CONTEXT = 4096
@@ -22,8 +22,8 @@ USUAL_CONTEXT = 4096
 NGRAM = "ngram"
 _FILES = (*methods_by("model"), *methods_by("other-head"))
 _MODEL = (
-    "a GGUF file, a name (`qwen3-8b`, `qwen3-8b:Q8_0`; see `python -m harness models`) or "
-    "`owner/repo:quant` on the hub"
+    "a GGUF file, a model name (`qwen3-8b`, `qwen3-8b:Q8_0`; see `python -m harness models`) or "
+    "`owner/repo:quant` on the Hugging Face Hub"
 )
 
 
@@ -34,19 +34,19 @@ class ModelOptions:
     )
     draft: str | None = _model(
         f"Draft source: `mtp` (the target's own head), `{NGRAM}`, `none`, or {_MODEL}. Default: "
-        "the best of what `run` would measure.",
+        "the best draft that `run` would measure.",
         short="-md",
         metavar="DRAFT",
         argument=True,
     )
     draft_kind: str | None = _model(
-        f"What the draft file is: {', '.join(_FILES)}. Default: {_FILES[0]}.",
+        f"Kind of the draft file: {', '.join(_FILES)}. Default: {_FILES[0]}.",
         metavar="KIND",
         choices=_FILES,
     )
 
     task: str | None = _model(
-        f"What the model is asked for: {', '.join(TASKS)}. Default: all tasks.",
+        f"Kind of task: {', '.join(TASKS)}. Default: all tasks.",
         metavar="TASK",
         choices=tuple(TASKS),
     )
@@ -63,7 +63,7 @@ class LoadOptions:
         default=USUAL_CONTEXT,
     )
     slots: int = _loaded(
-        "Requests served at once (`-np`).", metavar="N", least=1, most=512, default=1
+        "Number of concurrent requests (`-np`).", metavar="N", least=1, most=512, default=1
     )
     kv_type: str = _loaded(
         "Type of the KV cache: f16, q8_0, q4_0 …",
@@ -78,7 +78,7 @@ class LoadOptions:
         default="auto",
     )
     gpu_layers: int | None = _loaded(
-        "Layers of the target on the devices: a number, all, or auto (as many as fit).",
+        "Layers of the target on the devices: a number, all, or auto (the most that fit).",
         short="-ngl",
         metavar="N",
         parse=partial(layers, option="gpu-layers"),
@@ -89,13 +89,19 @@ class LoadOptions:
         parse=partial(layers, option="draft-gpu-layers"),
     )
     cpu_experts: int | None = _loaded(
-        "Layers whose experts stay in host memory (`--n-cpu-moe`). Default: as few as fit.",
+        (
+            "Layers whose experts stay in host memory (`--n-cpu-moe`). Default: the fewest with "
+            "which the model fits."
+        ),
         name="n-cpu-moe",
         metavar="N",
         least=0,
     )
     depth: int | None = _loaded(
-        "Longest draft. Default: the method's.", metavar="N", least=1, most=256
+        "Longest draft in tokens. Default: the method's usual depth.",
+        metavar="N",
+        least=1,
+        most=256,
     )
 
     def setting(self, rollback_states: int) -> Setting:
@@ -119,15 +125,15 @@ class ComputerOptions:
     """A described machine, in place of this one."""
 
     gpus: tuple[str, ...] = _machine(
-        "A graphics card of another machine, such as `RTX 4060 8 GB`; `none` for none. "
-        "Repeat it for several.",
+        "A graphics card of another machine, such as `RTX 4060 8 GB`; `none` for a machine "
+        "without a card. Repeat the option for several cards.",
         name="gpu",
         metavar="NAME",
         default=(),
     )
     vram: float | None = _machine("Memory of each card in GiB.", metavar="GIB", least=0, most=4096)
     free: float | None = _machine(
-        "MiB that are free on each card. Default: its size less what drivers take.",
+        "Free memory of each card in MiB. Default: its size minus the memory that drivers use.",
         metavar="MIB",
         least=0,
     )
@@ -136,10 +142,13 @@ class ComputerOptions:
     ram_bandwidth: float | None = _machine(
         "Bandwidth of main memory in GB/s.", metavar="GB/S", least=1
     )
-    cpu: str | None = _machine("The processor, such as `8 cores DDR5-5600`.", metavar="TEXT")
+    cpu: str | None = _machine("CPU and memory, such as `8 cores DDR5-5600`.", metavar="TEXT")
 
     server_binary: str | None = _machine(
-        "Ask this llama-server what it would allocate on this machine. Default: the installed one.",
+        (
+            "The llama-server that computes the allocation on this machine. Default: the "
+            "installed llama-server."
+        ),
         metavar="PATH",
     )
 
@@ -154,20 +163,20 @@ class ComputerOptions:
 class SpeedOptions:
     results: tuple[Path, ...] = _speed(
         "A result file of `run` on this machine, with any model. Default: results of the same "
-        "card or processor.",
+        "card or CPU.",
         name="result",
         metavar="FILE",
         parse=lambda texts: tuple(map(Path, texts)),
         default=(),
     )
     curve: str | None = _speed(
-        "Step times of this model by width on this machine: JSON of `llama-bench -p "
+        "Step times of this model by width on this machine: JSON from `llama-bench -p "
         "1,2,3,4,5,6,7,8,9 -n 0 -o json`, a result of `run`, or a file of `probe`. Default: the "
-        "curve that `probe` kept here; `none` for the usual costs.",
+        "curve that `probe` saved on this machine; `none` for the usual costs.",
         metavar="FILE",
     )
     acceptance: float | None = _speed(
-        "The measured chance that a drafted token is accepted, such as 0.7.",
+        "Measured acceptance rate of drafted tokens, such as 0.7.",
         metavar="FRACTION",
         such="0.7 or 70%",
         least=0,

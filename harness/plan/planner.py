@@ -16,7 +16,10 @@ def plan(question: Question, server: Path | None = None) -> Answer:
     found = answer(question, details=False)
     sizes = _allocated(found, server)
     if isinstance(sizes, str):
-        note = f"the engine could not simulate it ({sizes}); these are closed forms"
+        note = (
+            f"the engine could not simulate the allocation ({sizes}), so these sizes are "
+            "computed from formulas"
+        )
         question = replace(question, notes=(*question.notes, note))
         return with_details(replace(found, question=question))
     return with_details(_exact(found, sizes) if sizes else found)

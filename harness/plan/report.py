@@ -42,7 +42,7 @@ def show(found: Answer, screen: Console, server: Path | None = None, *, details:
     if details:
         _show_details(found, screen)
     screen.print()
-    more = "" if details else " --details shows buffers, all ways and sources."
+    more = "" if details else " --details shows buffers, all drafting methods and sources."
     screen.print(Text(said.accuracy + more, style="dim"), soft_wrap=True)
 
 
@@ -58,10 +58,10 @@ def _commands(found: Answer, server: Path | None) -> Iterator[str]:
         yield from folded(command.note or "")
     measure = measure_words(found)
     if measure is None and best.draft is not None and best.target.is_here:
-        yield "Name the file that drafts, in place of its method, for the commands."
+        yield "To get commands, name the draft file instead of its method."
     elif measure is None:
         name = found.question.name
-        yield f"Where to fetch {name} is not known: name a GGUF file or owner/repo:quant."
+        yield f"The repository of {name} is unknown: name a GGUF file or owner/repo:quant."
     else:
         there = "  (on that machine)" if found.question.computer.described else ""
         yield f"Measure it: {pasted([*PROGRAM.split(), *measure])}{there}"
@@ -116,7 +116,7 @@ def _alternatives(found: Answer) -> Table:
     table.add_column("tokens/s", justify="right", no_wrap=True)
     table.add_column("between", justify="right", no_wrap=True)
     table.add_column("fits", no_wrap=True)
-    table.add_column("What the same memory could do")
+    table.add_column("Other uses of the same memory")
     ranked = sorted(
         (found.asked, *found.alternatives), key=lambda each: (not each.fits, -each.tps.estimate)
     )

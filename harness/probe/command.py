@@ -47,14 +47,15 @@ _OTHER_SERVERS = Without(
     )
 )  # fmt: skip
 
-HELP = """A draft of n tokens is checked in one step of n + 1. The cost of this step depends on the
-card, the model and the build, not on the text, so measuring it needs no draft and no answers.
+HELP = """The target checks a draft of n tokens in a single step of n + 1 tokens. The cost of this
+step depends on the card, the model and the build, but not on the text. A probe therefore needs no
+draft and no answers.
 
 - `python -m harness probe qwen3-8b`
 
 - `python -m harness probe big.gguf --runner llama-server --gpu-layers 20`
 
-`plan` finds the curve of this machine. Ctrl-C loses nothing: repeat the command to go on.
+`plan` finds the curve of this machine. Ctrl-C loses nothing: repeat the command to continue.
 """
 
 
@@ -68,7 +69,7 @@ def probe(
     options = replace(options, methods=(NO_SPECULATION,), prompts=("1",))
     chosen, *others = engine.engines(options)
     if others:
-        raise BadInputError("a probe is of one engine; give one --server-binary")
+        raise BadInputError("a probe measures a single engine; give one --server-binary")
     if chosen.kind.behind_servers:
         raise BadInputError(NO_RUNNING_SERVER)
     chosen.require_suited(options)
@@ -93,7 +94,7 @@ def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> 
         try:
             if not isinstance(session, Stepped):
                 raise BadInputError(
-                    f"{chosen.runner} does not time single steps; use another --runner"
+                    f"{chosen.runner} cannot time single steps; use another --runner"
                 )
             curve = kept.begun(_nothing_yet(campaign, session, probing.widest))
             with _shown(curve, probing.budget_min * 60) as passed:
@@ -128,7 +129,7 @@ def _shown(begun: KeptCurve, budget_s: float) -> Iterator[Callable[[KeptCurve, f
         progress.TimeRemainingColumn(),
     )
     if begun.passes:
-        console.say(f"Going on after {begun.passes} of {PASSES} passes.")
+        console.say(f"Continuing after {begun.passes} of {PASSES} passes.")
     latest = begun
     with progress.Progress(*columns, console=screen, disable=not screen.is_terminal) as bar:
         task = bar.add_task("", total=PASSES, completed=begun.passes, widest=begun.widths[-1])
@@ -145,7 +146,9 @@ def _shown(begun: KeptCurve, budget_s: float) -> Iterator[Callable[[KeptCurve, f
             yield passed
         except KeyboardInterrupt:
             done = (
-                f"{latest.passes} of {PASSES} passes are kept" if latest.passes else "no pass ended"
+                f"{latest.passes} of {PASSES} passes are saved"
+                if latest.passes
+                else "no pass ended"
             )
-            console.say(f"{done}; repeat the command to go on.")
+            console.say(f"{done}; repeat the command to continue.")
             raise typer.Exit(INTERRUPTED) from None

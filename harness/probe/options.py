@@ -10,8 +10,8 @@ _MEASURED = "What is measured"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeOptions:
     budget_min: float = option(
-        "Time limit: it stops before a pass over the widths that would exceed it, after the first "
-        "five.",
+        "Time limit: after the first five passes over the widths, the probe stops before a pass "
+        "that would exceed the limit.",
         name="budget",
         metavar="MINUTES",
         panel=_MEASURED,

@@ -15,14 +15,15 @@ from schemas.submission import Arm, Submission
 from schemas.vocabulary import METHODS, VERDICTS, say
 
 LEGEND = (
-    "tokens/s: plain decoding and this arm, in writing the answer; the second over the first is "
-    "the speedup. [95%]: this machine, the range of the speedup on other prompts of the same "
-    "kind. request: the speedup of whole requests, the prompt included, which a draft reads, too. "
-    "repeatable: how far the speedup could move if the same prompts were measured much longer "
-    "(95 %; wide after few blocks). got/needs: tokens per round, and the number that pays off (R, "
-    "the cost of a round in plain tokens); the first over the second is the speedup. same: "
-    "outputs identical to the baseline's (~ diverged at a near-tie, ! diverged without one). A "
-    "figure with a less-than sign counts answers that timed out: it is an upper bound."
+    "tokens/s: the decoding rates of the baseline and of this arm; the second divided by the "
+    "first is the speedup. [95%]: the range of the speedup on this machine with other prompts of "
+    "the same kind. request: the speedup of whole requests, including the time to read the "
+    "prompt (a draft reads it too). repeatable: how far the speedup could move if the same "
+    "prompts were measured much longer (95 %; wide after few blocks). got/needs: tokens per "
+    "round, and the break-even number of tokens (R, the cost of a round in plain tokens); the "
+    "first divided by the second is the speedup. same: outputs identical to the baseline's (~ "
+    "diverged at a near-tie, ! diverged elsewhere). A figure with a less-than sign includes "
+    "answers that timed out, so it is an upper bound."
 )
 
 _COLUMNS = ("task", "verdict", "tokens/s", "speedup [95%]", "request", "got/needs", "same")
@@ -85,7 +86,7 @@ def _described(arm: Arm, submission: Submission) -> str:
     if varied := depths.varied_by(method):
         upto += f", {varied}"
     if METHODS[method.type].lossy:
-        upto += ", with lossy verification: other answers than the target's, by design"
+        upto += ", with lossy verification: by design, answers differ from the target's"
     if method.length is not None:
         return f"acceptance set to {method.length:g} tokens per round, {depth} drafted"
     if method.draft is not None:
@@ -94,11 +95,11 @@ def _described(arm: Arm, submission: Submission) -> str:
     return (METHODS[method.type].reported or f"{method.type} drafts") + upto
 
 
-CONCURRENCY_TITLE = "Requests at once: the rate of one of them, and the total of the machine"
+CONCURRENCY_TITLE = "Concurrent requests: the rate of one request, and the total of the machine"
 CONCURRENCY_LEGEND = (
-    "tokens/s; the total counts whole passes, prompt processing included, and its speedup is the "
-    "total over the baseline's above ([95%]: over blocks, this machine). A draft uses compute "
-    "that the other requests could have used."
+    "All rates are in tokens/s. The total covers whole passes, including prompt processing; its "
+    "speedup is the total divided by the baseline's total above ([95%]: over blocks, this "
+    "machine). A draft uses compute that the other requests could have used."
 )
 
 

@@ -39,7 +39,7 @@ def show(
     if not drafting:
         parts = [folded(_no_method(submission)), [], [], _closing(submission, summary.flags, path)]
     else:
-        chosen = ", corrected for the pick" if drafting[0].choices > 1 else ""
+        chosen = ", corrected for the choice" if drafting[0].choices > 1 else ""
         legend = f"Brackets: 95 % range for other prompts of this kind{chosen}."
         spreads = {each.arm: each for each in summary.repeatability}
         starts = folded(trust.starts(spreads.get(drafting[0].arm.id)))
@@ -61,10 +61,13 @@ def show(
 def _no_method(submission: Submission) -> str:
     where = f"{_target(submission)} on {identify(submission).device_label}"
     if any(METHODS[arm.method.type].instrument for arm in submission.arms):
-        return f"Acceptance was set, so this has the cost of a round of {where}, but no verdict."
+        return (
+            f"The acceptance was set, so this result shows the cost of a round for {where}, but "
+            "it has no verdict."
+        )
     if all(arm.role == "baseline" for arm in submission.arms):
-        return f"Only plain decoding was measured for {where}: there is no verdict."
-    return f"Only controls were measured for {where}: there is no verdict on a method."
+        return f"Only plain decoding was measured for {where}, so there is no verdict."
+    return f"Only controls were measured for {where}, so there is no verdict on a method."
 
 
 def _target(submission: Submission) -> str:
@@ -126,13 +129,16 @@ def _command(
     chosen = best.arm if best.answer in ("yes", "depends") else None
     match best.answer:
         case "depends" | "yes" if best.helped and best.verdict != "helps":
-            heading = f"Use it for {say.listed([task.scope for task in best.helped])}:"
+            heading = f"To use this setting for {say.listed([task.scope for task in best.helped])}:"
         case "depends":
-            heading = f"Use it, but not for {say.listed([task.scope for task in best.lost])}:"
+            heading = (
+                "To use this setting, but not for "
+                f"{say.listed([task.scope for task in best.lost])}:"
+            )
         case "yes":
             heading = "Use it:"
         case "unknown" | "nothing":
-            heading = "Until then, without a draft:"
+            heading = "Until there is a verdict, run without a draft:"
         case "no" | "long-answers":
             heading = f"{sentence('off')}:"
     server = submission.engine.name
@@ -153,7 +159,7 @@ def _closing(submission: Submission, flags: Sequence[Flag], path: Path) -> list[
     doubts = [each for kind in ("serious", "caution") for each in flags if each.severity == kind]
     if doubts:
         others = len({each.name for each in doubts}) - 1
-        more = f" And {say.count(others, 'other doubt')}." if others else ""
+        more = f" There are {say.count(others, 'other doubt')}." if others else ""
         lines += folded(f"Doubt ({doubts[0].name}): {doubts[0].message}{more}")
     command = pasted([*PROGRAM.split(), "show", str(path), "--details"])
     return [*lines, f"All figures: {command}"]

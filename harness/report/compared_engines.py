@@ -35,7 +35,7 @@ def compared(
 def _baselines(first_name: str, first: Submission, other: Submission) -> str:
     found = baseline_ratio(first, other)
     if found is None:
-        return f"baseline: no prompt and block in common with {first_name}"
+        return f"baseline: not comparable, because it shares no prompt and block with {first_name}"
     over = say.count(found.prompts, "prompt")
     if not found.interval and (single_pass(first) or single_pass(other)):
         over = f"{over} in a single pass, so its uncertainty is unknown"

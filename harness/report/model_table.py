@@ -26,7 +26,7 @@ def show(models: ModelsOverview, console: Console) -> None:
     for note in dict.fromkeys((p.pair.target, p.pair.note) for p in models.pairs if p.pair.note):
         console.print(": ".join(note), markup=False, soft_wrap=True)
     if models.files:
-        console.print("\nFiles of other programs on this disk (name them by their paths):")
+        console.print("\nModel files of other programs on this disk (name each by its path):")
     for file in models.files:
         name = "" if file.path.endswith(file.name) else f"{file.name}: "
         shown = f"{file.bytes / _GB:5.1f} GB  {file.of:15}  {name}{file.path}"
@@ -40,16 +40,16 @@ def show(models: ModelsOverview, console: Console) -> None:
         soft_wrap=True,
     )
     others = ", ".join(name for name in names() if name not in presets())
-    more = f"Known too, and each with a quantisation, as qwen3-8b:Q8_0: {others}."
+    more = f"Other known models, which need a quantisation, such as qwen3-8b:Q8_0: {others}."
     console.print(fill(more, 80), markup=False, soft_wrap=True)
 
 
 def _legend(models: ModelsOverview) -> str:
     memory = models.memory
     return (
-        f"fits: yes where all buffers of a context of {models.context_tokens} tokens are sure to "
-        f"fit the {memory.free_mib / 1024:.1f} GiB free of {memory.name}, partly where some layers "
-        "or experts go to main memory. ~: estimated. ?: unknown."
+        f"fits: yes if all buffers with a context of {models.context_tokens} tokens are sure to "
+        f"fit into the {memory.free_mib / 1024:.1f} GiB free of {memory.name}, partly if some "
+        "layers or experts must be in main memory. ~: estimated. ?: unknown."
     )
 
 
@@ -72,7 +72,7 @@ def show_comparison(
     if not (compared and compared.differing):
         return
     more = compared.differing
-    console.print(f"  {more} ids from {compatibility.FIRST_COMPARED} up differ; the first:")
+    console.print(f"  {more} tokens from id {compatibility.FIRST_COMPARED} on differ; the first:")
     for token in compared.differences:
         text = f"    {token.token}: target {token.target!r}, draft {token.draft!r}"
         console.print(text, markup=False, soft_wrap=True)

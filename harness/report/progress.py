@@ -46,11 +46,11 @@ def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
         )
     if rule.repeat_beyond is not None:
         yield (
-            "ends      after those; if two times of an arm differ by more than "
-            f"{say.percent(rule.repeat_beyond)} on a prompt, all arms then answer it once more"
+            "ends      after these blocks; then all arms answer a prompt again if two times of "
+            f"an arm differ by more than {say.percent(rule.repeat_beyond)} on it"
         )
     if rule.budget_s is not None:
-        yield f"budget    {seconds(rule.budget_s)} for everything together"
+        yield f"budget    {seconds(rule.budget_s)} for the whole command"
     if estimate is None:
         yield "expected  unknown: the size of the target's weights is not known"
     else:
@@ -59,8 +59,8 @@ def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
 
 
 _BASIS = (
-    "an estimate from the models' sizes and the speed of this processor's memory, corrected after "
-    "the first answers; on a GPU it is faster"
+    "an estimate from the models' sizes and the bandwidth of main memory, corrected after the "
+    "first answers; a GPU is faster"
 )
 
 
@@ -99,7 +99,7 @@ _LINE_S = 60.0  # between two lines of a log
 _STAGES = {
     "loading": "Loading {}",
     "warming-up": "Warming up {}",
-    "probing": "Measuring costs of single steps",
+    "probing": "Measuring the cost of single steps",
     "finished": "Done",
 }
 
@@ -233,7 +233,7 @@ def _lasting(event: events.ArmFailed | events.Settled) -> str:
         return f"{event.arm} cannot run: {event.failure.detail}"
     if event.steady:
         return "The clock, power and temperature of the device have settled."
-    return "After a minute of warming up the device's clock, power or temperature still changes."
+    return "The device's clock, power or temperature still changes after a minute of warm-up."
 
 
 def _what(event: events.Stage | events.TrialStarted) -> str:

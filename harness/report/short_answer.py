@@ -14,7 +14,7 @@ _OPENINGS: dict[Answer, str] = {
     "yes": "Yes.",
     "depends": "It depends.",
     "long-answers": "Only for long answers.",
-    "unknown": "Cannot tell yet.",
+    "unknown": "Not clear yet.",
     "no": "No.",
     "nothing": "No answer.",
 }
@@ -31,7 +31,7 @@ def sentences(best: SettingFigures, summary: Summary) -> str:
     if best.answer in ("yes", "no") and whole.speedup is None and best.tasks:
         opening = f"{opening[:-1]}, for {say.listed([each.scope for each in best.tasks])}."
     if whole.speedup is None and whole.whole_request is not None:
-        return f"{opening} {best.arm.id}: {_request(best)} The time per token is not known."
+        return f"{opening} {best.arm.id}: {_request(best)} The time per token is unknown."
     parts = [opening, *_parts(best, summary)]
     if whole.at_most:
         parts.append(sentence("at-most"))
@@ -44,7 +44,7 @@ def _parts(best: SettingFigures, summary: Summary) -> Iterator[str]:
         case "nothing" if best.verdict == "never-drafted":
             yield f"{best.arm.id} never had a draft to offer, so nothing could change."
         case "nothing":
-            yield f"{best.arm.id} could not be measured; --details says why."
+            yield f"{best.arm.id} could not be measured; --details shows the reason."
         case "long-answers":
             yield from _long_answers(best)
         case "unknown" if whole.interval is None or whole.verdict == "uncertain":
@@ -70,7 +70,7 @@ def _unclear(best: SettingFigures) -> str:
     """The meaning of an interval that supports no verdict."""
     interval = corrected_estimate(best.whole, best.choices)
     if interval is not None and interval.high < 1:
-        return ", slower; by how much is uncertain"
+        return ", which is slower by an uncertain amount"
     return ", no gain and perhaps a loss"
 
 
@@ -117,9 +117,9 @@ def _by_task(best: SettingFigures) -> Iterator[str]:
         yield f"{best.arm.id} is {say.listed(each)}. Other tasks were not measured."
     if best.helped and best.lost:
         names = say.listed([each.scope for each in best.lost])
-        yield f"Switch it on per request where the server can, else leave it off for {names}."
+        yield (f"Leave speculation off for {names}, per request if the server supports that.")
     elif best.helped and rest:
-        yield "Elsewhere no gain is clear."
+        yield "On other tasks there is no clear gain."
 
 
 def _spread(tasks: Sequence[Estimate]) -> str:
@@ -134,7 +134,7 @@ def _long_answers(best: SettingFigures) -> Iterator[str]:
     extra_ms = (whole.reading_ms or 0.0) - (whole.baseline_reading_ms or 0.0)
     answers = f"whole answers of {whole.mean_output_tokens or 0:.0f} tokens are"
     request = words.speedup(whole.whole_request, whole.whole_request_interval)
-    yield f"{_rates(best)}. But reading the prompt costs it {extra_ms / 1000:.2g} s more:"
+    yield f"{_rates(best)}. But reading the prompt takes {extra_ms / 1000:.2g} s longer:"
     yield f"{answers} {request}."
     if whole.pays_from is not None:
         yield sentence("pays-from", length=answer_length(whole.pays_from))
@@ -179,6 +179,6 @@ def _excluded(best: SettingFigures) -> str:
     if interval is not None and interval.low >= 1:
         return "probably a gain, not yet certain"
     if interval is None or interval.high > _WIDE or interval.low < 1 / _WIDE:
-        return "too wide to say more"
+        return "the interval is too wide for a conclusion"
     gain, loss = say.percent(interval.high - 1), say.percent(1 - interval.low)
     return f"no gain above {gain} and no loss above {loss}"

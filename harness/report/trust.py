@@ -13,7 +13,7 @@ _RESTED = 1.0
 _POWER = {True: "on battery", False: "on mains power", None: None}
 _STEADY = {
     True: "steady when the trials began",
-    False: "not steady after a minute of warming up",
+    False: "not steady after a minute of warm-up",
     None: "may not have settled",
 }
 
@@ -31,7 +31,7 @@ def began(submission: Submission) -> str:
         _STEADY[warm.steady if warm else None],
     ]
     if before.cpu_speed_limit is not None and before.cpu_speed_limit < 1:
-        parts.append(f"its processor limited to {say.percent(before.cpu_speed_limit)} by heat")
+        parts.append(f"CPU limited to {say.percent(before.cpu_speed_limit)} by heat")
     return ", ".join(part for part in parts if part)
 
 
@@ -56,7 +56,7 @@ def ended(submission: Submission) -> str:
             if design.precision is None:
                 passes = "the only block" if done == 1 else f"all {say.count(done, 'block')}"
                 again = {each.prompt for each in submission.trials if each.block >= design.blocks}
-                more = f"; {say.count(len(again), 'prompt')} once more" if again else ""
+                more = f"; {say.count(len(again), 'prompt')} measured again" if again else ""
                 return f"after {passes}, as planned{more}"
             return f"after all {design.blocks} blocks, still {found}{target}"
 
@@ -70,12 +70,14 @@ def repeatability(found: Repeatability | None) -> str:
     if found is None or found.half_width is None:
         return ""
     text = (
-        f"Measured again, these prompts give it within {_within(found.half_width)} "
-        f"({say.count(found.blocks, 'block')})."
+        "If these prompts are measured again, the speedup is expected within "
+        f"{_within(found.half_width)} ({say.count(found.blocks, 'block')})."
     )
     if found.minutes_to_halve is None:
         return text
-    return f"{text} Halving that takes about {words.seconds(60 * found.minutes_to_halve)} more."
+    return (
+        f"{text} Halving this range takes about {words.seconds(60 * found.minutes_to_halve)} more."
+    )
 
 
 def starts(found: Repeatability | None) -> str:
@@ -101,7 +103,7 @@ def predicted(estimates: Sequence[Estimate]) -> str:
         for each in estimates
         if each.predicted_speedup is not None and each.unexplained is not None
     ]
-    label = "Predicted from costs and acceptance (and how far the measured speedup is from it)"
+    label = "Speedup predicted from costs and acceptance (and the measured deviation from it)"
     return f"{label}: {', '.join(parts)}." if parts else ""
 
 
@@ -109,7 +111,7 @@ def by_processor(estimate: Estimate) -> str:
     if estimate.cpu_speedup is None:
         return ""
     found = say.times(estimate.cpu_speedup)
-    return f"By processor time, which other programs hardly affect: {found}."
+    return f"Speedup by CPU time, which other programs hardly affect: {found}."
 
 
 def controls(summary: Summary) -> Iterator[str]:
@@ -123,9 +125,9 @@ def _judged(control: Control) -> str:
     if control.kind == "empty-draft":
         return f"a step of the loop without drafts takes {1 / control.ratio:.2f} plain steps"
     if control.interval is None:
-        return "the baseline again, on too few prompts to judge"
+        return "the baseline measured again, on too few prompts for a conclusion"
     holds = control.interval.low <= 1 <= control.interval.high
-    return f"the baseline again, {'contains 1 as it must' if holds else 'MUST CONTAIN 1'}"
+    return f"the baseline measured again, {'contains 1 as it must' if holds else 'MUST CONTAIN 1'}"
 
 
 def _same(control: Control, summary: Summary) -> str:
@@ -137,7 +139,7 @@ def _same(control: Control, summary: Summary) -> str:
     compared = sum(each.identical + each.diverged_near_tie + each.diverged for each in counts)
     if not compared:
         return ""
-    return f"; {sum(each.identical for each in counts)} of {compared} outputs the same"
+    return f"; {sum(each.identical for each in counts)} of {compared} outputs identical"
 
 
 _BAR_LENGTH = 30
@@ -147,7 +149,7 @@ def costs(probes: Probes | None) -> Iterator[str]:
     """The verification curve and the drafting costs as text; nothing without probes."""
     curve = probes.verification if probes else None
     if curve is not None and curve.widths[0] == 1:
-        yield "Cost of one target step by the tokens that it checks (1.00 is one plain token):"
+        yield ("Cost of one target step by its number of tokens (1.00 is one plain token):")
         single_ms, longest = curve.step_ms_median[0], max(curve.step_ms_median)
         for width, step_ms in zip(curve.widths, curve.step_ms_median, strict=True):
             bar = "█" * max(1, round(_BAR_LENGTH * step_ms / longest))

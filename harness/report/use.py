@@ -62,7 +62,7 @@ def elsewhere(arm: Arm | None, server: str) -> list[str]:
     """Advice for another server, whose command line is unknown."""
     if arm is None:
         return [f"{INDENT}{server}, started plain"]
-    how = " ".join(arm.argv) if arm.argv else f"the setting that was measured as {arm.id}"
+    how = " ".join(arm.argv) if arm.argv else f"the setting measured as {arm.id}"
     return [INDENT + line for line in folded(f"{server} with {how}", COLUMNS - len(INDENT))]
 
 

@@ -47,8 +47,8 @@ def over_alternative(estimate: Estimate) -> str:
         return ""
     found = speedup(estimate.over_alternative, estimate.over_alternative_interval)
     return (
-        f"It runs at {found} the speed of {estimate.alternative}, the target with the memory to "
-        "itself."
+        f"It runs at {found} the speed of {estimate.alternative}, which is the target with all "
+        "of the memory."
     )
 
 
@@ -66,7 +66,7 @@ def acceptance(estimate: Estimate) -> str:
     if estimate.sequence_acceptance is None:
         return f"{taken}."
     whole = say.percent(estimate.sequence_acceptance)
-    return f"{taken}, and the whole draft in {whole} of the rounds."
+    return f"{taken}; in {whole} of the rounds the whole draft was accepted."
 
 
 def exactness(counts: ExactnessCounts | None) -> str:

@@ -32,11 +32,11 @@ def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
     for flag, other in unable.items():
         instead = f"or use --runner {other}"
         if kind.behind_servers:
-            instead = "and give it to the server itself"
+            instead = "and pass it to the server itself"
         raise BadInputError(f"{runner} does not support {flag}; leave it out, {instead}")
     if options.threads and options.threads > (cpus := psutil.cpu_count() or options.threads):
         raise BadInputError(
-            f"--threads {options.threads}: this machine runs {cpus} at once; give as many"
+            f"--threads {options.threads}: this machine has {cpus} CPU threads; give at most {cpus}"
         )
     if any(level > 1 for level in options.concurrency) and not kind.concurrent:
         able = _first(attrgetter("concurrent"))
@@ -60,7 +60,7 @@ def require_servers(options: Options, connection: ConnectionOptions) -> None:
     there = {
         f"{plain} (a server without speculation)": started or connection.base_url,
         f"{drafting} (the same with speculation)": spec or alone or one_server,
-        "--method METHOD (how that one drafts)": options.methods or alone,
+        "--method METHOD (how the server with speculation drafts)": options.methods or alone,
         "--draft NAME": drafts,
         "--target NAME": named or not started,
     }
@@ -77,7 +77,7 @@ def require_servers(options: Options, connection: ConnectionOptions) -> None:
     given = given or [f"--method {DRAFT_MODEL}:n_max=N"]
     given += [] if options.methods and drafts else ["--draft NAME"]
     given += ["--target NAME"] if started and not named else []
-    whole = f". Whole: python -m harness {connection.command} {servers} {' '.join(given)}"
+    whole = f". Full command: python -m harness {connection.command} {servers} {' '.join(given)}"
     raise BadInputError(f"missing: {', '.join(missing)}{'' if alone else whole}")
 
 
@@ -93,7 +93,8 @@ def _require_method(method: Method, kind: RunnerEntry) -> None:
     if limited and not kind.limits_drafts:
         able = _first(attrgetter("limits_drafts"))
         raise BadInputError(
-            f"{DRAFT_MODEL}: n_min and p_min are known to --runner {able} only; leave them out"
+            f"{DRAFT_MODEL}: only --runner {able} supports n_min and p_min; leave n_min and "
+            "p_min out"
         )
 
 

@@ -38,8 +38,8 @@ class EngineOptions(ConnectionOptions):
         panel=_SETTINGS,
     )
     server_binaries: tuple[str, ...] = option(
-        "The llama-server to start. Repeat it with names to compare builds or backends: "
-        "`cuda=PATH`, `vulkan=PATH`. Default: the one on PATH.",
+        "The llama-server to start. Repeat the option with names to compare builds or backends: "
+        "`cuda=PATH`, `vulkan=PATH`. Default: the llama-server on PATH.",
         name="server-binary",
         metavar="PATH",
         panel=_SETTINGS,
@@ -98,11 +98,9 @@ class ChosenEngine:
         if self.runner == _SERVER:  # for a build that lists no devices
             ignored = [flag for flag in ignored if flag != "--backend"]
         if ignored and self.connection.binary:
-            raise BadInputError(
-                f"give one of {ignored[0]} (a server that runs) and --server-binary"
-            )
+            raise BadInputError(f"give either {ignored[0]} (a running server) or --server-binary")
         if ignored:  # the wrong engine would be measured
-            raise BadInputError(f"{ignored[0]} is for --runner openai, not for {self.runner}")
+            raise BadInputError(f"{ignored[0]} works with --runner openai, not with {self.runner}")
 
     def adapter(self) -> Adapter:
         return CONNECT[self.kind.id](self.connection)
@@ -195,7 +193,7 @@ def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[Chosen
     """One engine per binary, or the given engine without any. Raises `BadInputError`."""
     if binaries and engine.runner != _SERVER:
         raise BadInputError(
-            f"--server-binary is for --runner llama-server, not for {engine.runner}"
+            f"--server-binary works with --runner llama-server, not with {engine.runner}"
         )
     named = [_name_and_path(text) for text in binaries]
     if len(named) > 1:

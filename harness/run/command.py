@@ -12,7 +12,7 @@ from harness.run.request import ResultOptions, RunRequest
 @console.reports_errors
 @offers_fields
 def run(options: Options, engine: EngineOptions, result: ResultOptions) -> None:
-    """It measures a model without and with its drafts. Default: a small embedded model.
+    """Measures a model with and without its drafts. Default: a small built-in model.
 
     - `python -m harness run --quick`
 

@@ -79,7 +79,7 @@ class RunOnEngine:
         if kept is not None:
             facts = journal.read(self.work_file)
             kept_answers.write(kept, kept_answers.of_campaign(self.campaign, facts))
-            console.say(f"Answers, for this machine only: {kept}")
+            console.say(f"Answers (they stay on this machine): {kept}")
         arms = {arm.id: arm for arm in self.campaign.arms}
         if submission.design.ended in ("completed", "precise-enough"):
             journal.remove(self.work_file)

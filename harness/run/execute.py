@@ -309,7 +309,9 @@ class _Run:
         fact = new_facts.of_trial(result, item, prompts, order, started_ms=outcome.started_ms)
         broken = salvage.breach(fact, self._journal.facts, self._assembled)
         if broken is not None:
-            failure = base.Failure(reason="bad-answer", detail=f"an impossible answer: {broken}")
+            failure = base.Failure(
+                reason="bad-answer", detail=f"an answer contradicts itself: {broken}"
+            )
             self._record_failure(item, failure, order)
             return
         self._failures_in_a_row[item.arm] = 0

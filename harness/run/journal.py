@@ -142,8 +142,8 @@ class Journal:
         first = facts[0]
         if not isinstance(first, Started) or first.fingerprint != fingerprint(campaign):
             raise BadInputError(
-                f"{path} was written with other options or models; "
-                "use the same ones to resume, or start over without --resume"
+                f"{path} was written with other options or models; repeat those options to "
+                "resume, or start over without --resume"
             )
         journal = cls(path, facts, lock)
         journal.add(Resumed(measured_from=measured_from))
@@ -167,8 +167,8 @@ class Journal:
             os.fsync(self._file.fileno())
         except OSError as error:
             raise MachineError(
-                f"{self._path} cannot be written ({error.strerror}); earlier measurements have "
-                "been saved: free some space, then repeat the command with --resume"
+                f"{self._path} cannot be written ({error.strerror}); the measurements so far "
+                "have been saved: free some space, then repeat the command with --resume"
             ) from error
 
     def __enter__(self) -> Self:
@@ -189,7 +189,7 @@ def _locked(path: Path) -> FileLock:
             lock.acquire(timeout=0)
         except Timeout as error:
             raise MachineError(
-                f"another run writes {path}; wait until it ends, or end it first"
+                f"another run is writing {path}; wait until that run ends, or stop it first"
             ) from error
     return lock
 
@@ -277,8 +277,8 @@ def make_way(path: Path, *, say: Callable[[str], None]) -> None:
     except BadInputError:  # there is none, or its version cannot be resumed
         return
     say(
-        f"An earlier run with these options stopped after {count(trials, 'trial')}; "
-        f"--resume would continue it. This run starts over; the earlier one is now {aside}"
+        f"An earlier run with these options stopped after {count(trials, 'trial')}; --resume "
+        f"would continue it. This run starts over; the earlier run was moved to {aside}"
     )
 
 

@@ -21,7 +21,7 @@ from schemas.codec import encode
 from schemas.submission import Model
 
 _SUFFIX = ".jsonl"  # a result is JSON: neither file is mistaken for the other
-_FORM = 'a line is an object such as {"prompt": "…", "answer": "…"}'
+_FORM = 'each line must be an object such as {"prompt": "…", "answer": "…"}'
 _Ids = Annotated[tuple[Annotated[int, Meta(ge=0, lt=2**31)], ...], Meta(min_length=1)]
 
 
@@ -51,9 +51,9 @@ def require_free(path: Path | None, *, replaced: bool = False) -> None:
     if path.suffix != _SUFFIX:
         problem = f"name a file that ends in {_SUFFIX}"
     elif not path.absolute().parent.is_dir():
-        problem = f"there is no folder {path.parent}; make it first"
+        problem = f"there is no folder {path.parent}; create it first"
     elif path.exists() and not replaced:
-        problem = "it already exists; name another one, or delete it first"
+        problem = "the file already exists; name another file, or delete this file first"
     if problem:
         raise BadInputError(f"--keep-answers {path}: {problem}")
 
@@ -93,7 +93,7 @@ def write(path: Path, answers: Iterable[KeptAnswer]) -> None:
             part.write_bytes(b"".join(orjson.dumps(encode(each)) + b"\n" for each in answers))
     except OSError as error:
         raise MachineError(
-            f"{path} cannot be written ({error.strerror}); free some space, then repeat it"
+            f"{path} cannot be written ({error.strerror}); free some space, then repeat the command"
         ) from error
 
 
@@ -113,7 +113,7 @@ def read(path: Path) -> tuple[KeptAnswer, ...]:
             raise BadInputError(f"{path} line {number}: {error}; {_FORM}") from error
         if not (found[-1].answer or found[-1].tokens):
             raise BadInputError(
-                f"{path} line {number}: it has neither an answer nor tokens; {_FORM}"
+                f"{path} line {number}: the object has neither an answer nor tokens; {_FORM}"
             )
     if not found:
         raise BadInputError(f"{path} has no answers; {_FORM}")

@@ -119,7 +119,7 @@ def assemble(
     trials = _of(facts, journal.TrialFact)
     if not trials:
         raise NothingMeasuredError(
-            "no answer was finished before the run ended; add --resume to go on"
+            "no answer was finished before the run ended; add --resume to continue"
         )
     engine = _of(facts, journal.EngineFact)[-1]
     # Answers show that a model thinks even if it was not asked to.

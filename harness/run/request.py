@@ -23,7 +23,7 @@ _CONTRIBUTOR = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
 _NOTES = re.compile(r"[^\x00-\x1f\ud800-\udfff]{1,280}")
 
 CONTRIBUTOR = Option(
-    "Your GitHub user name, if you want it in the file.", metavar="NAME", panel=_RESULT
+    "Your GitHub user name, if it should be in the file.", metavar="NAME", panel=_RESULT
 )
 JSON = Option("Print the result as JSON.", panel=_RESULT, usual=True)
 
@@ -49,7 +49,10 @@ class ResultOptions:
         default=False,
     )
     dry_run: bool = option(
-        "Print the plan and its expected time.", panel="How it runs", default=False, usual=True
+        "Print the plan and its expected duration, without measuring.",
+        panel="How it runs",
+        default=False,
+        usual=True,
     )
     output: Path | None = option(
         "A file (NAME.json) or a folder for the result. Default: the current folder.",
@@ -59,8 +62,9 @@ class ResultOptions:
         usual=True,
     )
     keep_answers: Path | None = option(
-        "Also keep the target's answers, with texts and token ids, in this file (NAME.jsonl) for "
-        "`python -m harness acceptance`. It stays on this machine: results have no answers.",
+        "Also save the target's answers, with texts and token ids, to this file (NAME.jsonl) for "
+        "`python -m harness acceptance`. The file stays on this machine: results contain no "
+        "answers.",
         metavar="FILE",
         panel=_RESULT,
     )
@@ -99,10 +103,13 @@ class RunRequest:
         self.engines[0].require_suited(self.options)
         kept_answers.require_free(self.result.keep_answers, replaced=self.result.resume)
         if self.result.keep_answers and self.options.temperature is not None:
-            raise BadInputError("--keep-answers is for greedy answers; leave out --temperature")
+            raise BadInputError(
+                "--keep-answers works only with greedy decoding; leave out --temperature"
+            )
         if self.result.keep_answers and len(self.engines) > 1:
             raise BadInputError(
-                "--keep-answers is for one engine at one depth of context; name one of each"
+                "--keep-answers works only with a single engine and a single context depth; "
+                "name one of each"
             )
         if len(self.engines) > 1:
             results.require_directory(self.result.output)

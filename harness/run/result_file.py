@@ -24,8 +24,8 @@ def write(submission: Submission, output: Path | None) -> Path:
     problems = findings(data, file="result")
     if problems:
         raise HarnessError(
-            f"the result violates the format: {problems[0].line()}; this is a bug, "
-            "please report it. The measurements have been saved; --resume writes them again"
+            f"the result violates the format: {problems[0].line()}; this is a bug, please report "
+            "it. The measurements have been saved; --resume writes the result again"
         )
     path = output or Path()
     if not _is_file_name(path):
@@ -63,7 +63,7 @@ def require_writable(output: Path | None) -> None:
     folder = path.parent if _is_file_name(path) else path
     if folder.is_file():
         raise BadInputError(
-            f"{folder} is a file; name a directory as --output, or a file NAME.json in one"
+            f"{folder} is a file; name a directory as --output, or a file NAME.json in a directory"
         )
     try:
         # Missing folders are made with the file: a dry run writes nothing.

@@ -42,7 +42,9 @@ def measure(request: RunRequest) -> None:
     if any(nothing_drafted(each.submission) for each in measured.values()):
         trials = (trial for each in measured.values() for trial in each.submission.trials)
         failed = dict.fromkeys(f"{each.arm} ({each.reason})" for each in trials if each.reason)
-        console.say(f"Error: nothing to compare: {', '.join(failed)}; its lines above say why")
+        console.say(
+            f"Error: nothing to compare: {', '.join(failed)}; the lines above give the reason"
+        )
         raise typer.Exit(MachineError.exit_code)
 
 
@@ -111,7 +113,7 @@ def _require_figures(end: JointEnd, ended: Collection[Submission | HarnessError]
     if end.compares or all(map(nothing_drafted, found)):
         more = next_step.resume_command(next_step.RESUME, "--budget", budget_for(end.block_s))
         pace = "at the pace of its first answers"
-        raise too_short(end.budget_s, BLOCK, end.block_s, pace, f"go on with {more}")
+        raise too_short(end.budget_s, BLOCK, end.block_s, pace, f"continue with {more}")
 
 
 def nothing_drafted(submission: Submission) -> bool:

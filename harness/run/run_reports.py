@@ -46,7 +46,7 @@ def print_results(
 def print_memory(failed: Mapping[str, tuple[str, ...]], screen: Console) -> None:
     for arm, lines in failed.items():
         screen.print()
-        screen.print(f"{arm} found no memory:", markup=False)
+        screen.print(f"{arm} had too little memory:", markup=False)
         for line in lines:
             screen.print(f"  {line}", soft_wrap=True, markup=False)
 
@@ -68,7 +68,7 @@ def print_plan(request: RunRequest, most_s: float | None = None) -> None:
         screen.print(line, markup=False)
     paths = [model.path for model in (campaign.target, *campaign.drafts) if model.path]
     here = all(path.exists() for path in paths)
-    when = "" if here else ", once its models are here"
+    when = "" if here else ", after its models are downloaded"
     for name, lines in commands.items():
         if lines:
             screen.print(f"{name or 'starts'}{when}", style="dim")

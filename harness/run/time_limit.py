@@ -53,7 +53,7 @@ def in_turns(
     # The rate is for the processor.
     if first_s > _OFF * limit_s and not (settings.gpu_layers and machine().gpus):
         instead = f"give --budget {budget_for(first_s)}, or fewer --prompts or --max-tokens"
-        raise too_short(limit_s, BLOCK, first_s, "on this processor", instead)
+        raise too_short(limit_s, BLOCK, first_s, "on this CPU", instead)
     return Expected(
         seconds=min(limit_s, sum(each.seconds for each in found)),
         least_seconds=min(limit_s, sum(each.least_seconds for each in found)),
@@ -120,6 +120,6 @@ def _say_too_long(whole_s: float, limit_s: float, blocks: int) -> None:
     if fit < blocks:
         console.say(
             f"At the pace of the first answers {fit} of {blocks} blocks fit into "
-            f"{words.seconds(limit_s)}, and intervals may stay wide; all of them take about "
+            f"{words.seconds(limit_s)}, so intervals may stay wide. All blocks take about "
             f"{words.seconds(whole_s)}: --budget {math.ceil(whole_s / 60)}."
         )

@@ -90,7 +90,7 @@ class Generation(Measured):
         if self.counted_tokens is not None:
             return self.counted_tokens
         if self.tokens is None:
-            raise ValueError("a generation without token ids must say how many tokens it has")
+            raise ValueError("a generation without token ids must state its number of tokens")
         return len(self.tokens)
 
     @property

@@ -37,7 +37,7 @@ def last_line(log: str) -> str:
     phrase, _ = _decisive(log, "logs")
     telling = [line for line in lines if phrase and phrase in line.lower()]
     bad = [line for line in lines if _BAD.search(line) and not _FRAME.match(line)]
-    return (telling or bad or lines or ["its log is empty"])[-1][:200]
+    return (telling or bad or lines or ["the log is empty"])[-1][:200]
 
 
 def _decisive(text: str, where: str) -> tuple[str | None, Reason | None]:

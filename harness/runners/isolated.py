@@ -93,7 +93,8 @@ class IsolatedSession:
             found: base.Agreement = self._ask(methodcaller("agreement", prompt, tokens, text))
         except _ChildLostError as error:
             raise MachineError(
-                f"the engine failed while reading: {error}; try: python -m harness doctor"
+                f"the engine failed while reading the answers: {error}; try: python -m "
+                "harness doctor"
             ) from error
         return found
 
@@ -165,7 +166,7 @@ class IsolatedSession:
         if code is not None and code < 0:
             name = signal.Signals(-code).name
             if -code == signal.SIGKILL:
-                detail = "the engine's process was killed (SIGKILL), usually for lack of memory"
+                detail = "the engine's process was killed (SIGKILL), usually because memory ran out"
                 return base.Failure(reason="out-of-memory", detail=detail)
             return base.Failure(reason="crashed", detail=f"the engine's process died ({name})")
         return base.Failure(

@@ -12,7 +12,7 @@ _server = partial(option, panel=_SERVERS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Timeouts:
     answer_limit_s: float = option(
-        "How long one answer, or the start of a server, may take. Default: 15m.",
+        "Maximum time for an answer or for the start of a server. Default: 15m.",
         name="timeout",
         metavar="SECONDS",
         panel="How it runs",
@@ -30,48 +30,53 @@ class ConnectionOptions(_Timeouts):
     plain_alone: bool = False  # whether a server without speculation is enough
     base_url: str | None = _server(
         "A server on this machine without speculation, such as http://127.0.0.1:8000; "
-        "--spec-base-url is the one with speculation. An API key is read from DRAFTMAP_API_KEY.",
+        "--spec-base-url names the server with speculation. The API key, if any, is read from "
+        "DRAFTMAP_API_KEY.",
         metavar="URL",
         usual=True,
     )
     spec_base_urls: tuple[str, ...] = _server(
-        "The same model with speculation; one for each --method, in the same order. Leave it out "
-        "for `mlx_lm.server`, where each request sets the depth.",
+        "A server of the same model with speculation; one URL for each --method, in the same "
+        "order. Leave the option out for `mlx_lm.server`, where each request sets the depth.",
         name="spec-base-url",
         metavar="URL",
         default=(),
     )
     server_command: str | None = _server(
-        "Instead of --base-url: a command that starts the server, restarted for every block, "
-        "such as 'vllm serve MODEL --port {port}'.",
+        "Instead of --base-url: a command that starts the server. The server is restarted for "
+        "every block. Example: 'vllm serve MODEL --port {port}'.",
         metavar="COMMAND",
     )
     spec_server_commands: tuple[str, ...] = _server(
-        "Instead of --spec-base-url: the command with speculation; one for each --method.",
+        (
+            "Instead of --spec-base-url: the command that starts the server with speculation; "
+            "one command for each --method."
+        ),
         name="spec-server-command",
         metavar="COMMAND",
         default=(),
     )
     model: str | None = _server(
-        "The name of the target on the servers, if they offer several models.",
+        "The target's name on the servers, if they offer several models.",
         name="served-model",
         metavar="NAME",
     )
     spec_models: tuple[str, ...] = _server(
-        "The name of the target with speculation, one for each --method, if one server at "
-        "--base-url offers both, as Ollama does. Not with --spec-base-url.",
+        "The target's name with speculation, one for each --method, if the server at --base-url "
+        "offers the target with and without speculation, as Ollama does. Not with "
+        "--spec-base-url.",
         name="spec-served-model",
         metavar="NAME",
         default=(),
     )
     backend: str | None = _server(
-        "The backend of the servers, if they do not report it: cpu, cuda, vulkan, metal, "
-        "rocm, sycl and so on. Also for a llama-server that has no --list-devices.",
+        "The backend of the servers, if they do not report their backend: cpu, cuda, vulkan, "
+        "metal, rocm, sycl and so on. Also for a llama-server without --list-devices.",
         metavar="BACKEND",
     )
     device_names: tuple[str, ...] = _server(
         "A card that the servers compute on, such as 'RTX 4090' or 'RTX 4090 24 GB', if it "
-        "cannot be detected; once for each card.",
+        "cannot be detected. Repeat the option for several cards.",
         name="device-name",
         metavar="NAME",
         default=(),

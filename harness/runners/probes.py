@@ -15,8 +15,8 @@ _LIMIT_S = 12.0
 DRAFTING_REPEATS = 24
 _WIDEST_OF_SERVERS = 16  # each step takes two requests; n-gram drafts may be longer
 INSTEAD = (
-    "take the JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o json` instead: "
-    "python -m harness plan MODEL --curve FILE"
+    "use the JSON of `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o json` instead: python -m harness "
+    "plan MODEL --curve FILE"
 )
 
 

@@ -12,7 +12,7 @@ def command_words(command: str, *, option: str) -> tuple[str, ...]:
     try:
         words = tuple(split_command(command))
     except ValueError as error:
-        raise BadInputError(f"{option}: {error}; quote it as for a shell") from error
+        raise BadInputError(f"{option}: {error}; quote the command as for a shell") from error
     if not any(PORT in word for word in words):
         raise BadInputError(
             f"{option} needs a place for the port: write {PORT}, as in --port {PORT}"

@@ -28,21 +28,23 @@ class SubmitOptions:
     """The destination of a result, its contributor, and the result that it replaces."""
 
     repository: Path | None = option(
-        "Your clone of the project. Default: the one you are in.", metavar="FOLDER"
+        "Your clone of the project. Default: the clone in the current directory.", metavar="FOLDER"
     )
     supersedes: str | None = option(
-        "File name of an earlier result of yours to replace.",
+        "File name of your earlier result that this result replaces.",
         metavar="NAME",
         parse=lambda text: Path(text).name,
     )
     contributor: str | None = option(
-        "Your GitHub user name, if the file does not name you.", metavar="NAME"
+        "Your GitHub user name, if the file does not contain it.", metavar="NAME"
     )
     without_git: bool = option(
-        "Print the result as text for the issue form instead.", default=False
+        "Print the result as text for the issue form instead of using git.", default=False
     )
     yes: bool = option("Open the pull request without asking.", short="-y", default=False)
-    json: bool = option("Print where the result is, and the steps, as JSON.", default=False)
+    json: bool = option(
+        "Print the location of the result and the next steps as JSON.", default=False
+    )
 
 
 @console.reports_errors
@@ -54,17 +56,17 @@ def submit(
     ],
     options: SubmitOptions,
 ) -> None:
-    """Send a result: by `gh`, by `git`, or through the issue form, whichever fits this machine.
+    """Send a result with `gh`, with `git`, or through the issue form, depending on this machine.
 
-    The contributor named in a result must send it; to send somebody else's, ask a maintainer for
-    the label `on-behalf`.
+    The contributor named in a result must send it. To send another person's result, ask a
+    maintainer for the label `on-behalf`.
     """
     check_contributor(options.contributor)
     result = submission.signed(submission.accepted(file), options.contributor)
     if result.contributor is None:
         console.say(
-            "This result names nobody, so nobody can replace or withdraw it as their own: "
-            "name yourself with --contributor NAME."
+            "This result has no contributor, so nobody can later replace or withdraw it as their "
+            "own: name yourself with --contributor NAME."
         )
     if options.without_git:
         _print_text(replace(result, supersedes=options.supersedes or result.supersedes))
@@ -80,7 +82,10 @@ def submit(
 
 def _print_text(result: Submission) -> None:
     text = submission.as_text(result)
-    form = submission.form_address() or "the repository: New issue, Send a result without git"
+    form = (
+        submission.form_address()
+        or "the repository: choose New issue, then Send a result without git"
+    )
     console.say(f"Paste these lines into the form of {form}")
     typer.echo(text, nl=False)
 
@@ -131,7 +136,7 @@ def _ways(
     gh = f"not here: {obstacle}" if obstacle else pasted([*resubmit, "--yes"])
     yield f"1. gh opens the pull request: {gh}"
     if shutil.which("git") is None:
-        yield "2. git: not here, it is not installed"
+        yield "2. git: not possible here, because git is not installed"
     else:
         yield "2. git, in a clone of your fork, then a pull request for the branch on GitHub:"
         yield from (f"     {pasted(step)}" for step in steps if step[0] != "gh")

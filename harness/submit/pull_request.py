@@ -47,8 +47,9 @@ def find_checkout(start: Path) -> Path:
         if (folder / _SIGN_OF_A_CHECKOUT).is_file():
             return folder
     raise BadInputError(
-        f"{start} is not in a clone of the project; run the command in your clone, name it with "
-        "--repository FOLDER, or send the result through the issue form with --without-git"
+        f"{start} is not in a clone of the project; run the command in your clone, name your "
+        "clone with --repository FOLDER, or send the result through the issue form with "
+        "--without-git"
     )
 
 
@@ -57,18 +58,19 @@ def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
     there = next((each for each in _places(name, checkout) if each.is_file()), None)
     if there is None:
         raise BadInputError(
-            f"{COMMUNITY.as_posix()} has no {name}; name an existing file (git pull?)"
+            f"{COMMUNITY.as_posix()} has no file {name}; name an existing file (is git pull "
+            "needed?)"
         )
     old = accepted(there)
     if old.contributor is None:
         raise BadInputError(
-            f"{name} is anonymous, so it cannot be replaced; leave out --supersedes, and ask for "
-            "its withdrawal with the form *Withdraw or doubt a result*"
+            f"{name} is anonymous, so it cannot be replaced; leave out --supersedes, and request "
+            "the withdrawal of that file with the form *Withdraw or doubt a result*"
         )
     if (submission.contributor or "").lower() != old.contributor.lower():
         raise BadInputError(
-            f"{name} is by {old.contributor}, who alone can replace it; if that is you, add "
-            f"--contributor {old.contributor}"
+            f"{name} is by {old.contributor}, and only {old.contributor} can replace it; if that "
+            f"is you, add --contributor {old.contributor}"
         )
     return replace(submission, supersedes=name)
 
@@ -95,8 +97,9 @@ def as_text(submission: Submission) -> str:
     text = to_text(canonical_bytes(encode(submission)))
     if len(text) > MOST_CHARACTERS:
         raise BadInputError(
-            f"its text has {len(text):,} characters, more than the {MOST_CHARACTERS:,} of a form; "
-            "drag the file itself into the form instead (as FILE.json.txt if it refuses .json)"
+            f"the text has {len(text):,} characters, more than the {MOST_CHARACTERS:,} of a "
+            "form; drag the file itself into the form instead (as FILE.json.txt if the form "
+            "refuses .json)"
         )
     return text
 
@@ -193,7 +196,7 @@ def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iter
         if done.returncode != 0:
             left = "\n".join(pasted(step) for step in commands[number:])
             printed = "\n".join(filter(None, (done.stdout.strip(), done.stderr.strip())))
-            raise MachineError(f"{command[0]} failed: {printed}\nStill to be run:\n{left}")
+            raise MachineError(f"{command[0]} failed: {printed}\nCommands not run:\n{left}")
         if command[0] == "gh" and done.stdout.strip():
             yield done.stdout.strip()
 
@@ -219,7 +222,7 @@ def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[st
             check=False,
         )
     except subprocess.TimeoutExpired:
-        reason = f"no answer within {_TIMEOUT_S} s; does it wait for a password?"
+        reason = f"no answer within {_TIMEOUT_S} s; is the command waiting for a password?"
     except OSError as error:
         reason = str(error)
     return subprocess.CompletedProcess(words, returncode=1, stdout="", stderr=reason)

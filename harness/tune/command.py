@@ -23,18 +23,18 @@ _DECIDED = Without(
 )  # fmt: skip
 
 
-HELP = """It takes three steps, and the last one is a result file like any other.
+HELP = """A tune has three steps; the last step writes a normal result file.
 
-1. Look: one run at the largest depth, and the costs of single steps. From both, the speedup of
-every smaller depth is forecast, not measured.
+1. Look: one run at the largest depth, and the costs of single steps. These give a forecast of the
+speedup at every smaller depth.
 
-2. Race: the best forecasts against no speculation, in paired blocks. An arm that is clearly
-behind is dropped.
+2. Race: paired blocks compare the settings with the best forecasts and no speculation. An arm that
+is clearly behind is dropped.
 
-3. Certify: the winner, its runner-up and no speculation on prompts that the race did not use,
+3. Certify: the winner, its runner-up and no speculation run on prompts that the race did not use,
 because the winner of a race looks better than it is.
 
-It ends with the command line of the engine, or with "leave speculation off".
+The command ends by printing the engine's command line, or "leave speculation off".
 
 - `python -m harness tune`
 
@@ -46,11 +46,12 @@ ngram-simple`
 - `python -m harness tune --runner openai --method draft-model --draft NAME --server-command
 "SERVER --port {port}" --spec-server-command "SERVER --port {port} --draft-tokens {depth}"`
 
-In the last command `{depth}` marks the place of the depth (for vLLM, in its
---speculative-config). With --base-url and --spec-base-url the servers are compared as they are.
+In the last command, `{depth}` is replaced by each depth (for vLLM, put it in the
+--speculative-config). With --base-url and --spec-base-url the running servers are compared as they
+are.
 
-The depth in a --method is ignored; its other sizes apply to all depths. Nothing is lost on Ctrl-C
-or a kill: repeat the command with --resume.
+The depth in a --method is ignored; its other sizes apply to all depths. Ctrl-C or a kill loses no
+measurements: repeat the command with --resume.
 """
 
 
@@ -63,7 +64,7 @@ def tune(
     result: Annotated[ResultOptions, Without(frozenset({"month", "keep_answers"}))],
 ) -> None:
     if len(engine.server_binaries) > 1:
-        raise BadInputError("a tune is for one engine; give one --server-binary")
+        raise BadInputError("a tune uses a single engine; give one --server-binary")
 
     engines = replace(engine, command="tune").engines(options)
     request = TuneRequest(options=options, search=search, engines=engines, result=result)

@@ -14,8 +14,8 @@ class SearchOptions:
     """The time limit of a tune, and its largest depth."""
 
     budget_min: float = option(
-        "Time limit for everything together. With more time the intervals get narrower; with too "
-        "little only forecasts are known, and --resume continues.",
+        "Time limit for the whole command. More time gives narrower intervals; with too little "
+        "time there are only forecasts, and --resume continues.",
         name="budget",
         metavar="MINUTES",
         panel=_PANEL,
@@ -25,8 +25,8 @@ class SearchOptions:
         default=20.0,
     )
     deepest: int = option(
-        "The largest depth (drafted tokens per round). One run at it predicts all smaller "
-        f"ones. Heads trained for the target are tried up to {DEEPEST_HEAD}.",
+        "The largest depth (drafted tokens per round). A run at this depth predicts all smaller "
+        f"depths. Heads trained for the target are tried up to depth {DEEPEST_HEAD}.",
         metavar="N",
         panel=_PANEL,
         least=1,

@@ -149,14 +149,14 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
     elif outcome.verdict is None:
         times = words.speedup(found.estimate, found.interval)
         yield (
-            f"{leader.arm.id} leads at {times}, but that is not certified: "
+            f"{leader.arm.id} leads at {times}, but this lead is not certified: "
             f"{'the tune was interrupted' if outcome.interrupted else 'the time was too short'}."
         )
     else:
         yield from _certified(outcome, leader, found)
     if leader is not None and outcome.close:
         names = say.listed([leader.arm.id, *outcome.close])
-        yield f"Not separable in this time: {names} {_apart(outcome.within)}."
+        yield f"The tune could not separate {names} in this time: they {_apart(outcome.within)}."
 
 
 def _apart(share: float) -> str:
@@ -178,18 +178,24 @@ def _certified(outcome: Outcome, leader: Contender, gain: SpeedRatio) -> Iterato
         if request is not None:
             yield sentence("request", length="", ratio=say.times(request))
         if gain.interval is not None and gain.interval.low < 1:
-            yield "That interval covers only these prompts; with those of the race it helps."
+            yield (
+                "That interval covers only these prompts; with the race's prompts included, "
+                "speculation is clearly faster."
+            )
     elif outcome.verdict is not None and outcome.verdict.pick is not None:
-        yield f"{leader.arm.id} writes at {measured}{forecast}, but takes longer in all."
+        yield f"{leader.arm.id} writes at {measured}{forecast}, but takes longer overall."
         yield sentence("request", length="", ratio=say.times(request))
     elif gain.slower:
-        yield f"Nothing helps here: the best, {leader.arm.id}, runs at {measured}{forecast}."
+        yield f"No setting helps here: the best, {leader.arm.id}, runs at {measured}{forecast}."
     else:
-        yield f"No gain is shown: the best, {leader.arm.id}, runs at {measured}{forecast}."
+        yield (
+            f"No setting is clearly faster: the best, {leader.arm.id}, runs at "
+            f"{measured}{forecast}."
+        )
         if (apart := _undecided(outcome)) is not None:
             yield (
-                f"Not separable: it and no speculation {_apart(apart)}; "
-                "more prompts, or a quieter machine, would decide."
+                f"This setting and no speculation {_apart(apart)}; more prompts, or a quieter "
+                "machine, would separate them."
             )
 
 

@@ -21,8 +21,10 @@ def lines(outcome: Outcome, *, command: ServeLine | None) -> Iterator[str]:
     effort = f"{say.count(len(outcome.contenders), 'arm')} considered"
     if "race" in outcome.stages:
         prompts = say.count(len(outcome.stages["race"].suite.prompts), "prompt")
-        effort += f"; {outcome.raced} of them raced on {prompts}, the others only forecast"
-    yield from wrap(f"{effort}; {say.count(outcome.trials, 'trial')} in all.", _WIDTH)
+        effort += (
+            f"; {outcome.raced} of them measured in the race on {prompts}, the others only forecast"
+        )
+    yield from wrap(f"{effort}; {say.count(outcome.trials, 'trial')} in total.", _WIDTH)
     yield from _tasks(outcome)
     yield from advice(outcome, command)
 

@@ -71,7 +71,8 @@ def families(
                     depths.setdefault(_name(arm, drafts), {})[depth] = arm
     if not depths:
         raise BadInputError(
-            "nothing to tune: no method speculates; name one with --method or --draft"
+            "nothing to tune: no method speculates; name a method with --method or a draft "
+            "with --draft"
         )
     return tuple(Family(name=name, arms=arms) for name, arms in depths.items())
 
@@ -166,8 +167,8 @@ def split(prompts: Sequence[SuitePrompt]) -> Prompts:
     """Two disjoint sets of prompts, each with as many tasks as possible. Raises `BadInputError`."""
     if len(prompts) < _FEWEST_PROMPTS:
         raise BadInputError(
-            f"a tune needs {_FEWEST_PROMPTS} prompts, some to choose by and others to check the "
-            f"choice, but has {len(prompts)}: relax --tasks or --prompts"
+            f"a tune needs {_FEWEST_PROMPTS} prompts, some to choose a setting and others to "
+            f"check the choice, but it has {len(prompts)}: relax --tasks or --prompts"
         )
     turns: dict[str, int] = {}
     ranked: list[tuple[int, int, SuitePrompt]] = []

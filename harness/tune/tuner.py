@@ -98,7 +98,7 @@ class Tuner:
                 candidates += _candidates(family, predicted, below=below)
         if not candidates:
             reasons = ", ".join(f"{arm.id} ({arm.reason})" for arm in seen.arms if arm.reason)
-            raise MachineError(f"no method could run: {reasons}; try python -m harness doctor")
+            raise MachineError(f"no method could run: {reasons}; run python -m harness doctor")
         return candidates
 
     def _race(self, listed: Sequence[Candidate]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from schemas.vocabulary import RUNNERS
 _WORDS = {
     "agrees": "Agrees: answers and rounds match these weights.",
     "differs": "Differs: answers or rounds do not match these weights.",
-    "not-comparable": "Not comparable: this engine renders the prompts differently.",
+    "not-comparable": "Not comparable: the local engine renders the prompts differently.",
 }
 _CODES = {"agrees": 0, "differs": NO, "not-comparable": NOT_MEASURED}
 
@@ -34,11 +34,11 @@ def verify(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
 ) -> None:
-    """Greedy answers and numbers of rounds depend on weights and prompt, not on the machine.
+    """Greedy answers and their number of rounds depend on weights and prompt, not on the machine.
 
-    It repeats two random prompts with each arm. Exit code 0 means that they agree, 1 that they
-    differ, 3 that they could not be compared. At near-ties, single answers may differ on another
-    machine; times are not compared.
+    The command repeats two random prompts with each arm. Exit codes: 0 the answers agree, 1 they
+    differ, 3 they could not be compared. At near-ties, single answers may differ on another
+    machine. Times are not compared.
 
     - `python -m harness verify RESULT.json`
 

@@ -24,15 +24,18 @@ class VerifyOptions(EngineOptions):
     """The weights, and the prompts to repeat."""
 
     target: str | None = option(
-        "The target's weights: a GGUF file or a name. Default: by the digest in the file.",
+        (
+            "The target's weights: a GGUF file or a model name. Default: the weights with the "
+            "digest in the file."
+        ),
         short="-m", metavar="MODEL", panel="Models", usual=True,
     )  # fmt: skip
     drafts: tuple[str, ...] = option(
-        "The weights of a draft; one for each in the file, in its order.",
+        "The weights of a draft; repeat the option for each draft in the file, in the same order.",
         name="draft", short="-md", metavar="DRAFT", panel="Models", default=(), usual=True,
     )  # fmt: skip
     prompts: tuple[str, ...] = option(
-        f"Ids of prompts to repeat. Default: {PROMPTS} at random.",
+        f"Ids of the prompts to repeat. Default: {PROMPTS} random prompts.",
         metavar="PROMPTS", parse=comma_separated, default=(), usual=True,
     )  # fmt: skip
 
@@ -65,11 +68,13 @@ def _require_repeatable(submission: Submission, prompts: tuple[str, ...]) -> Non
             f"the result has no prompt {unknown[0]!r}; it has {', '.join(ids[:9])}, …"
         )
     if submission.settings.sampling != "greedy":
-        message = "its answers were sampled, so another run gives different ones"
+        message = "its answers were sampled, so another run gives different answers"
     elif not any(each.output_sha256 for each in submission.trials):
-        message = "it states no digests of answers, as imported results and some servers do not"
+        message = (
+            "it has no digests of answers; imported results and results of some servers lack them"
+        )
     elif submission.settings.context_depth_tokens is not None:
-        message = "its prompts were padded to a depth of context, which is not repeated"
+        message = "its prompts were padded to a context depth, which this check cannot repeat"
     else:
         return
     raise BadInputError(f"this result cannot be verified: {message}")
@@ -79,8 +84,8 @@ def _weights(model: Model, flag: str) -> str:
     known = WEIGHTS.get(model.sha256 or "")
     if known is None:
         raise BadInputError(
-            f"the weights of {model.name} {model.quantisation} have no name here; give {flag} the "
-            f"GGUF file (SHA-256 {model.sha256 or 'not stated'})"
+            f"the weights of {model.name} {model.quantisation} are not among the known models; "
+            f"use {flag} to give the GGUF file (SHA-256 {model.sha256 or 'not stated'})"
         )
     return known.preset
 
@@ -90,4 +95,6 @@ def _suite(submission: Submission) -> str:
     for name in suites.known_ids():
         if suites.load(name).sha256 == own.sha256:
             return name
-    raise BadInputError(f"the prompts of the suite {own.id} {own.version} are not in this version")
+    raise BadInputError(
+        f"the prompts of the suite {own.id} {own.version} are not in the installed version"
+    )

@@ -34,10 +34,10 @@ class Repeated:
     @property
     def line(self) -> str:
         if self.same_prompt is False:
-            return "the engine renders the prompt differently, so nothing can be compared"
-        answer = {True: "the same answer", False: "another answer", None: "no digest"}
+            return "the engine renders the prompt differently, so the answers cannot be compared"
+        answer = {True: "the same answer", False: "a different answer", None: "no digest"}
         own, stated = self.own_tokens_per_round, self.stated_tokens_per_round
-        words = f", {own:.2f} tokens a round for {stated:.2f}" if own and stated else ""
+        words = f", {own:.2f} tokens per round instead of {stated:.2f}" if own and stated else ""
         return answer[self.same_answer] + words
 
 
@@ -47,8 +47,9 @@ def require_same_weights(submission: Submission, campaign: Campaign) -> None:
     for own, stated in zip(here, (submission.target, *submission.drafts), strict=False):
         if None not in (own.sha256, stated.sha256) and own.sha256 != stated.sha256:
             raise BadInputError(
-                f"{own.name} {own.quantisation} here has the SHA-256 {own.sha256}, the result "
-                f"{stated.sha256} for {stated.name} {stated.quantisation}; give that file"
+                f"{own.name} {own.quantisation} here has the SHA-256 {own.sha256}, but the "
+                f"result has {stated.sha256} for {stated.name} {stated.quantisation}; give the "
+                "file of the result"
             )
 
 

@@ -56,12 +56,13 @@ def superseding_finding(
     old = collection.get(name)
     if old is None:
         message = (
-            f"{name} is not in results/community/; name a result that is, or leave the field out"
+            f"{name} is not in results/community/; name a result from that folder, or leave "
+            "the field out"
         )
         return _finding(file, "superseding-unknown", message)
     if old.contributor is None:
         message = (
-            f"{name} is anonymous, so it cannot be replaced; leave the field out, and ask in an "
+            f"{name} is anonymous, so it cannot be replaced; leave the field out, and open an "
             "issue to have the old result withdrawn"
         )
         return _finding(file, "superseding-anonymous", message)
@@ -69,14 +70,14 @@ def superseding_finding(
     owner = old.contributor.lower()
     if (new.contributor or "").lower() != owner:
         message = (
-            f"{name} is by {old.contributor}, this result is not; only its contributor may "
-            "replace a result: leave the field out"
+            f"{name} is by {old.contributor}, but this result is not; only the contributor of a "
+            "result may replace it, so leave the field out"
         )
         return _finding(file, "superseding-contributor", message)
     if author is not None and author.lower() != owner:
         message = (
-            f"{name} is by {old.contributor}, the pull request is by {author}; let "
-            f"{old.contributor} open it, or leave the field out"
+            f"{name} is by {old.contributor}, but the pull request is by {author}; let "
+            f"{old.contributor} open the pull request, or leave the field out"
         )
         return _finding(file, "superseding-author", message)
     return None
@@ -95,7 +96,7 @@ def twice_superseded(
         name = path.rpartition("/")[2]
         if old is None or taken.setdefault(old, name) == name:
             continue
-        message = f"{old} is superseded by {taken[old]} already; name {taken[old]} instead"
+        message = f"{old} is already superseded by {taken[old]}; name {taken[old]} instead"
         yield _finding(path, "superseding-twice", message)
 
 

@@ -15,11 +15,13 @@ def published_findings(document: Row) -> Iterator[Finding]:
     rigs = {rig["id"] for rig in document["rigs"]}
     rows = {row["id"]: row for row in document["rows"]}
     if len(rigs) < len(document["rigs"]) or len(rows) < len(document["rows"]):
-        yield _finding("$", "two rows or two rigs have one id; give each its own", "published-id")
+        yield _finding(
+            "$", "two rows or two rigs have the same id; give each a different id", "published-id"
+        )
     for number, row in enumerate(document["rows"]):
         path = f"$.rows[{number}]"
         if row.get("rig", None) not in {None, *rigs}:
-            message = f"there is no rig {row['rig']!a}; name one of this file"
+            message = f"there is no rig {row['rig']!a}; name a rig of this file"
             yield _finding(f"{path}.rig", message, "published-rig")
         if row["kind"] == "speculation":
             yield from _of_pair(path, row, rows.get(row.get("baseline_row")))
@@ -29,7 +31,8 @@ def _of_pair(path: str, row: Row, base: Row | None) -> Iterator[Finding]:
     own = _values(row)
     if base is None and ("baseline_row" in row or "speedup" not in own):
         message = (
-            "neither a baseline row nor a ratio; add the rate without speculation or the ratio"
+            "the row has neither a baseline row nor a ratio; add the rate without "
+            "speculation or the ratio"
         )
         yield _finding(path, message, "published-baseline")
     if base is None:

@@ -148,7 +148,7 @@ def read_bytes(source: Source) -> bytes | Finding:
         message = "no such file; name a result file or a folder of result files"
         return _finding(source, "file-exists", message)
     if source.path.is_symlink() or not source.path.is_file():
-        message = "not a regular file; put the result itself in its place"
+        message = "this is not a regular file; replace it with the result itself"
         return _finding(source, "regular-file", message)
     with source.path.open("rb") as stream:
         return stream.read(strict.MAX_BYTES + 1)
@@ -196,13 +196,13 @@ def _status_findings(source: Source, data: bytes) -> Found:
     status = orjson.loads(data).get("status")  # only lifecycle entries have a contributor
     if status != "known" or contributor_of(source.path.name):
         return ()
-    message = "only a contributor is `known`: name the file contributor--<user name>.json"
+    message = "only a contributor can be `known`: name the file contributor--<user name>.json"
     return (_finding(source, "lifecycle-status", message, "$.status"),)
 
 
 def _duplicate_finding(source: Source, twin: Source) -> Finding:
     """The finding on a file with the same content as another file of the corpus."""
-    message = f"the same content is in {twin.path.name} already; remove one of the two"
+    message = f"{twin.path.name} already has the same content; remove one of the two"
     return _finding(source, DUPLICATE, message)
 
 

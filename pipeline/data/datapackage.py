@@ -58,9 +58,9 @@ KINDS = {
 # The columns of the list that replaces a table in parts.
 LISTED = {
     "part": "Name of a file with a part of the rows.",
-    "rows": "Rows in that file.",
-    "bytes": "Size of that file in bytes.",
-    "sha256": "SHA-256 of that file.",
+    "rows": "Number of rows in the file.",
+    "bytes": "Size of the file in bytes.",
+    "sha256": "SHA-256 of the file.",
 }
 
 

@@ -57,19 +57,22 @@ def _sending_findings(name: str, submission: Submission, sent: Sending) -> Itera
     start = canonical_name(submission, b"").rpartition("--")[0]
     expected = f"{start}--{name.rpartition('--')[2]}"
     if name != expected:
-        message = f"the file is named {shown(name)}, its content says {expected}; rename it"
+        message = (
+            f"the file is named {shown(name)}, but its content requires the name {expected}; "
+            "rename the file"
+        )
         yield Finding(path=ROOT, message=message, rule="canonical-name")
     own, author = submission.contributor, sent.contributor
     if own is not None and author is not None and own.lower() != author.lower():
         message = (
-            f"the result names {own}, the pull request is by {author}; write your own GitHub user "
-            f"name, leave the field out, or ask a maintainer for the label {ON_BEHALF}"
+            f"the result names {own}, but the pull request is by {author}; write your GitHub "
+            f"user name, leave the field out, or ask a maintainer for the label {ON_BEHALF}"
         )
         yield Finding(path="$.contributor", message=message, rule="contributor-author")
     if submission.origin is not None and submission.origin.licence is None:
         message = (
-            "other people's records may be shared only as their licence allows; import them again "
-            "with --licence, as their source states it"
+            "other people's records may be shared only as their licence allows; import the "
+            "records again with --licence, as stated by their source"
         )
         yield Finding(path="$.origin.licence", message=message, rule="licence-of-source")
     if sent.now is not None:
@@ -77,14 +80,14 @@ def _sending_findings(name: str, submission: Submission, sent: Sending) -> Itera
     engine = submission.engine.name
     first = _FIRST_DAYS.get(engine.lower(), _FIRST_PAPER)
     if submission.measured_from[:10] < first:
-        message = f"before {first} there was no {shown(engine)} to measure; correct the date"
+        message = f"{shown(engine)} did not exist before {first}; correct the date"
         yield Finding(path="$.measured_from", message=message, rule="measured-before-engine")
 
 
 def twin_findings(new: Mapping[str, Submission], names: Iterable[str]) -> Iterator[Finding]:
     """Findings on new results that the collection already has in another format version."""
     taken = {name.removesuffix(".json").rpartition("-")[2] for name in names}
-    message = "the same content exists in another version of the format; send it once"
+    message = "the same content exists in another version of the format; send the result only once"
     for path, submission in sorted(new.items()):
         own = path.removesuffix(".json").rpartition("-")[2]
         forms_of_it = {content_digest(data) for data in forms(submission)}

@@ -52,7 +52,10 @@ def claim_findings(
         if own.origin and own.origin.sha256 in {
             each.origin and each.origin.sha256 for each in others
         }:
-            message = "results of this original are in the collection; ask in an issue to add more"
+            message = (
+                "the collection already has results from these original records; open an issue "
+                "to add more"
+            )
             place = "$.origin.sha256"
             yield Finding(file=path, path=place, message=message, rule="known-original")
         yield from _renamed(path, own, names_of(others, known))
@@ -110,8 +113,9 @@ class _Copies:
         for path, each in (self._new[position] for position in sorted(found)):
             if _others(each, [there]):
                 message = (
-                    f"its times equal those of {name} by {there.contributor or ANONYMOUS}, or are "
-                    "a multiple of them; send your own times, or ask in an issue if both are yours"
+                    f"the result's times equal those of {name} by "
+                    f"{there.contributor or ANONYMOUS}, or are a multiple of them; send your own "
+                    "times, or open an issue if both results are yours"
                 )
                 yield Finding(file=path, path=ROOT, message=message, rule="copied-times")
 
@@ -128,8 +132,8 @@ def _renamed(path: str, new: Submission, names: Mapping[str, Name]) -> Iterator[
         if _key(*name) != _key(model.name, model.quantisation):
             message = (
                 f"weights of this SHA-256 are {shown(' '.join(name))} in the collection, not "
-                f"{shown(f'{model.name} {model.quantisation}')}; write that name and quantisation "
-                "into the file and submit it again"
+                f"{shown(f'{model.name} {model.quantisation}')}; write that name and "
+                "quantisation into the file, and submit the file again"
             )
             yield Finding(file=path, path=f"{place}.name", message=message, rule="known-weights")
 

@@ -29,7 +29,7 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
     *,
     base: Annotated[str, typer.Option(help="Revision that the pull request is based on.")],
     head: Annotated[str, typer.Option(help="Newest revision of the pull request.")],
-    repository: Annotated[Path, typer.Option(help="Clone that has both revisions.")] = Path(),
+    repository: Annotated[Path, typer.Option(help="Clone that contains both revisions.")] = Path(),
     output: Annotated[
         Path | None, typer.Option(help="Folder for verdict.json and summary.md.")
     ] = None,
@@ -42,7 +42,9 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
         str, _variable("HEAD_REPOSITORY", "OWNER/NAME of the branch's repository.")
     ] = "",
     own_repository: Annotated[str, _variable("REPOSITORY", "OWNER/NAME of this repository.")] = "",
-    action: Annotated[str, _variable("ACTION", "Event; LABEL counts for `labeled`.")] = "",
+    action: Annotated[
+        str, _variable("ACTION", "Name of the event; LABEL matters only for `labeled`.")
+    ] = "",
     annotate: Annotated[bool, typer.Option(help="Print annotations for GitHub Actions.")] = False,
     step_summary: Annotated[
         Path | None, _variable("GITHUB_STEP_SUMMARY", "File to append the summary to.")
@@ -119,12 +121,12 @@ _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REPOSITORY = re.compile(r"[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}")
 _OWNER = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
 _OWN_CHECKS = (
-    "This pull request changes the project's own checks, so their findings do not count. "
-    "A maintainer will read it. Please put results into a separate pull request."
+    "This pull request changes the project's checks, so their findings do not count here. A "
+    "maintainer will review it. Please put results into a separate pull request."
 )
 _UNFINISHED = (
-    "The check did not finish, which is rarely the fault of a result. The log of the check named "
-    "Submission shows why; push again to repeat it, or ask here."
+    "The check did not finish; a result is rarely the cause. The log of the check named "
+    "Submission shows the cause; push again to repeat the check, or ask here."
 )
 
 
@@ -141,7 +143,7 @@ def comment_command(
         # The parts of web addresses; a branch may have any name and is therefore quoted.
         for shape, value in ((_REPOSITORY, repository), (_SHA, head), (_OWNER, owner)):
             if not shape.fullmatch(value):
-                raise PipelineError(f"{value!a} is not a value from GitHub; nothing written")
+                raise PipelineError(f"{value!a} is not a value from GitHub; nothing was written")
         checked = host.Head(sha=head, owner=owner, branch=branch)
         typer.echo(write_comment(verdict, repository, checked))
 
@@ -151,11 +153,11 @@ def write_comment(verdict: Path, repository: str, head: host.Head) -> str:
     number = host.pull_request(repository, head)
     if number is None:
         newest = head.sha[: comment.SHORT_ID]
-        return f"No open pull request has {newest} as its newest commit; nothing written."
+        return f"No open pull request has {newest} as its newest commit; nothing was written."
     before = host.comment_of_ours(repository, number, MARKER)
     text = _text(verdict, host.changed_paths(repository, number), head.sha)
     if text is None and before is None:
-        return f"Pull request {number} changes no results; nothing written."
+        return f"Pull request {number} changes no results; nothing was written."
     text = text or "This pull request no longer changes results, so there is nothing to check.\n"
     host.put_comment(repository, number, before, f"{MARKER}\n{text}")
     return f"Pull request {number}: comment {'written' if before is None else 'updated'}."

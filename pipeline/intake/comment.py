@@ -21,8 +21,8 @@ MAX_SHOWN_FINDINGS = 50
 MAX_CHARACTERS = 60_000  # GitHub's limit is 65,536 characters
 SHORT_ID = 10
 _MERGING = (
-    "For maintainers: merge it with *squash*. Other content of the branch's commits was not "
-    "checked and would stay in the history forever."
+    "For maintainers: merge with *squash*. Other content of the branch's commits was not "
+    "checked, and without squash it would stay in the history forever."
 )
 _HEAD = (
     "| task | verdict | tokens/s, plain → this arm | speedup, this machine (95 %) "
@@ -58,8 +58,8 @@ def body(reply: Reply, *, of_form: bool = False) -> str:
     if reply.decision == "accepted" and reply.is_new and reply.author is not None:
         entry = code(f"results/lifecycle/contributor--{reply.author.lower()}.json")
         parts.append(
-            f"{code(reply.author)} is new here. Their results count with one vote and confirm "
-            f"nothing until a maintainer has looked at the account and added {entry} with the "
+            f"{code(reply.author)} is new here. Their results count as one vote and confirm "
+            f"nothing until a maintainer has checked the account and added {entry} with the "
             "status `known`."
         )
     parts.append(f"Checked: commit `{reply.head[:SHORT_ID]}`.")
@@ -81,14 +81,14 @@ def _opening(reply: Reply, flagged: int, repair: str) -> str:
     files = say.count(reply.result_count, "result file")
     if reply.decision == "accepted" and flagged:
         return (
-            f"Thank you. {files}: well-formed, consistent and new. But {flagged} of them "
-            "have serious flags, so they get no verdict and no vote. Read the flags below: most "
-            "name a cause that a new measurement avoids."
+            f"Thank you. {files}: well-formed, consistent and new. But {flagged} of the files "
+            "have serious flags, so these files get no verdict and no vote. Read the flags "
+            "below: most flags name a cause that a new measurement avoids."
         )
     if reply.decision == "accepted":
         return (
-            f"{files}: well-formed, consistent and new. The site shows it once a maintainer has "
-            "merged it. Summary of the content:"
+            f"{files}: well-formed, consistent and new. The site shows each result after a "
+            "maintainer has merged it. Summary of the content:"
         )
     place = f" in {files}" if reply.result_count else ""
     return (
@@ -100,7 +100,7 @@ def _opening(reply: Reply, flagged: int, repair: str) -> str:
 def _where(reply: Reply) -> str:
     """The place where the site will show the results, with the contributor's name."""
     if reply.results[0].file.startswith("results/published/"):
-        return "The next build of the site shows it on the page of its card."
+        return "The next build of the site shows the result on the page of its card."
     pages = [code(f"submissions/{Path(each.file).stem}/") for each in reply.results]
     shown_pages = say.listed(pages[:MAX_SHOWN_RESULTS])
     return (
@@ -139,7 +139,7 @@ def _result(result: Result, author: str | None) -> Iterator[str]:
         if arm.arm in expected:
             yield _expectation(expected[arm.arm], overall(arm))
     if digest.flags:
-        yield "Flags do not reject a result; the site shows them with its figures:"
+        yield "Flags do not reject a result; the site shows the flags with the result's figures:"
         yield "\n".join(
             f"- {flag.severity} {code(flag.name)}: {code(flag.message)}\n"
             f"    - remedy: {code(flag.remedy)}"
@@ -164,7 +164,10 @@ def _facts(own: Understanding, author: str | None) -> Iterator[str]:
         credit += f"; the pull request is by {code(author)}"
     yield f"- Credit: {credit}"
     if own.supersedes is not None:
-        yield f"- Replaces: {code(own.supersedes)}, which stays but no longer counts"
+        yield (
+            f"- Replaces: {code(own.supersedes)}, which stays in the collection but no longer "
+            "counts"
+        )
 
 
 def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Iterator[str]:
@@ -173,7 +176,10 @@ def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Itera
     role = "" if arm.role == "speculation" else f" ({arm.role})"
     yield f"**{code(arm.arm)}**{role}: {code(arm.method)}{draft}{depth}"
     if arm.failure is not None:
-        yield f"The arm failed: {code(arm.failure)}. That is a result, too, and is shown."
+        yield (
+            f"The arm failed: {code(arm.failure)}. A failure is also a result, so the site shows "
+            "it."
+        )
     if position is not None:
         yield _position(arm, own, position)
     if arm.results:
@@ -247,7 +253,7 @@ def _ratio(ratio: float | None, interval: Interval | None) -> str:
 
 def _cut(parts: list[str]) -> str:
     """The paragraphs that fit, and a note if some do not fit."""
-    rest = "The rest did not fit into this comment; the log of the check is complete."
+    rest = "The rest did not fit into this comment; the log of the check has all of it."
     fitting: list[str] = []
     room = MAX_CHARACTERS - len(rest)
     for part in parts:

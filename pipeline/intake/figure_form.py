@@ -37,13 +37,13 @@ def published(answers: Mapping[str, str], day: str) -> tuple[str, bytes]:
     """The name and the content of the file of one figure. Raises `UnreadableTextError`."""
     for name in REQUIRED:
         if not answers.get(name):
-            raise _wrong(name, "is empty; a figure without it is not accepted")
+            raise _wrong(name, "is empty; this field is required")
         if name in {"card", "model"} and _GUESS.search(answers[name]):
             raise _wrong(name, f"is a guess ({answers[name]}); guesses are not accepted")
     numbers = {name: _number(name, answers[name]) for name in NUMBERS if name in answers}
     if not ("speedup" in numbers or {"before", "after"} <= numbers.keys()):
         missing = "after" if "before" in numbers else "before"
-        raise _wrong(missing, "is missing; state both rates or the speedup")
+        raise _wrong(missing, "is missing; state both rates, or the speedup")
     rigs, rows = [_rig(answers["card"])], _rows(answers, numbers)
     digest = sha256(json.dumps([rigs, rows], sort_keys=True).encode()).hexdigest()[:8]
     title = answers["url"].removeprefix("https://")[:160]

@@ -28,7 +28,7 @@ from schemas.strict import MAX_BYTES
 
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 UNNAMED = f"{FOLDER}/result.json"
-SAME = "the same content is in the results already; there is nothing left to do"
+SAME = "the results already contain the same content; there is nothing left to do"
 # GitHub's address of a file that was dragged into a form: a number and any name.
 ATTACHED = re.compile(r"https://github\.com/user-attachments/files/[0-9]+/[A-Za-z0-9._-]+")
 _TIMEOUT_S = 30
@@ -83,7 +83,7 @@ def read_event(path: Path) -> Form:
     except (OSError, msgspec.DecodeError) as error:
         raise PipelineError(f"{path} is not the event of an issue ({error})") from error
     if not LOGIN.fullmatch(issue.user.login):
-        raise PipelineError(f"{issue.user.login!a} is not an account that could send a result")
+        raise PipelineError(f"{issue.user.login!a} is not an account that can send a result")
     return issue
 
 
@@ -168,14 +168,19 @@ def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
     data = from_text(body)
     attached = sorted(set(ATTACHED.findall(body)))
     if data is not None and attached:
-        raise UnreadableTextError("it holds a text and an attached file; send one of them")
+        raise UnreadableTextError(
+            "the form has a pasted text and an attached file; send only one of the two"
+        )
     if data is not None:
         return data
     if len(attached) != 1:
         raise UnreadableTextError(
-            f"it holds {len(attached)} attached files; attach one result"
+            f"the form has {len(attached)} attached files; attach one result"
             if attached
-            else "it holds no result; paste what `draftmap submit --without-git FILE` prints"
+            else (
+                "the form has no result; paste the text that `draftmap submit --without-git "
+                "FILE` prints"
+            )
         )
     data = (fetch or _fetched)(attached[0])
     try:

@@ -26,15 +26,15 @@ MARKER = "<!-- draftmap: form -->"
 VERDICT, SUMMARY, RESULT = "verdict.json", "summary.md", "result.json"
 _FOLDER = re.compile(rf"{re.escape(FOLDER)}(/[0-9]{{4}}/[0-9]{{2}})?|{re.escape(PUBLISHED)}")
 Event = Annotated[
-    Path, typer.Option(envvar="GITHUB_EVENT_PATH", help="The event, as GitHub wrote it.")
+    Path, typer.Option(envvar="GITHUB_EVENT_PATH", help="The event file, as GitHub wrote it.")
 ]
-Clone = Annotated[Path, typer.Option(help="Clone that has the base.")]
+Clone = Annotated[Path, typer.Option(help="Clone that contains the base revision.")]
 
 
 def form_command(
     *,
     event: Event,
-    base: Annotated[str, typer.Option(help="Revision that the result is added to.")] = "HEAD",
+    base: Annotated[str, typer.Option(help="Revision to which the result is added.")] = "HEAD",
     clone: Clone = Path(),
     output: Annotated[Path, typer.Option(help="Folder for the reply and the result.")],
 ) -> None:
@@ -56,7 +56,7 @@ def form_command(
 def send_command(
     *,
     event: Event,
-    folder: Annotated[Path, typer.Option(help="What the command `form` wrote.")],
+    folder: Annotated[Path, typer.Option(help="Folder that the command `form` wrote.")],
     repository: Annotated[str, typer.Option(envvar="REPOSITORY", help="OWNER/NAME.")],
     branch: Annotated[str, typer.Option(envvar="BRANCH", help="Branch to merge into.")],
     clone: Clone = Path(),
@@ -71,14 +71,17 @@ def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: P
     answer = reply.from_file(folder / VERDICT)
     now = host.issue_text(repository, filled.number)
     if sha256(now.encode()).hexdigest() != filled.digest:
-        return f"Issue {filled.number} was edited meanwhile; its new text has its own check."
+        return f"Issue {filled.number} was edited in the meantime; its new text gets its own check."
     if answer.decision != "accepted":
         _answer(repository, filled.number, comment.body(answer, of_form=True))
         return f"Issue {filled.number}: answered with the errors."
     if host.was_opened(repository, filled.branch):
-        text = "This form already became a pull request. Send a changed result with a new form.\n"
+        text = (
+            "A pull request was already opened from this form. Send a changed result with a new "
+            "form.\n"
+        )
         _answer(repository, filled.number, text)
-        return f"Issue {filled.number}: answered that it already became a pull request."
+        return f"Issue {filled.number}: answered that the form already has a pull request."
     sha = _repeated(filled, answer, folder, clone)
     host.push(clone, repository, sha, filled.branch)
     title = f"Result from the form #{filled.number}"
@@ -86,7 +89,7 @@ def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: P
     number = host.open_pull_request(repository, filled.branch, branch, title, body)
     host.set_status(repository, sha, f"Checked for the form #{filled.number}")
     host.put_comment(repository, number, None, comment.body(answer))
-    _answer(repository, filled.number, f"Thank you. This became the pull request #{number}.\n")
+    _answer(repository, filled.number, f"Thank you. This form became pull request #{number}.\n")
     return f"Issue {filled.number}: pull request {number}."
 
 
@@ -99,7 +102,7 @@ def _repeated(filled: form.Form, answer: reply.Reply, folder: Path, clone: Path)
         raise PipelineError(f"{path!a} is not a valid path of a result")
     sha = form.commit(clone, answer.base, filled, path, data)
     if sha != answer.head:
-        raise PipelineError(f"the result is not the one that was judged ({answer.head[:10]})")
+        raise PipelineError(f"the result differs from the judged result ({answer.head[:10]})")
     return sha
 
 

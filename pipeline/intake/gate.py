@@ -96,7 +96,10 @@ def _examined(
     """All findings, and the contents that could be read."""
     results = [change for change in changes if paths.is_result(change.path)]
     if len(results) > MAX_RESULTS:  # no result is read in this case
-        message = f"{len(results)} files in one pull request, at most {MAX_RESULTS}; split it"
+        message = (
+            f"{len(results)} files in one pull request, but at most {MAX_RESULTS} are accepted; "
+            "split the pull request"
+        )
         return (paths.path_finding(FOLDER, "path-count", message),), _Contents()
     there = git.files(repository, base, FOLDER)
     findings = [*paths.outside_findings(changes), *paths.result_findings(results, there)]
@@ -106,7 +109,10 @@ def _examined(
     submissions = read.submissions
     findings += read.findings
     if (arms := sum(len(each.arms) for each in submissions.values())) > MAX_ARMS:
-        message = f"{arms} arms in one pull request, at most {MAX_ARMS}; split it"
+        message = (
+            f"{arms} arms in one pull request, but at most {MAX_ARMS} are accepted; split the "
+            "pull request"
+        )
         findings.append(paths.path_finding(FOLDER, "path-count", message))
     for path, submission in submissions.items():
         findings += sending_findings(path, submission, sent)

@@ -46,7 +46,10 @@ def _is_below(folder: str, path: str) -> bool:
 def outside_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
     """Findings on changes outside the results: the first few, then a count of the rest."""
     outside = [change.path for change in changes if not is_result(change.path)]
-    message = "a pull request with results must change nothing else; move this to another one"
+    message = (
+        "a pull request with results must change nothing else; move this file to another pull "
+        "request"
+    )
     more = len(outside) - MAX_OUTSIDE
     for number, path in enumerate(outside[:MAX_OUTSIDE], start=1):
         rest = f" (and {more} more files)" if number == MAX_OUTSIDE and more > 0 else ""
@@ -57,7 +60,7 @@ def curated_findings(changes: Iterable[git.Change]) -> Found:
     """Findings on maintainers' data in a pull request without results and without the label."""
     touched = [change.path for change in changes if is_data(change.path)]
     message = (
-        "only maintainers change published figures and lifecycle entries; ask in an issue, or ask "
+        "only maintainers change published figures and lifecycle entries; open an issue, or ask "
         f"a maintainer for the label {CURATION}"
     )
     return tuple(path_finding(path, "path-curated", message) for path in touched[:MAX_OUTSIDE])
@@ -66,15 +69,18 @@ def curated_findings(changes: Iterable[git.Change]) -> Found:
 def posted_findings(changes: Sequence[git.Change]) -> Iterator[Finding]:
     """Findings on a form's branch that does more than add one file of published figures."""
     if len(changes) != 1:
-        message = f"{len(changes)} files in the branch of a form, which adds one file; send one"
+        message = (
+            f"{len(changes)} files in the branch of a form, but a form adds exactly one file; "
+            "send a single file"
+        )
         yield path_finding(PUBLISHED, "path-count", message)
     for change in changes:
         path, (folder, _, name) = change.path, change.path.rpartition("/")
         if folder != PUBLISHED or not FILE_NAME.fullmatch(name):
-            message = f"a form adds a file to {PUBLISHED}/ and changes nothing else"
+            message = f"a form must add a file to {PUBLISHED}/ and change nothing else"
             yield path_finding(path, "path-outside", message)
         elif change.status != "A" or change.mode != REGULAR_FILE:
-            message = "a form adds figures and never changes existing figures; ask in an issue"
+            message = "a form can add figures, but not change existing figures; open an issue"
             yield path_finding(path, "path-not-added", message)
 
 
@@ -109,7 +115,7 @@ def _elsewhere(change: git.Change) -> Finding | None:
         if folder in {FOLDER, f"{FOLDER}/{dated}"}:
             return None
         expected = f"{FOLDER}/" + (f" or {FOLDER}/{dated}/" if dated else "")
-        message = f"is in {shown(folder)}, expected {expected}; move it"
+        message = f"is in {shown(folder)}, expected {expected}; move the file"
         return path_finding(change.path, "path-folder", message)
     if change.path == FOLDER:
         return None
@@ -122,22 +128,22 @@ def _finding_of(change: git.Change, there: dict[str, str], digests: set[str]) ->
     twin = there.get(name.casefold())
     if change.status != "A":
         message = (
-            f"{_ACTIONS.get(change.status, 'touches')} an existing result; results are only ever "
-            "added: restore it, and add a new file whose field `supersedes` names this one, or ask "
-            "in an issue to have it withdrawn"
+            f"{_ACTIONS.get(change.status, 'touches')} an existing result, but a pull request "
+            "can only add results: restore the file, and add a new file whose field `supersedes` "
+            "names it, or open an issue to have the result withdrawn"
         )
         return path_finding(path, "path-not-added", message)
     if change.mode != REGULAR_FILE:
         return _wrong_mode(change)
     if twin not in {None, name}:
-        message = f"differs from {twin!a} only in the case of letters; leave one of the two out"
+        message = f"differs from {twin!a} only in upper and lower case; leave one of the two out"
         return path_finding(path, "path-case-twin", message)
     if not FILE_NAME.fullmatch(name) or _RESERVED_ON_WINDOWS.fullmatch(name):
         message = "the name is not canonical; let `python -m harness submit` put the file in place"
         return path_finding(path, "path-name", message)
     ending = _DIGEST.search(name)
     if twin or (ending and ending[0] in digests):
-        message = "the same content is in the results already; remove it"
+        message = "the results already contain the same content; remove this file"
         return path_finding(path, "path-duplicate", message)
     return None
 

@@ -35,7 +35,7 @@ _RFC_3339 = re.compile(
     r"(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 )
 _RFC_3986 = re.compile(r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+")
-_ASK = "it is refused until they agree: open an issue with this line"
+_ASK = "the file is refused until both validators agree: open an issue with this line"
 
 # `jsonschema` checks these two formats only if certain packages are installed.
 FORMATS = FormatChecker(("date",))

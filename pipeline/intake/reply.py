@@ -138,7 +138,7 @@ def late_note(answer: Reply) -> str:
     if answer.late_count is None:
         return ""
     return (
-        f"The time for the reference validator ({TIME_S:.0f} s) was up: "
+        f"The time limit of the reference validator ({TIME_S:.0f} s) was reached: "
         f"{answer.late_count} file(s) judged by jsonschema-rs alone."
     )
 
@@ -151,8 +151,8 @@ def _decision(answer: Reply) -> str:
             return "This pull request changes no results, so there is nothing to check."
         case "accepted" if flagged:
             return (
-                f"{count} result file(s): well-formed, consistent and new, but with serious flags, "
-                f"so that no vote is cast: {', '.join(flagged)}."
+                f"{count} result file(s): well-formed, consistent and new, but these have "
+                f"serious flags and get no vote: {', '.join(flagged)}."
             )
         case "accepted":
             return f"{count} result file(s): well-formed, consistent and new."

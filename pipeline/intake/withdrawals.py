@@ -44,7 +44,8 @@ def withdrawals(repository: Path, revision: str) -> Withdrawals:
     for name, text in texts:
         if contract.document_findings(text, LIFECYCLE_SCHEMA):
             raise git.GitError(
-                f"{LIFECYCLE}/{name} of the base is not a valid entry; repair it there first"
+                f"{LIFECYCLE}/{name} of the base is not a valid entry; repair the entry in "
+                "the base first"
             )
     return Withdrawals(
         results=frozenset(entries.keys() - about.keys()),
@@ -78,7 +79,7 @@ def _by_ended(
     names = {(name or "").lower() for name in (submission.contributor, author)}
     for name in sorted(names & reasons.keys()):
         message = (
-            f"maintainers ended the results of {name}: {reasons[name]}; ask in an issue before "
+            f"maintainers ended the results of {name}: {reasons[name]}; open an issue before "
             "sending more"
         )
         yield Finding(path="$.contributor", message=message, rule="contributor-ended")
@@ -89,7 +90,7 @@ def _copied_again(submission: Submission, old: Corpus) -> Iterator[Finding]:
     for flag in corpus_flags(replace(submission, supersedes=None), old):
         if flag.name == "copied-times":
             message = (
-                f"this result was withdrawn or is in quarantine. {flag.message} Ask in an issue to "
+                f"this result was withdrawn or is in quarantine. {flag.message} Open an issue to "
                 "have the decision changed, or measure again"
             )
             yield Finding(path=ROOT, message=message, rule="ended-result")

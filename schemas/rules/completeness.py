@@ -150,7 +150,7 @@ def _lacking(value: object, names: tuple[str, ...], path: str, runner: str) -> I
     for name in names:
         if getattr(value, name) is None:
             message = (
-                f"the field is missing; every run with {runner} knows it, so take the file as the "
-                "harness wrote it"
+                f"the field is missing, but every run with {runner} records it; use the file as "
+                "the harness wrote it"
             )
             yield f"{path}.{name}", message

@@ -24,9 +24,9 @@ def quantisation_fits_size(submission: Submission) -> Iterator[Violation]:
             continue
         bits, (least, most) = found
         message = (
-            f"{model.file_bytes} bytes for {model.parameters} parameters are {bits:.1f} bits each, "
-            f"files of {model.quantisation} have {least:g} to {most:g}; correct "
-            "the label, file_bytes or parameters"
+            f"{model.file_bytes} bytes for {model.parameters} parameters are {bits:.1f} bits "
+            f"each, but files of {model.quantisation} have {least:g} to {most:g}; correct the "
+            "label, file_bytes or parameters"
         )
         yield f"{path}.quantisation", message
 
@@ -44,8 +44,8 @@ def parameters_fit_name(submission: Submission) -> Iterator[Violation]:
         named = contradicts_name(model)
         if named is not None:
             message = (
-                f"{model.parameters} parameters, but the name {shown(model.name)} says {named}; "
-                "correct the one that is wrong"
+                f"{model.parameters} parameters, but the name {shown(model.name)} states {named}; "
+                "correct whichever is wrong"
             )
             yield f"{path}.parameters", message
 
@@ -57,8 +57,8 @@ def backend_has_device(submission: Submission) -> Iterator[Violation]:
     if engine.backend in _NO_GPU_NEEDED or kinds != {"cpu"}:
         return
     message = (
-        f"the backend is {engine.backend}, but the engine lists only a CPU; give the backend that "
-        "ran, or take the file as the harness wrote it"
+        f"the backend is {engine.backend}, but the engine lists only a CPU; give the backend "
+        "that ran, or use the file as the harness wrote it"
     )
     yield "$.engine.backend", message
 
@@ -97,8 +97,8 @@ def backend_name_of_other(submission: Submission) -> Iterator[Violation]:
     known = get_args(get_type_hints(Engine)["backend"])
     if engine.backend != "other" or engine.backend_name in known:
         message = (
-            f"{shown(engine.backend_name)} together with the backend {engine.backend}; give a name "
-            "only with the backend `other`, for a backend that the list lacks"
+            f"{shown(engine.backend_name)} together with the backend {engine.backend}; give a "
+            "name only with the backend `other`, which is for backends missing from the list"
         )
         yield "$.engine.backend_name", message
 

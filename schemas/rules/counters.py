@@ -94,8 +94,8 @@ def output_within_limit(submission: Submission) -> Iterator[Violation]:
     for index, trial in enumerate(submission.trials):
         if limit is not None and trial.output_tokens is not None and trial.output_tokens > limit:
             message = (
-                f"{trial.output_tokens} tokens, but settings.max_output_tokens is {limit}; "
-                "give the limit that the run had"
+                f"{trial.output_tokens} tokens, but settings.max_output_tokens is {limit}; give "
+                "the limit of the run"
             )
             yield f"$.trials[{index}].output_tokens", message
 
@@ -111,8 +111,8 @@ def context_large_enough(submission: Submission) -> Iterator[Violation]:
         total = prompt_tokens + trial.output_tokens
         if total > context:
             message = (
-                f"prompt and output take {total} tokens, the context holds {context}; "
-                "give the settings.context_tokens that the run had"
+                f"prompt and output take {total} tokens, but the context has room for {context}; "
+                "give the settings.context_tokens of the run"
             )
             yield f"$.trials[{index}].output_tokens", message
 
@@ -129,8 +129,8 @@ def histograms_agree(submission: Submission) -> Iterator[Violation]:
             rounds, tokens = sum(histogram), sum(map(mul, count(), histogram))
             if rounds != trial.rounds or tokens != total:
                 message = (
-                    f"counts {rounds} rounds and {tokens} tokens, "
-                    f"the counters say {trial.rounds} and {total}; correct them or leave it out"
+                    f"counts {rounds} rounds and {tokens} tokens, but the counters have "
+                    f"{trial.rounds} and {total}; correct the numbers, or leave the histogram out"
                 )
                 yield f"$.trials[{index}].{field}", message
 
@@ -157,8 +157,8 @@ def no_speculation_drafts_nothing(submission: Submission) -> Iterator[Violation]
     for index, trial in enumerate(submission.trials):
         if trial.arm in plain and trial.drafted:
             message = (
-                f"{trial.drafted} tokens drafted by an arm whose method drafts nothing; "
-                "write 0, or give the arm its method"
+                f"{trial.drafted} tokens drafted by an arm whose method drafts nothing; write 0, "
+                "or correct the arm's method"
             )
             yield f"$.trials[{index}].drafted", message
 

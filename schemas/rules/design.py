@@ -17,15 +17,15 @@ def arm_method_fits_role(submission: Submission) -> Iterator[Violation]:
         plain = arm.method.type == "none"
         if arm.method.length is not None and arm.role != "control":
             message = (
-                "forced acceptance shows the cost of a round, not the gain of a method; "
-                "set the role to control"
+                "an arm with forced acceptance shows the cost of a round, not the gain of a "
+                "method; set its role to control"
             )
         elif plain and arm.role == "speculation":
-            message = "the method none does not speculate; give the method, or another role"
+            message = "the method none does not speculate; state the actual method, or another role"
         elif not plain and arm.role in ("baseline", "alternative"):
             message = (
-                f"the role {arm.role} goes with the method none; "
-                "set the type to none, or the role to speculation"
+                f"the role {arm.role} requires the method none; set the type to none, or the "
+                "role to speculation"
             )
         else:
             continue
@@ -51,8 +51,8 @@ def active_within_total(submission: Submission) -> Iterator[Violation]:
         total, active = model.parameters, model.active_parameters
         if total is not None and active is not None and active > total:
             message = (
-                f"{active} active of {total} parameters; a model uses at most all of them, "
-                "so correct one of the two"
+                f"{active} active of {total} parameters; the active ones cannot exceed "
+                "the total, so correct one of the two numbers"
             )
             yield f"{path}.active_parameters", message
 
@@ -86,8 +86,8 @@ def parts_within_decode(submission: Submission) -> Iterator[Violation]:
         parts_ms = (trial.draft_ms or 0.0) + (trial.verify_ms or 0.0)
         if parts_ms > trial.decode_ms * _TOLERANCE + _SLACK_MS:
             message = (
-                f"draft_ms + verify_ms is {parts_ms:.1f}, more than {trial.decode_ms:.1f}; "
-                "they are parts of decode_ms, so leave them out or correct them"
+                f"draft_ms + verify_ms is {parts_ms:.1f}, more than {trial.decode_ms:.1f}; the "
+                "two are parts of decode_ms, so leave them out or correct them"
             )
             yield f"$.trials[{index}].decode_ms", message
 
@@ -101,7 +101,7 @@ def decode_within_wall(submission: Submission) -> Iterator[Violation]:
         if parts_ms > trial.wall_ms * _TOLERANCE + _SLACK_MS:
             message = (
                 f"prompt_ms + decode_ms is {parts_ms:.1f}, more than {trial.wall_ms:.1f}; "
-                "both lie within wall_ms, so leave it out or correct it"
+                "wall_ms includes both, so leave wall_ms out or correct it"
             )
             yield f"$.trials[{index}].wall_ms", message
 
@@ -114,8 +114,8 @@ def trials_within_window(submission: Submission) -> Iterator[Violation]:
     spent_ms = least_window_ms(submission)
     if window_ms < 0 or spent_ms > window_ms * _TOLERANCE + _WINDOW_SLACK_MS:
         message = (
-            f"trials take {spent_ms / 1000:.1f} s, the window from measured_from is "
-            f"{window_ms / 1000:.1f} s; give the time at which the run ended"
+            f"trials take {spent_ms / 1000:.1f} s, but measured_from and measured_until are only "
+            f"{window_ms / 1000:.1f} s apart; give the time at which the run ended"
         )
         yield "$.measured_until", message
 

@@ -20,7 +20,9 @@ def unique(path: str) -> Rule:
         ids = Counter(name for name in _values(submission, path) if name is not None)
         for name, times in sorted(ids.items()):
             if times > 1:
-                message = f"the id {shown(name)} occurs {times} times; give each entry its own id"
+                message = (
+                    f"the id {shown(name)} occurs {times} times; give each entry a different id"
+                )
                 yield f"$.{path.partition('[]')[0]}", message
 
     rule.__doc__ = f"No two entries of {path.partition('[]')[0]} have the same id."
@@ -74,9 +76,9 @@ def arm_reason(submission: Submission) -> Iterator[Violation]:
     for index, arm in enumerate(submission.arms):
         if (arm.outcome == "failed") != (arm.reason is not None):
             message = (
-                "the arm failed, and the reason is missing; add one"
+                "the arm failed, but the reason is missing; add it"
                 if arm.reason is None
-                else "the outcome is ok; a reason belongs to failed arms only; remove it"
+                else "the outcome is ok, but only a failed arm has a reason; remove the reason"
             )
             yield f"$.arms[{index}].reason", message
 
@@ -87,7 +89,10 @@ def trial_unique(submission: Submission) -> Iterator[Violation]:
     for index, trial in enumerate(submission.trials):
         earlier = first.setdefault((trial.arm, trial.prompt, trial.block), index)
         if earlier != index:
-            message = f"same arm, prompt and block as $.trials[{earlier}]; keep one of them"
+            message = (
+                f"the trial has the same arm, prompt and block as $.trials[{earlier}]; keep one "
+                "of the two"
+            )
             yield f"$.trials[{index}]", message
 
 
@@ -96,8 +101,8 @@ def trial_order(submission: Submission) -> Iterator[Violation]:
     positions = sorted(trial.order for trial in submission.trials)
     if positions != list(range(len(positions))):
         message = (
-            f"the order of {len(positions)} trials must hold each of 0 to {len(positions) - 1} "
-            "once; number them in the order in which they ran"
+            f"the order of {len(positions)} trials must contain each number from 0 to "
+            f"{len(positions) - 1} once; number the trials in the order in which they ran"
         )
         yield "$.trials", message
 
@@ -106,7 +111,7 @@ def trial_reason(submission: Submission) -> Iterator[Violation]:
     """A trial that finished has no reason for a failure."""
     for index, trial in enumerate(submission.trials):
         if trial.outcome == "ok" and trial.reason is not None:
-            message = "the outcome is ok; a reason belongs to failed trials only; remove it"
+            message = "the outcome is ok, but only a failed trial has a reason; remove the reason"
             yield f"$.trials[{index}].reason", message
 
 
@@ -114,7 +119,7 @@ def origin_of_import(submission: Submission) -> Iterator[Violation]:
     """An imported file names its origin; a measured file has no other origin."""
     if (submission.tier == "imported") != (submission.origin is not None):
         message = (
-            "the tier is measured; origin belongs to imported files only; remove it"
+            "the tier is measured, but only imported files have an origin; remove the origin"
             if submission.origin
             else "the tier is imported; add the origin, or set the tier to measured"
         )

@@ -58,7 +58,7 @@ def test_an_estimated_size_is_marked_and_has_a_wider_error() -> None:
     assert facts_of(known, quantisation_of("4-bit")).weights_error == pytest.approx(0.15)
     assert estimate_note("qwen3-8b") is None
     assert estimate_note("foo-8b") == (
-        "foo-8b is not in our table of shapes; planned from the 8B in its name"
+        "foo-8b is not in our table of shapes; the plan is based on the 8B in its name"
     )
     assert "671B-A37B (published configuration" in (estimate_note("DeepSeek R1") or "")
 
@@ -97,5 +97,5 @@ def test_a_spelling_is_a_preset_in_its_own_quantisation(
 def test_an_unknown_quantisation_of_a_known_model_is_named(name: str) -> None:
     tag = name.partition(":")[2]
 
-    with pytest.raises(QuestionError, match=f"`{tag}` is not a quantisation that is known here"):
+    with pytest.raises(QuestionError, match=f"`{tag}` is not a known quantisation"):
         require_quantisation(name)

@@ -177,7 +177,7 @@ def test_if_nothing_fits_no_command_is_given() -> None:
 
     assert found.command is None
     assert printed(found).startswith(
-        "No: it does not fit: main memory has 2.0 GiB free and would need "
+        "No: the model does not fit: main memory has 2.0 GiB free, but "
     )
     assert "Use it" not in printed(found)
 
@@ -233,7 +233,7 @@ def test_an_answer_is_short_and_its_figures_agree(card: str, model: str) -> None
         assert before[0] * ratio[0] <= after[1]
         assert after[0] <= before[1] * ratio[1]
     else:
-        assert re.match(r"No|Probably not|Try it: it may go either way", text), text
+        assert re.match(r"No|Probably not|Try it: the result may go either way", text), text
 
 
 def bounds(figure: str) -> tuple[float, float]:

@@ -75,7 +75,7 @@ def test_it_has_no_prompts_of_its_own_and_one_flag_says_why() -> None:
     assert flag.severity == "caution"
     assert flag.message == (
         "The stream shows 2.00\N{MULTIPLICATION SIGN} the speedup that whole requests show (spec), "
-        "so the verdict is about whole requests alone."
+        "so the verdict covers only whole requests."
     )
 
 

@@ -77,7 +77,7 @@ def test_a_task_on_which_few_prompts_fire_has_none() -> None:
 
     assert (found.verdict, found.doubt) == ("uncertain", "few-prompts-fire")
     assert reason(found, submission) == (
-        "No verdict. It hardly drafted on most of these prompts, so others may differ."
+        "No verdict. It rarely drafted on most of these prompts, so other prompts may differ."
     )
 
 

@@ -31,8 +31,8 @@ def test_a_draft_is_read_as_often_as_it_drafts() -> None:
     by_memory = raised(round_costs(1.25, 1.25, 1.25, drafted=4.0))
 
     assert by_target["cheap-rounds"].message == (
-        "A round of spec takes as long as 1.25 plain tokens, but reading the weights that it needs "
-        "takes as long as 1.36."
+        "A round of spec takes as long as 1.25 plain tokens, but reading the weights for a round "
+        "takes as long as 1.36 plain tokens."
     )
     assert "cheap-rounds" not in by_memory
 
@@ -122,7 +122,7 @@ def test_a_baseline_that_fails_alone_is_serious() -> None:
     found = raised(crashing(8, arm="baseline"))["one-sided-failures"]
 
     assert (found.severity, found.arm) == ("serious", "baseline")
-    assert found.message == "On 8 prompts only the baseline failed, not spec."
+    assert found.message == "The baseline failed on 8 prompts that spec finished."
 
 
 def test_timed_out_trials_count_in_the_figure_and_raise_no_flag() -> None:
@@ -135,7 +135,7 @@ def test_long_answers_meet_near_ties() -> None:
     assert "near-ties" in raised(tied(4, limit=600))
 
 
-@pytest.mark.parametrize(("mhz", "found"), [(None, "none of 1 readings"), (300.0, "300 MHz")])
+@pytest.mark.parametrize(("mhz", "found"), [(None, "none of the 1 readings"), (300.0, "300 MHz")])
 def test_a_card_is_idle_or_absent(mhz: float | None, found: str) -> None:
     flag = raised(environment("after", gpu_clock_mhz=mhz))["gpu-use-not-shown"]
 

@@ -45,7 +45,7 @@ def test_a_winner_yields_more_than_a_round_costs() -> None:
 def test_reading_the_prompt_may_cost_more_than_decoding_saves() -> None:
     assert reason(replace(ESTIMATE, verdict="slower-in-all"), QUIET) == (
         "One round costs 1.9 plain tokens and yields 2.7, "
-        "but reading the prompt costs more than that saves."
+        "but reading the prompt costs more time than decoding saves."
     )
 
 
@@ -66,22 +66,22 @@ def test_if_verification_is_the_cost_the_probe_is_named() -> None:
 
     assert reason(LOSES, submission) == (
         "Checking 5 tokens takes as long as 2.5 plain steps: "
-        "it would need 2.6 tokens a round but got 1.4."
+        "break-even is 2.6 tokens per round, but this arm got 1.4."
     )
 
 
 def test_a_round_beyond_the_depth_cannot_win() -> None:
     # Depth 4 yields 5 tokens at most.
     assert reason(replace(LOSES, round_cost=5.2), QUIET) == (
-        "One round costs 5.2 plain tokens and can yield 5 at most, "
-        "so no acceptance could make it win."
+        "One round costs 5.2 plain tokens and yields at most 5, "
+        "so this arm could not win at any acceptance rate."
     )
 
 
 def test_an_arm_that_rarely_fired_could_change_little() -> None:
     rare = replace(ESTIMATE, verdict="no-clear-difference", fire_rate=0.04, tokens_per_round=1.05)
 
-    assert reason(rare, QUIET) == "It drafted in only 4 % of rounds, so little could change."
+    assert reason(rare, QUIET) == "This arm drafted in only 4 % of rounds, so little could change."
 
 
 def test_close_to_one_the_difference_hardly_matters() -> None:
@@ -102,7 +102,7 @@ def test_a_wide_interval_leaves_the_direction_open() -> None:
     wide = replace(ESTIMATE, verdict="no-clear-difference", interval=Interval(low=0.8, high=2.5))
 
     assert reason(wide, QUIET).endswith(
-        "the speedup lies between 0.80 and 2.50, so its direction is not certain."
+        "the speedup lies between 0.80 and 2.50, so it is uncertain whether this arm gains."
     )
 
 
@@ -110,14 +110,14 @@ def test_without_rounds_the_cause_is_not_known() -> None:
     unknown = replace(ESTIMATE, tokens_per_round=None, round_cost=None, fire_rate=None)
 
     assert reason(unknown, QUIET) == (
-        "It runs at 1.42 times the baseline's speed; "
-        "the engine reports no rounds, so the cause is not known."
+        "This arm runs at 1.42 times the baseline's speed; "
+        "the engine reports no rounds, so the cause is unknown."
     )
 
 
 def test_an_arm_that_never_drafted_says_so() -> None:
     assert reason(replace(ESTIMATE, verdict="never-drafted"), QUIET) == (
-        "It drafted nothing in any round, so nothing could change."
+        "This arm drafted nothing in any round, so nothing could change."
     )
 
 
@@ -134,7 +134,7 @@ def test_failed_trials_name_their_reason() -> None:
     submission = campaign([trial("baseline"), failed("spec"), failed("spec", block=1)])
 
     assert reason(replace(ESTIMATE, verdict="failed"), submission) == (
-        "None of its 2 trials finished: timed out."
+        "None of the arm's 2 trials finished: timed out."
     )
 
 
@@ -200,7 +200,7 @@ def test_a_control_is_explained_by_its_expected_result() -> None:
         "The baseline against itself should give 1.00; it gave 0.99, between 0.97 and 1.01."
     )
     assert reason(control, loop) == (
-        "Nothing is drafted, so the ratio shows the overhead of the loop: "
+        "This control drafts nothing, so the ratio shows the overhead of the loop: "
         "0.99, between 0.97 and 1.01."
     )
 

@@ -221,7 +221,7 @@ def test_the_sentence_names_both_figures_and_other_lengths() -> None:
         "included (per token 2.00\N{MULTIPLICATION SIGN}), with prompts of 100 and answers of 11 "
         "tokens on average. For answers of 24, 96, 384 and 1,536 tokens: "
         "1.06\N{MULTIPLICATION SIGN}, 1.60\N{MULTIPLICATION SIGN}, 1.88\N{MULTIPLICATION SIGN} and "
-        "1.97\N{MULTIPLICATION SIGN}. It saves time from about 21 tokens of answer on."
+        "1.97\N{MULTIPLICATION SIGN}. It saves time for answers of about 21 tokens or more."
     )
 
 

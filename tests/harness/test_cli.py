@@ -80,7 +80,7 @@ def test_a_dry_run_says_what_is_repeated(models: list[str]) -> None:
 
     shown = " ".join(result.stdout.split())
     assert "2 blocks x 64 prompts x 3 arms = 384" in shown
-    assert "differ by more than 15 % on a prompt, all arms then answer it once more" in shown
+    assert "answer a prompt again if two times of an arm differ by more than 15 % on it" in shown
 
 
 def test_a_dry_run_says_when_a_campaign_of_no_fixed_length_ends(models: list[str]) -> None:
@@ -93,7 +93,7 @@ def test_a_dry_run_says_when_a_campaign_of_no_fixed_length_ends(models: list[str
     assert "ends      once every speedup is repeatable within ±3.0 %, or after 6 blocks" in (
         result.stdout
     )
-    assert "budget    10 min for everything together" in result.stdout
+    assert "budget    10 min for the whole command" in result.stdout
 
 
 def test_controls_are_measured_with_the_rest_and_reported_with_expected_values(
@@ -105,7 +105,7 @@ def test_controls_are_measured_with_the_rest_and_reported_with_expected_values(
     found = {each["kind"]: each for each in json.loads(result.stdout)["controls"]}
     assert set(found) == {"baseline-again", "empty-draft"}
     assert found["baseline-again"]["ratio"] == pytest.approx(1.0, abs=0.05)
-    assert "Controls, whose answers are known:" in report.stdout
+    assert "Controls, whose results are known in advance:" in report.stdout
     assert "  baseline-again " in report.stdout
 
 
@@ -197,7 +197,7 @@ def test_an_existing_result_is_not_replaced(tmp_path: Path, models: list[str]) -
 def test_exit_codes_of_commands_are_documented() -> None:
     words = " ".join(call("--help").stdout.split())
 
-    assert "Exit codes: 0 done. 1 the answer is no" in words
+    assert "Exit codes: 0 done. 1 the check failed" in words
     assert all(f" {code} {text}." in words for code, text in EXIT_CODES.items())
 
 
@@ -243,14 +243,14 @@ def test_resuming_without_a_journal_is_reported(tmp_path: Path, models: list[str
     ("arguments", "code", "said"),
     [
         (["--target", "qwen3-8"], 2, "Did you mean 'qwen3-8b'"),
-        (["--target", "/"], 2, "/ is a folder; name the GGUF file in it"),
-        (["--suite", "nope"], 2, "no suite 'nope'"),
+        (["--target", "/"], 2, "/ is a folder; name a GGUF file in this folder"),
+        (["--suite", "nope"], 2, "no suite and no file 'nope'"),
         (["--tasks", "cod"], 2, "Did you mean 'code'"),
-        (["--tasks", ","], 2, "an empty list"),
+        (["--tasks", ","], 2, "the list is empty"),
         (["--method", "promptlookup"], 2, "Did you mean 'prompt-lookup'"),
         (["--concurrency", "0"], 2, "--concurrency 0: give whole numbers from 1 to 4,096"),
         (["--base-url", "http://127.0.0.1:9"], 2, "missing: --spec-base-url URL"),
-        (["--base-url", "http://x", "--runner", "llama-server"], 2, "is for --runner openai"),
+        (["--base-url", "http://x", "--runner", "llama-server"], 2, "works with --runner openai"),
     ],
 )
 @pytest.mark.usefixtures("cache_dir")

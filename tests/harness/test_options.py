@@ -148,7 +148,7 @@ def test_an_invalid_number_is_answered_with_the_allowed_values(
 
 
 def test_an_empty_list_is_not_everything() -> None:
-    with pytest.raises(BadInputError, match="empty list"):
+    with pytest.raises(BadInputError, match="list is empty"):
         comma_separated([","])
 
 
@@ -191,12 +191,12 @@ def test_a_mistyped_option_gets_a_suggestion(mistyped: str, meant: str) -> None:
         (["run", "--gpu", "RTX 4090"], "no option --gpu; --help-all lists all"),
         (
             ["run", "a", "b", "c"],
-            "extra argument(s) (c); `draftmap run --help` lists what there is",
+            "extra argument(s) (c); `draftmap run --help` shows the usage",
         ),
-        (["run", "qwen3-8b", "nonsense"], "'nonsense' is not a file"),  # and nothing is fetched
+        (["run", "qwen3-8b", "nonsense"], "'nonsense' is neither a file"),  # and nothing is fetched
         (["plan", "qwen3-8b", "--gpu", "RTX 9999"], "no card is called"),
         (["run", "~nobody/x.gguf"], "~nobody/x.gguf does not exist; check the path"),
-        (["doctor", "--model", "/nope"], "'/nope' is not a file, a known name or"),
+        (["doctor", "--model", "/nope"], "'/nope' is neither a file, nor a known name, nor"),
         (
             ["run", "--notes", "caf\udce9"],
             "--notes takes one line of at most 280 characters, in UTF-8",

@@ -31,7 +31,7 @@ DRY = ("run",)
 
 
 def old_build(path: Path) -> Path:
-    """A llama-server without `--spec-type`, which knows draft models only."""
+    """A llama-server without `--spec-type`, which supports draft models only."""
     lines = CAPTURE.read_text("utf-8").splitlines()
     without = [line for line in lines if "spec-type" not in line]
     help_file = path.with_suffix(".help")
@@ -131,7 +131,10 @@ def test_a_build_that_knows_fewer_methods_runs_the_default_ones_that_it_knows(
     done = CliRunner().invoke(cli.app, [*words, "--server-binary", places["old"], "--dry-run"])
 
     assert done.exit_code == 0, done.output
-    assert "Left out: ngram-simple-n8: this llama-server has no method ngram-simple" in done.stderr
+    assert (
+        "Left out: ngram-simple-n8: this llama-server does not support method ngram-simple"
+        in done.stderr
+    )
     assert "baseline, draft-model-n4" in " ".join(done.stdout.split())
 
 

@@ -49,7 +49,7 @@ def test_the_card_has_verdict_figures_commands_and_evidence(
     assert re.fullmatch(r"predicted, (8|9)\d % chance of a gain", card["evidence"])
     assert card["use"].startswith("llama-server -hf Qwen/Qwen3-32B-GGUF:Q4_K_M -hfd ")
     assert card["measure"].startswith("python -m harness qwen3-32b qwen3-0.6b --quick ")
-    assert "people that the fit had not seen" in card["accuracy"]
+    assert "the fit had not seen these results" in card["accuracy"]
     assert card.look == "dm-answer--gain dm-answer--predicted"
 
 

@@ -319,8 +319,10 @@ def test_a_serious_flag_is_in_the_title_of_the_comment(repository: Repository) -
     answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
 
     assert comment.body(answer).startswith("## Well-formed, but with serious flags\n\nThank you.")
-    assert "1 of them have serious flags, so they get no verdict" in comment.body(answer)
-    assert "but with serious flags, so that no vote is cast" in reply.note(answer)
+    assert "1 of the files have serious flags, so these files get no verdict" in comment.body(
+        answer
+    )
+    assert "but these have serious flags and get no vote" in reply.note(answer)
 
 
 @pytest.mark.parametrize("is_new", [True, False])
@@ -344,4 +346,4 @@ def test_maintainers_are_asked_to_squash(repository: Repository) -> None:
     judgement = repository.judge(ADA)
     answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
 
-    assert "For maintainers: merge it with *squash*." in comment.body(answer)
+    assert "For maintainers: merge with *squash*." in comment.body(answer)

@@ -96,7 +96,7 @@ def test_a_folder_without_results_is_not_accepted(tmp_path: Path) -> None:
     done = pipeline("validate", tmp_path)
 
     assert (done.exit_code, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"{tmp_path} has no JSON file. ")
+    assert done.stderr.startswith(f"There is no JSON file in {tmp_path}. ")
 
 
 def test_a_rejected_file_stops_the_build(rejected: Path, tmp_path: Path) -> None:

@@ -203,7 +203,7 @@ def test_a_missing_verdict_has_its_reason_and_a_bound_is_called_one() -> None:
 
     assert "| at most 1.20× |" in text
     assert f"- {no_verdict('failures')} (code)" in text
-    assert "- No verdict. Arms ran one after another, or in an unknown order" in text
+    assert "- No verdict. Arms ran one after another or in an unknown order" in text
     pays = sentence("pays-from", length="1,700 tokens (1,100 to 4,400)")
     assert f"- {pays} (json)" in text
 

@@ -97,5 +97,5 @@ def test_only_contributors_can_be_known(tmp_path: Path) -> None:
     assert one(open_database(tmp_path), "select counted from standing") == (True,)
     entry_file.rename(entry_file.with_name(there.name))
 
-    with pytest.raises(RejectedError, match="only a contributor is `known`"):
+    with pytest.raises(RejectedError, match="only a contributor can be `known`"):
         open_database(tmp_path)

@@ -83,9 +83,9 @@ def test_a_valid_form_becomes_one_new_file_by_its_author(repository: Repository)
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("no result at all", "it holds no result"),
-        ("<script>alert(1)</script>", "it holds no result"),
-        (TEXT + TEXT, "it holds 2 results"),
+        ("no result at all", "the form has no result"),
+        ("<script>alert(1)</script>", "the form has no result"),
+        (TEXT + TEXT, "the text contains 2 results"),
         (TEXT.replace(END, ""), "the first or the last line of the text is missing"),
         (f"{BEGIN}\n../../etc/passwd\n{END}", "the text is damaged"),
         (TEXT.replace("/Td6WFoA", "/Td6WFoB"), "the text is damaged"),
@@ -93,15 +93,15 @@ def test_a_valid_form_becomes_one_new_file_by_its_author(repository: Repository)
         (b"0" * (MAX_BYTES + 1), "more than the 524,288 bytes"),
         (b"0" * (20 << 20), "more than the 524,288 bytes"),  # a bomb
         (b"{}", "the field"),
-        (f"{TEXT}\n{ADDRESS}", "it holds a text and an attached file"),
-        (f"{ADDRESS} {ADDRESS.replace('12345', '6')}", "it holds 2 attached files"),
-        ("https://example.org/user-attachments/files/1/x.json", "it holds no result"),
+        (f"{TEXT}\n{ADDRESS}", "the form has a pasted text and an attached file"),
+        (f"{ADDRESS} {ADDRESS.replace('12345', '6')}", "the form has 2 attached files"),
+        ("https://example.org/user-attachments/files/1/x.json", "the form has no result"),
         (
             sample_bytes(replace(SMALL, contributor="eve")),
-            "the result names eve, the pull request is by ada",
+            "the result names eve, but the pull request is by ada",
         ),
         (sample_bytes(replace(SMALL, notes="my token is ghp_" + "a1B2" * 9)), "token"),
-        (sample_bytes(OTHER), "the same content is in the results already"),
+        (sample_bytes(OTHER), "the results already contain the same content"),
     ],
 )
 def test_an_invalid_form_is_answered_and_leaves_no_branch(
@@ -125,7 +125,7 @@ def test_a_file_dragged_into_the_form_is_read(data: bytes) -> None:
 
 
 def test_an_event_of_a_bot_is_ignored(tmp_path: Path) -> None:
-    with pytest.raises(PipelineError, match="is not an account that could send a result"):
+    with pytest.raises(PipelineError, match="is not an account that can send a result"):
         form.read_event(event(tmp_path, TEXT, author="dependabot[bot]"))
 
 
@@ -222,7 +222,7 @@ def test_an_accepted_form_is_pushed_opened_checked_and_answered(
     ("body", "now", "answer"),
     [
         (answered(to_text(b"{}")), answered(to_text(b"{}")), "Not accepted yet"),
-        (answered(TEXT), "edited meanwhile", None),
+        (answered(TEXT), "edited in the meantime", None),
     ],
 )
 def test_a_refused_or_edited_form_leaves_no_branch(
@@ -252,5 +252,5 @@ def test_a_form_that_became_a_pull_request_is_answered_and_not_pushed_again(
 
 
 def test_text_of_another_program_is_not_a_result() -> None:
-    with pytest.raises(UnreadableTextError, match="it holds no result"):
+    with pytest.raises(UnreadableTextError, match="the form has no result"):
         form.posted("-----BEGIN PGP MESSAGE-----\nabcd\n-----END PGP MESSAGE-----")

@@ -162,7 +162,7 @@ def test_the_same_content_that_was_merged_twice_counts_once_with_a_line(
     database = open_database(tmp_path)
 
     assert one(database, "select submission from submission") == (path.stem,)
-    assert f"the same content is in {path.name}" in caplog.text
+    assert f"{path.name} already has the same content" in caplog.text
 
 
 def test_a_correction_of_somebody_elses_result_is_left_out(

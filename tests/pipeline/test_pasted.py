@@ -119,7 +119,9 @@ def test_the_importer_reads_whole_requests_with_what_is_known(name: str) -> None
 
 @pytest.mark.parametrize("name", SUMMARIES)
 def test_a_log_without_requests_is_refused_and_the_page_that_reads_it_named(name: str) -> None:
-    with pytest.raises(BadInputError, match="paste it into the page 'Why is it slower") as caught:
+    with pytest.raises(
+        BadInputError, match="paste the text into the page 'Why is it slower"
+    ) as caught:
         llama_server.requests_of(given(PASTED / name))
 
     assert str(caught.value).count("\n") == 0
@@ -131,7 +133,7 @@ def test_a_repeated_request_from_the_cache_is_left_out_and_listed() -> None:
     parsed = llama_server.read(files)
 
     assert [each.prompt for each in parsed.parts[0].records] == ["request-1", "request-1"]
-    assert sum("comes from the cache" in line for line in parsed.left_out) == 6
+    assert sum("prompt was in the cache" in line for line in parsed.left_out) == 6
 
 
 def test_a_head_whose_rounds_cost_far_more_than_its_tokens_is_a_fault_of_the_build(

@@ -76,8 +76,8 @@ def test_a_file_that_only_jsonschema_refuses_is_refused_with_both_messages() -> 
 
     assert finding.line() == (
         'a.json: $.measured_from: jsonschema: "2026-02-30T09:00:00Z" breaks format "date-time"; '
-        "jsonschema-rs: accepted; it is refused until they agree: open an issue with this line "
-        f"[{RULE}]"
+        "jsonschema-rs: accepted; the file is refused until both validators "
+        f"agree: open an issue with this line [{RULE}]"
     )
 
 
@@ -105,6 +105,7 @@ def test_its_time_is_capped_and_the_reply_says_so(repository: Repository) -> Non
     results = (reply.Result(file=made.results[0]),)
     answer = reply.reply(replace(made, late=("a",)), results)
     assert reply.from_bytes(reply.to_bytes(answer)) == answer
-    words = "The time for the reference validator (60 s) was up: 1 file(s) judged by jsonschema-rs"
+    limit = "The time limit of the reference validator (60 s)"
+    words = f"{limit} was reached: 1 file(s) judged by jsonschema-rs"
     assert words in reply.note(answer)
     assert words in comment.body(answer)

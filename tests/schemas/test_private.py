@@ -133,7 +133,7 @@ def test_a_version_of_four_numbers_is_not_an_ip_address() -> None:
 
 
 def test_a_word_as_long_as_a_key_is_named_in_a_name_and_nowhere_else() -> None:
-    assert private.personal("a1" * 16, "$.target.name") == "a word as long as a key"
+    assert private.personal("a1" * 16, "$.target.name") == "a string as long as a key"
     assert private.personal("a1" * 16, "$.target.sha256") is None
     assert private.personal("DeepSeek-R1-0528-Qwen3-8B", "$.target.name") is None
 

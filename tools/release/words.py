@@ -57,12 +57,14 @@ def problems(words: Words, tag: str | None = None) -> list[str]:
     if words.cited_day != (None if words.day == UNRELEASED else words.day):
         found.append(
             f"CITATION.cff says date-released: {words.cited_day}, CHANGELOG.md {words.day}; "
-            "write the same day, or leave the line out while it is unreleased"
+            "write the same day, or leave the line out until the release"
         )
     if tag and tag != f"v{words.version}":
         found.append(f"the tag is {tag}, expected v{words.version}; set the version or the tag")
     if tag and words.day == UNRELEASED:
-        found.append("CHANGELOG.md says unreleased; write the day into its heading before the tag")
+        found.append(
+            "CHANGELOG.md still says unreleased; write the date into its heading before tagging"
+        )
     return found
 
 

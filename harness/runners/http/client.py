@@ -25,7 +25,7 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 _LONGEST_REFUSAL = 64 * 1024
 _SHOWN = 200
 _PAGE_STARTS = ("<!doctype html", "<html")
-_WEB_PAGE = "a web page, not the answer of a server for models"
+_WEB_PAGE = "a web page, not the answer of a model server"
 
 
 class ServerError(Exception):
@@ -123,7 +123,7 @@ class Client:
             message = f"no answer to {path} within {self.limit_s:g} s; raise --timeout"
             raise ServerSilentError(message, late=True) from error
         except ssl.SSLError as error:
-            message = f"{self.address} does not speak TLS; write http:// in its URL"
+            message = f"{self.address} does not support TLS; write http:// in its URL"
             if isinstance(error, ssl.SSLCertVerificationError):
                 message = (
                     f"the certificate of {self.address} is not trusted: {error.verify_message}"
@@ -144,7 +144,7 @@ class Client:
 
     def _refusal(self, response: http.client.HTTPResponse) -> str:
         if response.status in _REDIRECTS:
-            return "it redirects to another address; give that one as the server's URL"
+            return "the server redirects to another address; give that address as the server's URL"
         text = response.read(_LONGEST_REFUSAL).decode("utf-8", "replace")
         return without_key(one_line(text), self.key)
 

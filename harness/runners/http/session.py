@@ -294,10 +294,10 @@ def failure_of(error: ServerError, client: Client, *, offers: str) -> Failure:
 def _advice(status: int, client: Client, offers: str) -> str:
     if status in _NO_KEY:
         if client.key is None:
-            return f"; the server wants a key: set {KEY_VARIABLE} (no other variable is sent)"
+            return f"; the server requires a key: set {KEY_VARIABLE} (no other variable is sent)"
         return f"; the server refused the key in {KEY_VARIABLE}"
     if status == _NOT_FOUND:
         return offers
     if status == _TOO_MANY:
-        return "; the server limits requests: lift its limit, or lower --concurrency"
-    return "; its own log says more" if status >= _SERVER_ERROR else ""
+        return "; the server limits the rate of requests: raise its limit, or lower --concurrency"
+    return "; see the server's log for details" if status >= _SERVER_ERROR else ""

@@ -76,6 +76,6 @@ def require_plain(drafted: int | None) -> None:
     """Raise `BadAnswerError` if the server of an arm without speculation drafted."""
     if drafted:
         raise BadAnswerError(
-            f"the baseline's server drafted {drafted} tokens itself; give one that was started "
-            "without speculation, or takes a depth with each request"
+            f"the baseline's server drafted {drafted} tokens; give a server that was started "
+            "without speculation, or that takes the depth from each request"
         )

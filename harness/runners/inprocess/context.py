@@ -58,7 +58,7 @@ class Context:
             usual = with_default_attention(settings) == settings
             remedy = "lower --context" if usual else _OTHER_REMEDY
             size = f"a context of {settings.context_tokens} tokens"
-            raise MachineError(f"no memory for {size} ({why}); {remedy}")
+            raise MachineError(f"not enough memory for {size} ({why}); {remedy}")
         self.held = 0
         self._memory = llama_cpp.llama_get_memory(self.ctx)
         self._batch_tokens = settings.batch_tokens

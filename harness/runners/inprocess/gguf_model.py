@@ -137,7 +137,10 @@ def vocabulary_mismatch(target: LoadedWeights, draft: LoadedWeights) -> str | No
             return f"the draft's {name} is {theirs}, the target's is {ours}"
     difference = abs(target.vocabulary_size - draft.vocabulary_size)
     if difference > SIZE_DIFFERENCE:
-        return f"the vocabularies differ by {difference} tokens, at most {SIZE_DIFFERENCE} fit"
+        return (
+            f"the vocabulary sizes differ by {difference} tokens; a difference of at most "
+            f"{SIZE_DIFFERENCE} is allowed"
+        )
     for token in range(FIRST_COMPARED, min(target.vocabulary_size, draft.vocabulary_size)):
         theirs = llama_cpp.llama_vocab_get_text(draft.vocab, token)
         ours = llama_cpp.llama_vocab_get_text(target.vocab, token)
@@ -149,8 +152,8 @@ def vocabulary_mismatch(target: LoadedWeights, draft: LoadedWeights) -> str | No
 def _compared(target: LoadedWeights) -> Iterator[tuple[str, Callable[[object], object]]]:
     """Facts that both vocabularies must share; BOS and EOS ids only if they are added."""
     yield "vocabulary type", llama_cpp.llama_vocab_type
-    yield "habit of adding BOS", llama_cpp.llama_vocab_get_add_bos
-    yield "habit of adding EOS", llama_cpp.llama_vocab_get_add_eos
+    yield "setting for adding BOS", llama_cpp.llama_vocab_get_add_bos
+    yield "setting for adding EOS", llama_cpp.llama_vocab_get_add_eos
     if llama_cpp.llama_vocab_get_add_bos(target.vocab):
         yield "first token (BOS)", llama_cpp.llama_vocab_bos
     if llama_cpp.llama_vocab_get_add_eos(target.vocab):

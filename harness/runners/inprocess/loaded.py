@@ -70,7 +70,8 @@ class LoadedModels:
         entry = METHODS[method.type]
         if DEFAULT_RUNNER not in entry.runners:
             raise BadInputError(
-                f"the in-process runner has no method {method.type}; use a server runner"
+                f"the in-process runner does not support the method {method.type}; use a "
+                "server runner"
             )
         if entry.control:
             return drafters.NoDrafter()

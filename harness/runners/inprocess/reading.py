@@ -45,8 +45,8 @@ def rendered_prompt(model: Context, prompt: str, *, thinking: bool) -> tuple[int
     mark = next(filter(words.is_mark, words.tokens(prompt, begins=False)), None)
     if mark is not None:
         raise BadInputError(
-            f"the prompt {prompt[:_SHOWN]!r}… has {words.piece(mark)} in it, a mark of a chat "
-            "template; give what the user typed, or the token ids as prompt_ids"
+            f"the prompt {prompt[:_SHOWN]!r}… contains {words.piece(mark)}, a special token of a "
+            "chat template; give the text that the user typed, or the token ids as prompt_ids"
         )
     return tuple(words.render(prompt, thinking=thinking))
 
@@ -62,8 +62,9 @@ def answer_tokens(
     shown, stated = (_UNSEEN.sub("", each) for each in (own, text or ""))
     if stated not in shown and shown not in stated:  # one may lack thoughts or the last tokens
         raise BadInputError(
-            f"the token ids of an answer are {own[:_SHOWN]!r}… to this draft, and its text is "
-            f"{(text or '')[:_SHOWN]!r}…: they are of a model with another vocabulary"
+            f"the token ids of an answer are {own[:_SHOWN]!r}… to this draft, but the answer's "
+            f"text is {(text or '')[:_SHOWN]!r}…: the token ids are from a model with a "
+            "different vocabulary"
         )
     return tokens
 
@@ -71,8 +72,9 @@ def answer_tokens(
 def _require_known(model: Context, token: int) -> None:
     if token >= model.weights.vocabulary_size:
         raise BadInputError(
-            f"an answer has the token {token}, and the draft knows {model.weights.vocabulary_size} "
-            "tokens: another vocabulary wrote that answer"
+            f"an answer has the token {token}, but the draft's vocabulary has "
+            f"{model.weights.vocabulary_size} tokens: the answer is from a model with a "
+            "different vocabulary"
         )
 
 
@@ -80,6 +82,6 @@ def _require_room(model: Context, needed: int) -> None:
     room = llama_cpp.llama_n_ctx(model.ctx)
     if needed > room:
         raise BadInputError(
-            f"a prompt and its answer take {needed} tokens, the context holds {room}: raise "
-            f"--context to {needed} or more"
+            f"a prompt and its answer take {needed} tokens, but the context has room for {room}: "
+            f"raise --context to {needed} or more"
         )

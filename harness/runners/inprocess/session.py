@@ -36,7 +36,7 @@ from schemas.codec import token_digest
 from schemas.submission import Probes
 
 WARM_UP_OUTPUT_TOKENS = 24
-_NO_ROLLBACK = "the model cannot forget tokens"
+_NO_ROLLBACK = "the model cannot drop tokens from its context"
 
 
 class LlamaSession:
@@ -186,7 +186,7 @@ class LlamaSession:
             self._states.forget(loaded.target)
             return Failure(
                 reason="rollback-unsupported",
-                detail="the model cannot forget rejected tokens (recurrent state)",
+                detail="the model cannot drop rejected tokens (recurrent state)",
             )
         except DecodeError as error:
             self._states.forget(loaded.target)
@@ -278,7 +278,7 @@ def _check_context(prompts: dict[str, list[int]], campaign: Campaign) -> None:
     needed = len(prompts[longest]) + settings.max_output_tokens
     if needed > settings.context_tokens:
         raise BadInputError(
-            f"prompt {longest} and its output take {needed} tokens, but the context holds "
-            f"{settings.context_tokens}; raise --context to {needed} or more, or leave it out "
-            "with --prompts"
+            f"the prompt {longest} and its output take {needed} tokens, but the context has room "
+            f"for {settings.context_tokens}; raise --context to {needed} or more, or leave the "
+            "prompt out with --prompts"
         )

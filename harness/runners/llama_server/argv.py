@@ -35,7 +35,7 @@ def arguments(
         return Failure(reason="other", detail=str(error))
     except _UnknownToBinaryError as error:
         step = "use another build or another --method"
-        return Failure(reason="other", detail=f"this llama-server has no {error}; {step}")
+        return Failure(reason="other", detail=f"this llama-server does not support {error}; {step}")
     return tuple(words.argv)
 
 
@@ -116,7 +116,8 @@ def _axes(words: _Words, settings: RunSettings) -> None:
         name, _, value = argument.partition(" ")
         if words.abilities.names_of(name) & {*words.argv}:
             raise _RefusedArgumentError(
-                f"--server-arg {name}: the harness sets it; use the option of run for it"
+                f"--server-arg {name}: the harness sets this argument; use the corresponding "
+                "option of run"
             )
         words.need(value or None, name)
 
@@ -153,9 +154,7 @@ def _force(words: _Words, method: Method) -> None:
     if method.length is None:
         return
     if method.draft is None:
-        raise _UnknownToBinaryError(
-            "way to force acceptance without a draft; name one with --draft"
-        )
+        raise _UnknownToBinaryError("forced acceptance without a draft; name a draft with --draft")
     words.need(f"{method.length:g}", *_flags(method.type).forced)
 
 
@@ -173,7 +172,7 @@ def _type(words: _Words, *kinds: str) -> None:
     if len(named) == len(kinds):
         words.argv += ["--spec-type", ",".join(named)]
     elif kinds != (DRAFT_MODEL,):
-        it = f"offers {', '.join(offered)}" if offered else "knows draft models only"
+        it = f"offers {', '.join(offered)}" if offered else "supports draft models only"
         raise _UnknownToBinaryError(f"method {'+'.join(kinds)} (it {it})")
 
 
@@ -191,7 +190,9 @@ def _flags(kind: str) -> LlamaCpp:
     """llama.cpp's names for a method and its sizes."""
     entry = METHODS[kind]
     if entry.llama_cpp is None:
-        ours = "; it is one of the in-process runner" if DEFAULT_RUNNER in entry.runners else ""
+        ours = (
+            ", which only the in-process runner supports" if DEFAULT_RUNNER in entry.runners else ""
+        )
         raise _UnknownToBinaryError(f"method {kind}{ours}")
     return entry.llama_cpp
 

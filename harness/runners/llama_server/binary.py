@@ -70,8 +70,8 @@ class Binary:
             return BACKENDS[stated]
         if machine(os.environ).gpus:
             raise BadInputError(
-                f"this build has no {_LIST_DEVICES}; say what it computes with, such as "
-                "--backend cuda, or measure on the processor with --gpu-layers 0"
+                f"this build does not support {_LIST_DEVICES}; state its backend, such as "
+                "--backend cuda, or measure on the CPU with --gpu-layers 0"
             )
         return "cpu"
 
@@ -128,8 +128,8 @@ def find(path: str | None) -> Binary:
     if "--port" not in abilities.flags:
         reason = f" ({text.strip()})" if len(text.strip().splitlines()) == 1 else ""  # loader's
         raise BadInputError(
-            f"{found} does not answer --help as a llama-server does{reason}; "
-            f"name the {engines.SERVER_PROGRAM} of a llama.cpp build with --server-binary"
+            f"{found} does not seem to be a llama-server, by its answer to --help{reason}; name "
+            f"the {engines.SERVER_PROGRAM} of a llama.cpp build with --server-binary"
         )
     return Binary(path=program.resolve(), abilities=abilities)
 
@@ -141,10 +141,13 @@ def _not_found(path: str | None) -> str:
             f"{engines.INSTALL_SERVER}"
         )
     if Path(path).is_dir():
-        return f"{path} is a folder; name the {engines.SERVER_PROGRAM} in it with --server-binary"
+        return (
+            f"{path} is a folder; name the {engines.SERVER_PROGRAM} in this folder with "
+            "--server-binary"
+        )
     if Path(path).is_file():
-        return f"{path} may not be run; make it executable (chmod +x), or name another binary"
-    return f"no program at {path}; name a {engines.SERVER_PROGRAM} with --server-binary"
+        return f"{path} is not executable; run chmod +x on it, or name another binary"
+    return f"there is no program at {path}; name a {engines.SERVER_PROGRAM} with --server-binary"
 
 
 def read_devices(text: str) -> tuple[Device, ...]:
@@ -189,5 +192,5 @@ def _output(program: Path, flag: str) -> str:
             env=engines.server_environment(program),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise MachineError(f"{program} {flag} gave no answer: {error}") from error
+        raise MachineError(f"{program} {flag} produced no output: {error}") from error
     return (done.stdout + done.stderr).decode("utf-8", "replace")

@@ -54,7 +54,7 @@ def read_completion(answer: Json) -> Completion:
     listed, stated = len(done.tokens), done.timings.predicted_n
     if not listed and not done.content:
         raise values.BadAnswerError(
-            "the answer has no tokens and no text; this server may not know return_tokens"
+            "the answer has no tokens and no text; this server may not support return_tokens"
         )
     if listed and not listed <= stated <= listed + done.timings.draft_n_accepted:
         raise values.BadAnswerError(
@@ -78,7 +78,7 @@ def rendered(client: Client, text: str, *, thinking: bool = False) -> str:
         "chat_template_kwargs": {**arguments(thinking=thinking)},
     }
     answer = client.post("/apply-template", body)
-    return values.read_as(_Rendered, answer, what="the server rendered no prompt").prompt
+    return values.read_as(_Rendered, answer, what="the server did not render the prompt").prompt
 
 
 def require_switch(client: Client) -> None:
@@ -89,7 +89,7 @@ def require_switch(client: Client) -> None:
     with_thoughts, without = (rendered(client, "", thinking=each) for each in (True, False))
     if with_thoughts == without:
         raise values.BadAnswerError(
-            "this llama-server cannot switch the model's thinking off; take a newer build, or "
+            "this llama-server cannot switch the model's thinking off; use a newer build, or "
             "measure with --thinking"
         )
 
@@ -97,7 +97,7 @@ def require_switch(client: Client) -> None:
 def tokenized(client: Client, text: str) -> tuple[int, ...]:
     """Token ids of a text with its special tokens."""
     answer = client.post("/tokenize", {"content": text, "add_special": True, "parse_special": True})
-    return values.read_as(_Tokenized, answer, what="the server made no tokens of the prompt").tokens
+    return values.read_as(_Tokenized, answer, what="the server did not tokenize the prompt").tokens
 
 
 def completion_request(
@@ -220,15 +220,15 @@ def _step_ms(client: Client, prompt: Sequence[int], step: Sequence[int]) -> floa
     began = time.perf_counter()
     answer = client.post("/completion", completion_request((*prompt, *step), 1, reread=False))
     wall_ms = (time.perf_counter() - began) * 1000
-    read = values.read_as(_Stepped, answer, what="the answer has no times").timings
+    read = values.read_as(_Stepped, answer, what="the answer states no times").timings
     if not 0 < read.prompt_ms <= wall_ms:
         raise values.BadAnswerError(
             f"the server states {read.prompt_ms:g} ms for a step that took {wall_ms:.3g} ms"
         )
     if read.prompt_n != len(step):
         raise values.BadAnswerError(
-            f"the server read {read.prompt_n} tokens for a step of {len(step)}: it keeps no state "
-            "of this model's prompt"
+            f"the server read {read.prompt_n} tokens for a step of {len(step)}: the server does "
+            "not keep this model's state after the prompt"
         )
     return read.prompt_ms
 

@@ -56,7 +56,7 @@ def test_the_target_writes_its_answers_and_the_draft_reads_them(models: list[str
     assert done.exit_code == 0, done.output
     shown = done.stdout.splitlines()
     assert shown[0] == "Small-1B F16 drafting for Big-7B F16:"
-    assert shown[1] == "2 answers, 18 tokens, read by the draft alone; exact if greedy."
+    assert shown[1] == "2 answers, 18 tokens, read by the draft alone. Exact for greedy decoding."
     rows = {line[:16].strip(): line[16:].split() for line in shown[3:10]}
     assert rows["tokens a round"] == rows["code"] == rows["chat"] == ["2.00", "2.00", "2.00"]
     # Four rounds an answer; the last of each has no room for a draft of two.
@@ -91,7 +91,7 @@ def test_a_curve_gives_the_speedup_of_each_depth(models: list[str], tmp_path: Pa
     assert "(best)" in shown
     # At 10 ms a drafted token, as slow as the target: 2 / (1.2 + 1.0), below 1.
     slow = counted(*models, *SMALL, "--curve", str(curve), "--drafting-ms", "10").stdout
-    assert "No depth gains there: leave this draft off." in slow.splitlines()
+    assert "No depth is faster on that machine: leave this draft off." in slow.splitlines()
     assert "(best)" not in slow
     assert "longest draft  3  \N{EN DASH}" in shown
     assert "curve" in as_json(counted(*models, *SMALL, "--curve", str(curve), "--json"))
@@ -113,7 +113,7 @@ def test_a_curve_is_of_this_target_and_of_any_device(models: list[str], tmp_path
     assert "name the target" in unnamed.stderr
     card = curve(backends="CUDA", gpu_info="RTX 4090")
     done = counted(*models, *SMALL, *card, "--drafting-ms", "1")
-    assert done.stdout.endswith("Steps by llama-bench on RTX 4090; 1 ms a drafted token.\n")
+    assert done.stdout.endswith("Steps by llama-bench on RTX 4090; 1 ms per drafted token.\n")
 
 
 def test_kept_answers_are_read_again_without_the_target(models: list[str], tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_ctrl_c_keeps_the_answers_already_read(
     assert kept.read_text("utf-8").count("\n") == 1
     at_once = counted(*models, *SMALL)
     assert (at_once.exit_code, at_once.stdout) == (130, "")
-    assert "no answer of two tokens or more was read" in at_once.stderr
+    assert "no answer has two or more tokens" in at_once.stderr
 
 
 class Refusing(FakeSession):
@@ -230,7 +230,7 @@ def test_models_that_do_not_form_a_pair_are_one_line_each(
     assert "cannot draft for Big-7B: token 5 is" in error(counted(target, str(other)))
     assert "is the target itself" in error(counted(target, target))
     assert "is the target itself" in error(counted(target, str(copy)))
-    assert "one draft at a time" in error(counted(target, "-md", draft, "-md", str(copy)))
+    assert "name a single draft" in error(counted(target, "-md", draft, "-md", str(copy)))
 
 
 def test_answers_of_another_target_are_refused_in_one_line_each(
@@ -249,9 +249,11 @@ def test_answers_of_another_target_are_refused_in_one_line_each(
     pair, alone = (target, draft), ("--draft", draft)
     assert "the answers are by Writer-7B Q8_0, not by Big-7B F16" in said(*pair, sha256="ab" * 32)
     chat = (str(templated), draft)
-    assert "another chat template" in said(*chat, template="cd" * 32, sha256=digest(chat[0]))
+    assert "a chat template that differs" in said(*chat, template="cd" * 32, sha256=digest(chat[0]))
     # Without the target only its digests are known.
-    assert "has another vocabulary than Writer-7B" in said(*alone, tokenizer_sha256="ef" * 32)
+    assert "and Writer-7B Q8_0 have different vocabularies" in said(
+        *alone, tokenizer_sha256="ef" * 32
+    )
     assert "is the target itself" in said(*alone, sha256=digest(draft))
     other = write_gguf(tmp_path / "other.gguf", tokens=[f"x{n}" for n in range(300)])
     assert "cannot draft for Big-7B: token 5 is" in said(target, str(other))

@@ -68,9 +68,11 @@ def test_the_filler_repeats_no_paragraph_and_its_text_is_fixed() -> None:
 
 
 def test_a_depth_that_a_prompt_exceeds_or_no_text_reaches_is_refused() -> None:
-    with pytest.raises(BadInputError, match="takes 14 tokens by itself, more than --context-depth"):
+    with pytest.raises(
+        BadInputError, match="takes 14 tokens without padding, more than --context-depth"
+    ):
         filled(QUESTION, depth=12, size_of=lambda text: min(words_in(text), 14))
-    with pytest.raises(BadInputError, match="there is text for"):
+    with pytest.raises(BadInputError, match="the filler text has only"):
         filled(QUESTION, depth=10**6, size_of=words_in)
 
 
@@ -105,8 +107,8 @@ def test_all_depths_get_the_context_of_the_deepest() -> None:
         ),
         (["--split-mode", "diagonal"], "--split-mode diagonal: not known; give none, "),
         (["--n-cpu-moe", "none"], "--n-cpu-moe none: give a whole number from 1 to 1,024, or all"),
-        (["--sampling-seed", "3"], "--sampling-seed is for --temperature"),
-        (["--draft-sampling", "greedy"], "--draft-sampling is for --temperature"),
+        (["--sampling-seed", "3"], "--sampling-seed works only with --temperature"),
+        (["--draft-sampling", "greedy"], "--draft-sampling works only with --temperature"),
         (["--draft-sampling", "some"], "--draft-sampling some: not known; give greedy or prob"),
         (["--n-cpu-ffn", "0"], "--n-cpu-ffn 0: give a whole number from 1 to 1,024"),
     ],

@@ -237,14 +237,14 @@ def test_a_target_without_a_known_draft_is_announced_after_it_is_found(tmp_path:
         campaign_from(Options(target=str(tmp_path / "none.gguf")), say=said.append)
 
     assert said == [
-        "No draft model is known for this target; give one with --draft to measure that too."
+        "No draft model is known for this target; name a draft with --draft to measure it too."
     ]
 
 
 def test_asking_for_a_draft_model_without_one_is_refused() -> None:
     options = Options(target="own.gguf", methods=(Method(type="draft-model", n_max=2),))
 
-    with pytest.raises(BadInputError, match="name one with --draft"):
+    with pytest.raises(BadInputError, match="name the draft with --draft"):
         usable_methods(options, ())
 
 

@@ -56,7 +56,7 @@ def test_a_single_head_method_gets_the_draft_of_unknown_kind() -> None:
 
 def test_a_head_is_not_a_draft_model() -> None:
     with pytest.raises(
-        BadInputError, match="not a draft for draft-model: it is for --method eagle3"
+        BadInputError, match="cannot draft for draft-model; it is a draft for --method eagle3"
     ):
         campaign("draft-model", EAGLE)
 
@@ -70,7 +70,7 @@ def test_a_draft_model_and_a_head_get_the_file_that_is_theirs() -> None:
 
 def test_a_file_of_a_block_drafter_serves_dspark_unless_dflash_is_asked_for() -> None:
     assert drafts_used("draft-model dspark", SMALL, BLOCKS)["dspark-n7"] == "blocks"
-    with pytest.raises(BadInputError, match="none of the drafts is for dspark"):
+    with pytest.raises(BadInputError, match="none of the given drafts works with dspark"):
         campaign("dflash dspark", BLOCKS)
 
 
@@ -80,11 +80,11 @@ def test_generations_of_dflash_are_distinguished_by_name() -> None:
         "dflash2-n7": "sample-dflash2",
     }
     with pytest.raises(
-        BadInputError, match="is not a draft for dflash: it is for --method dflash2"
+        BadInputError, match="cannot draft for dflash; it is a draft for --method dflash2"
     ):
         campaign("dflash", SECOND)
     with pytest.raises(
-        BadInputError, match="is not a draft for dflash2: it is for --method dflash"
+        BadInputError, match="cannot draft for dflash2; it is a draft for --method dflash"
     ):
         campaign("dflash2", BLOCKS)
 
@@ -116,7 +116,7 @@ def test_a_server_draft_without_a_name_is_refused() -> None:
     options = Options(methods=(parse("draft-model"),))
 
     assert draft_names(options, RUNNERS["openai"]) == ()
-    with pytest.raises(BadInputError, match="name one with --draft"):
+    with pytest.raises(BadInputError, match="name the draft with --draft"):
         usable_methods(options, (), RUNNERS["openai"])
 
 
@@ -158,5 +158,5 @@ def test_only_a_file_of_a_head_drafts_for_a_method_with_heads(
     if fits:
         assert campaign_from(options, say=print, runner=RUNNERS["llama-server"]).arms[1:]
     else:
-        with pytest.raises(BadInputError, match=r"cannot draft for|it is for --method eagle3"):
+        with pytest.raises(BadInputError, match=r"cannot use it|cannot draft for"):
             campaign_from(options, say=print, runner=RUNNERS["llama-server"])

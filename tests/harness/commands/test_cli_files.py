@@ -87,12 +87,12 @@ def test_a_program_without_standard_output_is_silent(tmp_path: Path) -> None:
 def test_a_folder_in_place_of_a_file_and_a_wrong_path_have_different_messages(
     tmp_path: Path,
 ) -> None:
-    assert "name the files in it" in call("validate", str(tmp_path)).stdout
+    assert "name the files in this folder" in call("validate", str(tmp_path)).stdout
     assert "check the path" in call("validate", str(tmp_path / "none")).stdout
     for command in (("show",), ("submit",), ("import", "--from", "vllm")):
         folder, missing = (call(*command, str(path)) for path in (tmp_path, tmp_path / "none"))
         assert (folder.exit_code, missing.exit_code) == (2, 2)
-        assert folder.stderr.endswith("; name a file in it\n")
+        assert folder.stderr.endswith("; name a file in this folder\n")
         assert missing.stderr.endswith("; check the path\n")
 
 
@@ -108,7 +108,7 @@ def test_a_report_that_cannot_be_written_is_one_line(tmp_path: Path, options: li
 
     assert done.returncode == 3
     assert done.stderr == (
-        "Error: the output cannot be written: No space left on device; free some disk space\n"
+        "Error: cannot write the output: No space left on device; free some disk space\n"
     )
 
 

@@ -137,7 +137,7 @@ def changed(change: Callable[[Document], object]) -> bytes:
         (
             changed(lambda d: d["trials"][0].update(output_sha256="\u200b" + "a" * 16)),
             "$.trials[0].output_sha256",
-            "a repair would change the measurements; measure or import it again",
+            "a repair would change the measurements; measure or import the result again",
         ),
     ],
 )
@@ -170,7 +170,7 @@ def test_repairs_are_shown_first_and_made_with_write(tmp_path: Path) -> None:
     assert shown.stdout.splitlines() == [
         f'{file}: $.target.name: "Sample\\u00a07B" becomes "Sample 7B" [repair]',
         (
-            f"{file}: $: becomes canonical: UTF-8, sorted keys, no spaces, "
+            f"{file}: $: is written in canonical form: UTF-8, sorted keys, no spaces, "
             "one newline at the end [repair]"
         ),
         f"{file}: $: is named {renamed.name} [repair]",

@@ -182,7 +182,7 @@ def test_a_missing_model_is_one_line_without_an_answer(
     ("draft", "code", "said"),
     [
         ("qwen3-0.6b", 0, "Yes: qwen3-0.6b can draft for qwen3-8b.\n"),
-        ("llama-3.2-1b", 1, "their vocabularies of 151,936 and 128,256 tokens are not the same.\n"),
+        ("llama-3.2-1b", 1, "their vocabularies of 151,936 and 128,256 tokens differ.\n"),
     ],
 )
 def test_models_without_files_are_compared_by_their_known_facts(
@@ -229,7 +229,7 @@ def test_the_program_without_arguments_lists_its_findings_and_next_steps(empty_h
 
     assert "Engine   llama-cpp-python 0.3.36 and /usr/bin/llama-server" in text
     models = sum(each.head is None for each in presets().values())
-    assert f"of {models} with a name fit the 8.0 GiB free of RTX 4060, " in text
+    assert f"of {models} known models fit the 8.0 GiB free of RTX 4060, " in text
     assert "python -m harness run --quick\n" in text
     # Of the pairs that fit 8 GiB the largest target for a card, and the smallest for a processor.
     assert "python -m harness run --quick --target qwen3-8b\n" in text

@@ -157,7 +157,7 @@ def test_a_reference_is_written_then_checked_and_fails_if_it_was_better(
     unread = checked()
 
     assert (wrote.exit_code, same.exit_code) == (0, 0), wrote.stderr + same.stderr
-    assert wrote.stdout == f"Reference written: {file}. The next run is checked.\n"
+    assert wrote.stdout == f"Reference written: {file}. The next run is checked against it.\n"
     assert same.stdout.startswith("No difference in 1 task.")
     assert worse.exit_code == 1
     assert worse.stdout.startswith(
@@ -209,7 +209,9 @@ def test_a_first_block_that_would_overrun_the_limit_is_stopped_and_can_go_on(
 
     assert (done.exit_code, done.stdout) == (2, ""), done.stderr
     assert "--budget 0.1 is too short: a block of all prompts takes about" in done.stderr
-    assert "s at the pace of its first answers; go on with python -m harness compare" in done.stderr
+    assert (
+        "s at the pace of its first answers; continue with python -m harness compare" in done.stderr
+    )
     # On a busy machine, the first answer including loading makes blocks look longer.
     assert re.search(r"compare --head x --resume --budget [1-9]\n$", done.stderr)
     assert not list((tmp_path / "out").glob("*.json"))
@@ -220,11 +222,11 @@ def test_a_first_block_that_would_overrun_the_limit_is_stopped_and_can_go_on(
     ("given", "said"),
     [
         ((), "name the build: --base BINARY, or --base-command COMMAND"),
-        (("--head", "a", "--base", "b", "--reference", "c"), "--reference replaces base"),
+        (("--head", "a", "--base", "b", "--reference", "c"), "--reference replaces the base build"),
         (("--base", "a", "--head-command", "b {port}"), "give binaries (--base, --head) or"),
         (
             ("--base-command", "a {port}", "--method", "suffix"),
-            "--base-command is given 1 times and needed 2 times",
+            "--base-command is given 1 times, but is needed 2 times",
         ),
         (("--base-command", "a", "--head-command", "b"), "--base-command needs a place for"),
     ],
@@ -248,7 +250,7 @@ def test_an_arm_that_only_base_can_run_ends_with_3(comparing: Comparing, tmp_pat
 
     assert done.exit_code == 3, done.stderr
     assert done.stdout.startswith("Not compared: ngram-simple-n8.")
-    assert "ngram-simple-n8: head cannot run it" in done.stdout
+    assert "ngram-simple-n8: head cannot run this arm" in done.stdout
 
 
 def test_a_build_that_cannot_run_at_all_ends_the_other_at_once(

@@ -144,7 +144,7 @@ def test_an_arm_that_never_answers_under_head_is_a_failure_and_the_others_count(
     found = compare(build(), replace(head, trials=tuple(trials)))
 
     assert found.verdict == "failed"
-    assert found.arms[1].failed == "no answer of head ended (timed-out)"
+    assert found.arms[1].failed == "head finished no answer (timed-out)"
     assert found.arms[0].speed is not None
 
 

@@ -53,7 +53,7 @@ def test_a_gpu_of_an_unknown_vendor_is_reached_through_vulkan() -> None:
 def test_a_binding_that_does_not_load_or_is_missing_fails() -> None:
     assert engine_checks.backend(None, []).status == "fail"
     missing = engine_checks.binding(None)
-    assert missing.found == "llama-cpp-python is not installed, nor is a llama-server"
+    assert missing.found == "llama-cpp-python and llama-server are not installed"
     assert missing.remedy is not None
     assert "pip install '.[inprocess]'" in missing.remedy
     assert engine_checks.binding(None, "/bin/llama-server").status == "ok"
@@ -82,8 +82,8 @@ def test_an_engine_that_cannot_write_a_token_is_to_be_replaced() -> None:
 
     assert (check.status, check.found) == ("fail", "the fake rig is set to fail")
     assert check.remedy == (
-        "Name another model with --model. If none works, this build does not fit this machine: "
-        "take another"
+        "Name another model with --model. If no model works, this build does not suit this "
+        "machine: take another"
     )
 
 

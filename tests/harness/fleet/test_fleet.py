@@ -75,9 +75,12 @@ def test_a_matrix_is_every_combination(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("target.bog = {}", "there are options for bog, which no list of the matrix names"),
-        ("options.block = 3", r"block: no option for cells. Did you mean 'blocks'"),
-        ("options.output = 3", "output: no option for cells"),
+        (
+            "target.bog = {}",
+            "there are options for bog, but no list of the matrix contains that name",
+        ),
+        ("options.block = 3", r"block: not an option for cells. Did you mean 'blocks'"),
+        ("options.output = 3", "output: not an option for cells"),
         ("options.blocks = {}", r"got `object` - at `\$.options"),
         ('backends = ["cuba"]', "Invalid enum value 'cuba'"),
         ("targets = []", "Expected `array` of length >= 1"),
@@ -95,7 +98,9 @@ def test_a_wrong_matrix_is_refused(tmp_path: Path, line: str, message: str) -> N
 
 
 def test_the_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match=r"no fleet\.key and fleet\.pem in .*; copy it from"):
+    with pytest.raises(
+        BadInputError, match=r"no fleet\.key and fleet\.pem in .*; copy the folder from"
+    ):
         security(tmp_path)
 
     make_key(tmp_path / "keys")
@@ -106,7 +111,7 @@ def test_the_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
     assert security(tmp_path / "keys").require_encryption
     if os.name == "posix":
         (tmp_path / "keys" / "fleet.key").chmod(0o644)
-        with pytest.raises(BadInputError, match="can be read by others"):
+        with pytest.raises(BadInputError, match="is readable by other users"):
             security(tmp_path / "keys")
 
 

@@ -81,7 +81,9 @@ def test_the_report_goes_to_stdout_and_the_rest_to_stderr(tmp_path: Path) -> Non
     assert isinstance(submission, Submission)
     assert submission.contributor == "ada"
     assert ", never averaged with measured results" in result.stdout
-    assert "left out: texts, and rates, which follow from times and tokens\n" in result.stderr
+    assert (
+        "left out: texts, and rates, because they follow from times and tokens\n" in result.stderr
+    )
     assert f"Result: {tmp_path / 'out.json'}" in result.stderr
 
 
@@ -92,8 +94,8 @@ def test_json_has_the_summaries_and_what_was_left_out(tmp_path: Path) -> None:
     assert said.keys() == {"json_version", "results", "left_out"}
     assert [each["file"] for each in said["results"]] == [str(*tmp_path.iterdir())]
     assert said["left_out"] == [
-        "texts, and rates, which follow from times and tokens",
-        "the statistics lines, which sum over all requests of a server",
+        "texts, and rates, because they follow from times and tokens",
+        "the statistics lines, because they are sums over all requests of a server",
     ]
 
 
@@ -104,7 +106,9 @@ def test_records_of_others_without_their_licence_do_not_pass_the_gate(tmp_path: 
     repository.commit()
     judgement = repository.judge()
 
-    assert "No licence: these records may be shared only as their author allows." in done.stderr
+    assert (
+        "No licence given: these records may be shared only as their author allows." in done.stderr
+    )
     assert judgement.decision == "rejected"
     rules = {finding.rule for finding in judgement.findings}
     assert rules == {"licence-of-source"}
@@ -163,7 +167,7 @@ def test_a_missing_fact_writes_nothing(tmp_path: Path) -> None:
     result = call("vllm", "--output", str(tmp_path), drop="gpu")
 
     assert result.exit_code == 2
-    assert "give with --map: gpu=…" in result.stderr
+    assert "state them with --map: gpu=…" in result.stderr
     assert list(tmp_path.iterdir()) == []
 
 

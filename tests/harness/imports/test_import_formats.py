@@ -31,7 +31,7 @@ def test_the_community_file_becomes_a_result_for_every_run_and_backend() -> None
     assert (cuda.machine.os.version, cuda.machine.cpu.architecture) == ("10.0.26100", None)
     assert (vulkan.arms[1].outcome, vulkan.arms[1].reason) == ("failed", "load-failed")
     assert cpu.machine.gpus == ()
-    assert any("another experiment" in line for line in done.left_out)
+    assert any("a different experiment" in line for line in done.left_out)
     assert any("GTX" not in line and "did not use" in line for line in done.left_out)
 
 
@@ -114,7 +114,7 @@ def test_answers_without_ids_are_paired_by_position_if_the_prompts_are_as_long()
     done = run("vllm", [lined(base), lined(spec)], facts).submissions[0]
 
     assert [prompt.id for prompt in done.suite.prompts] == ["request-1", "request-2"]
-    with pytest.raises(BadInputError, match="not hold the same prompts"):
+    with pytest.raises(BadInputError, match="not have the same prompts"):
         run("vllm", [lined(base), lined(spec[::-1])], facts)
 
 

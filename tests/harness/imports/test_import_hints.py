@@ -35,14 +35,20 @@ def test_the_right_format_is_named_when_another_was_given(form: str, other: str,
         (b'data: {"id": "chatcmpl-1"}\n\n', "a stream of chunks"),
         (b"ggml_cuda_init: found 1\n| model | size |\n", "table, which lacks the repetitions"),
         (b"CREATE TABLE IF NOT EXISTS test (\n", "SQL, which lacks the repetitions"),
-        (b"main: n_kv_max = 8192\n\n|    PP |     TG |\n", "without speculation only"),
-        (b'{"pp": 512, "tg": 128, "speed_tg": 106.0}\n', "without speculation only"),
+        (b"main: n_kv_max = 8192\n\n|    PP |     TG |\n", "only without speculation"),
+        (b'{"pp": 512, "tg": 128, "speed_tg": 106.0}\n', "only without speculation"),
         (b"============ Serving Benchmark Result ====\n", "--save-result --save-detailed"),
-        (b"INFO SpecDecoding metrics: Mean\n", "a log of vLLM, which sums over all requests"),
-        (b'{"avg_latency": 2.0, "latencies": [2.0]}', "whose times hold the prompt"),
+        (
+            b"INFO SpecDecoding metrics: Mean\n",
+            "a vLLM log, whose figures are sums over all requests",
+        ),
+        (b'{"avg_latency": 2.0, "latencies": [2.0]}', "whose times include the prompt"),
         (b'{"elapsed_time": 9.0, "num_requests": 2}', "throughput without the requests"),
         (b'{"eval_count": 101, "eval_duration": 1900}', "a file of llama-server: --from"),
-        (b"[ Prompt: 87.2 t/s | Generation: 22.9 t/s ]\n", "paste it into the page 'Why is it"),
+        (
+            b"[ Prompt: 87.2 t/s | Generation: 22.9 t/s ]\n",
+            "paste the text into the page 'Why is it",
+        ),
     ],
 )
 def test_unreadable_input_is_described(start: bytes, said: str) -> None:
@@ -77,7 +83,7 @@ def test_an_empty_file_a_folder_and_a_huge_file_end_in_one_line_each(tmp_path: P
     said = [call(tmp_path / "empty.json"), call(tmp_path), call(tmp_path / "huge.json")]
 
     assert said == [
-        (2, f"Error: {tmp_path / 'empty.json'}: is empty; the tool wrote nothing into it"),
-        (2, f"Error: {tmp_path} cannot be read: Is a directory; name a file in it"),
+        (2, f"Error: {tmp_path / 'empty.json'}: the file is empty; the tool wrote nothing into it"),
+        (2, f"Error: {tmp_path} cannot be read: Is a directory; name a file in this folder"),
         (2, f"Error: {tmp_path / 'huge.json'}: larger than 64 MiB; give the raw records only"),
     ]

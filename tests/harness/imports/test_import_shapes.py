@@ -113,7 +113,7 @@ def test_a_llama_bench_test_with_speculation_is_not_a_baseline() -> None:
     done = run("llama-bench", [changed("llama-bench.json", drafted)], {})
 
     assert len(done.submissions[0].trials) == len(plain.submissions[0].trials)
-    assert any("with speculation, which is not a baseline" in line for line in done.left_out)
+    assert any("uses speculation, so it is not a baseline" in line for line in done.left_out)
 
 
 def test_a_spec_bench_table_with_both_arms_has_its_own_baseline() -> None:

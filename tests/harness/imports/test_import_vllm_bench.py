@@ -50,9 +50,9 @@ def test_requests_of_vllm_bench_serve_are_paired_by_their_place() -> None:
     assert [t.reason for t in submission.trials if t.outcome == "failed"] == ["timed-out"]
     counters, unsaved = done.left_out
     assert counters == (
-        "spec.json: the counters of speculation, which the tool sums over all requests"
+        "spec.json: the counters of speculation, because the tool sums them over all requests"
     )
-    assert "give it with --map dataset=…" in unsaved
+    assert "state it with --map dataset=…" in unsaved
     assert submission.suite.id == "vllm-unknown-data-set"
 
 
@@ -126,7 +126,7 @@ def test_the_bench_of_sglang_writes_the_same_lists() -> None:
             {"ttfts": []},
             "ttfts is a list (entries: 0), expected a list of 1, an entry for each request",
         ),
-        ({"itls": [["soon"]]}, '$.itls[0][0] is "soon", expected a number from 0'),
+        ({"itls": [["soon"]]}, '$.itls[0][0] is "soon", expected a number of at least 0'),
     ],
 )
 def test_a_wrong_list_of_vllm_bench_serve_is_named(change: dict[str, Any], said: str) -> None:

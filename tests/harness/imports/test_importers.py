@@ -117,7 +117,9 @@ def test_an_argument_may_name_its_arm() -> None:
 def test_a_baseline_that_drafted_is_refused() -> None:
     files = [given(SAMPLES / name) for name in reversed(ALL["vllm"].files)]
 
-    with pytest.raises(BadInputError, match="48 tokens drafted, but this file is the baseline"):
+    with pytest.raises(
+        BadInputError, match="48 tokens were drafted, but this file is the baseline"
+    ):
         run("vllm", files, ALL["vllm"].facts)
 
 
@@ -158,7 +160,7 @@ def test_a_foreign_or_broken_file_gets_one_line_with_its_name(form: str, data: b
         run(form, [broken], ALL[form].facts)
 
     assert "\n" not in str(caught.value)
-    assert "broken.json" in str(caught.value) or "nothing is left to import" in str(caught.value)
+    assert "broken.json" in str(caught.value) or "there is nothing to import" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -168,14 +170,14 @@ def test_a_foreign_or_broken_file_gets_one_line_with_its_name(form: str, data: b
             {"predicted_n": "many"},
             (
                 'inventivehq.json: $.runs.cpu.runs[0].records[0].predicted_n is "many", '
-                "expected a whole number from 0"
+                "expected a whole number of at least 0"
             ),
         ),
         (
             {"predicted_ms": -1},
             (
                 "inventivehq.json: $.runs.cpu.runs[0].records[0].predicted_ms is -1, "
-                "expected a number from 0"
+                "expected a number of at least 0"
             ),
         ),
         ({"id": None}, "records[0].id is null, expected the name of a prompt"),
@@ -204,7 +206,10 @@ def test_a_moment_after_the_last_year_is_refused(moment: int) -> None:
 def test_files_with_names_need_a_baseline_among_them() -> None:
     only = given(SAMPLES / "vllm-spec.jsonl", "mtp")
 
-    with pytest.raises(BadInputError, match="no file is the baseline; write baseline=FILE"):
+    with pytest.raises(
+        BadInputError,
+        match="none of the files is the baseline; mark the baseline's file with baseline=FILE",
+    ):
         run("vllm", [only], ALL["vllm"].facts)
 
 

@@ -122,10 +122,22 @@ def test_an_nvidia_card_that_lists_no_memory_is_out_of_order(
 @pytest.mark.parametrize(
     ("name", "gib", "note"),
     [
-        ("DGX Spark", 128, "DGX Spark has 128 GB; assumed, name another size after it"),
-        ("Strix Halo", 128, "Strix Halo has 128 GB; assumed, name another size after it"),
-        ("M3 Pro", 18, "M3 Pro has 18 GB; assumed, name another size after it"),
-        ("780M", 32, "main memory is not stated; 32 GB assumed, --ram sets it"),
+        (
+            "DGX Spark",
+            128,
+            "DGX Spark is assumed to have 128 GB; for another size, add the size to the name",
+        ),
+        (
+            "Strix Halo",
+            128,
+            "Strix Halo is assumed to have 128 GB; for another size, add the size to the name",
+        ),
+        (
+            "M3 Pro",
+            18,
+            "M3 Pro is assumed to have 18 GB; for another size, add the size to the name",
+        ),
+        ("780M", 32, "main memory is not stated, so 32 GB is assumed; set it with --ram"),
     ],
 )
 def test_unified_memory_of_unstated_size_is_assumed_with_one_note(
@@ -145,12 +157,12 @@ def test_unified_memory_of_unstated_size_is_assumed_with_one_note(
         (
             MachineWords(gpus=("Mac mini M4 16GB",), ram=64.0),
             12,
-            "'Mac mini M4 16GB' names 16 GB, so --ram 64 is not used",
+            "'Mac mini M4 16GB' already states 16 GB, so --ram 64 is ignored",
         ),
         (
             MachineWords(gpus=("RTX 3060 12GB",), vram=8.0, ram=64.0),
             12 * 0.95 - 700 / 1024,
-            "'RTX 3060 12GB' names 12 GB, so --vram 8 is not used",
+            "'RTX 3060 12GB' already states 12 GB, so --vram 8 is ignored",
         ),
     ],
 )

@@ -63,7 +63,7 @@ def test_a_truncated_file_is_reported_as_truncated(tmp_path: Path, kept: int) ->
     [
         (b"", "m.gguf is empty; download it again"),
         (b"PK\x03\x04rest", "m.gguf is not a GGUF file: it is a zip archive; unpack it"),
-        (b"version https://git-lfs.github.com/spec/v1\n", "it is a pointer of Git LFS"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "it is a Git LFS pointer"),
         (b"<!DOCTYPE html>", "it is a web page; download the file itself"),
         (b"\x00" * 100, "it does not start with GGUF; download it again"),
     ],
@@ -87,7 +87,7 @@ def test_a_vocabulary_needs_no_weights_but_a_model_does(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "m.gguf", weights=False)
 
     assert gguf_header.vocabulary_and_tokens(path)[0].size == 300
-    with pytest.raises(BadInputError, match=r"m\.gguf holds no weights"):
+    with pytest.raises(BadInputError, match=r"m\.gguf has no weights"):
         gguf_header.read(path)
 
 
@@ -146,10 +146,10 @@ def test_the_same_vocabulary_fits_in_every_point(tmp_path: Path, target: Path) -
     assert compared.reason is None
     assert [point.found for point in compared.points] == [
         "both vocabularies are BPE",
-        "neither adds BOS",
-        "neither adds EOS",
-        "both know 300 tokens; they may differ by 128",
-        "the ids from 5 to 299 have the same texts",
+        "neither model adds BOS",
+        "neither model adds EOS",
+        "both vocabularies have 300 tokens; the sizes may differ by 128",
+        "tokens 5 to 299 have the same texts in both vocabularies",
     ]
 
 
@@ -160,7 +160,7 @@ def test_a_vocabulary_that_differs_by_128_tokens_fits_and_by_129_does_not(
     does_not = compare(target, write_gguf(tmp_path / "b.gguf", tokens=TOKENS[:-129]))
 
     assert fits.fits
-    said = "the target knows 300 tokens and the draft 171; they may differ by 128"
+    said = "the target's vocabulary has 300 tokens, the draft's 171; the sizes may differ by 128"
     assert does_not.reason == said
 
 
@@ -222,7 +222,7 @@ def test_bos_must_agree_only_where_it_is_added(tmp_path: Path, target: Path) -> 
     adds_other = write_gguf(tmp_path / "c.gguf", add_bos=True, bos=7)
 
     assert compare(target, other_id).fits
-    said = "the target does not add BOS, the draft does the opposite"
+    said = "the target does not add BOS, but the draft does the opposite"
     assert compare(target, adds).reason == said
     assert compare(adds, adds_other).reason == "BOS is token 1 in the target and 7 in the draft"
 

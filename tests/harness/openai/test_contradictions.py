@@ -99,7 +99,7 @@ def test_more_accepted_than_drafted_counts_something_else() -> None:
 def test_a_server_cannot_have_worked_longer_than_the_answer_took() -> None:
     fits = ServerTimes(decode_ms=90.0, prompt_ms=100.0, worked_ms=190.0)
     exchange.check_answer(ANSWER, fits, limit=10)
-    with pytest.raises(BadAnswerError, match="worked for 210 ms, but its answer was there after 2"):
+    with pytest.raises(BadAnswerError, match="states 210 ms of work, but its answer took only 2"):
         exchange.check_answer(ANSWER, replace(fits, worked_ms=210.0), limit=10)
 
 
@@ -118,9 +118,9 @@ def test_rounds_cannot_draft_more_than_the_depth() -> None:
     exchange.check_depth(drafting, stated=None, asked=4)
     exchange.check_depth(drafting, stated=4, asked=4)
     exchange.check_depth(drafting, stated=5, asked=None)
-    with pytest.raises(BadAnswerError, match="12 tokens in 3 rounds, the method says n_max=3"):
+    with pytest.raises(BadAnswerError, match="12 tokens in 3 rounds, but the method has n_max=3"):
         exchange.check_depth(drafting, stated=None, asked=3)
-    with pytest.raises(BadAnswerError, match="drafts up to 5 tokens, the method says n_max=4"):
+    with pytest.raises(BadAnswerError, match="drafts up to 5 tokens, but the method has n_max=4"):
         exchange.check_depth(drafting, stated=5, asked=4)
 
 

@@ -161,5 +161,5 @@ def test_an_unnamed_card_is_not_taken_for_a_processor(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "<b>", "/home/ada/card", "a" * 200, "key=sk-123", "@host"])
 def test_a_card_is_named_in_the_form_of_a_name(name: str) -> None:
-    with pytest.raises(BadInputError, match="--device-name is the name of a card"):
+    with pytest.raises(BadInputError, match="--device-name takes the name of a card"):
         check_options(ConnectionOptions(device_names=(name,)))

@@ -34,13 +34,13 @@ def test_a_url_is_read_with_or_without_its_version(text: str, expected: ServerAd
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("ftp://127.0.0.1/x", "no http or https URL"),
+        ("ftp://127.0.0.1/x", "not an http or https URL"),
         ("127.0.0.1:8000", "write http://127.0.0.1:8000"),
-        ("file:///etc/passwd", "no http or https URL"),
-        ("http://", "no http or https URL"),
+        ("file:///etc/passwd", "not an http or https URL"),
+        ("http://", "not an http or https URL"),
         ("http://127.0.0.1:port", "is not a URL"),
-        ("http://127.0.0.1:8000/v1?key=1", "leave out what follows"),
-        ("http://192.168.0.7:8000", "the result file describes this one"),
+        ("http://127.0.0.1:8000/v1?key=1", "leave out everything after"),
+        ("http://192.168.0.7:8000", "the result file describes this machine"),
         ("http://gpu-box:8000", "gpu-box may be another machine"),
         ("http://0.0.0.0:8000", "may be another machine"),
         ("http://127.0.0.1.example.org", "may be another machine"),
@@ -79,7 +79,7 @@ def test_words_are_split_as_a_shell_does_and_get_the_port() -> None:
     ("text", "why"),
     [
         ("vllm serve model", "write {port}"),
-        ("vllm serve 'model --port {port}", "quote it as for a shell"),
+        ("vllm serve 'model --port {port}", "quote the command as for a shell"),
         ("", "write {port}"),
     ],
 )
@@ -145,11 +145,11 @@ def test_a_printed_command_splits_into_the_same_words() -> None:
 @pytest.mark.parametrize(
     ("asked", "told", "why"),
     [
-        ("draft-model", '{"rejection_sample_method": "fly"}', "which makes it --method lossy"),
-        ("mtp", '{"rejection_sample_method": "synthetic"}', "which makes it --method forced"),
-        ("draft-model", '{"parallel_drafting": true}', "which makes it --method pard"),
-        ("pard", '{"method": "draft_model"}', 'does not say "parallel_drafting": true'),
-        ("lossy", '{"method": "mtp"}', 'does not say "rejection_sample_method": "fly"'),
+        ("draft-model", '{"rejection_sample_method": "fly"}', "which is --method lossy"),
+        ("mtp", '{"rejection_sample_method": "synthetic"}', "which is --method forced"),
+        ("draft-model", '{"parallel_drafting": true}', "which is --method pard"),
+        ("pard", '{"method": "draft_model"}', 'does not set "parallel_drafting": true'),
+        ("lossy", '{"method": "mtp"}', 'does not set "rejection_sample_method": "fly"'),
         ("eagle3", '{"num_speculative_tokens_per_batch_size": [[1, 4, 3]]}', "controller=NAME"),
         ("dspark", '{"enable_adaptive_verification": true}', "controller=NAME"),
     ],

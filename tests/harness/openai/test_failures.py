@@ -46,7 +46,7 @@ def test_a_web_server_is_not_taken_for_a_model_server() -> None:
     failure = failure_of(ServerRefusedError(404, said), there, offers=offer(()))
 
     assert failure.detail == (
-        "HTTP 404: a web page, not the answer of a server for models; "
+        "HTTP 404: a web page, not the answer of a model server; "
         "correct the URL, or check which server listens there"
     )
 
@@ -114,7 +114,7 @@ def test_a_server_that_is_restarted_is_awaited(back: dict[str, str], comes: type
     ("models", "asked", "said"),
     [
         (("one", "two"), "onee", "does not offer 'onee'. Did you mean 'one'?"),
-        (("one", "two"), None, "offers 2 models (one, two); say which one is measured with"),
+        (("one", "two"), None, "offers 2 models (one, two); name the measured model with"),
     ],
 )
 def test_a_model_that_is_not_served_is_named(

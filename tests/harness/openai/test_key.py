@@ -36,7 +36,7 @@ def test_missing_and_wrong_keys_have_different_messages(
     monkeypatch.delenv("DRAFTMAP_API_KEY", raising=False)
     with serving(key=KEY) as server:
         without = open_session(plan(), base_url=server.url, spec_base_urls=(server.url,))
-        with pytest.raises(MachineError, match="wants a key: set DRAFTMAP_API_KEY"):
+        with pytest.raises(MachineError, match="requires a key: set DRAFTMAP_API_KEY"):
             without.report()
         assert not any("Authorization" in each for each in server.state.headers)
         monkeypatch.setenv("DRAFTMAP_API_KEY", "another-k3y")

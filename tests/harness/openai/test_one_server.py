@@ -69,7 +69,9 @@ def test_a_command_is_started_once_and_the_result_says_so(tmp_path: Path) -> Non
     summary = summarize(submission)
     assert {each.starts.starts for each in summary.repeatability} == {1}
     (flag,) = (each for each in summary.flags if each.name == "one-start")
-    assert flag.message.startswith("One start of one server, with the depth set by each request")
+    assert flag.message.startswith(
+        "A single server was started once, and each request set its depth"
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,16 +82,16 @@ def test_a_command_is_started_once_and_the_result_says_so(tmp_path: Path) -> Non
             "draft-model-n3",
             "ignores num_draft_tokens",
         ),
-        ({"depth": 0}, "draft-model-n3", "ignores num_draft_tokens; start it "),
+        ({"depth": 0}, "draft-model-n3", "ignores num_draft_tokens; start the server "),
         (
             {"cached": 7, "yields": 3},
             "draft-model-n3",
             (
-                "took 7 tokens of the prompt from its cache, which changes its text with a "
-                "draft; start it with --prompt-cache-size 0"
+                "took 7 tokens of the prompt from its cache, which changes the answers of a run "
+                "with a draft; start the server with --prompt-cache-size 0"
             ),
         ),
-        ({"style": "plain"}, "baseline", "unknown server takes the depth at its start"),
+        ({"style": "plain"}, "baseline", "unknown server fixes the depth at its start"),
     ],
 )
 def test_a_server_that_does_not_draft_as_asked_is_refused(
@@ -119,8 +121,8 @@ def test_drafts_that_are_never_accepted_are_recognised_by_their_cost() -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--concurrency", "2"), "alternates between arms; use --spec-base-url with"),
-        (("--draft", "Other-0.2B"), "one server for all arms has one draft"),
+        (("--concurrency", "2"), "or --concurrency use --spec-base-url"),
+        (("--draft", "Other-0.2B"), "a single server for all arms has one draft"),
     ],
 )
 def test_options_that_one_server_cannot_run_are_refused(options: tuple[str, ...], why: str) -> None:

@@ -168,7 +168,10 @@ def test_a_server_without_a_list_of_models_is_measured_once_its_model_is_named(
         unnamed = call(*at(base, other), *METHOD, *SMALL)
         done = call(*at(base, other), *METHOD, *SMALL, "--target", "tiny:4bit", "-o", str(output))
 
-    assert "the server does not say which model it serves; name it with --target" in unnamed.stderr
+    assert (
+        "the server does not report which model it serves; name the model with --target"
+        in unnamed.stderr
+    )
     assert done.exit_code == 0, done.stderr
     submission = measured(output)
     assert (submission.engine.name, submission.engine.backend) == ("mlx-lm", "cpu")
@@ -184,10 +187,13 @@ def test_a_dry_run_refuses_what_the_run_would() -> None:
         without = call(*options)
         too_few = call(*options[:2], "--dry-run", *METHOD)
 
-    assert "missing: --method METHOD (how that one drafts). Whole: " in without.stderr
+    assert (
+        "missing: --method METHOD (how the server with speculation drafts). Whole: "
+        in without.stderr
+    )
     assert f"--base-url {base.url} --spec-base-url {base.url} --method" in without.stderr
     assert (
-        "Error: vLLM takes the depth at its start and not from a request, so it cannot serve both "
+        "Error: vLLM fixes the depth at its start, not per request, so it cannot serve both "
         "arms; name a second server with speculation: --spec-base-url URL\n"
     ) in too_few.stderr
     assert (without.exit_code, too_few.exit_code) == (2, 2)

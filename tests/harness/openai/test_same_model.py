@@ -54,7 +54,7 @@ def test_an_answer_by_another_model_is_refused(named: str, tmp_path: Path) -> No
         done = call(*at(base, other), *METHOD, *SMALL, "-o", str(tmp_path / "out.json"))
 
     assert done.exit_code == 3  # no arm that drafts is left
-    assert f"the answer is by {named}, but {MODEL} was asked" in done.stderr
+    assert f"the model {named} answered, but {MODEL} was requested" in done.stderr
 
 
 @pytest.mark.parametrize(

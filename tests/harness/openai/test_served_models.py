@@ -184,7 +184,9 @@ def test_a_name_that_the_server_contradicts_is_refused(
     served = Served(**{"id": "alias", **stated})
 
     if taken is None:
-        with pytest.raises(BadInputError, match=f"not {typed}; leave out --target, or correct it"):
+        with pytest.raises(
+            BadInputError, match=f"not {typed}; leave out --target, or correct its value"
+        ):
             models.named(typed, served)
         return
     assert models.named(typed, served).name == taken

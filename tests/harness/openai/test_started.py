@@ -72,7 +72,9 @@ def test_a_missing_program_is_named() -> None:
 
     failure = session.prepare("baseline")
 
-    assert failure == Failure(reason="load-failed", detail="there is no program no-such-server")
+    assert failure == Failure(
+        reason="load-failed", detail="there is no program no-such-server on this machine"
+    )
 
 
 def test_a_server_that_is_not_ready_in_time_is_ended() -> None:
@@ -99,7 +101,7 @@ def test_a_server_that_is_not_ready_in_time_is_ended() -> None:
         ),
         (
             {"server_command": "x {port}", "spec_server_commands": ("x {port}",)},
-            "is the baseline's command",
+            "repeats the baseline's command",
         ),
     ],
 )

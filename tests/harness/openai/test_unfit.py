@@ -50,7 +50,9 @@ def test_one_model_of_an_ollama_for_both_arms_is_refused_with_the_two_modelfiles
         session.prepare("baseline")
         failure = refused(session)
 
-    assert "PARAMETER draft_num_predict 0` for --served-model" in failure.detail
+    assert (
+        "For --served-model, use `FROM MODEL` and `PARAMETER draft_num_predict 0`" in failure.detail
+    )
 
 
 HEADS = {"parameters": "num_ctx 4096", "model_info": {"qwen35.nextn_predict_layers": 1}}
@@ -63,14 +65,14 @@ THREE = {**HEADS, "parameters": "draft_num_predict              3"}
     [
         (PLAIN, THREE, None),
         ({}, {}, None),  # a build that does not tell
-        (HEADS, THREE, "plain is the baseline, but may draft by itself"),
+        (HEADS, THREE, "plain is the baseline, but may draft on its own"),
         (
             {"modelfile": "FROM base\nDRAFT small"},
             THREE,
-            "plain is the baseline, but may draft by itself",
+            "plain is the baseline, but may draft on its own",
         ),
         (THREE, THREE, "plain is the baseline, but drafts up to 3 tokens"),
-        (PLAIN, PLAIN, "drafts drafts up to 0 tokens, the method says n_max=3"),
+        (PLAIN, PLAIN, "drafts drafts up to 0 tokens, but the method has n_max=3"),
     ],
 )
 def test_an_ollama_model_that_drafts_is_refused_as_a_baseline(
@@ -88,11 +90,14 @@ def test_an_ollama_model_that_drafts_is_refused_as_a_baseline(
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ({"version": "0.31.0"}, "this server is vLLM 0.31.0, the baseline's is vLLM 0.32.0+cpu"),
-        ({"style": "sglang"}, "this server is SGLang 0.5.21, the baseline's is vLLM"),
+        (
+            {"version": "0.31.0"},
+            "this server is vLLM 0.31.0, but the baseline's server is vLLM 0.32.0+cpu",
+        ),
+        ({"style": "sglang"}, "this server is SGLang 0.5.21, but the baseline's server is vLLM"),
         (
             {"models": ("Other",)},
-            f"this server offers Other, the baseline's {MODEL} (root Other and",
+            f"this server offers Other, but the baseline's server offers {MODEL} (root Other and",
         ),
     ],
 )
@@ -168,7 +173,10 @@ def test_equal_names_of_other_weights_are_refused(
 
         failure = refused(session)
 
-    assert f"offers {MODEL}, the baseline's {MODEL} {said}; start both" in failure.detail
+    assert (
+        f"offers {MODEL}, but the baseline's server offers {MODEL} {said}; start both"
+        in failure.detail
+    )
 
 
 def test_a_baseline_that_drafts_is_refused() -> None:
@@ -187,4 +195,4 @@ def test_a_depth_that_the_server_contradicts_is_refused() -> None:
 
         failure = refused(session)
 
-    assert "drafts up to 5 tokens, the method says n_max=3" in failure.detail
+    assert "drafts up to 5 tokens, but the method has n_max=3" in failure.detail

@@ -66,9 +66,9 @@ def test_a_plan_for_an_8_gb_card_says_what_is_displaced_and_what_is_faster() -> 
 
     assert "Speculation displaces 5 layers of the target to main memory" in words
     assert re.match(r"Try it: the draft qwen3\.5-0\.8b:Q4_K_M at depth 8 may give", words)
-    assert "Faster without a draft: a mixture of experts of that size: qwen3.5-35b-a3b" in words
+    assert "Faster without a draft: a mixture of experts of similar size: qwen3.5-35b-a3b" in words
     assert "Accuracy: " in words
-    assert "Where to fetch qwen3.5-27b:Q4_K_M is not known: name a GGUF file" in words
+    assert "The repository of qwen3.5-27b:Q4_K_M is unknown: name a GGUF file" in words
 
 
 @pytest.mark.parametrize("draft", ["llama-3.2-1b:Q4_K_M", "gemma-3-1b:Q8_0"])
@@ -77,7 +77,7 @@ def test_a_draft_of_another_vocabulary_is_refused(draft: str) -> None:
 
     assert found.exit_code == 2
     assert "cannot draft for qwen3-8b: their vocabularies of 151,936 and" in found.stderr
-    assert "Only vLLM drafts across vocabularies" in found.stderr
+    assert "Only vLLM can draft with a different vocabulary" in found.stderr
     assert '"use_heterogeneous_vocab": true' in found.stderr
 
 
@@ -111,14 +111,14 @@ def test_four_slots_are_named_as_the_reason_for_the_memory() -> None:
         )["warnings"]
     )
 
-    assert "4 slots: 1796 MiB instead of 598; one slot needs 449" in warnings
+    assert "4 slots: 1796 MiB instead of 598 MiB; a single slot needs 449 MiB" in warnings
     assert "displaces" in warnings
 
 
 def test_a_model_larger_than_everything_is_reported_in_one_line() -> None:
     found = document("--target", "llama-3.3-70b:Q8_0", "--gpu", "RTX 4060 8 GB", "--ram", "16")
 
-    assert [line for line in found["warnings"] if "it does not fit" in line]
+    assert [line for line in found["warnings"] if "the plan does not fit" in line]
     assert all(not each["fits"] for each in found["alternatives"])
 
 
@@ -126,8 +126,8 @@ def test_a_file_that_does_not_fit_gets_a_quantisation_that_does() -> None:
     text = call("--target", "qwen3.5-27b:Q8_0", "--gpu", "RTX 4060 8 GB", "--ram", "16").stdout
     words = " ".join(text.split())
 
-    assert words.startswith("No: it does not fit: main memory has 14.0 GiB free and would need ")
-    assert "Take a smaller quantisation or another model." in words
+    assert words.startswith("No: the model does not fit: main memory has 14.0 GiB free, but ")
+    assert "Use a smaller quantisation or another model." in words
     assert "Faster without a draft: no draft, weights in Q5_K_M, about " in words
     assert "Use it:" not in words
 
@@ -146,8 +146,9 @@ def test_a_command_of_another_method_than_the_planned_one_has_a_note_that_says_s
     found, words = document(*asked), " ".join(call(*asked).stdout.split())
 
     note = (
-        "llama-server has no prompt-lookup. This is its nearest method, ngram-simple, which was "
-        "not measured: measure it, too (--runner llama-server --method ngram-simple)."
+        "llama-server has no prompt-lookup. This command uses its nearest method, ngram-simple, "
+        "which was not measured: measure ngram-simple too (--runner llama-server --method "
+        "ngram-simple)."
     )
     assert found["recommended"]["method"] == "prompt-lookup"
     assert " --spec-type ngram-simple " in found["command"]
@@ -159,9 +160,12 @@ def test_a_command_of_another_method_than_the_planned_one_has_a_note_that_says_s
 @pytest.mark.parametrize(
     ("target", "note"),
     [
-        ("Owner/Foo-7B-GGUF:Q8_0", "foo-7b is not in our table of shapes; planned from the 7B in"),
-        ("nemotron 49b", "planned from the 49B in its name; weights to within 23 %"),
-        ("glm-4.5-air:UD-Q4_K_XL", "planned from 106B-A12B (published configuration)"),
+        (
+            "Owner/Foo-7B-GGUF:Q8_0",
+            "foo-7b is not in our table of shapes; the plan is based on the 7B in",
+        ),
+        ("nemotron 49b", "the plan is based on the 49B in its name; weights to within 23 %"),
+        ("glm-4.5-air:UD-Q4_K_XL", "the plan is based on 106B-A12B (published configuration)"),
     ],
 )
 def test_a_model_known_by_name_only_is_planned_with_a_note(
@@ -183,7 +187,7 @@ def test_a_model_known_by_name_only_is_planned_with_a_note(
         (
             ("--target", "qwen3-8b:Q4_K_M", "--kv-type", "q9"),
             2,
-            "--kv-type q9: not known",
+            "--kv-type q9: unknown value",
         ),
         (("--target", "qwen3-8b:Q4_K_M", "--draft", "mtp"), 2, "has no built-in prediction head"),
         (
@@ -194,7 +198,10 @@ def test_a_model_known_by_name_only_is_planned_with_a_note(
         (
             ("--target", "qwen3-8b:QX_9", "--gpu", "RTX 4070"),
             2,
-            "`QX_9` is not a quantisation that is known here; name one, such as qwen3-8b:Q4_K_M",
+            (
+                "`QX_9` is not a known quantisation; name a known quantisation, such as "
+                "qwen3-8b:Q4_K_M"
+            ),
         ),
         (("--target", "qwen3-8b:Q4_K_M", "--gpu", "none", "--vram", "8"), 2, "has no card"),
         (("--target", "Owner/Model-GGUF:Q8_0"), 3, "the hub cannot be reached"),
@@ -275,7 +282,7 @@ def test_a_listed_model_is_planned_from_the_tables_unless_its_file_is_here(
 def test_the_plan_says_once_that_sizes_are_from_the_table() -> None:
     found = document("qwen3-8b:Q6_K", *CARD)
 
-    said = [each for each in found["warnings"] if "planned from its published shape" in each]
+    said = [each for each in found["warnings"] if "uses its published shape" in each]
     assert len(said) == 1
     assert said[0].endswith("name a file or owner/repo:quant for exact sizes")
 
@@ -284,7 +291,7 @@ def test_a_hub_without_range_requests_is_one_line(fake_hub: FakeHub, tmp_path: P
     fake_hub.without_ranges = True
     client = Hub(fake_hub.endpoint, tmp_path / "hub")
 
-    with pytest.raises(MachineError, match="only as a whole, so its header cannot be read alone"):
+    with pytest.raises(MachineError, match="so its header cannot be read separately"):
         find("Owner/Model-GGUF:Q8_0", say=lambda _: None, client=client)
 
 

@@ -160,15 +160,15 @@ def test_probes_of_a_result_are_a_curve_of_its_model_and_card(tmp_path: Path) ->
 REFUSED: Sequence[tuple[str, object, tuple[str, ...], str]] = (
     ("another model", rows(FLAT), ("qwen3-8b", *L4), "not of qwen3-8b (4.68 GiB)"),
     ("another size", rows(FLAT, model_size=9_000_000_000), (*TARGET, *L4), "(8.38 GiB), not of"),
-    ("no step of one", rows({2: 74.1, 3: 80.6}), (*TARGET, *L4), "no step of one token"),
-    ("one width", rows({1: 66.9}), (*TARGET, *L4), "steps of one width only"),
+    ("no step of one", rows({2: 74.1, 3: 80.6}), (*TARGET, *L4), "has no step of one token"),
+    ("one width", rows({1: 66.9}), (*TARGET, *L4), "all steps have the same width"),
     ("prompts only", rows({512: 900.0}), (*TARGET, *L4), "no test of a step of 1 to 64 tokens"),
     ("no times", rows({1: 0.0, 2: 0.0}), (*TARGET, *L4), "no test of a step of 1 to 64 tokens"),
     ("nothing", [], (*TARGET, *L4), "no test of a step"),
-    ("another tool", [{"accuracy": 1}], (*TARGET, *L4), "no curve of step times"),
-    ("a text", "hello", (*TARGET, *L4), "no curve of step times"),
+    ("another tool", [{"accuracy": 1}], (*TARGET, *L4), "not a curve of step times"),
+    ("a text", "hello", (*TARGET, *L4), "not a curve of step times"),
     ("another card", rows(FLAT), (*TARGET, "--gpu", "RTX 3090"), "measured on NVIDIA L4"),
-    ("a processor", rows(FLAT, backends="CPU"), (*TARGET, *L4), "measured on a processor"),
+    ("a processor", rows(FLAT, backends="CPU"), (*TARGET, *L4), "measured on a CPU"),
     (
         "two settings",
         rows(FLAT) + rows(FLAT, flash_attn=True),
@@ -198,7 +198,7 @@ def test_missing_and_broken_files_are_refused_in_one_line(tmp_path: Path) -> Non
 
     assert (missing.exit_code, cut.exit_code) == (2, 2)
     assert "none.json cannot be read" in missing.stderr
-    assert "no curve of step times" in cut.stderr
+    assert "not a curve of step times" in cut.stderr
     assert cut.stderr.count("\n") == 1
 
 

@@ -96,7 +96,7 @@ def test_a_plan_prints_no_command_with_an_unavailable_file(model: str) -> None:
     assert found["command"] is None
     assert "Use it:" not in printed
     if model == "tinyllama-1.1b":
-        assert "Where to fetch tinyllama-1.1b is not known: name a GGUF file" in printed
+        assert "The repository of tinyllama-1.1b is unknown: name a GGUF file" in printed
         assert PROGRAM not in printed
     else:  # `run` makes its file
         assert campaign(printed)["target"]["name"] == "SmolLM2-135M-Instruct"

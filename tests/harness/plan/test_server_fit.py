@@ -175,7 +175,8 @@ def test_a_plan_takes_the_sizes_that_a_server_tells(
 
 def test_an_unreachable_server_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(
-        BadInputError, match=r"no program at .*none; name a llama-server with --server-binary"
+        BadInputError,
+        match=r"there is no program at .*none; name a llama-server with --server-binary",
     ):
         planned_with(tmp_path / "none", tmp_path)
 

@@ -149,7 +149,7 @@ def test_passes_before_ctrl_c_are_kept_and_continued(
     ended = call("probe", weights)
 
     assert ended.exit_code == 130
-    assert "2 of 21 passes are kept; repeat the command to go on" in ended.stderr
+    assert "2 of 21 passes are saved; repeat the command to continue" in ended.stderr
     (part,) = kept_curves(cache_dir)
     assert (part["complete"], len(part["step_ms"][0])) == (False, 2)
     assert document("plan", weights, "ngram")["curve"] is None  # not complete
@@ -157,7 +157,7 @@ def test_passes_before_ctrl_c_are_kept_and_continued(
     engine(monkeypatch, FakeSession)
     again = call("probe", weights)
 
-    assert "Going on after 2 of 21 passes" in again.stderr
+    assert "Continuing after 2 of 21 passes" in again.stderr
     (whole,) = kept_curves(cache_dir)
     assert (whole["complete"], len(whole["step_ms"][0])) == (True, 21)
 
@@ -273,8 +273,8 @@ def test_a_running_server_is_refused_with_a_remedy(server: tuple[str, str], weig
     done = call("probe", weights, *server)
 
     assert done.exit_code == 2
-    assert "does not report where the layers of its model are" in done.stderr
-    assert "give --server-binary PATH, which is started" in done.stderr
+    assert "does not report where its model's layers are" in done.stderr
+    assert "Give --server-binary PATH" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

@@ -191,7 +191,7 @@ def test_the_header_says_why_the_campaign_ended(design: dict[str, object], expec
             None,
             (
                 "busy before the run (load 6.0 in 15 minutes), on mains power, may not have "
-                "settled, its processor limited to 80 % by heat"
+                "settled, CPU limited to 80 % by heat"
             ),
         ),
     ],
@@ -213,8 +213,8 @@ def test_a_control_says_whether_its_interval_contains_one() -> None:
     bad = control("a", "baseline-again", 1.03, Interval(low=1.01, high=1.05))
     slow = control("e", "empty-draft", 0.8, Interval(low=0.79, high=0.81))
 
-    assert said(good) == "a 1.000 [0.99, 1.01]: the baseline again, contains 1 as it must"
-    assert said(bad) == "a 1.030 [1.01, 1.05]: the baseline again, MUST CONTAIN 1"
+    assert said(good) == "a 1.000 [0.99, 1.01]: the baseline measured again, contains 1 as it must"
+    assert said(bad) == "a 1.030 [1.01, 1.05]: the baseline measured again, MUST CONTAIN 1"
     # One step at 0.8 of the speed takes 1 / 0.8 = 1.25 of the time.
     assert (
         said(slow)
@@ -269,7 +269,7 @@ def test_the_processor_clock_is_recorded_if_known() -> None:
     known = estimate("a", None, cpu_speedup=0.774)
 
     assert trust.by_processor(known) == (
-        "By processor time, which other programs hardly affect: 0.77×."  # noqa: RUF001 - as printed
+        "Speedup by CPU time, which other programs hardly affect: 0.77×."  # noqa: RUF001 - as printed
     )
     assert trust.by_processor(estimate("a", None)) == ""
 

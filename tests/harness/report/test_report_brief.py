@@ -121,7 +121,7 @@ def test_the_best_of_several_is_held_to_a_bound_that_allows_for_the_choice() -> 
     alone, both = (brief_of(MEASURED, only(*found)) for found in ((first,), (first, second)))
 
     assert "1.20× [1.06, 1.33]" in paragraph(alone, "Yes.")
-    said = paragraph(both, "Cannot tell yet. draft-model-n4, the best of 2 settings, writes")
+    said = paragraph(both, "Not clear yet. draft-model-n4, the best of 2 settings, writes")
     assert "1.20× [1.03, 1.33]: probably a gain, not yet certain." in said
     assert "Use it:" not in both
 
@@ -145,9 +145,9 @@ def test_an_arm_that_is_faster_to_write_and_slower_in_all_is_for_long_answers_on
 
     said = paragraph(lines, "Only for long answers. draft-model-n4 writes")
     assert said.endswith(
-        "1.08× [1.03, 1.13]. But reading the prompt costs it 0.9 s more: whole answers of 96 "
-        "tokens are 0.52× [0.48, 0.56]. It saves time from about 1,700 tokens (1,100 to 4,400) of "
-        "answer on."
+        "1.08× [1.03, 1.13]. But reading the prompt takes 0.9 s longer: whole answers of 96 "
+        "tokens are 0.52× [0.48, 0.56]. It saves time for answers of about 1,700 tokens (1,100 to "
+        "4,400) or more."
     )
     assert "--spec-type" not in paragraph(lines, "Leave speculation off:")
 
@@ -158,7 +158,7 @@ def test_an_imprecise_figure_says_what_it_excludes() -> None:
         "draft-model-n4", None, verdict="no-clear-difference", speedup=1.04, interval=interval
     )
 
-    said = paragraph(brief_of(MEASURED, only(whole)), "Cannot tell yet.")
+    said = paragraph(brief_of(MEASURED, only(whole)), "Not clear yet.")
 
     assert "1.04× [0.93, 1.16]: no gain above 16 % and no loss above 7 %." in said
 
@@ -167,9 +167,9 @@ def test_without_a_figure_the_reason_follows_at_once() -> None:
     nothing = {"speedup": None, "interval": None, "verdict": "uncertain", "doubt": "few-prompts"}
     none = estimate("draft-model-n4", None, **nothing)
 
-    said = paragraph(brief_of(MEASURED, only(none)), "Cannot tell yet.")
+    said = paragraph(brief_of(MEASURED, only(none)), "Not clear yet.")
 
-    assert said.startswith("Cannot tell yet. No verdict: fewer than three prompts were compared.")
+    assert said.startswith("Not clear yet. No verdict: fewer than three prompts were compared.")
 
 
 def test_a_clear_but_doubtful_figure_says_why_it_has_no_verdict() -> None:
@@ -193,7 +193,7 @@ def test_a_figure_that_is_only_a_bound_is_printed_as_one() -> None:
 
     said = paragraph(lines, "Yes.")
     assert "writes at most 30.0 tokens/s where plain decoding writes 20.0: ≤1.50×" in said
-    assert "it may be slower" in said
+    assert "the true figure may be lower" in said
     row = next(line.split() for line in lines if line.startswith("  draft-model-n4"))
     assert row[2:4] == ["≤30.0", "≤1.50×"]
 
@@ -211,7 +211,7 @@ def test_an_unknown_prompt_time_of_the_draft_makes_the_request_an_upper_bound() 
     lines = brief_of(MEASURED, only(estimate("draft-model-n4", None)))
 
     said = paragraph(lines, "Yes.")
-    assert "at most 1.64×; how long the draft took to read the prompt is not known" in said
+    assert "at most 1.64×; the draft's time to read the prompt is unknown" in said
     assert "≤1.64×" in next(line for line in lines if line.startswith("  draft-model-n4"))
 
 
@@ -244,11 +244,11 @@ def test_an_arm_that_gains_on_some_tasks_and_loses_on_others_depends() -> None:
 
     assert paragraph(lines, "It depends.") == (
         "It depends. draft-model-n4 is 1.60–1.90× on code and json and 0.60× on chat; over all "
-        "tasks 1.50× [1.25, 1.80]. Whole answers, prompt included: at most 1.64×; how long the "
-        "draft took to read the prompt is not known. Switch it on per request where the server "
-        "can, else leave it off for chat."
+        "tasks 1.50× [1.25, 1.80]. Whole answers, prompt included: at most 1.64×; the draft's "
+        "time to read the prompt is unknown. Leave speculation off for chat, per request if the "
+        "server supports that."
     )
-    assert "--spec-type draft-simple" in paragraph(lines, "Use it, but not for chat:")
+    assert "--spec-type draft-simple" in paragraph(lines, "To use this setting, but not for chat:")
 
 
 def test_an_arm_that_helps_on_one_kind_of_text_is_offered_for_that() -> None:
@@ -258,13 +258,15 @@ def test_an_arm_that_helps_on_one_kind_of_text_is_offered_for_that() -> None:
     lines = brief_of(MEASURED, only(estimate("draft-model-n4", "code"), whole))
 
     assert "1.50× on code; over all tasks" in paragraph(lines, "It depends.")
-    assert "--spec-type draft-simple" in paragraph(lines, "Use it for code:")
+    assert "--spec-type draft-simple" in paragraph(lines, "To use this setting for code:")
 
 
 def test_an_arm_that_failed_is_not_the_answer() -> None:
     lines = brief_of(MEASURED, only(estimate("draft-model-n9", None, **NOTHING)))
 
-    assert lines[0] == "No answer. draft-model-n9 could not be measured; --details says why."
+    assert (
+        lines[0] == "No answer. draft-model-n9 could not be measured; --details shows the reason."
+    )
     row = next(line.split() for line in lines if line.startswith("  draft-model-n9"))
     assert row == ["draft-model-n9", *[say.UNKNOWN] * 4, "failed"]
 
@@ -277,7 +279,7 @@ def test_an_arm_that_failed_is_not_the_answer() -> None:
         (
             "control",
             Method(type="forced", length=2.5, n_max=4),
-            "Acceptance was set, so this has the cost of a round ",
+            "The acceptance was set, so this result shows the cost of a round ",
         ),
     ],
 )

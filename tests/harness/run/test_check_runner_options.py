@@ -54,7 +54,7 @@ def refusal(runner: str, **options: object) -> str:
         (
             "llama-cpp-python",
             "draft-model:p_min=0.5",
-            "draft-model: n_min and p_min are known to --runner llama-server only",
+            "draft-model: only --runner llama-server supports n_min and p_min",
         ),
     ],
 )
@@ -98,7 +98,7 @@ def test_one_binary_needs_no_name() -> None:
     [
         ("llama-server", ("/a", "/b"), "several binaries need names"),
         ("llama-server", ("x=/a", "x=/b"), "two binaries are called x"),
-        ("openai", ("/a",), "--server-binary is for --runner llama-server, not for openai"),
+        ("openai", ("/a",), "--server-binary works with --runner llama-server, not with openai"),
     ],
 )
 def test_indistinguishable_binaries_are_refused(
@@ -139,9 +139,9 @@ def test_a_method_that_the_binary_does_not_offer_is_refused_before_anything_star
 
     assert result.exit_code == 2
     assert (
-        "ngram-mod-n8: this llama-server has no method ngram-mod (it offers none, draft-simple"
-        in (result.stderr)
-    )
+        "ngram-mod-n8: this llama-server does not support method ngram-mod (it offers none, "
+        "draft-simple"
+    ) in (result.stderr)
 
 
 @needs_shell

@@ -190,9 +190,9 @@ def test_a_second_run_is_refused_while_the_first_runs(tmp_path: Path) -> None:
         journal.add(FACT)
         before = path.read_bytes()
 
-        with pytest.raises(MachineError, match=r"^another run writes .*run\.jsonl; wait until"):
+        with pytest.raises(MachineError, match=r"^another run is writing .*run\.jsonl; wait until"):
             Journal.reopen(path, campaign(), measured_from=MOMENT)
-        with pytest.raises(MachineError, match="another run writes"):
+        with pytest.raises(MachineError, match="another run is writing"):
             Journal.create(path, campaign(), measured_from=MOMENT)
 
         assert path.read_bytes() == before
@@ -205,6 +205,6 @@ def test_the_journal_of_a_run_is_not_set_aside(tmp_path: Path) -> None:
 
     with (
         Journal.reopen(path, campaign(prompts=1, blocks=1), measured_from=MOMENT),
-        pytest.raises(MachineError, match="another run writes"),
+        pytest.raises(MachineError, match="another run is writing"),
     ):
         make_way(path, say=pytest.fail)

@@ -36,7 +36,7 @@ def test_a_run_keeps_one_answer_per_prompt_in_a_separate_file(run: Result, tmp_p
     target = found[0].target
     assert target is not None
     assert (target.name, target.sha256) == ("Big-7B", result["target"]["sha256"])
-    assert f"Answers, for this machine only: {tmp_path / 'a.jsonl'}" in run.stderr
+    assert f"Answers (they stay on this machine): {tmp_path / 'a.jsonl'}" in run.stderr
 
 
 @pytest.mark.usefixtures("run")
@@ -59,9 +59,9 @@ def test_no_answer_is_in_the_result_and_no_command_sends_them(tmp_path: Path) ->
     [
         (("--keep-answers", "a.json"), "name a file that ends in .jsonl"),
         (("--keep-answers", "gone/a.jsonl"), "there is no folder gone"),
-        (("--keep-answers", "there.jsonl"), "it already exists"),
-        (("--keep-answers", "a.jsonl", "--temperature", "0.7"), "is for greedy answers"),
-        (("--keep-answers", "a.jsonl", "--context-depth", "64,128"), "at one depth of context"),
+        (("--keep-answers", "there.jsonl"), "already exists; name another file"),
+        (("--keep-answers", "a.jsonl", "--temperature", "0.7"), "only with greedy decoding"),
+        (("--keep-answers", "a.jsonl", "--context-depth", "64,128"), "a single context depth"),
     ],
 )
 def test_answers_that_cannot_be_kept_are_refused_before_measuring(
@@ -129,7 +129,7 @@ def test_lines_of_prompt_and_answer_are_read_with_whatever_else_they_have(tmp_pa
         ("", "has no answers"),
         ("\n \n", "has no answers"),
         ('{"prompt": "a", "answer": "b"}\nnonsense', "line 2: "),
-        ('{"prompt": "a"}', "line 1: it has neither an answer nor tokens"),
+        ('{"prompt": "a"}', "line 1: the object has neither an answer nor tokens"),
         ('{"answer": "b"}', "missing required field `prompt`"),
         ('{"prompt": "a", "tokens": [1, -2]}', "`$.tokens[1]`"),
         ('{"prompt": "a", "answer": "b", "task": "\\u001b[2J"}', "`$.task`"),

@@ -78,7 +78,7 @@ def test_repeats_are_announced_and_do_not_count_as_a_block(tmp_path: Path) -> No
     assert [e.total for e in seen if isinstance(e, TrialsPlanned)] == [PLANNED]
     assert [e for e in seen if isinstance(e, Extended)] == [Extended(total=PLANNED + 6)]
     assert (blocks_run(found), found.design.planned_trials) == (2, PLANNED + 6)
-    assert ended(found) == "after all 2 blocks, as planned; 2 prompts once more"
+    assert ended(found) == "after all 2 blocks, as planned; 2 prompts measured again"
     assert not single_pass(found)
     assert [each.half_width for each in headline(found)] == [None, None]
 

@@ -28,7 +28,7 @@ def test_the_last_line_about_an_error_is_quoted() -> None:
 
 
 def test_an_empty_log_is_reported_as_empty() -> None:
-    assert failures.last_line("") == "its log is empty"
+    assert failures.last_line("") == "the log is empty"
 
 
 def test_the_line_that_decided_the_reason_is_quoted() -> None:

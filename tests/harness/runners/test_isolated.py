@@ -123,7 +123,7 @@ def test_an_error_of_the_child_is_raised_here() -> None:
 
 
 def test_a_child_that_dies_while_loading_is_one_clear_line() -> None:
-    with pytest.raises(MachineError, match="usually for lack of memory"):
+    with pytest.raises(MachineError, match="usually because memory ran out"):
         IsolatedSession(dying_runner, campaign())
 
 

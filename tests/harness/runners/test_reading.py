@@ -135,11 +135,11 @@ def test_a_separate_process_reads_the_same_texts(
 @pytest.mark.parametrize(
     ("prompt", "tokens", "text", "said"),
     [
-        ("<|im_start|>user\nHi<|im_end|>", None, "Yes.", "has <|im_start|> in it"),
-        ((5,), (49152,), None, "the token 49152, and the draft knows 49152 tokens"),
-        ((5,) * 400, (6,) * 200, None, "take 600 tokens, the context holds 512"),
+        ("<|im_start|>user\nHi<|im_end|>", None, "Yes.", "contains <|im_start|>, a special token"),
+        ((5,), (49152,), None, "the token 49152, but the draft's vocabulary has 49152 tokens"),
+        ((5,) * 400, (6,) * 200, None, "take 600 tokens, but the context has room for 512"),
         # What "Yes, it is." would be in another vocabulary.
-        ((5,), (2683, 28, 357, 314), "Nein, nie.", "and its text is 'Nein, nie.'"),
+        ((5,), (2683, 28, 357, 314), "Nein, nie.", "but the answer's text is 'Nein, nie.'"),
     ],
     ids=["template", "vocabulary", "context", "lie"],
 )

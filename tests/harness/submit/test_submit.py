@@ -51,7 +51,7 @@ def test_a_result_replaces_only_an_existing_one(checkout: Path) -> None:
     new = pull_request.replacing(sample(seed=1), old.name, checkout)
 
     assert new == replace(sample(seed=1), supersedes=old.name)
-    with pytest.raises(BadInputError, match=r"has no gone\.json"):
+    with pytest.raises(BadInputError, match=r"has no file gone\.json"):
         pull_request.replacing(sample(), "gone.json", checkout)
 
 
@@ -61,7 +61,7 @@ def test_a_correction_that_the_gate_would_refuse_is_refused_here(checkout: Path)
 
     with pytest.raises(BadInputError, match="is anonymous, so it cannot be replaced"):
         pull_request.replacing(sample(seed=1), anonymous.name, checkout)
-    with pytest.raises(BadInputError, match="is by bob, who alone can replace it"):
+    with pytest.raises(BadInputError, match="is by bob, and only bob can replace it"):
         pull_request.replacing(sample(seed=1, contributor="eve"), of_bob.name, checkout)
 
 
@@ -205,7 +205,7 @@ def test_a_result_with_findings_of_the_gate_is_not_pushed(checkout: Path) -> Non
     said = "print('x.json: $: wrong'); raise SystemExit(1)"
     commands = [(sys.executable, "-c", said), ("git", "push")]
 
-    with pytest.raises(MachineError, match=r"x\.json: \$: wrong\n.*to be run:\n(.|\n)*git push"):
+    with pytest.raises(MachineError, match=r"x\.json: \$: wrong\n.*not run:\n(.|\n)*git push"):
         list(pull_request.open_pull_request(commands, checkout))
 
 
@@ -214,7 +214,7 @@ def test_a_step_that_fails_leaves_the_rest_as_commands(checkout: Path) -> None:
     commands = [("git", "status"), ("git", "switch", "no-such-branch"), ("git", "push")]
     began = []
 
-    with pytest.raises(MachineError, match=r"to be run:\ngit switch no-such-branch\ngit push"):
+    with pytest.raises(MachineError, match=r"not run:\ngit switch no-such-branch\ngit push"):
         began.extend(pull_request.open_pull_request(commands, checkout))
 
 

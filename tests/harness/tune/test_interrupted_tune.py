@@ -37,7 +37,7 @@ def test_ctrl_c_at_any_moment_shows_partial_results_and_leaves_a_resumable_state
             moment = "in the look: no forecast" if stop_at[0] == "look" else "before the race: only"
             assert shown.startswith(f"Stopped {moment}")
     else:
-        with pytest.raises(NothingMeasuredError, match="add --resume to go on") as caught:
+        with pytest.raises(NothingMeasuredError, match="add --resume to continue") as caught:
             stopping.run()
         assert caught.value.exit_code == 130
 

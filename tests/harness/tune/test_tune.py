@@ -141,7 +141,7 @@ def test_if_nothing_helps_speculation_is_left_off() -> None:
         "command": "llama-server -m big.gguf",
         "note": None,
     }
-    assert "Nothing helps here: the best, draft-model-n1, runs at" in why(outcome)
+    assert "No setting helps here: the best, draft-model-n1, runs at" in why(outcome)
     assert "Leave speculation off:" in [*report.lines(outcome, command=SERVE)]
 
 
@@ -154,7 +154,7 @@ def test_an_arm_that_decodes_faster_but_takes_longer_overall_is_not_recommended(
     assert outcome.verdict is not None
     assert outcome.verdict.pick is not None
     assert as_json(outcome, command=SERVE, path=None)["pick"]["arm"] is None  # type: ignore[index,call-overload]
-    assert "but takes longer in all. Whole answers, prompt included: 0.1" in why(outcome)
+    assert "but takes longer overall. Whole answers, prompt included: 0.1" in why(outcome)
     assert "Leave speculation off:" in [*report.lines(outcome, command=SERVE)]
 
 
@@ -224,7 +224,7 @@ def test_arms_that_the_noise_hides_are_named_as_not_separable() -> None:
     outcome = tuner(replace(TYPICAL_RIG, noise=0.1), "prompt-lookup").run()
 
     assert outcome.close
-    assert "Not separable in this time:" in why(outcome)
+    assert "The tune could not separate " in why(outcome)
     assert "are within" in why(outcome)
 
 

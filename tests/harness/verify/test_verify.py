@@ -60,7 +60,10 @@ def test_a_real_result_agrees() -> None:
             "its answers were sampled",
         ),
         ({"suite": replace(real().suite, id="mine", sha256="f" * 64)}, "suite mine 1.0.0"),
-        ({"target": replace(real().target, sha256="ab" * 32)}, "give --target the GGUF file"),
+        (
+            {"target": replace(real().target, sha256="ab" * 32)},
+            "use --target to give the GGUF file",
+        ),
     ],
     ids=["sampled", "suite", "weights"],
 )
@@ -83,9 +86,9 @@ def test_results_without_digests_padded_prompts_and_unknown_prompts_are_refused(
         server, trials=tuple(replace(t, output_sha256=None) for t in server.trials), probes=None
     )
 
-    assert "states no digests" in verified(written(tmp_path, bare)).stderr
+    assert "has no digests of answers" in verified(written(tmp_path, bare)).stderr
     deep = COMMUNITY / REAL.replace("f243c777", "045ca858")
-    assert "padded to a depth" in verified(deep).stderr
+    assert "padded to a context depth" in verified(deep).stderr
     unknown = verified(COMMUNITY / REAL, "--prompts", "code-nope").stderr
     assert "the result has no prompt 'code-nope'" in unknown
 

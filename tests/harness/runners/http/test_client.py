@@ -182,7 +182,7 @@ def test_a_redirect_is_not_followed_and_the_key_stays_here() -> None:
         Client(address=address, limit_s=IN_TIME_S, key="s3cret").get("/x")
 
     assert str(raised.value) == (
-        "HTTP 302: it redirects to another address; give that one as the server's URL"
+        "HTTP 302: the server redirects to another address; give that address as the server's URL"
     )
 
 

@@ -69,7 +69,9 @@ def test_a_chain_with_a_type_that_the_build_lacks_is_refused() -> None:
         type="other", name="ngram-mod+draft-model", n_max=4, chain=("ngram-mod", "draft-model")
     )
 
-    assert refused(chain, OLD).startswith("this llama-server has no method ngram-mod+draft-model")
+    assert refused(chain, OLD).startswith(
+        "this llama-server does not support method ngram-mod+draft-model"
+    )
 
 
 def test_a_build_without_types_gets_the_older_words() -> None:
@@ -98,7 +100,7 @@ def test_hits_that_a_build_does_not_count_are_left_out_unless_more_than_one_is_a
     hitless = replace(NEW, flags=NEW.flags - {"--spec-ngram-simple-min-hits"})
 
     assert said(SIMPLE, hitless).endswith("--spec-ngram-simple-size-m 8")
-    assert "no --spec-ngram-simple-min-hits" in refused(
+    assert "not support --spec-ngram-simple-min-hits" in refused(
         structs.replace(SIMPLE, min_hits=2), hitless
     )
 
@@ -132,10 +134,10 @@ def test_synthetic_acceptance_needs_a_build_that_lists_it_and_a_draft() -> None:
 
     assert "--spec-synth-len 2.5 -md draft.gguf -ngld 999 --spec-type draft-simple" in line
     assert "--spec-draft-n-max 4 --spec-draft-n-min 0 --spec-draft-p-min 0" in line
-    assert "no --spec-synth-len" in refused(
+    assert "not support --spec-synth-len" in refused(
         method, replace(NEW, flags=NEW.flags - {"--spec-synth-len"})
     )
-    assert "name one with --draft" in refused(structs.replace(method, draft=None), able)
+    assert "name a draft with --draft" in refused(structs.replace(method, draft=None), able)
 
 
 def test_the_baseline_says_that_it_does_not_speculate() -> None:
@@ -157,12 +159,23 @@ def test_a_switch_of_older_builds_gets_no_value() -> None:
 @pytest.mark.parametrize(
     ("method", "abilities", "detail"),
     [
-        (SIMPLE, OLD, "this llama-server has no method ngram-simple (it knows draft models only)"),
-        (Method(type="mtp", n_max=3), MIDDLE, "no method mtp (it offers none, ngram-cache"),
+        (
+            SIMPLE,
+            OLD,
+            (
+                "this llama-server does not support method ngram-simple (it supports draft "
+                "models only)"
+            ),
+        ),
+        (
+            Method(type="mtp", n_max=3),
+            MIDDLE,
+            "not support method mtp (it offers none, ngram-cache",
+        ),
         (
             Method(type="prompt-lookup", n_max=8, ngram_min=2, ngram_max=4),
             NEW,
-            "one of the in-process runner",
+            "only the in-process runner supports",
         ),
     ],
 )
@@ -217,7 +230,9 @@ def test_settings_that_a_build_does_not_know_are_refused() -> None:
     ):
         found = with_settings(OLD, **settings)  # type: ignore[arg-type]
         assert isinstance(found, Failure)
-        assert found.detail.startswith(f"this llama-server has no {word}; use another build")
+        assert found.detail.startswith(
+            f"this llama-server does not support {word}; use another build"
+        )
 
 
 @pytest.mark.parametrize(
@@ -234,4 +249,7 @@ def test_an_argument_that_the_harness_sets_itself_is_refused_under_each_of_its_n
     found = with_settings(NEW, server_arguments=(argument,))
 
     assert isinstance(found, Failure)
-    assert f"--server-arg {argument.split(maxsplit=1)[0]}: the harness sets it" in found.detail
+    assert (
+        f"--server-arg {argument.split(maxsplit=1)[0]}: the harness sets this argument"
+        in found.detail
+    )
