@@ -273,7 +273,9 @@ def test_a_missing_program_ends_with_2_and_not_with_1(comparing: Comparing, tmp_
 
     assert done.exit_code == 2
     where = tmp_path / "nothing"
-    assert done.stderr == f"Error: no program at {where}; name a llama-server with --head\n"
+    assert (
+        done.stderr == f"Error: there is no program at {where}; name a llama-server with --head\n"
+    )
 
 
 def test_a_comparison_has_a_fixed_number_of_blocks(comparing: Comparing, tmp_path: Path) -> None:
