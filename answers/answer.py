@@ -103,14 +103,21 @@ class Answer:
 
     @property
     def best(self) -> PlanOption:
-        """The fastest option with the target's file; `asked` if it is about as fast."""
-        if self.question.named is None and not self.question.alone and self.asked.fits:
-            return self.asked
-        target = self.asked.case.target
-        others = [each for each in self.alternatives if each.case.target is target]
+        """The option of the commands: `asked` if it fits and helps, so that they match the verdict.
+
+        Otherwise it is the fastest option with the target's file and no other way of drafting.
+        """
+        asked = self.asked
+        if asked.fits and (asked.gain is None or helps(asked, self.verdict)):
+            return asked
+        others = [
+            each
+            for each in self.alternatives
+            if each.case.target is asked.case.target and each.way in (None, asked.way)
+        ]
         ranked = [
             each
-            for each in (self.asked, self.alone, *others)
+            for each in (asked, self.alone, *others)
             if not (each.figures and each.figures.lost)
         ]
         fitting = [each for each in ranked if each.fits] or ranked

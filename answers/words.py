@@ -243,9 +243,8 @@ def _instead(found: Answer) -> str | None:
     least = asked.tps.estimate * _CLEARLY_FASTER if asked.fits else 0.0
     if better is None or better.tps.estimate <= least:
         return None
-    return (
-        f"Faster without a draft: {better.changes}, about {say.rate(better.tps.estimate)} tokens/s."
-    )
+    changes, rate = better.changes.removeprefix("no draft, "), say.rate(better.tps.estimate)
+    return f"Faster without a draft: {changes}, about {rate} tokens/s."
 
 
 def coverage_of(judged: PlanOption | None) -> Coverage | None:

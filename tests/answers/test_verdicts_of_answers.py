@@ -99,6 +99,18 @@ def test_a_method_that_lost_there_is_never_recommended() -> None:
     assert answer(only).best.speculation is None
 
 
+def test_the_commands_are_about_the_named_way_if_it_helps() -> None:
+    question = asked([figure(1.2, "ngram-simple", 8)])
+    way = next(each for each in question.ways if each.method == "ngram-simple")
+
+    found = answer(replace(question, named=way))
+
+    assert max(each.tps.estimate for each in found.options) > found.asked.tps.estimate
+    assert found.best is found.asked
+    assert found.command is not None
+    assert "--spec-type ngram-simple" in found.command.text
+
+
 def test_a_loss_of_one_person_of_two_is_not_a_loss() -> None:
     found = answer(asked([figure(0.95)], [figure(1.6)]))
 

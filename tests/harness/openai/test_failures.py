@@ -23,7 +23,11 @@ from tests.harness.openai.sessions import baseline_alone, on_fakes, refused, req
         ("no-usage", "bad-answer", "the answer has no usage"),
         ("in-one-piece", "bad-answer", "the server must stream"),
         ("overruns", "bad-answer", "counted 25 tokens, but 24 were requested"),
-        ("limited", "bad-answer", "HTTP 429: Rate limit reached; the server limits requests"),
+        (
+            "limited",
+            "bad-answer",
+            "HTTP 429: Rate limit reached; the server limits the rate of requests",
+        ),
         ("broken", "out-of-memory", "HTTP 500: CUDA out of memory"),
         ("told-off", "context-too-small", "maximum context length is 64 tokens"),
     ],

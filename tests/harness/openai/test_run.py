@@ -121,7 +121,7 @@ def test_every_concurrency_has_its_own_baseline(tmp_path: Path) -> None:
         (("--base-url", "http://127.0.0.1:9", *OTHER), "nothing listens at http://127.0.0.1:9"),
         (
             ("--server-command", "x {port}", "--spec-server-command", "y {port}"),
-            "missing: --target NAME. Whole: ",
+            "missing: --target NAME. Full command: ",
         ),
         (
             ("--base-url", "http://127.0.0.1:9", "--method", "oracle"),
@@ -188,7 +188,7 @@ def test_a_dry_run_refuses_what_the_run_would() -> None:
         too_few = call(*options[:2], "--dry-run", *METHOD)
 
     assert (
-        "missing: --method METHOD (how the server with speculation drafts). Whole: "
+        "missing: --method METHOD (how the server with speculation drafts). Full command: "
         in without.stderr
     )
     assert f"--base-url {base.url} --spec-base-url {base.url} --method" in without.stderr

@@ -140,7 +140,10 @@ def test_the_best_depth_by_the_curve_is_named_next_to_a_published_figure(
     best = found["curve"]["best"]
     assert best["depth"] > 2
     assert best["speedup"]["basis"] == "curve"
-    assert f"by llama-bench b11434 on NVIDIA L4 depth {best['depth']} promises most" in words
+    assert (
+        f"by llama-bench b11434 on NVIDIA L4, depth {best['depth']} is predicted to be fastest"
+        in words
+    )
 
 
 def test_probes_of_a_result_are_a_curve_of_its_model_and_card(tmp_path: Path) -> None:
