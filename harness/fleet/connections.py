@@ -1,4 +1,7 @@
-"""The key of a fleet: both ends present it, since a scheduler can run commands on its workers."""
+"""The key of a fleet.
+
+Scheduler and worker both present it: a scheduler can run commands on workers.
+"""
 
 import os
 from pathlib import Path
@@ -29,7 +32,7 @@ def make_key(folder: Path) -> None:
 
 
 def security(folder: Path) -> Security:
-    """The key of the fleet. Raises `BadInputError` if it is missing, or other users can read it."""
+    """Load the fleet's key. Raises `BadInputError` if it is missing, or other users can read it."""
     key, certificate = folder / _KEY, folder / _CERTIFICATE
     if not (key.is_file() and certificate.is_file()):
         raise BadInputError(
