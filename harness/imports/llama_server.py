@@ -1,4 +1,4 @@
-"""Import requests from a server's or tool's log or answers: every form of `server_log.toml`.
+"""Import requests from the log or answers of a server or tool, in any form of `server_log.toml`.
 
 llama-server's log, answers with `timings`, llama-cli, mtp-bench.py, Ollama, LM Studio and others.
 Requests are paired by their position.
@@ -36,7 +36,7 @@ _MODEL = re.compile(r"loading model\s{0,9}[:']?\s{0,9}'?(?P<path>[^'\n]{1,999}\.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """Everything that a file states, its requests, and the data left out of them, a line each."""
+    """A file's statements and requests, and the data that was left out, one line each."""
 
     found: tuple[Found, ...]
     records: tuple[Record, ...]
@@ -84,7 +84,10 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 
 
 def requests_of(file: Given, arm: str = BASELINE) -> list[Record]:
-    """Every request, in order; `serverlog.js` reads the same. Raises `BadInputError` if none."""
+    """Return every request, in order, like `serverlog.js`.
+
+    Raises `BadInputError` if there is none.
+    """
     return [*_source(file, arm).records]
 
 
@@ -114,13 +117,13 @@ def _source(file: Given, arm: str) -> _Source:
 
 
 def has_requests(file: Given) -> bool:
-    """Whether a text has lines about requests that can be imported."""
+    """Whether a text has lines about requests that can be imported, in a known form."""
     found = () if is_stream(file) or is_json(file) else printed(text(file), file.name).found
     return any(each.form.gives == "request" and each.number("tokens") for each in found)
 
 
 def described(file: Given) -> str | None:
-    """A description of the lines that the table knows; `None` for JSON or without any."""
+    """Describe the lines whose forms the table lists; `None` for JSON or without such lines."""
     found = () if is_stream(file) or is_json(file) else printed(text(file), file.name).found
     return _lacks(found) if found else None
 
@@ -144,7 +147,7 @@ def _completed(arm: str, request: Record, form: Form) -> Record:
 
 
 def is_json(file: Given) -> bool:
-    """Whether a file holds answers in JSON, rather than log lines wrapped in JSON."""
+    """Whether a file contains answers in JSON, rather than log lines wrapped in JSON."""
     found = text(file)
     if is_stream(file) or _JSON.match(found) is None:
         return is_stream(file)
@@ -181,7 +184,7 @@ def _record(found: Found) -> Record:
 
 
 def _methods(pairs: Sequence[tuple[str, Given]], sources: Sequence[_Source]) -> dict[str, str]:
-    """The method of each arm whose log names its draft types."""
+    """Return the method of each arm whose log names the draft types."""
     known: dict[str, str] = {}
     for (arm, _), source in zip(pairs, sources, strict=True):
         # A log has a line of statistics for each type of a chain.
@@ -192,7 +195,7 @@ def _methods(pairs: Sequence[tuple[str, Given]], sources: Sequence[_Source]) -> 
 
 
 def _facts(files: Sequence[Given]) -> ImportedFacts:
-    """Build and model, if all logs that name one agree."""
+    """Return build and model, if all logs that name them agree."""
     texts = [text(file) for file in files]
     builds = [match for each in texts if (match := _BUILD.search(each))]
     build = agreed(match["build"] for match in builds)
