@@ -1,4 +1,4 @@
-"""Answer a question, with the engine's own buffer sizes instead of closed forms if possible."""
+"""Answer a question, if possible with the engine's buffer sizes instead of formulas."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +37,7 @@ def _exact(found: Answer, sizes: tuple[AllocatedSizes, ...]) -> Answer:
 
 
 def _allocated(found: Answer, server: Path | None) -> tuple[AllocatedSizes, ...] | str | None:
-    """The sizes that the server would allocate; `None` without a server or the models' headers."""
+    """Return the sizes that the server would allocate; `None` without a server or model headers."""
     asked = found.asked
     sources = [asked.target, *([asked.draft] if asked.draft else [])]
     paths = [source.path for source in sources if source.path is not None]

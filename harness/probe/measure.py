@@ -19,7 +19,7 @@ def measure(
     passed: Callable[[KeptCurve, float], None],
     clock: Callable[[], float] = time.monotonic,
 ) -> KeptCurve:
-    """Complete a curve, which may already have passes.
+    """Measure the missing passes of a curve.
 
     `passed` receives the curve after each pass, and its seconds. Raises `HarnessError` if
     steps cannot be timed.
