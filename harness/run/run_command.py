@@ -1,4 +1,4 @@
-"""Carry out a run: alternate the engines, write a result file for each, print the reports."""
+"""Execute a run: alternate the engines, write a result file for each, print the reports."""
 
 import os
 import re
@@ -49,7 +49,7 @@ def measure(request: RunRequest) -> None:
 def measured_interleaved(
     request: RunRequest, end: JointEnd | None = None
 ) -> tuple[dict[str, MeasuredEngine], dict[str, HarnessError]]:
-    """The results of the engines, with a file each, and the errors of those that failed.
+    """Return each engine's result with its file, and the errors of engines that failed.
 
     Engines that `end` compares alternate after every answer if all fit into memory, and the first
     failure ends the others. Raises the error of an engine that is the only one.
@@ -84,7 +84,7 @@ def measured_interleaved(
 def _together(
     runs: Mapping[str, RunOnEngine], end: JointEnd, *, resumed: bool
 ) -> dict[str, Submission | HarnessError]:
-    """The outcome of every run; earlier work files are renamed unless they are resumed."""
+    """Return the outcome of every run; earlier work files are renamed unless they are resumed."""
     campaigns = [run.campaign for run in runs.values()]
     expected = in_turns(campaigns, end.budget_s)
     if expected is not None:
@@ -104,7 +104,7 @@ def _together(
 
 
 def _require_figures(end: JointEnd, ended: Collection[Submission | HarnessError]) -> None:
-    """Raise `BadInputError` if the time limit left nothing to compare."""
+    """Raise `BadInputError` if the time limit left no figures to compare."""
     found = [each for each in ended if isinstance(each, Submission)]
     if end.budget_s is None or end.block_s is None or len(found) < len(ended):
         return
