@@ -53,7 +53,7 @@ class _Offered:
 
     @property
     def _number(self) -> object:
-        """Return `int` or `float` for an option that takes a single number."""
+        """`int` or `float` for an option that takes a single number."""
         kinds = {self.type, *get_args(self.type)} & {int, float}
         parsed = self.option.parse or self.option.choices or self.repeatable
         return None if parsed or len(kinds) != 1 else kinds.pop()
@@ -63,7 +63,7 @@ class _Offered:
         return f"{self.field.name}_argument"
 
     def parameters(self, *, whole: bool) -> Iterator[inspect.Parameter]:
-        """Return the parameters of an option; unusual ones are hidden unless `whole`."""
+        """Yield the parameters of an option; unusual ones are hidden unless `whole`."""
         option, read_as, default = self.option, self.type, self.field.default
         if option.argument:
             word = typer.Argument(metavar=option.metavar, show_default=False, hidden=True)

@@ -118,7 +118,7 @@ def _reading(campaign: Campaign, draft: ModelFile) -> Campaign:
 def _foreign(
     answers: tuple[KeptAnswer, ...], target: ModelFile | None, draft: ModelFile
 ) -> Iterator[str | None]:
-    """Return why the answers are not the target's, or why the draft does not fit the target."""
+    """Yield why the answers are not the target's, or why the draft does not fit the target."""
     if target is not None:
         yield _itself(target.model, draft.model)
         compared = compare_files(target.on_disk, draft.on_disk)

@@ -41,7 +41,7 @@ def as_json(counted: Counted) -> dict[str, Json]:
 
 
 def lines(counted: Counted) -> Iterator[str]:
-    """Return the report for up to ten depths, in lines of at most 80 characters."""
+    """Yield the report for up to ten depths, in lines of at most 80 characters."""
     depths, deepest = counted.depths, counted.depths[-1]
     read = f"{say.count(counted.answers, 'answer')}, {say.count(counted.tokens, 'token')}"
     yield f"{counted.draft} drafting for {counted.target}:"

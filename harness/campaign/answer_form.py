@@ -77,8 +77,7 @@ class _Value:
 
     @property
     def is_definition(self) -> bool:
-        """Whether the value defines functions, as some prompts ask, instead of calling a function.
-        """
+        """Whether the value defines functions, as some prompts ask, instead of calling one."""
         first = self.value[0] if isinstance(self.value, list) and self.value else self.value
         return isinstance(first, dict) and "parameters" in first and "arguments" not in first
 
@@ -125,7 +124,7 @@ def _of_calls(tools: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _values(text: str, *, cut: bool) -> Iterator[_Value | None]:
-    """Return the JSON values in a text, in order; `None` for a value that does not parse."""
+    """Yield the JSON values in a text, in order; `None` for a value that does not parse."""
     at = 0
     while start := _START.search(text, at):
         begin = start.end() - 1 if start["function"] or start[0].strip() in _CLOSING else None

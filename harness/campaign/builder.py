@@ -231,8 +231,7 @@ def _check_names(campaign: model.Campaign) -> None:
 
 
 def _misfit(campaign: model.Campaign, *, has_context: bool) -> str | None:
-    """Return why the settings contradict each other or exceed the context; `None` if they do not.
-    """
+    """Return why the settings contradict each other or exceed the context; `None` if they fit."""
     settings = campaign.settings
     depth, length = settings.context_depth_tokens, settings.max_output_tokens
     oracle = any(arm.method.acceptance is not None for arm in campaign.arms)

@@ -6,8 +6,7 @@ _TURN = re.compile(r"^<\|(user|assistant)\|>\n", re.MULTILINE)
 
 
 def messages(text: str) -> list[dict[str, str]]:
-    """Return the messages in a prompt's text: the user's up to a line `<|assistant|>` or
-    `<|user|>`.
+    """Return the messages in a prompt: the user's up to a line `<|assistant|>` or `<|user|>`.
 
     Such a line names the speaker of the text below; the line break before that line is dropped.
     """

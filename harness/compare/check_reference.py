@@ -97,7 +97,7 @@ def _verdict(summary: Summary, checks: Sequence[estimates.TaskCheck]) -> str:
 def _lines(
     base: str, head: str, checks: Sequence[estimates.TaskCheck], verdict: str
 ) -> Iterator[str]:
-    """Return the verdict, and a table that is readable both in a terminal and in Markdown."""
+    """Yield the verdict, and a table that is readable both in a terminal and in Markdown."""
     lower = [f"{c.arm} on {c.task} (most on {c.prompt})" for c in checks if c.standing == "lower"]
     yield {
         "lower": f"Fewer tokens per round than the reference: {', '.join(lower)}.",

@@ -64,8 +64,7 @@ class FigureChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Prompts by whether the builds' answers agree; `unstable`: a build did not repeat its answer.
-    """
+    """Prompts by whether the builds' answers agree; `unstable`: a build's answers vary."""
 
     identical: int
     different: int
@@ -133,8 +132,7 @@ class Comparison:
     def verdict(
         self,
     ) -> Literal["invalid-answers", "slower", "failed", "unclear", "faster", "no-difference"]:
-        """The most important finding, in order: invalid answers, slower, failed, unclear, faster.
-        """
+        """The first that applies: invalid answers, slower, failed, unclear, faster, unchanged."""
         if any(each.invalid for each in self.arms):
             return "invalid-answers"
         if any(each.whose("slower") for each in self.arms):
@@ -267,8 +265,7 @@ class _Judge:
         return self._change(1000 * per_token / changed.base_ms, changed.faster, bound)
 
     def _change(self, base: float, means: Logs, bound: float | None = None) -> FigureChange:
-        """Return the change of a figure; `head` is `base * ratio`, so that all three values agree.
-        """
+        """Return the change of a figure; `head` is `base * ratio`, so that the values agree."""
         ratio, interval, direction = judge(means, self.level, bound or self.fail_below)
         return FigureChange(
             base=base, head=base * ratio, ratio=ratio, interval=interval, direction=direction

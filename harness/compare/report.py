@@ -66,7 +66,7 @@ def legend(found: Comparison) -> str:
 
 
 def lines(found: Comparison) -> Iterator[str]:
-    """Return the comparison as lines for the terminal, the verdict first."""
+    """Yield the comparison as lines for the terminal, the verdict first."""
     yield from wrap(headline(found), _WIDTH)
     yield f"base  {found.base}"
     yield f"head  {found.head}"

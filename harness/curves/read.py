@@ -56,7 +56,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def steps(self) -> tuple[float, ...]:
-        """Return the times of single steps, in nanoseconds."""
+        """The times of single steps, in nanoseconds."""
         return tuple(ns for ns in self.samples_ns or (self.avg_ns or 0.0,) if ns > 0)
 
 

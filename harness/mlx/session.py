@@ -188,7 +188,7 @@ class MlxSession:
         )
 
     def _stream(self, target: ReadPrompt, draft: ReadPrompt | None, limit: int, depth: int) -> Any:  # noqa: ANN401 - responses of `mlx_lm`
-        """Yield up to `limit` tokens after the first, in rounds if a draft has read the prompt."""
+        """Stream up to `limit` tokens after the first, in rounds if a draft has read the prompt."""
         if limit < 1 or self._target.is_end(target.first):
             return ()
         speculation: dict[str, Any] = {}
