@@ -61,7 +61,7 @@ class _Commands(TyperGroup):
 
 @contextmanager
 def _in_one_line() -> Iterator[None]:
-    """Report a mistake in the command line in one line; typer would print the usage above it."""
+    """Report a command-line mistake in one line; typer would print the usage above the message."""
     try:
         yield
     except UsageError as error:

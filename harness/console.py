@@ -93,7 +93,7 @@ def as_started(text: str) -> str:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Acknowledge Ctrl-C at once: ending an engine in the middle of an answer takes seconds."""
+    """Acknowledge Ctrl-C immediately, since stopping an engine in mid-answer takes seconds."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

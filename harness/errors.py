@@ -55,7 +55,7 @@ _LISTED = 25
 
 
 def suggestion(name: str, known: Iterable[str], most: int = 1) -> str:
-    """` Did you mean 'x'?` with the nearest known names, or the list of all when none is near.
+    """Return ` Did you mean 'x'?` with the nearest known names, or the list of all names.
 
     Names that begin with the given text are nearest, the shortest first.
     """

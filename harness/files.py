@@ -83,7 +83,7 @@ def usable() -> Iterator[None]:
 
 @contextmanager
 def only_one(name: str) -> Iterator[None]:
-    """Hold a lock of this name: a second process waits instead of doing the same work."""
+    """Hold a named lock, so that a second process waits instead of doing the same work."""
     with usable(), FileLock(directory() / f"{name}.lock"):
         yield
 
@@ -122,7 +122,7 @@ def made_once(name: str, needed_bytes: int, make: Callable[[Path], None], *, wha
 def require_space(
     needed_bytes: int, what: str, folder: Path | None = None, variable: str = VARIABLE
 ) -> None:
-    """Raise `MachineError` if the disk of a folder has no room for this many bytes."""
+    """Raise `MachineError` if a folder's disk has no room for a number of bytes."""
     free_bytes = shutil.disk_usage(folder or directory()).free
     if free_bytes < needed_bytes + _RESERVE_BYTES:
         raise MachineError(

@@ -37,7 +37,7 @@ class Pair:
 
     The draft's campaign reads answers; the target's, if there is one, writes them.
 
-    `target` is the target's file, if it is on this disk.
+    `target` is the target's file, `None` if not on this disk.
     """
 
     reads: Campaign

@@ -49,7 +49,7 @@ def drafts_of(
 ) -> list[ModelFile]:
     """Return the drafts that a method of the campaign is run with.
 
-    Raises `BadInputError` for a draft of another kind if no other method could use it.
+    Raises `BadInputError` for a draft of the wrong kind that no other method could use.
     """
     if not takes_draft(method):
         return []

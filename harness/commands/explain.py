@@ -1,4 +1,4 @@
-"""`draftmap explain`: what a flag, a verdict, a reason, a finding or an exit code means."""
+"""`draftmap explain`: explain a flag, a verdict, a reason, a finding or an exit code."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated

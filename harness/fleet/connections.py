@@ -15,7 +15,7 @@ _CERTIFICATE, _KEY = "fleet.pem", "fleet.key"
 
 
 def make_key(folder: Path) -> None:
-    """Write a key and a certificate into a folder that has none. Raises `BadInputError`."""
+    """Write a key and a certificate into a folder without a key. Raises `BadInputError`."""
     if (folder / _KEY).exists():
         return
     made = Security.temporary()

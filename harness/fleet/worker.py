@@ -96,7 +96,7 @@ def _result_of(run: MatrixRun, *more: str) -> tuple[str | None, int, str]:
             start_new_session=True,
             creationflags=NEW_GROUP,
         )
-        guard = Guard(child.pid, folder=folder)  # ends the run when this worker is killed
+        guard = Guard(child.pid, folder=folder)  # ends the run if the worker is killed
         for line in child.stderr or ():
             last_line = line.strip().removeprefix("Error: ") or last_line
             worker.log_event(PROGRESS, f"{run.id} on {worker.name}: {line.strip()}")

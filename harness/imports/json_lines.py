@@ -53,5 +53,5 @@ def last_chunks(file: Given) -> Given:
         is_end = '"timings"' in chunk and _ENDS.search(chunk) is not None
         if is_end and not repeats:
             ends.append(chunk)
-        repeats = is_end  # the chunk after one with times repeats them
+        repeats = is_end  # the chunk after a chunk with times repeats the times
     return replace(file, data="\n".join(ends).encode() or b"{}")

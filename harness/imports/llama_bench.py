@@ -54,7 +54,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
             continue
         name = id_of(f"{facts.target or 'model'}-{facts.backend or 'backend'}")
         seen[name] += 1
-        part = Part(  # the same model with other settings gets another name
+        part = Part(  # the name differs if the settings differ
             name=f"{name}-{seen[name]}" if seen[name] > 1 else name,
             suite="llama-bench",
             facts=facts | _window(rows),
@@ -125,7 +125,7 @@ def _facts(row: JsonObject) -> ImportedFacts:
         engine="llama.cpp",
         engine_commit=row.text("build_commit"),
         build=row.count("build_number"),
-        sampling="other",  # the tokens are random
+        sampling="other",  # llama-bench's tokens are random
         parameters=None if parameters is None else str(parameters),
         batch=row.count("n_batch"),
         micro_batch=row.count("n_ubatch"),

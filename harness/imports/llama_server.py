@@ -44,7 +44,7 @@ class _Source:
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Read all files as one part: every file is an arm, the first one the baseline."""
+    """Read all files as one part: every file is an arm, the first file the baseline."""
     pairs = by_arm(files)
     sources = [(file, _source(file, arm)) for arm, file in pairs]
     first, expected = sources[0]
@@ -141,7 +141,7 @@ def _lacks(found: Sequence[Found]) -> str:
 def _completed(arm: str, request: Record, form: Form) -> Record:
     drafted, accepted = request.drafted, request.accepted
     if drafted is None and arm != BASELINE and form.silent:
-        drafted = accepted = 0  # the server does not mention drafts if it drafted nothing
+        drafted = accepted = 0  # the server omits the counts if it drafted nothing
     counted = rounds(request.output_tokens, accepted)
     return replace(request, arm=arm, drafted=drafted, accepted=accepted, rounds=counted)
 

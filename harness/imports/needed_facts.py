@@ -140,7 +140,7 @@ def typed(stated: Mapping[str, str]) -> ImportedFacts:
 def _typed(key: str, text: str) -> Any:  # noqa: ANN401 - of the type of that field
     with suppress(msgspec.ValidationError):
         value = msgspec.convert(text, _TYPES[key], strict=False)
-        # Python reads "nan" and "inf" as numbers, which no result can hold.
+        # Python parses "nan" and "inf" as numbers, which a result cannot store.
         if not isinstance(value, float) or math.isfinite(value):
             return value
     kind = get_args(_TYPES[key])[0]

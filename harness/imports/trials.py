@@ -98,7 +98,7 @@ def _too_many(accepted: int | None, depth: int, record: Record) -> bool:
 
 
 def _too_few(rounds: int | None, depth: int, record: Record) -> bool:
-    """Whether the counts of drafted or output tokens are too high for this many rounds."""
+    """Whether the counts of drafted or output tokens are too high for the number of rounds."""
     if rounds is None:
         return _too_many(record.accepted, depth, record)
     tokens = (record.output_tokens or 1) - 1

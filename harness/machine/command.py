@@ -31,7 +31,7 @@ class Programs:
         if program is None or program in self.hung:
             return None
         try:
-            # Commands are constants of this package; the program is the one the user installed.
+            # Commands are constants of this package; the user installed the program.
             process = subprocess.Popen(  # noqa: S603
                 [program, *command[1:]],
                 stdin=subprocess.DEVNULL,

@@ -79,7 +79,7 @@ def _chosen(text: str, devices: Sequence[Path]) -> list[Path]:
             found.append(devices[int(word)])
         elif word.strip().lower() in serials:
             found.append(devices[serials.index(word.strip().lower())])
-        else:  # like HIP, ignore what follows a wrong entry
+        else:  # like HIP, ignore all entries after a wrong entry
             break
     return found
 

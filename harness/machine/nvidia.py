@@ -82,7 +82,7 @@ class Visible:
         chosen: set[int] = set()
         for word in self.variable.split(","):
             found = _named(word.strip(), cards)
-            if found is None:  # like CUDA, ignore what follows a wrong entry
+            if found is None:  # like CUDA, ignore all entries after a wrong one
                 break
             chosen.add(found)
         return sorted(chosen)

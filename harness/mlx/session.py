@@ -163,7 +163,7 @@ class MlxSession:
             for each in self._stream(target, draft, limit, depth)
         ]
         ended = time.perf_counter()
-        # The baseline's loop has queued one more step, which must not run into the next trial.
+        # The baseline's loop has queued a further step, which must not overlap the next trial.
         mx.synchronize(generation_stream)
         margins = None
         if with_margins:

@@ -1,4 +1,4 @@
-"""Look up the predicted answer for a model on this machine, before it is measured."""
+"""Look up the prediction for a model on this machine, before the model is measured."""
 
 from answers import words
 from answers.answer import answer

@@ -1,6 +1,6 @@
 """Make a preset from the embedded weights: requantise them or remove layers, in a child process.
 
-F16 and F32 are written with gguf and numpy, byte for byte as llama.cpp writes them; the other
+F16 and F32 are written with gguf and numpy, byte for byte as llama.cpp writes them; all other
 quantisations need llama.cpp itself.
 """
 

@@ -109,7 +109,7 @@ def _with_attention(header: GgufHeader, index: int, layer: Layer) -> Layer:
     k = _number(header, f"attention.key_length{suffix}", size)
     v = _number(header, f"attention.value_length{suffix}", size)
     if header.own("attention.key_length_mla") is not None:
-        return replace(layer, k_width=k, v_width=0)  # one latent row is both key and value
+        return replace(layer, k_width=k, v_width=0)  # the latent row is both key and value
     return replace(layer, k_width=k * shared, v_width=v * shared, window=window)
 
 

@@ -13,7 +13,7 @@ from harness.models.hub_names import OTHER_KINDS
 
 _OLLAMA_MODEL = "application/vnd.ollama.image.model"
 _LATER = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
-_LEAST_BYTES = 10_000_000  # smaller ones are vocabularies and tests
+_LEAST_BYTES = 10_000_000  # smaller files are vocabularies and tests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

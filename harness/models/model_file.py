@@ -35,7 +35,10 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightsFile:
-    """A GGUF file on this disk. The other fields are known for presets and hub files only."""
+    """A GGUF file on this disk.
+
+    All fields except the path are known for presets and hub files only.
+    """
 
     path: Path
     name: str | None = None

@@ -100,7 +100,7 @@ def overview(context_tokens: int) -> ModelsOverview:
 
 
 def assess(computer: Computer, context_tokens: int) -> ModelsOverview:
-    """Assess the presets and pairs for a computer, with a context of this size."""
+    """Assess the presets and pairs for a computer, with a given context size."""
     sizes = {preset.name: _file_bytes(preset) for preset in presets().values()}
     facts = {name: facts_about(presets()[name], size) for name, size in sizes.items()}
     needs = {name: need_of(computer, context_tokens, facts[name]) for name in facts}

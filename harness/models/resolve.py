@@ -49,7 +49,8 @@ def names() -> tuple[str, ...]:
 def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
     """Return the weights that `value` names, fetched or made if necessary.
 
-    Raises `BadInputError` for an unknown name, `MachineError` if fetching or making them fails.
+    Raises `BadInputError` for an unknown name, `MachineError` if fetching or making the weights
+    fails.
     """
     path = files.expanded(value)
     if path.is_file():

@@ -1,4 +1,4 @@
-"""Check whether a chat template has a switch for thinking, and set it."""
+"""Check whether a chat template has a switch for thinking, and set the switch."""
 
 import re
 from collections.abc import Mapping

@@ -117,7 +117,7 @@ def sizes(answer: Answer) -> Sequence[float]:
         return [1.0] * len(characters)
     known = sum(characters)
     shares = [written * (each / known if known else 1 / len(characters)) for each in characters]
-    # Each of the other chunks has at least one token.
+    # Each chunk except the first has at least one token.
     shares[0] = max(1.0, min(round(shares[0]), written - len(shares) + 1.0))
     return shares
 

@@ -1,4 +1,4 @@
-"""Ask a server with OpenAI's API for one generation, and count and time it."""
+"""Request one generation from a server with OpenAI's API; count and time its tokens."""
 
 import time
 import uuid

@@ -1,4 +1,4 @@
-"""Read the models that a server lists, and choose the one to measure."""
+"""Read the models that a server lists, and choose the model to measure."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence

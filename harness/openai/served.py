@@ -110,7 +110,7 @@ class NamedModels:
         return name
 
     def _require_comparable(self, base: Connection) -> None:
-        """Check the other running servers before anything is measured.
+        """Check the running servers of all other arms before measuring.
 
         Raises `HarnessError` if a server does not answer, or is not comparable with the baseline's.
         """

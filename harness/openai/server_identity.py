@@ -88,7 +88,8 @@ class ServerIdentity:
 def identify(client: Client, model: str | None = None) -> ServerIdentity:
     """Identify the engine that answers; requests name `model` if given.
 
-    Raises `ServerSilentError` or `ServerRefusedError` if the server gives no usable answer.
+    Raises `ServerSilentError` or `ServerRefusedError` if the server's answer is missing or
+    unusable.
     """
     models = listed(client)
     owners = (model.owner for model in models)

@@ -51,7 +51,7 @@ class OpenAiSession(ServerSession[Connection]):
         self._filled: dict[str, str] = {}
 
     def report(self) -> EngineReport:
-        """Describe the baseline's server. Raises `MachineError` if it does not answer.
+        """Describe the baseline's server. Raises `MachineError` if that server does not answer.
 
         A server that the harness starts is reused to prepare the baseline.
         """

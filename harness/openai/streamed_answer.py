@@ -68,7 +68,7 @@ class Answer:
 
     @property
     def cached_tokens(self) -> int | None:
-        """Prompt tokens that the server took from its cache; `None` if not stated."""
+        """Prompt tokens that the server took from its cache; `None` if unknown."""
         return count(part(self.usage, "prompt_tokens_details"), "cached_tokens")
 
 
@@ -202,7 +202,7 @@ def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
 
     Reads `timings` of llama.cpp and its forks, `metrics` of vLLM, and TabbyAPI's `usage` (seconds).
 
-    `salted` means that this request could not use the prompt cache.
+    `salted` means that the request could not use the prompt cache.
     """
     timings, metrics = part(answer.extras, "timings"), part(answer.extras, "metrics")
     if timings:

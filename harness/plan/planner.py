@@ -12,7 +12,7 @@ from harness.plan.server_fit import AllocatedSizes, allocated_sizes
 
 
 def plan(question: Question, server: Path | None = None) -> Answer:
-    """Answer a question, with the sizes that a llama-server would allocate on this machine."""
+    """Answer a question about a model, using the sizes that a local llama-server would allocate."""
     found = answer(question, details=False)
     sizes = _allocated(found, server)
     if isinstance(sizes, str):

@@ -37,7 +37,7 @@ _STAMP = re.compile(r"^[\d.]+ [EW] ")
 class AllocatedSizes:
     """The sizes in MiB that a server would allocate for one model, by device in its order.
 
-    `places` has, by device, whole MiB of weights and of caches with states.
+    `places` has the whole MiB of weights, and of caches with states, by device.
     """
 
     kv: float

@@ -47,7 +47,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarmedUp:
-    """The discarded generation of this arm ended."""
+    """The discarded warm-up generation of an arm ended."""
 
     arm: str
 

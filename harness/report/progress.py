@@ -165,9 +165,9 @@ class ProgressDisplay:
             self._say(f"This machine is {word} than estimated: about {seconds(whole_s)}.")
 
     def __call__(self, event: events.Event, *, name: str = "", left_s: float | None = None) -> None:
-        """Show what happened to the campaign `name`; each has its own bar.
+        """Show an event of the campaign `name`; each campaign has a separate bar.
 
-        `left_s` is the time left for all campaigns, including those that have not started.
+        `left_s` is the time left for all campaigns, including campaigns that have not started.
         """
         if name not in self._tasks:
             self._tasks[name] = self._progress.add_task(

@@ -61,7 +61,7 @@ class _Campaign:
 
 
 class RemainingTime:
-    """Assumes that the remaining answers of an arm take as long as its earlier ones.
+    """An estimate that assumes that an arm's remaining answers take as long as its earlier answers.
 
     An arm without answers is assumed to take as long as the other arms: its warm-up, a short text,
     is not typical. Starting a server and processing a prompt for the first time are counted
@@ -83,7 +83,7 @@ class RemainingTime:
         campaign = self._campaigns.setdefault(name, _Campaign())
         match event:
             case events.TrialStarted() if campaign.prompts_s:
-                return  # the time since the last trial is part of this one
+                return  # the time since the last trial belongs to this trial
             case events.TrialsPlanned():
                 campaign.total, campaign.done = event.total, event.done
                 campaign.prompts, campaign.restarts = event.prompts, event.restarts

@@ -39,7 +39,7 @@ class SettingFigures:
 
     @property
     def alone(self) -> bool:
-        """Whether requests were answered one at a time."""
+        """Whether the server answered one request at a time."""
         return (self.arm.concurrency or 1) == 1
 
     @property

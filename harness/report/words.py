@@ -70,7 +70,7 @@ def acceptance(estimate: Estimate) -> str:
 
 
 def exactness(counts: ExactnessCounts | None) -> str:
-    """`20~3!1`: outputs like the baseline's, diverged at a near-tie, diverged without one."""
+    """`20~3!1`: outputs equal to the baseline's, diverged at a near-tie, diverged elsewhere."""
     if counts is None:
         return say.UNKNOWN
     compared = counts.identical + counts.diverged_near_tie + counts.diverged

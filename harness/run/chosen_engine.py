@@ -87,7 +87,7 @@ class ChosenEngine:
         return RUNNERS[self.runner]
 
     def require_suited(self, options: Options) -> None:
-        """Raise `BadInputError` if this runner does not support the options."""
+        """Raise `BadInputError` if the runner does not support the options."""
         require_suited(options, self.runner, self.kind)
         if self.kind.behind_servers:
             if self.connection.base_url:

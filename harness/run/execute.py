@@ -91,8 +91,8 @@ def by_blocks(
 ) -> Generator[int, None, Submission]:
     """Run a campaign, pausing between passes so that other runs can use the machine.
 
-    Yields the `order` of the next trial. A caller that gets Ctrl-C during a pause throws it into
-    the generator.
+    Yields the `order` of the next trial. A caller that gets Ctrl-C during a pause throws
+    `KeyboardInterrupt` into the generator.
     """
     opened = journal.Journal.reopen if resume else journal.Journal.create
     with opened(work_file, campaign, measured_from=context.now()) as written:

@@ -18,7 +18,7 @@ JointStop = Callable[[int], Early | None]
 
 
 class NotStartedError(NothingMeasuredError):
-    """A run was interrupted before it measured anything."""
+    """A run was interrupted before its first measurement."""
 
 
 def interleave(

@@ -113,7 +113,7 @@ _ONCE, _COPY = b" ", b"="
 
 
 class Journal:
-    """An append-only file of facts. `facts` holds earlier and added ones."""
+    """An append-only file of facts. `facts` contains the earlier facts and the added facts."""
 
     def __init__(self, path: Path, facts: list[Fact], lock: FileLock | None = None) -> None:
         self.facts = facts
@@ -124,7 +124,10 @@ class Journal:
 
     @classmethod
     def create(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
-        """Start a new journal, replacing an existing one. Raises `MachineError` like `reopen`."""
+        """Start a new journal, replacing any existing journal.
+
+        Raises `MachineError` like `reopen`.
+        """
         lock = _locked(path)
         path.unlink(missing_ok=True)
         return cls(path, [], lock).started(campaign, measured_from)

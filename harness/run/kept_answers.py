@@ -87,7 +87,7 @@ def of_campaign(campaign: Campaign, facts: Sequence[Fact]) -> Iterator[KeptAnswe
 
 
 def write(path: Path, answers: Iterable[KeptAnswer]) -> None:
-    """Write answers to a file. Raises `MachineError` if the disk refuses them."""
+    """Write answers to a file. Raises `MachineError` if writing fails."""
     try:
         with files.written(path) as part:
             part.write_bytes(b"".join(orjson.dumps(encode(each)) + b"\n" for each in answers))

@@ -63,6 +63,6 @@ def beside(trials: Sequence[Trial], facts: Iterable[Fact]) -> Iterator[Trial]:
     for trial in trials:
         fact = asked.get((trial.arm, trial.prompt, trial.block))
         read_whole = trial.ttft_ms is not None
-        # In the first pass it is unknown whether a server had seen the prompt before.
+        # In the first pass, a server may or may not have seen the prompt before.
         same = fact is not None and fact.read_whole == read_whole and (read_whole or trial.block)
         yield replace(trial, one_token_ms=fact.wall_ms) if fact is not None and same else trial

@@ -29,8 +29,8 @@ def answers(
 ) -> Iterator[TrialOutcome]:
     """Yield every trial with its result as soon as it ends; call `skip(arm)` before each trial.
 
-    Raises `BadInputError` if concurrent requests are planned but the session answers one at a
-    time.
+    Raises `BadInputError` if concurrent requests are planned but the session answers a single
+    request at a time.
     """
     levels = {arm.id: arm.concurrency for arm in campaign.arms}
     limit = campaign.settings.max_output_tokens

@@ -226,7 +226,7 @@ def _design(
 def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> submission.Suite:
     """Return the suite of the answered prompts, in suite order, each with its most common facts."""
     stated: dict[str, Counter[submission.Prompt]] = {}
-    for fact in trials:  # a failed trial does not record how its prompt was rendered
+    for fact in trials:  # a failed trial has no facts about its rendered prompt
         known = fact.prompt.tokens is not None
         stated.setdefault(fact.prompt.id, Counter())[fact.prompt] += known
     prompts = [prompt.id for prompt in campaign.suite.prompts if prompt.id in stated]

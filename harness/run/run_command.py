@@ -52,7 +52,7 @@ def measured_interleaved(
     """Return each engine's result with its file, and the errors of engines that failed.
 
     Engines that `end` compares alternate after every answer if all fit into memory, and the first
-    failure ends the others. Raises the error of an engine that is the only one.
+    failure ends the others. Raises the error if there is only one engine.
     """
     request.check()
     campaigns = request.campaigns(fetch=True)
@@ -92,7 +92,7 @@ def _together(
     for run in () if resumed else runs.values():
         journal.make_way(run.work_file, say=console.say)
     shown = ProgressDisplay(console.progress_console(), expected=expected, most_s=end.budget_s)
-    # An earlier run must have freed the device of this fleet worker.
+    # An earlier run must first free the device of this fleet worker.
     device = re.sub("[^A-Za-z0-9-]", "-", os.environ.get(OWN_DEVICE, ""))
     left = only_one(f"device-{device}") if device else nullcontext()
     with console.interruptible(), left, shown as display:
@@ -115,7 +115,7 @@ def _require_figures(end: JointEnd, ended: Collection[Submission | HarnessError]
 
 
 def nothing_drafted(submission: Submission) -> bool:
-    """Whether there were arms that draft, but none of them finished a trial."""
+    """Whether there were arms that draft, but no such arm finished a trial."""
     drafting = {arm.id for arm in submission.arms if arm.role == "speculation"}
     finished = {trial.arm for trial in submission.trials if trial.outcome == "ok"}
     return bool(drafting) and not drafting & finished

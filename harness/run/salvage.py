@@ -49,7 +49,7 @@ def without_invalid(facts: Sequence[Fact], assembled: Assemble) -> Submission:
 def require_writable(failed: TrialFact, others: Sequence[Fact], assembled: Assemble) -> None:
     """Raise `BadInputError` if the result would be invalid with any measurement.
 
-    `failed` is a placeholder trial, since a result needs at least one.
+    `failed` is a placeholder trial, since a result needs at least one trial.
     """
     submission = without_invalid([*_without_trials(others), failed], assembled)
     found = contract.findings(canonical_bytes(encode(submission)))

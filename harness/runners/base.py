@@ -146,7 +146,7 @@ class PreparedArm:
 
 
 class Session(Protocol):
-    """A loaded target that answers requests one at a time.
+    """A loaded target that answers one request at a time.
 
     Failures are returned as values: only a bug or the death of the engine's process raises.
     """
@@ -156,7 +156,7 @@ class Session(Protocol):
         ...
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Load the arm's models and warm it up, with speculation on."""
+        """Load the arm's models and warm up with speculation on."""
         ...
 
     def generate(self, request: TrialRequest) -> Generation | Failure:

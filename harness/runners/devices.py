@@ -80,7 +80,7 @@ def _all_properties() -> list[_Properties]:
 
 def library(name: str) -> Path:
     """Return the file of the engine's library `ggml` or `llama`, found as the package finds it."""
-    # The import initialises the backends; it must not happen before the engine is needed.
+    # The import initialises the backends, so it must not happen before the engine is needed.
     import llama_cpp  # noqa: PLC0415 - see above
 
     folders = (os.environ.get("LLAMA_CPP_LIB_PATH"), Path(llama_cpp.__file__).parent / "lib")

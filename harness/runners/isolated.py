@@ -117,7 +117,7 @@ class IsolatedSession:
         return times
 
     def close(self) -> None:
-        """Let the child free everything, then end it.
+        """Let the child free its memory, then end the child.
 
         A child that still computes, as after Ctrl-C, is killed instead of awaited.
         """

@@ -21,7 +21,7 @@ INSTEAD = (
 
 
 class Stepping(Protocol):
-    """A model that holds a text."""
+    """A model whose state is a text, and which can be stepped further."""
 
     def step(self, tokens: Sequence[int]) -> list[int]:
         """Feed tokens after the held text; return the greedy choice after each."""

@@ -1,4 +1,4 @@
-"""Submit a result: copy it to its place under its canonical name and open a pull request."""
+"""Submit a result: copy the file to its place under its canonical name and open a pull request."""
 
 import shutil
 import subprocess
@@ -173,7 +173,7 @@ def steps(path: Path, checkout: Path, author: str | None = None) -> tuple[tuple[
         *([(*gate, *sender)] if (checkout / _GATE).is_file() else []),
         ("git", "push", "-u", "origin", branch(path)),
         ("gh", "pr", "create", "--title", title, "--body", _BODY, "--head", head),
-        # Switch back, so that the next result does not build on this one.
+        # Switch back, so that the next branch is not based on this one.
         ("git", "switch", "-"),
     )
 

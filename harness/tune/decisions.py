@@ -63,7 +63,7 @@ class SpeedRatio:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """A race after a block: arms by merit, arms to drop, and whether it is decided."""
+    """A race after a block: arms by merit, arms to drop, and whether the race is decided."""
 
     ranked: tuple[str, ...]
     dropped: frozenset[str]

@@ -23,7 +23,7 @@ from schemas.vocabulary import say, sentence
 
 State = Literal["forecast", "dropped", "raced", "certified"]
 OFF = "none"
-# A bound on the difference between arms is informative only below this.
+# A bound on the difference between arms is informative only below this share.
 _CLOSE = 0.5
 
 
@@ -72,7 +72,7 @@ class Outcome:
 
     @property
     def certified(self) -> bool:
-        """Whether there is a certified figure."""
+        """Whether there is a certified speedup."""
         return self.verdict is not None
 
 

@@ -106,7 +106,7 @@ class Prompts:
 
     @property
     def race_trials(self) -> int:
-        """Trials of the race, unless the budget cuts it short."""
+        """The number of trials in the race, unless the budget cuts the race short."""
         return len(self.race) * (self.raced + 1) * RACE_BLOCKS
 
     @property

@@ -1,6 +1,6 @@
 """Runs a tune: a look at the largest depth, a race of the best forecasts, a certificate.
 
-Each stage is a campaign with its own journal, so that a killed tune continues where it stopped.
+Each stage is a campaign with a separate journal, so that a killed tune can be resumed.
 `harness.tune.forecast` and `harness.tune.decisions` evaluate the measurements.
 """
 
@@ -25,7 +25,7 @@ from harness.tune.search import RACE_SHARE, Family, Prompts, StageName, stage
 from harness.tune.time_spent import TimeSpent
 from schemas.submission import Submission
 
-# A family without a forecast is raced at these depths.
+# The depths at which a family without a forecast is raced.
 _DEFAULT_DEPTHS = (2, 4, 8)
 # Failures of a large depth that a small depth may avoid.
 _OF_DEPTH = ("out-of-memory", "timed-out", "crashed")

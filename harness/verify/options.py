@@ -1,4 +1,4 @@
-"""The options of `draftmap verify`, and the run options that it takes from the file."""
+"""The options of `draftmap verify`, and the run options that are read from the result file."""
 
 from dataclasses import dataclass, fields
 from random import SystemRandom

@@ -224,7 +224,7 @@ def as_json(text: str, path: str) -> Json:
 def parsed(text: str) -> Json:
     """Parse JSON so that its texts can be written to a file. Raises `ValueError` for invalid JSON.
 
-    An unpaired surrogate (the escape D800) cannot be encoded as UTF-8: it becomes a `?`.
+    An unpaired surrogate (the escape D800) cannot be encoded as UTF-8, so it is replaced by `?`.
     """
     try:
         answer: Json = json.loads(text)

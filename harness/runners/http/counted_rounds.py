@@ -20,7 +20,7 @@ _LINE = re.compile(
     r"^(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(?P<labels>[^}]*)\})?\s+(?P<value>\S+)", re.MULTILINE
 )
 _POSITION = re.compile(r'position="(\d{1,3})"')
-_MOST = 2**53  # beyond this, floats cannot count
+_MOST = 2**53  # larger counts are not exact as floats
 _LONGEST_DRAFT = 256
 # The names of the same counters in each engine.
 _PREFIXES = ("llamacpp:spec_decode", "vllm:spec_decode", "mistralrs_speculative")
@@ -32,7 +32,7 @@ _BY_POSITION = ("num_accepted_tokens_per_pos", "accepted_tokens_per_pos")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """Speculation in one answer, as its engine counts it.
+    """The counts of speculation in one answer, as reported by the engine.
 
     `steps` is the number of rounds that drafted, `histogram` counts these rounds by accepted
     length, `lengths` has the drafted tokens of each, and `depth` is the depth that the server was
@@ -77,9 +77,9 @@ class Counters:
 def by_length(rounds: int, accepted_at: Sequence[int]) -> tuple[int, ...] | None:
     """The number of rounds that drafted, by accepted length.
 
-    A round that accepted k tokens accepted positions 0 to k - 1, so the rounds that accepted
-    exactly k are those that accepted position k - 1 and not position k. `None` if the counts
-    increase from one position to the next.
+    A round that accepted k tokens accepted positions 0 to k - 1, so exactly k tokens were accepted
+    in the rounds that accepted position k - 1 but not position k. `None` if the counts increase
+    from one position to the next.
     """
     reached = (rounds, *accepted_at, 0)
     exactly = [here - further for here, further in pairwise(reached)]

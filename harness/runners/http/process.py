@@ -66,13 +66,13 @@ class ServerProcess:
         return self._process.poll() is None
 
     def wait_until_ready(self, limit_s: float, *, ask: Callable[[], object]) -> Failure | None:
-        """Wait until the server is ready; end it if it fails, takes too long or is interrupted.
+        """Wait until the server is ready; end a server that fails, is too slow or is interrupted.
 
         `ask` sends the server a request, and raises like a client until the server is ready.
         """
         until = time.monotonic() + limit_s
         with ExitStack() as undo:
-            undo.callback(self.end)  # even after Ctrl-C: nothing else could end this server yet
+            undo.callback(self.end)  # even after Ctrl-C: no other code can end it yet
             while time.monotonic() < until:
                 if death := self.death(loading=True):
                     return death
@@ -131,7 +131,7 @@ def _end_tree(pid: int) -> None:
 
 
 def start(program: Path, arguments: Sequence[str], *, port: int) -> ServerProcess:
-    """Start a program as a server. Raises `OSError` if it cannot be started."""
+    """Start a program as a server. Raises `OSError` if the program cannot be started."""
     folder: TemporaryDirectory[str] = TemporaryDirectory(
         prefix="draftmap-server-",
         ignore_cleanup_errors=True,  # on Windows a dying program still has its log open
@@ -158,7 +158,7 @@ def start_ready(
     limit_s: float,
     ask: Callable[[], object],
 ) -> ServerProcess | Failure:
-    """Start a server and wait until it is ready; on a failure no process is left."""
+    """Start a server and wait until it is ready; after a failure no process is left."""
     try:
         server = start(program, arguments, port=port)
     except OSError as error:

@@ -78,7 +78,7 @@ ServerT = TypeVar("ServerT", bound=Server)
 
 
 class ServerSession(ABC, Generic[ServerT]):
-    """A session with at most one started server, the current arm's. Failures are values."""
+    """A session with at most one started server, the current arm's. Failures are returned."""
 
     def __init__(self, campaign: Campaign) -> None:
         """Store the settings without starting a server."""
@@ -149,7 +149,7 @@ class ServerSession(ABC, Generic[ServerT]):
         return run_concurrently(requests, concurrency, answer)
 
     def probe(self) -> Probes | None:
-        """Return nothing: a server does not time single steps."""
+        """Return an empty result, since a server does not time single steps."""
         return None
 
     def rest(self) -> None:
@@ -259,7 +259,7 @@ def run_concurrently(
     """Yield each request with its answer, as soon as the answer ends.
 
     `answer` is called in threads, at most `concurrency` at a time and in the order of `requests`.
-    If the caller stops early, no more requests start, and those in flight are not awaited.
+    If the caller stops early, no more requests start, and requests in flight are not awaited.
     """
     began = time.perf_counter()
 

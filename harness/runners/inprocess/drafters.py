@@ -11,14 +11,17 @@ _ROUNDING = 1e-9
 
 
 class NoDrafter:
-    """The baseline: it proposes nothing, so every round is a single step."""
+    """The baseline's drafter: it proposes no tokens, so every round is a single step."""
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:  # noqa: ARG002
         return []
 
 
 class PromptLookupDrafter:
-    """Proposes the tokens that followed the same n-gram before. Each generation has its own."""
+    """Proposes the tokens that followed the same n-gram before.
+
+    Each generation has its own drafter.
+    """
 
     def __init__(self, *, n_max: int, ngram_min: int, ngram_max: int) -> None:
         self._n_max = n_max
@@ -36,7 +39,7 @@ class PromptLookupDrafter:
         return []
 
     def _extend(self, tokens: Sequence[int]) -> None:
-        """Append tokens; each n-gram is indexed once a token follows it."""
+        """Append tokens. An n-gram is indexed once a token follows."""
         for token in tokens:
             end = len(self._tokens)
             for length in self._lengths:

@@ -28,7 +28,7 @@ _SPLIT = {
 
 
 class LoadedWeights:
-    """One model in memory. Close it after every context that uses it."""
+    """One model in memory, to be closed after every context that uses the model."""
 
     def __init__(self, path: Path, *, gpu_layers: int, split_mode: SplitMode | None = None) -> None:
         """Load a GGUF file. Raises `MachineError` (memory) or `BadInputError` (the file)."""
@@ -78,7 +78,7 @@ class LoadedWeights:
         text = self.conversation(prompt, thinking=thinking)
         bos = self.piece(llama_cpp.llama_vocab_bos(self.vocab))
         if llama_cpp.llama_vocab_get_add_bos(self.vocab) and bos and text.startswith(bos):
-            text = text[len(bos) :]  # the tokenizer adds it again
+            text = text[len(bos) :]  # the tokenizer adds BOS again
         return self.tokens(text)
 
     def conversation(self, prompt: str, *, thinking: bool = False) -> str:

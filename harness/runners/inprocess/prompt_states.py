@@ -48,7 +48,7 @@ class PromptStates:
         self._current: dict[str, tuple[int, ...]] = {}
 
     def ensure_prompt_state(self, context: Context, prompt: Sequence[int]) -> PromptState:
-        """Make the context hold exactly the prompt: restore its state, or process it."""
+        """Make the context contain exactly the prompt: restore its state, or process the prompt."""
         key = (context.name, tuple(prompt))
         prompt_state, saved = self._states.get(key, (None, None))
         if prompt_state is None or not self._restored(context, key[1], saved):

@@ -1,4 +1,4 @@
-"""Let a draft read its target's answer, to see which tokens it would have proposed.
+"""Let a draft read its target's answer, to see which tokens the draft would have proposed.
 
 As long as a round's draft agrees with the target, the draft model has read the target's own text.
 The draft model's proposal is then its greedy choice after each token of that text (teacher
@@ -15,7 +15,7 @@ from harness.runners.base import Agreement
 from harness.runners.inprocess.context import Context, DecodeError
 
 _SHOWN = 20
-_UNSEEN = re.compile(r"\s|\N{REPLACEMENT CHARACTER}")  # tools print these differently
+_UNSEEN = re.compile(r"\s|\N{REPLACEMENT CHARACTER}")  # characters that tools print differently
 
 
 def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: int) -> Agreement:

@@ -32,7 +32,7 @@ def start(
     limit_s: float,
     port: Callable[[], int] = process.free_port,
 ) -> process.ServerProcess | Failure:
-    """Start a server and wait until it is ready; on a failure no process is left."""
+    """Start a server and wait until it is ready; after a failure no process is left."""
     failure = Failure(reason="load-failed", detail="no port is free")
     for _ in range(_PORTS_TO_TRY):
         at = port()
@@ -61,7 +61,7 @@ def _start(
 
 
 def _is_ours(port: int, name: str) -> None:
-    """Raise like the client until the server with this name is ready."""
+    """Raise the client's errors until the server with the expected model name is ready."""
     address = ServerAddress(host=process.HOST, port=port)
     client = Client(address=address, limit_s=process.ASK_LIMIT_S)
     client.text("/health")
