@@ -1,7 +1,7 @@
 """The package that the wheel installs; it contains all top-level packages of the repository.
 
-They import each other by their names in the repository and are found through this package, so that
-no name as general as `schemas` lands in site-packages.
+They import each other under their names in the repository, and this package makes them importable.
+Otherwise names as general as `schemas` would land in site-packages.
 """
 
 import sys

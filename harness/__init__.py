@@ -5,15 +5,15 @@ from pathlib import Path
 __version__ = "0.2.0"
 
 _PARENT = Path(__file__).parents[1]
-# In a wheel our packages are inside the package `draftmap`, in a checkout side by side.
+# A wheel contains our packages inside the package `draftmap`; a checkout has them side by side.
 INSTALLED = (_PARENT / "__init__.py").is_file()
-# The command that starts this program here.
+# The command that starts this program: shorter if it is installed from a wheel.
 IN_A_CHECKOUT = "python -m harness"
 PROGRAM = "draftmap" if INSTALLED else IN_A_CHECKOUT
-# The name for pip here: in a checkout the folder, since no index has the package.
+# What `pip install` gets: in a checkout the folder, since no index has the package.
 _PACKAGE = "draftmap" if INSTALLED else "."
 
 
 def install(extra: str) -> str:
-    """The command that installs an engine or another part."""
+    """Return the pip command that installs an engine or another optional part."""
     return f"pip install '{_PACKAGE}[{extra}]'"

@@ -8,12 +8,12 @@ _OURS = ("answers", "estimates", "harness", "pipeline", "schemas")
 
 
 def main() -> None:
-    """Run the command line. Its help needs none of the libraries that are imported here."""
+    """Run the command line. Stored help is printed before the slow libraries are imported."""
     if is_printed(sys.argv[1:]):
         return
     try:
         from harness.cli import main as run  # noqa: PLC0415 - see above
-    except KeyboardInterrupt:  # while libraries load, before a handler is set up
+    except KeyboardInterrupt:  # Ctrl-C while libraries load, before a handler is set up
         raise SystemExit(130) from None
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in _OURS:

@@ -1,7 +1,7 @@
 """The typer application that `draftmap` and `python -m harness` start.
 
-A command's module is imported only when the command is used: engines, hub client and numerics take
-seconds to import, and `--help` needs none of them.
+A command's module is imported only when the command is used: engines, the hub client and numerical
+libraries take seconds to import, and `--help` needs none of them.
 """
 
 import signal
@@ -27,9 +27,9 @@ HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
 class _Commands(TyperGroup):
-    """The commands of `COMMANDS`, in its order.
+    """The commands of the table `COMMANDS`, in the order of the table.
 
-    Their list is plain text: drawing frames takes as long as all the rest of `--help`.
+    The command list is plain text: drawing frames around it would double the time of `--help`.
     """
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - as typer calls it
@@ -46,27 +46,27 @@ class _Commands(TyperGroup):
             return super().invoke(context)
 
     def get_params(self, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
-        """Options of the program itself."""
+        """Return the options of the program, without those of its commands."""
         return _prepared(super().get_params, context)
 
     def get_command(self, context: Any, name: str) -> Any:  # noqa: ANN401, ARG002 - as typer calls it
-        """Return the command and import its module."""
+        """Import the module of a command, and return the command."""
         return _loaded(name) if name in self.commands else None
 
     def format_commands(self, context: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - see above
-        """Write the whole first line of each command, which typer would cut."""
+        """Write the whole first line of each command's help; typer would cut it."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, each.summary) for name, each in COMMANDS.items()])
 
 
 @contextmanager
 def _in_one_line() -> Iterator[None]:
-    """Report a mistake in the command line in one line; typer would print the usage above it."""
+    """Report a command-line mistake in one line; typer would print the usage above the message."""
     try:
         yield
     except UsageError as error:
         message = error.format_message().removesuffix(".")
-        if error.ctx and error.ctx.get_help().startswith(message):  # no arguments
+        if error.ctx and error.ctx.get_help().startswith(message):  # no arguments given
             raise
         hint = f"; `{error.ctx.command_path} --help` shows the usage" if error.ctx else ""
         whole = ";" in message or message.endswith("?")
@@ -88,7 +88,7 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
     for shown in (command, *command.params):
         shown.help = console.as_started(getattr(shown, "help", None) or "")
     for shown in (command, *getattr(command, "commands", {}).values()):
-        shown.short_help = (shown.help or "").partition("\n\n")[0]  # typer would cut it
+        shown.short_help = (shown.help or "").partition("\n\n")[0]  # typer would shorten the text
         shown.get_params = partial(_prepared, shown.get_params)
         _convert_paths(shown)
     return command
@@ -97,7 +97,7 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
 def _prepared(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
     """The parameters of a command: a flag takes no value, so its help shows no type.
 
-    An explicit default of off spares typer importing pydantic to convert that of `--help`.
+    `--help` gets an explicit default of off, so that typer need not import pydantic to convert it.
     """
     found = get_params(context)
     for each in found:
@@ -108,7 +108,7 @@ def _prepared(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer 
 
 
 def _convert_paths(command: Any) -> None:  # noqa: ANN401 - as typer made it
-    """Convert paths here: typer would import pydantic, which takes a tenth of a second."""
+    """Convert path parameters without typer, which would import pydantic: a tenth of a second."""
     kinds = get_type_hints(command.callback) if command.callback else {}
     for each in command.params:
         if kinds.get(each.name) in (Path, list[Path]):
@@ -116,7 +116,7 @@ def _convert_paths(command: Any) -> None:  # noqa: ANN401 - as typer made it
 
 
 def _as_path(convert: Any, context: Any, given: Any) -> Any:  # noqa: ANN401 - as typer calls it
-    """A word as a path, or a list of words as paths; typer reports a missing one."""
+    """Return a word as a path, or a list of words as paths; typer reports a missing argument."""
     if given and isinstance(given, (list, tuple)):
         return [Path(each) for each in given]
     return Path(given) if isinstance(given, (str, Path)) else convert(context, given)
@@ -168,7 +168,7 @@ def main() -> None:
 
 
 def in_full(words: list[str]) -> list[str]:
-    """Expand shortcuts to full commands: `help run`, or a model, which is measured."""
+    """Expand the shortcuts: `help run` to `run --help`, and a model to `run MODEL`."""
     for word in words:
         if (plain := _as_typed(word)) != word:
             console.say(f"Error: {word!r} has typographic dashes or quotes; type {plain}")
@@ -202,7 +202,7 @@ def in_full(words: list[str]) -> list[str]:
 
 
 def _as_typed(word: str) -> str:
-    """A word without a page's typographic quotes and dashes."""
+    """Replace typographic quotes and dashes, copied from a web page, by those that are typed."""
     bare = word if " " in word else word.strip("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb")
     name = bare.lstrip("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
     if not bare[: len(bare) - len(name)].strip("-"):

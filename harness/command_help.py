@@ -1,4 +1,4 @@
-"""The help of a command: its usual options first, all of them with `--help-all`."""
+"""The help of a command: `--help` lists the usual options, `--help-all` lists all."""
 
 import inspect
 import re
@@ -12,25 +12,25 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-# The base class of all mistakes in a command line. Typer exports some subclasses, but not this one.
+# The base class of all command-line mistakes. Typer exports some of its subclasses only.
 UsageError: Any = typer.BadParameter.__base__
 
 ALL = "--help-all"
 _OTHER_NAMES = Path(__file__).with_name("other_names.toml")
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"
-# An engine's short flag of several letters.
+# A short flag with several letters, such as those of llama.cpp.
 _LETTERS = re.compile(r"-[a-z]{2,5}")
 NO_RUNNING_SERVER = (
     "a running server does not report where its model's layers are, so its step times cannot be "
     "assigned to a setting. Give --server-binary PATH, so that the harness starts the server, or "
     "plan with --curve FILE"
 )
-# Why a command lacks an option that others have.
+# The reason why a command lacks an option that other commands have.
 _WHY = {("probe", "--base-url"): NO_RUNNING_SERVER}
 
 
 class Command(TyperCommand):
-    """A command whose help is plain text: importing the frame drawer takes a third of a second."""
+    """A command whose help is plain text: importing the frame library takes 0.3 seconds."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - as typer calls it
         super().__init__(**{**settings, "rich_markup_mode": None})
@@ -42,14 +42,14 @@ class Command(TyperCommand):
         params = self.get_params(context)
         options = {name for each in params for name in (*each.opts, *each.secondary_opts)}
         for before, word in pairwise(["", *words]):
-            # The parser would take it for `-c` with the value `tk`.
+            # The parser would read such a flag (`-ctk`) as `-c` with the value `tk`.
             if _LETTERS.fullmatch(word) and word not in options and before != "--server-arg":
                 raise UsageError(_no_option(word, options), ctx=context)
         try:
             self._require_once(context, words)
             return super().parse_args(context, words)
         except UsageError as error:
-            if not hasattr(error, "possibilities"):  # only an unknown option has these
+            if not hasattr(error, "possibilities"):  # not an unknown option
                 raise
             why = _WHY.get((context.command.name, error.option_name))
             no_option = _no_option(error.option_name, options)
@@ -58,7 +58,7 @@ class Command(TyperCommand):
             raise
 
     def _require_once(self, context: Any, words: list[str]) -> None:  # noqa: ANN401 - see above
-        """Refuse a second value of an option that takes one: the parser would drop the first."""
+        """Refuse a second value for a single-value option: the parser would drop the first."""
         _, _, order = self.make_parser(context).parse_args([*words])
         single = (each for each in order if each.nargs == 1 and not each.multiple)
         once = [each for each in single if not getattr(each, "is_flag", False)]
@@ -73,14 +73,14 @@ class Command(TyperCommand):
         formatter.buffer = [text.replace(_HYPHEN, "-") for text in formatter.buffer]
 
     def collect_usage_pieces(self, context: Any) -> list[str]:  # noqa: ANN401 - see above
-        """Return the words in capitals, without braces around required ones."""
+        """Return the usage's placeholders in capitals, without braces around required arguments."""
         pieces: list[str] = super().collect_usage_pieces(context)
         return [
             re.sub(r"\{([^{}]{1,80})\}", lambda name: name[1].upper(), piece) for piece in pieces
         ]
 
     def format_help_text(self, context: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - see above
-        """Write paragraphs with a blank line before each, and examples without."""
+        """Write the help's paragraphs, with a blank line before each except before examples."""
         before = ""
         with formatter.indentation():
             for paragraph in inspect.cleandoc(self.help or "").split("\n\n"):
@@ -106,7 +106,7 @@ class Command(TyperCommand):
             if record is not None:
                 panel = parameter.rich_help_panel if whole else None
                 title = panel or ("Options" if is_option else "Arguments")
-                # An argument's type is internal: its name alone says what to type.
+                # An argument's type is internal: the name alone tells the user what to type.
                 name = record[0] if is_option else record[0].partition(" <")[0].upper()
                 panels.setdefault(title, []).append((name, _whole(record[1])))
         if hidden:
@@ -117,7 +117,7 @@ class Command(TyperCommand):
 
 
 def _no_option(given: str, options: Collection[str]) -> str:
-    """The error for an unknown option, with the one that was probably meant."""
+    """Return the error for an unknown option, with the option that was probably meant."""
     names = [name.removeprefix("--") for name in options if name.startswith("--")]
     elsewhere = tomllib.loads(_OTHER_NAMES.read_text("utf-8"))
     near = [elsewhere.get(given), *get_close_matches(given.lstrip("-"), sorted(names), 1, 0.6)]

@@ -1,4 +1,4 @@
-"""Makes the options of a command from the fields of its dataclass parameters."""
+"""Derives the options of a command from the fields of its dataclass parameters."""
 
 import functools
 import inspect
@@ -20,14 +20,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Without:
-    """Marks a parameter of a command: these fields keep their defaults and are not offered."""
+    """Marks a command's parameter: the named fields keep their defaults and get no option."""
 
     fields: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """Marks a parameter of a command: these fields have other help texts there."""
+    """Marks a command's parameter: the named fields have different help texts in that command."""
 
     helps: Mapping[str, str]
 
@@ -43,7 +43,7 @@ class _Offered:
         return self.option.flag(self.field.name)
 
     def saying(self, helps: Iterable[Mapping[str, str]]) -> "_Offered":
-        """The option with the first of these help texts for its field, if there is one."""
+        """Return the option with the first of the texts that is for its field, if any is."""
         text = next((each[self.field.name] for each in helps if self.field.name in each), None)
         return self if text is None else replace(self, option=replace(self.option, help=text))
 
@@ -53,7 +53,7 @@ class _Offered:
 
     @property
     def _number(self) -> object:
-        """`int` or `float` for an option that is a single number."""
+        """`int` or `float` for an option that takes a single number."""
         kinds = {self.type, *get_args(self.type)} & {int, float}
         parsed = self.option.parse or self.option.choices or self.repeatable
         return None if parsed or len(kinds) != 1 else kinds.pop()
@@ -63,7 +63,7 @@ class _Offered:
         return f"{self.field.name}_argument"
 
     def parameters(self, *, whole: bool) -> Iterator[inspect.Parameter]:
-        """The parameters of the option and its argument; only usual ones show, unless `whole`."""
+        """Yield the parameters of an option; unusual ones are hidden unless `whole`."""
         option, read_as, default = self.option, self.type, self.field.default
         if option.argument:
             word = typer.Argument(metavar=option.metavar, show_default=False, hidden=True)
@@ -78,14 +78,15 @@ class _Offered:
             metavar=option.metavar,
             rich_help_panel=option.panel,
             hidden=not (option.usual or whole),
-            # An absolute path is true of this machine only; the help describes it instead.
+            # An absolute path is right on this machine only; the help text describes the default
+            # instead.
             show_default=not (isinstance(default, Path) and default.is_absolute()),
         )
         default = inspect.Parameter.empty if default is MISSING else default
         yield _parameter(self.field.name, read_as, info, default=default)
 
     def taken(self, given: dict[str, Any]) -> Any:  # noqa: ANN401 - of the field's type
-        """Take the field's value out of typer's values."""
+        """Remove the field's value from typer's values, and return it."""
         value = given.pop(self.field.name)
         word = given.pop(self._argument_name, None)
         if word and value:
@@ -153,14 +154,14 @@ def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
 
 
 def option_names(kind: type) -> list[str]:
-    """The flags of the fields that a dataclass offers."""
+    """Return the flags of all fields that a dataclass offers as options."""
     return [each.flag for each in _offered(kind)]
 
 
 def _offered(kind: Any) -> list[_Offered]:  # noqa: ANN401 - any dataclass
-    """The offered fields: own ones first, then inherited ones, which fewer people need.
+    """Return the offered fields: those of the class first, then inherited ones, which are rarer.
 
-    Axes are inherited without an annotation; their options are in `axes.toml`.
+    Axes are inherited fields without an annotation; `axes.toml` defines their options.
     """
     known = {**axis_options.OPTIONS} if issubclass(kind, Axes) else {}
     known |= {each.name: each.metadata["option"] for each in fields(kind) if each.metadata}

@@ -25,10 +25,10 @@ from schemas.codec import Json
 P = ParamSpec("P")
 T = TypeVar("T")
 
-JSON_VERSION = 1  # raised when a key is removed or changes its meaning
+JSON_VERSION = 1  # incremented when a key is removed or changes its meaning
 _NARROWEST = 80
 _STDERR = 2
-# Replacements for the report's signs in encodings that lack them, such as Windows' cp1252.
+# Replacements for characters of the report that some encodings lack, such as Windows' cp1252.
 _PLAIN = {
     "█": "#",
     "△": "+",
@@ -46,7 +46,7 @@ _PLAIN = {
 
 
 def prepare_streams() -> None:
-    """Make printing safe with any output: closed (`>&-`), or in a narrow encoding."""
+    """Make printing safe even if the output is closed (`>&-`) or its encoding lacks characters."""
     codecs.register_error("plain", _in_plain_signs)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -63,7 +63,7 @@ def prepare_streams() -> None:
 
 
 class _Lossy(io.FileIO):
-    """Drops messages that a full disk refuses: none is worth losing a measurement for."""
+    """A stream that drops messages if the disk is full, so that the measurement continues."""
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - any buffer
         try:
@@ -82,24 +82,24 @@ def _in_plain_signs(error: UnicodeError) -> tuple[str, int]:
 
 
 def say(text: str) -> None:
-    """Print one line for the user; it is not part of the result."""
+    """Print one line for the user on standard error: the line is not part of the result."""
     typer.echo(as_started(text), err=True)
 
 
 def as_started(text: str) -> str:
-    """A text with its commands as users type them: shorter where this program is installed."""
+    """Return a text with its commands as users type them: shorter if the program is installed."""
     return text.replace(IN_A_CHECKOUT, PROGRAM) if INSTALLED else text
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Acknowledge Ctrl-C at once: ending an engine in the middle of an answer takes seconds."""
+    """Acknowledge Ctrl-C immediately, since stopping an engine in mid-answer takes seconds."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
-        # Not `say`: the signal may come while a line is being written.
+        # `say` is unsafe here: the signal may arrive while a line is being written.
         with suppress(OSError):
             os.write(2, b"\nInterrupted: ending the engine, keeping what was measured.\n")
         raise KeyboardInterrupt
@@ -112,20 +112,23 @@ def interruptible() -> Iterator[None]:
 
 
 def print_json(value: Mapping[str, Json]) -> None:
-    """Print an object with the version of its format, which docs/json.md describes."""
+    """Print a JSON object with the version of its format; docs/json.md describes the format."""
     versioned = {"json_version": JSON_VERSION, **value}
     typer.echo(orjson.dumps(versioned, option=orjson.OPT_INDENT_2).decode())
 
 
 def result_console() -> Console:
-    """Standard output for people; without colour and of fixed width if it is not a terminal."""
+    """Return the console for results.
+
+    Colour and the terminal's width are used in a terminal only.
+    """
     if sys.stdout.isatty():
         return Console(highlight=False)
     return Console(highlight=False, no_color=True, width=_NARROWEST)
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines of the result unbroken, so that commands in them can be copied."""
+    """Print lines of the result without wrapping, so that commands in them can be copied."""
     screen = result_console()
     for line in lines:
         screen.print(line, markup=False, soft_wrap=True)
@@ -136,7 +139,7 @@ def progress_console() -> Console:
 
 
 def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
-    """Print a `HarnessError` once, as one line, and exit with its code."""
+    """Print a `HarnessError` as one line, and exit with the error's code."""
 
     @functools.wraps(command)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -146,9 +149,9 @@ def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
             say(f"Error: {error}")
             raise typer.Exit(error.exit_code) from error
         except BrokenPipeError:
-            raise  # the reader closed the output; typer ends the program quietly
+            raise  # the reader closed the pipe; typer ends the program quietly
         except OSError as error:
-            # Only errors of the output get here, such as a full disk.
+            # Only errors of writing the output arrive here, such as a full disk.
             where = error.filename or "cannot write the output"
             say(f"Error: {where}: {error.strerror}; free some disk space")
             raise typer.Exit(MachineError.exit_code) from error

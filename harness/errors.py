@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 DONE, NO, BAD_INPUT, NOT_MEASURED, INVALID_ANSWERS = range(5)
-INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
+INTERRUPTED = 130  # the code that shells report after Ctrl-C
 EXIT_CODES: Mapping[int, str] = {
     DONE: "done",
     NO: "the check failed, such as an invalid file or a clearly slower build",
@@ -18,13 +18,13 @@ EXIT_CODES: Mapping[int, str] = {
 
 
 class HarnessError(Exception):
-    """A problem that one clear line explains: what, where, what to do. Printed once, by the cli."""
+    """A problem that one line explains: what, where, what to do. The command line prints it."""
 
     exit_code: ClassVar[int] = NOT_MEASURED
 
 
 class BadInputError(HarnessError):
-    """A bad option or input: a file, a value, a model."""
+    """A bad option or input: an unusable file, value or model."""
 
     exit_code = BAD_INPUT
 
@@ -40,7 +40,7 @@ class MachineError(HarnessError):
 
 
 class NothingMeasuredError(HarnessError):
-    """The run was ended by Ctrl-C before anything was measured."""
+    """Ctrl-C ended the run before anything was measured."""
 
     exit_code = INTERRUPTED
 
@@ -58,7 +58,7 @@ _LISTED = 25
 
 
 def suggestion(name: str, known: Iterable[str], most: int = 1) -> str:
-    """` Did you mean 'x'?` with the nearest known names, or the list of all when none is near.
+    """Return ` Did you mean 'x'?` with the nearest known names, or the list of all names.
 
     Names that begin with the given text are nearest, the shortest first.
     """

@@ -1,7 +1,8 @@
-"""The commands of the program and the engines that it measures, each with its module.
+"""Tables of the program's commands and of the engines that it measures, each with its module.
 
-The core knows features only by these tables. Modules are named here and imported when they are
-used: engines, hub client and numerics take seconds to import, and `--help` needs none of them.
+The core finds features through these tables only. A module is imported when its feature is used:
+engines, the hub client and numerical libraries take seconds to import, and `--help` needs none of
+them.
 """
 
 from dataclasses import dataclass
@@ -96,7 +97,7 @@ COMMANDS = {
         "List the models and pairs known by name, check a pair, or fetch models.",
     ),
 }
-if INSTALLED:  # a wheel has no importers: their results go into the folder of a checkout
+if INSTALLED:  # a wheel has no importers: they write into the results folder of a checkout
     del COMMANDS["import"]
 
 ENGINES = {

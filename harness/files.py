@@ -16,7 +16,7 @@ from schemas.strict import MAX_BYTES
 
 
 def expanded(text: str) -> Path:
-    """The path for a text, with `~` expanded to the home folder; `~nobody` stays unchanged."""
+    """Return a text as a path, with `~` expanded to the home folder; an unknown `~user` is kept."""
     return Path(os.path.expanduser(text))  # noqa: PTH111 - a path's own method raises for it
 
 
@@ -27,7 +27,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_directory(path: Path) -> None:
-    """Wait until the names in a directory are on the disk; Windows needs no help for that."""
+    """Wait until a directory's entries are on the disk; on Windows this is not necessary."""
     if sys.platform == "win32":
         return
     directory = os.open(path, os.O_RDONLY)
@@ -43,7 +43,7 @@ def sha256_of(path: Path) -> str:
 
 
 def result_bytes(path: Path) -> bytes:
-    """The bytes of a result file, up to one byte over the limit. Raises `BadInputError`."""
+    """Read a result file, up to one byte over the size limit. Raises `BadInputError`."""
     try:
         with path.open("rb") as stream:
             return stream.read(MAX_BYTES + 1)
@@ -58,16 +58,19 @@ _MIB = 1024 * 1024
 
 
 def directory() -> Path:
-    """The cache directory; `DRAFTMAP_CACHE` overrides the platform's default.
+    """Return the cache directory; `DRAFTMAP_CACHE` overrides the platform's default.
 
-    Code that writes into it creates it with `usable`; code that only reads does not need to.
+    Code that writes to the cache creates the directory with `usable` first.
     """
     return Path(os.environ.get(VARIABLE) or platformdirs.user_cache_dir("draftmap"))
 
 
 @contextmanager
 def usable() -> Iterator[None]:
-    """Make the cache directory, and turn any `OSError` in it into a one-line `MachineError`."""
+    """Create the cache directory.
+
+    An `OSError` inside the block becomes a one-line `MachineError`.
+    """
     try:
         directory().mkdir(parents=True, exist_ok=True)
         yield
@@ -80,17 +83,17 @@ def usable() -> Iterator[None]:
 
 @contextmanager
 def only_one(name: str) -> Iterator[None]:
-    """Hold a lock of this name: a second process waits instead of doing the same work."""
+    """Hold a named lock, so that a second process waits instead of doing the same work."""
     with usable(), FileLock(directory() / f"{name}.lock"):
         yield
 
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """A temporary path to write to; it replaces `path` on success.
+    """Yield a temporary path to write to; on success the new file replaces `path`.
 
-    On failure no file is left, so an existing file is always complete, even after a power cut:
-    the content is on the disk before the name, and the name before this returns.
+    After a failure no new file is left, so a file at `path` is always complete, even after a power
+    cut: the content reaches the disk before the name does, and the name before the block ends.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -104,7 +107,7 @@ def written(path: Path) -> Iterator[Path]:
 
 
 def made_once(name: str, needed_bytes: int, make: Callable[[Path], None], *, what: str) -> Path:
-    """The file of this name in the cache; the first call makes it, and other processes wait."""
+    """Return the cache's file of this name; the first call makes it, while other processes wait."""
     path = directory() / name
     if path.is_file():
         return path
@@ -119,7 +122,7 @@ def made_once(name: str, needed_bytes: int, make: Callable[[Path], None], *, wha
 def require_space(
     needed_bytes: int, what: str, folder: Path | None = None, variable: str = VARIABLE
 ) -> None:
-    """Raise `MachineError` if the disk of a folder has no room for this many bytes."""
+    """Raise `MachineError` if a folder's disk has no room for a number of bytes."""
     free_bytes = shutil.disk_usage(folder or directory()).free
     if free_bytes < needed_bytes + _RESERVE_BYTES:
         raise MachineError(

@@ -1,6 +1,7 @@
 """Describes command-line options next to the dataclass fields that they fill.
 
-A field `blocks: int | None = option("How often …")` is offered as `--blocks`; others are not.
+A field `blocks: int | None = option("How often …")` becomes `--blocks`; a field with a plain
+default gets no option.
 """
 
 import math
@@ -13,13 +14,13 @@ from harness.errors import BadInputError
 
 
 class Unit(NamedTuple):
-    """The suffixes of a number, with their factors to the option's own unit; and examples."""
+    """The suffixes that a number may have, their factors to the option's unit, and examples."""
 
     factors: Mapping[str, float]
     such: str
 
 
-# By the metavar of an option.
+# The unit of an option, by its metavar.
 UNITS: Mapping[str, Unit] = {
     "MINUTES": Unit({"": 1, "m": 1, "min": 1, "h": 60, "s": 1 / 60}, "10, 90s or 2h"),
     "SECONDS": Unit({"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}, "30, 2m or 1h"),
@@ -36,10 +37,10 @@ _AMOUNT = re.compile(r"(-?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-z%]*)")
 class Option:
     """The option of a field: its help text, and facts that its name and type do not show.
 
-    An `argument` may be given without its flag; a `usual` one is in the short help. An option with
-    `choices` accepts only these texts; `such` are examples that replace its unit's.
-    `parse` makes the value from the text; for a tuple, whose option may be repeated, from all the
-    texts.
+    An `argument` may be given without its flag; a `usual` option is listed in the short help. An
+    option with `choices` accepts only these texts; the examples in `such` replace those of the
+    unit. `parse` makes the value from the text. The option of a tuple may be repeated: `parse` gets
+    all texts.
     """
 
     help: str
@@ -56,7 +57,7 @@ class Option:
     parse: Callable[[Any], Any] | None = None
 
     def chosen(self, field: str, text: str) -> str:
-        """Return the text if it is one of the choices. Raises `BadInputError` otherwise."""
+        """Return the text if it is among the choices. Raises `BadInputError` otherwise."""
         if text not in self.choices:
             known = ", ".join(self.choices[:-1])
             raise BadInputError(
@@ -65,7 +66,10 @@ class Option:
         return text
 
     def number(self, field: str, text: str, *, whole: bool) -> float:
-        """The number in a text, with a unit if the option has one. Raises `BadInputError`."""
+        """Return the number in a text, converted to the option's unit if any.
+
+        Raises `BadInputError`.
+        """
         unit = UNITS.get(self.metavar or "", _PLAIN)
         match = _AMOUNT.fullmatch(text.strip().lower())
         value = None
@@ -84,25 +88,25 @@ class Option:
         return int(value) if whole else value
 
     def flag(self, field: str) -> str:
-        """The option for a field of this name: `--max-tokens` for `max_tokens`."""
+        """Return the flag for a field's name: `--max-tokens` for `max_tokens`."""
         return f"--{self.name or field.replace('_', '-')}"
 
 
-REQUIRED: Any = MISSING  # the default of an option that must be given
+REQUIRED: Any = MISSING  # marks an option that must be given
 
 
 def offered(option: Option, *, default: Any = None) -> Any:  # noqa: ANN401 - the default of a field of any type
-    """The default of a dataclass field that is offered as this option."""
+    """Return the default of a dataclass field, which makes the field an option."""
     return field(default=default, metadata={"option": option})
 
 
 def option(help: str, *, default: Any = None, **described: Any) -> Any:  # noqa: A002, ANN401 - see above
-    """The default of a dataclass field that is offered with this help and fields of `Option`."""
+    """Return a dataclass field's default, which makes the field an option with this help text."""
     return offered(Option(help, **described), default=default)
 
 
 def comma_separated(texts: Sequence[str]) -> tuple[str, ...]:
-    """The items of `a,b` or of a repeated option. Raises `BadInputError`."""
+    """Return the items of `a,b` or of a repeated option. Raises `BadInputError`."""
     items = tuple(item.strip() for text in texts for item in text.split(",") if item.strip())
     if texts and not items:
         raise BadInputError("the list is empty; leave the option out to select everything")
@@ -112,7 +116,10 @@ def comma_separated(texts: Sequence[str]) -> tuple[str, ...]:
 def whole_numbers(
     texts: Sequence[str], *, option: str, least: float, most: float, such: str
 ) -> tuple[int, ...]:
-    """The numbers of a list, each once, in ascending order. Raises `BadInputError`."""
+    """Return the numbers of a list in ascending order, without duplicates.
+
+    Raises `BadInputError`.
+    """
     items = comma_separated(texts)
     if not all(item.isdecimal() and least <= int(item) <= most for item in items):
         raise BadInputError(

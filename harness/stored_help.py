@@ -1,4 +1,4 @@
-"""Print help from a file, since making the same text imports typer and all options.
+"""Print help from a stored file: generating the text would import typer and all options.
 
 `make help-texts` writes the file, and a test compares it with typer's output.
 """
@@ -17,13 +17,13 @@ _HELP = ("--help", "--help-all")
 
 
 def is_printed(words: Sequence[str]) -> bool:
-    """Print the requested help from the file; return `False` if typer has to make it."""
+    """Print the requested help from the stored file; return `False` if typer has to generate it."""
     match list(words):
         case ["help", command]:
             words = [command, "--help"]
         case [*command, "-h"]:
             words = [*command, "--help"]
-    # The output must have the file's width and encoding; a closed stream is `None`.
+    # The output must have the stored text's width and encoding; a closed stream is `None`.
     fits = (
         getattr(sys.stdout, "encoding", None) == "utf-8" and get_terminal_size().columns >= COLUMNS
     )

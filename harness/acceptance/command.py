@@ -1,4 +1,4 @@
-"""`draftmap acceptance`: how much of a draft a target accepts, without running the two together."""
+"""`draftmap acceptance`: measure a draft's acceptance rate without running it with its target."""
 
 from typing import Annotated
 
@@ -101,7 +101,7 @@ def _pair(options: Options, asked: AcceptanceOptions) -> Pair:
 
 
 def _curve(options: Options, asked: AcceptanceOptions, pair: Pair) -> Curve | None:
-    """The given curve, else the one that `probe` stored for the target's file."""
+    """Return the given curve, else the curve that `probe` stored for the target's file."""
     name = str(pair.target) if pair.target else options.target
     if asked.curve is None:
         measured = kept_for(pair.target, computer_of()) if pair.target else None

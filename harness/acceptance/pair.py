@@ -1,4 +1,4 @@
-"""Find a draft, its target and the answers; refuse those that do not match."""
+"""Find a draft model, its target and the target's answers; refuse any that do not match."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -22,19 +22,22 @@ from harness.run.kept_answers import KeptAnswer
 from schemas.method import DRAFT_MODEL, Method
 from schemas.submission import Model
 
-# Options that decide which answers are written; a file of answers has its own.
+# Options that decide which answers are written. They conflict with a file of answers, which are
+# written already.
 _OF_ANSWERS = {"suite": "suite", "tasks": "tasks", "prompts": "prompts", "quick": "quick",
                "max_output_tokens": "max-tokens"}  # fmt: skip
-_CHARACTERS_PER_TOKEN, _ROOM, _STEP = 2, 64, 256  # an underestimate, so that texts fit
-TIMED_TOKENS = 24  # the draft writes these to be timed
+_CHARACTERS_PER_TOKEN, _ROOM, _STEP = 2, 64, 256  # too few characters per token, so that texts fit
+TIMED_TOKENS = 24  # the draft writes as many tokens to be timed
 _READING = ArmPlan(id="baseline", role="baseline", method=Method(type="none", n_max=15))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """The draft's campaign reads answers; the target's, if it is on this machine, writes them.
+    """Two campaigns.
 
-    `target` is the target's file, if it is on this disk.
+    The draft's campaign reads answers; the target's, if there is one, writes them.
+
+    `target` is the target's file, `None` if not on this disk.
     """
 
     reads: Campaign
@@ -49,7 +52,10 @@ class Pair:
 
 
 def pair_to_write(options: Options, say: Callable[[str], None]) -> Pair:
-    """Target and draft on this disk. Raises `HarnessError` if one is missing or they do not fit."""
+    """Find target and draft on this disk.
+
+    Raises `HarnessError` if one is missing or they do not fit.
+    """
     options = replace(options, target=options.target or DEFAULT_TARGET, blocks=1)
     campaign = campaign_from(replace(options, methods=(parse(DRAFT_MODEL),)), say=say)
     baseline = tuple(arm for arm in campaign.arms if arm.role == "baseline")
@@ -66,7 +72,10 @@ def pair_to_write(options: Options, say: Callable[[str], None]) -> Pair:
 def pair_to_read(
     options: Options, answers: tuple[KeptAnswer, ...], say: Callable[[str], None]
 ) -> Pair:
-    """A draft and the answers in a file; the target may be elsewhere. Raises `HarnessError`."""
+    """Pair a draft with the answers in a file; the target need not be here.
+
+    Raises `HarnessError`.
+    """
     for field, flag in _OF_ANSWERS.items():
         if getattr(options, field) != getattr(Options(), field):
             raise BadInputError(
@@ -96,7 +105,7 @@ def pair_to_read(
 
 
 def _reading(campaign: Campaign, draft: ModelFile) -> Campaign:
-    """The campaign with the draft as its target: wide steps, and one prompt for it to answer."""
+    """Return a campaign in which the draft is the target: with wide steps and a single prompt."""
     settings = campaign.settings
     settings = replace(
         settings, gpu_layers=settings.draft_gpu_layers, max_output_tokens=TIMED_TOKENS
@@ -111,7 +120,7 @@ def _reading(campaign: Campaign, draft: ModelFile) -> Campaign:
 def _foreign(
     answers: tuple[KeptAnswer, ...], target: ModelFile | None, draft: ModelFile
 ) -> Iterator[str | None]:
-    """Why the answers are not from this target, or the draft does not fit it."""
+    """Yield why the answers are not the target's, or why the draft does not fit the target."""
     if target is not None:
         yield _itself(target.model, draft.model)
         compared = compare_files(target.on_disk, draft.on_disk)
@@ -149,7 +158,7 @@ def _itself(target: Model, draft: Model) -> str | None:
 
 
 def _differ(one: str | None, other: str | None) -> bool:
-    """Whether both digests are known and they differ."""
+    """Whether both digests are known and differ."""
     return None not in (one, other) and one != other
 
 
@@ -158,7 +167,7 @@ def _name(model: Model) -> str:
 
 
 def _context(answers: tuple[KeptAnswer, ...]) -> int:
-    """The context that holds the longest answer and its prompt."""
+    """Return the context size that has room for the longest answer and its prompt."""
     sizes = (
         len(each.prompt_ids or ()) + len(each.tokens or ())
         or (len(each.prompt) + len(each.answer or "")) // _CHARACTERS_PER_TOKEN

@@ -1,4 +1,7 @@
-"""Let the draft read the answers one by one; without a file, the target writes them first."""
+"""Let the draft read the answers one by one.
+
+Without a file, the target writes each answer first.
+"""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -68,7 +71,7 @@ def _request(campaign: Campaign, number: int, limit: int) -> TrialRequest:
 def _written(
     session: Session, campaign: Campaign, observe: events.Observer
 ) -> Iterator[KeptAnswer]:
-    """Yield the target's answers; a prompt that fails is reported and left out."""
+    """Yield the target's answers; report a prompt that fails, and leave it out."""
     template = session.report().settings.chat_template_sha256
     for number, prompt in enumerate(campaign.suite.prompts):
         trial = PlannedTrial(order=number, block=0, prompt=prompt.id, arm="target")

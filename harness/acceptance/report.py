@@ -11,7 +11,7 @@ from schemas.vocabulary import say
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """The counts of a pair; `drafting_ms` is the time of a drafted token."""
+    """The counts of a draft and its target; `drafting_ms` is the time of one drafted token."""
 
     draft: str
     target: str
@@ -29,7 +29,7 @@ class Counted:
 
     @property
     def gains(self) -> bool:
-        """Whether a depth is expected to gain."""
+        """Whether drafting at a depth is expected to be faster than no drafting."""
         return any(each.speedup is not None and each.speedup.estimate > 1 for each in self.depths)
 
 
@@ -41,7 +41,7 @@ def as_json(counted: Counted) -> dict[str, Json]:
 
 
 def lines(counted: Counted) -> Iterator[str]:
-    """The report as lines of at most 80 characters, for up to ten depths."""
+    """Yield the report for up to ten depths, in lines of at most 80 characters."""
     depths, deepest = counted.depths, counted.depths[-1]
     read = f"{say.count(counted.answers, 'answer')}, {say.count(counted.tokens, 'token')}"
     yield f"{counted.draft} drafting for {counted.target}:"

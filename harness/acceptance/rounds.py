@@ -1,9 +1,10 @@
-"""Count the rounds in which a draft would have written a target's answers, at any depth.
+"""Count the rounds that a target with this draft would have needed for its answers, at any depth.
 
-A round drafts `depth` tokens after the text so far, fewer if the limit is closer, with room for the
-token that the target adds. It accepts the tokens before the first that differs from the target's
-choice, and the next round begins after the target's own token. Greedy decoding accepts exactly what
-the target would have chosen (Leviathan, Kalman and Matias 2023, section 2): the text is unchanged.
+A round drafts `depth` tokens after the text so far, or fewer near the length limit, which must
+leave room for the token that the target adds. The target accepts the drafted tokens before the
+first that differs from its own choice, then adds one token, and the next round begins. Greedy
+decoding accepts exactly what the target would have chosen (Leviathan, Kalman and Matias 2023,
+section 2): the text is unchanged.
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ class ReadAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rounds:
-    """Rounds at one depth: `reached[j - 1]` of them accepted at least j tokens.
+    """Counts of rounds at one depth: `reached[j - 1]` rounds accepted at least j tokens.
 
     `tried[j - 1]` rounds drafted at least j tokens and accepted the first j - 1.
     """
@@ -39,9 +40,9 @@ class Rounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtDepth:
-    """The yield of rounds of one depth with 90 % bounds, and the acceptance of each position.
+    """Tokens per round at one depth with 90 % bounds, and the acceptance rate of each position.
 
-    The acceptance of a position that no round tried is `None`.
+    A position that no round tried has the acceptance rate `None`.
     """
 
     depth: int
@@ -54,7 +55,10 @@ class AtDepth:
 
 
 def rounds_of(answer: ReadAnswer, depth: int) -> Rounds:
-    """The rounds of one answer, whose first token comes from reading the prompt."""
+    """Count the rounds of one answer.
+
+    Its first token needs no round: prefill yields it.
+    """
     tried, reached = [0] * depth, [0] * depth
     written, rounds = 1, 0
     while written <= len(answer.agrees):
@@ -76,9 +80,9 @@ def at_depth(
     curve: Curve | None = None,
     drafting: Ranged | None = None,
 ) -> AtDepth:
-    """The figures of one depth, with its speedup if both curve and drafting cost are known.
+    """Return the figures of one depth; the speedup needs the curve and the drafting cost.
 
-    Raises `ValueError` where no answer took a round.
+    Raises `ValueError` if no answer took a round.
     """
     tasks: dict[str, list[Rounds]] = {}
     for answer in answers:
@@ -100,7 +104,7 @@ def at_depth(
 
 
 def _tokens(tasks: Sequence[Sequence[Rounds]]) -> Ranged:
-    """Tokens per round as in a run: one over the mean rounds per token of tasks and answers."""
+    """Return tokens per round as in a run: 1 / the mean rounds per token over answers and tasks."""
     shares = [[(1.0, r.rounds / (r.rounds + sum(r.reached))) for r in group] for group in tasks]
     counts = [AcceptedRounds(rounds=r.rounds, reached=r.reached) for group in tasks for r in group]
     pooled, estimate = tokens_by_depth(counts)[-1], time_ratio(shares)

@@ -1,1 +1,1 @@
-"""Describe a measurement: suites, methods, arms, and the plan of a campaign."""
+"""Describe a measurement: prompt suites, methods, arms, and the plan of a campaign."""

@@ -1,8 +1,8 @@
-"""Check whether an answer has the form that its prompt asks for; the text is not stored.
+"""Check whether an answer has the form that its prompt asks for. The answer's text is not stored.
 
 JSON must parse and match the JSON Schema of its prompt, calls must match the prompt's tools, and no
-text may end in a loop. An answer that was cut off at its limit is checked as far as it goes: parts
-missing from a value that is still open are not faults.
+text may end in a loop. An answer that was cut off at its length limit is checked up to that point:
+parts missing from an unclosed value are not errors.
 """
 
 import json
@@ -19,27 +19,31 @@ from schemas.submission import AnswerForm
 
 _JSON, _TOOLS = "json", "tools"
 _THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
-# A value begins a line, follows the name of a function, or has a bracket with its first word.
+# A JSON value is at the start of a line, follows a function's name, or opens with a bracket and its
+# first word.
 _START = re.compile(
     r"""(?:^[ \t]*|\b(?P<function>\w{1,64}+)\(\s*)[\[{]|[\[{]\s*["'\[\]{}]""", re.MULTILINE
 )
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[\[\]{},]', re.DOTALL)
 _CLOSING = {"[": "]", "{": "}"}
 _DEEPEST = 64
-# Schema keywords that may fail only because the value was cut off.
+# Schema keywords that can fail merely because a value was cut off.
 _OF_AN_END = frozenset({"required", "minItems", "minProperties", "contains", "anyOf", "oneOf"})
-# A loop has at least this many repeats, and characters, at its end; lists have fewer.
+# A text that ends in at least this many repeats, and characters, is a loop; lists have fewer.
 _REPEATS, _REPEATED_CHARACTERS = 4, 60
 
 
 def form_of(prompt: SuitePrompt, text: str, *, cut: bool) -> AnswerForm | None:
-    """The form of an answer, `None` if unknown; `cut` means that it ended at its limit."""
+    """Return an answer's form, `None` if unknown.
+
+    `cut` means that the length limit ended the answer.
+    """
     written = _THOUGHTS.sub("", text).strip()
     if not written:
         return None
     formal = prompt.schema is not None or prompt.task == _JSON
     form = _formal(prompt, written, cut=cut) if formal else "valid"
-    # Calls and records may repeat: if they parse and match, that is not a loop.
+    # Calls and records may repeat: a text whose values parse and match is not a loop.
     if _loops(written) and not (formal and form):
         return "loop"
     return form
@@ -66,20 +70,20 @@ def _formal(prompt: SuitePrompt, text: str, *, cut: bool) -> AnswerForm | None:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A JSON value; `open_paths` lead to its parts that were not closed."""
+    """A JSON value; `open_paths` lead to the parts that were not closed."""
 
     value: Any
     open_paths: frozenset[tuple[str | int, ...]] = frozenset()
 
     @property
     def is_definition(self) -> bool:
-        """Whether it defines functions, as some prompts ask for, instead of calling one."""
+        """Whether the value defines functions, as some prompts ask, instead of calling one."""
         first = self.value[0] if isinstance(self.value, list) and self.value else self.value
         return isinstance(first, dict) and "parameters" in first and "arguments" not in first
 
 
 def require_schema(prompt: SuitePrompt) -> None:
-    """Raise `ValueError` unless a prompt's schema is a JSON Schema, or a list of tools."""
+    """Raise `ValueError` unless a prompt's `schema` is a JSON Schema or a list of tools."""
     if prompt.schema is not None:
         try:
             _validator(prompt.schema, prompt.task == _TOOLS)
@@ -97,14 +101,14 @@ def _validator(schema: str, tools: bool) -> Draft202012Validator:  # noqa: FBT00
 
 
 def _unread(place: str) -> Any:  # noqa: ANN401 - what the library expects
-    """Refuse a reference: a suite must not make the harness fetch a URL or open a file."""
+    """Refuse a reference in a schema, which would make the harness fetch a URL or open a file."""
     raise ValueError(
         f"{place} is an external reference, which is not read; copy its content into the schema"
     )
 
 
 def _of_calls(tools: list[dict[str, Any]]) -> dict[str, Any]:
-    """The JSON Schema of a call of one of the tools, or of a list of calls."""
+    """Return the JSON Schema of a call to any of the tools, or of a list of calls."""
     parameters = {tool["name"]: tool["parameters"] for tool in tools}
     call = {
         "type": "object",
@@ -122,7 +126,7 @@ def _of_calls(tools: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _values(text: str, *, cut: bool) -> Iterator[_Value | None]:
-    """The JSON values in a text, in order; `None` for one that does not parse."""
+    """Yield the JSON values in a text, in order; `None` for a value that does not parse."""
     at = 0
     while start := _START.search(text, at):
         begin = start.end() - 1 if start["function"] or start[0].strip() in _CLOSING else None
@@ -135,9 +139,12 @@ def _values(text: str, *, cut: bool) -> Iterator[_Value | None]:
 
 
 def _read(text: str, start: int, *, cut: bool) -> tuple[_Value | None, int]:
-    """The value that begins here, and its end; a value that was cut off is closed."""
+    """Return the value that starts at a position, and its end.
+
+    A value that was cut off gets closed.
+    """
     closing: list[str] = []
-    whole = ("", start)  # closing brackets for a cut value, and its end
+    whole = ("", start)  # closing brackets for a cut value, and the value's end
     for token in _TOKEN.finditer(text, start):
         mark = token[0]
         if mark in _CLOSING:

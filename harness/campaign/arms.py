@@ -1,4 +1,4 @@
-"""Make the arms of a campaign: the baseline, one per method and draft, and alternatives."""
+"""Make the arms of a campaign: the baseline, one arm per method and draft, and alternatives."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,14 +14,15 @@ from schemas.method import DRAFT_MODEL, NO_SPECULATION, Method
 from schemas.vocabulary import METHODS
 
 BASELINE = "baseline"
-# Bound of the format: the length of an id.
+# The maximum length of an id in the file format.
 _ID_LENGTH = 64
-# Words in the architecture of a draft head's file: `eagle3`, `dflash`, `dflash-draft`. The longest
-# comes first: `dflash2`.
+# Architectures that identify a draft head's file: `eagle3`, `dflash`, `dflash-draft`. Longer names
+# come first: `dflash2` before `dflash`.
 _HEADS = sorted(
     {word for entry in METHODS.values() for word in entry.architectures}, key=len, reverse=True
 )
-# The letters of sizes in an arm's id. Most sizes appear there only if not the default.
+# The letters for a method's parameters in an arm's id. Most parameters appear there only if they
+# differ from the default.
 _ALWAYS = ("length", "acceptance", "n_max")
 _LETTERS = {
     "length": "l",
@@ -35,7 +36,7 @@ _LETTERS = {
 
 
 def takes_draft(method: Method) -> bool:
-    """Whether a draft can belong to the method, or to one of its chain."""
+    """Whether the method, or a method in its chain, can use a draft."""
     return any(METHODS[kind].draft != "none" for kind in method.types)
 
 
@@ -46,9 +47,9 @@ def needs_draft(method: Method) -> bool:
 def drafts_of(
     method: Method, drafts: Sequence[ModelFile], *, among: Iterable[Method]
 ) -> list[ModelFile]:
-    """The drafts that a method of the campaign is run with.
+    """Return the drafts that a method of the campaign is run with.
 
-    Raises `BadInputError` for a draft of another kind if no other method could use it.
+    Raises `BadInputError` for a draft of the wrong kind that no other method could use.
     """
     if not takes_draft(method):
         return []
@@ -64,13 +65,13 @@ def drafts_of(
         return list(drafts)
     if not words:
         return [draft for draft in drafts if _head(draft) is None]
-    # An architecture named like another requested method belongs to that method.
+    # A draft whose architecture is named like another requested method belongs to that method.
     names = [word for word in words if word == method.type or word not in types]
     return [draft for draft in drafts if _head(draft) in names]
 
 
 def _head(draft: ModelFile) -> str | None:
-    """The kind of a draft head, by architecture and name; `None` for a model."""
+    """Return the kind of a draft head, by architecture and name; `None` for a draft model."""
     name = draft.model.name.lower()
     architecture = (draft.model.architecture or name).lower()
     kind = next((word for word in _HEADS if word in architecture), None)
@@ -78,7 +79,7 @@ def _head(draft: ModelFile) -> str | None:
 
 
 def label(method: Method) -> str:
-    """The id of a method's arm, where there is only one draft: `prompt-lookup-n8`."""
+    """Return the id of a method's arm if there is only one draft: `prompt-lookup-n8`."""
     if method.chain:
         return "-then-".join(method.chain)
     entry = METHODS[method.type]
@@ -104,18 +105,18 @@ def arms(
     baseline_gpu_layers: int | None = None,
     concurrency: Iterable[int] = (),
 ) -> tuple[ArmPlan, ...]:
-    """The arms of the methods, once for each level of concurrency. Raises `BadInputError`."""
+    """Return the arms of the methods for each level of concurrency. Raises `BadInputError`."""
     once = [ArmPlan(id=BASELINE, role="baseline", method=NO_SPECULATION)]
     for method in methods:
         once += _arms(method, drafts, methods)
-    if baseline_gpu_layers is not None:  # last: the others share loaded models
+    if baseline_gpu_layers is not None:  # last, since all other arms share loaded models
         once.append(_alternative(baseline_gpu_layers))
     levels = tuple(sorted(set(concurrency))) or (1,)
     return tuple(_at_level(arm, level) for level in levels for arm in once)
 
 
 def with_own_ids(drafts: tuple[ModelFile, ...]) -> tuple[ModelFile, ...]:
-    """The drafts with unique ids, even where two files have the same name."""
+    """Return the drafts with unique ids, even if two files have the same name."""
     seen: Counter[str] = Counter()
     named: list[ModelFile] = []
     for draft in drafts:
@@ -145,7 +146,7 @@ def _arms(
 def _draft_ids(
     method: Method, drafts: tuple[ModelFile, ...], among: Sequence[Method]
 ) -> Sequence[str | None]:
-    """The draft of each of the method's arms; `None` for a chain or a built-in head."""
+    """Return the draft of each arm of a method; `None` for a chain or a built-in head."""
     if method.chain:
         if len(drafts) > 1 or (needs_draft(method) and not drafts):
             raise BadInputError(
@@ -161,7 +162,7 @@ def _draft_ids(
 
 
 def _alternative(layers: int) -> ArmPlan:
-    """The baseline with all memory for the target, as if no draft had to fit."""
+    """Return a baseline whose target may use all memory, as if no draft had to fit."""
     name = "all" if layers == ALL_LAYERS else str(layers)
     return ArmPlan(
         id=f"{BASELINE}-gpu-layers-{name}",
@@ -173,7 +174,7 @@ def _alternative(layers: int) -> ArmPlan:
 
 
 def _at_level(arm: ArmPlan, level: int) -> ArmPlan:
-    """The arm at a level of concurrency, compared with the baseline at the same level."""
+    """Return an arm at a level of concurrency; its baseline has the same level."""
     if level == 1:
         return arm
     tail = f"-c{level}"

@@ -1,4 +1,4 @@
-"""The axes as options of a run, and as settings of a result. `axes.toml` describes each of them."""
+"""The axes as options of a run, and as settings of a result. `axes.toml` describes each axis."""
 
 import re
 import shlex
@@ -14,9 +14,9 @@ from schemas.server_arguments import is_public
 from schemas.submission import Settings
 from schemas.vocabulary.axes import ALL_LAYERS, AXES, Axis, choices
 
-# The format's pattern: an option that cannot hold a path, an address or a key.
+# The file format's pattern for an option: it excludes paths, addresses and keys.
 _ARGUMENT = re.compile(r"--?[A-Za-z0-9][A-Za-z0-9-]*(?: [A-Za-z0-9.,:=_-]+)?")
-# Flags that may be repeated in a message: none of this form contains a key.
+# Flags that a message may quote: a flag of this form cannot contain a key.
 _FLAG = re.compile(r"--?[a-z]{1,12}(?:-[a-z]{1,12}){0,4}")
 
 
@@ -27,7 +27,7 @@ def _depths(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 def _argument(text: str) -> str:
-    """A server argument as one text: an option, with its value if it has one."""
+    """Return a server argument as one text: the option, with its value if any."""
     try:
         words = shlex.split(text)
     except ValueError:
@@ -55,7 +55,7 @@ def _number_or_all(text: str, *, axis: Axis) -> int:
     return int(text)
 
 
-# Axes for which a command takes several values.
+# Axes that may have several values in one command.
 _PARSERS: Mapping[str, Callable[[Sequence[str]], tuple[Any, ...]]] = {
     "context_depth_tokens": _depths,
     "server_arguments": lambda texts: tuple(map(_argument, texts)),
@@ -82,7 +82,7 @@ OPTIONS: Mapping[str, Option] = {name: _option(axis) for name, axis in AXES.item
 def given(options: Axes) -> list[str]:
     """The names of the axes whose options were given.
 
-    Raises `BadInputError` for an option without the other one that it needs.
+    Raises `BadInputError` for an option without a second option that it requires.
     """
     found = {name: axis.value(options) for name, axis in AXES.items()}
     found = {name: value for name, value in found.items() if value not in (None, ())}
@@ -98,13 +98,13 @@ def given(options: Axes) -> list[str]:
 
 
 def with_defaults(options: Axes) -> dict[str, Any]:
-    """The axes of a run with these options: the default where an option was not given."""
+    """Return the axes of a run: the values of the given options, and defaults otherwise."""
     found = {name: AXES[name].value(options) for name in Axes.__dataclass_fields__}
     return {name: AXES[name].default if value is None else value for name, value in found.items()}
 
 
 def recorded(settings: RunSettings, runner: str) -> Settings:
-    """The settings that a result records without asking the engine: the runner's axes."""
+    """Return the settings that a result records without asking the engine: the runner's axes."""
     stated = {
         name: axis.value(settings)
         for name, axis in AXES.items()

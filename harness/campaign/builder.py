@@ -1,4 +1,4 @@
-"""Builds the campaign from options, models and suite. Pure; nothing is loaded."""
+"""Builds the campaign from options, models and suite. Pure functions: no model is loaded."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -23,20 +23,20 @@ from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, Ru
 DEFAULT_RUNNER_ENTRY = RUNNERS[DEFAULT_RUNNER]
 _CONTROLS = tuple(Method(type=entry.id) for entry in METHODS.values() if entry.control)
 # Prompts differ more than repeats do, so a campaign spends its time on prompts: two blocks, and a
-# third answer where the two disagree, as after a single disturbed answer.
+# third answer for a prompt whose two times disagree, as after a disturbance.
 DEFAULT_BLOCKS = 2
 REPEAT_BEYOND = 0.15
-# Three blocks are the fewest that show how blocks differ. After six, a seventh narrows the interval
-# by an eighth: an interval that is still too wide needs a quieter machine, not more blocks.
+# It takes at least three blocks to show how blocks differ. A seventh block narrows the interval by
+# an eighth only: an interval that is still too wide needs a quieter machine, not more blocks.
 LEAST_BLOCKS = 3
 MOST_BLOCKS = 6
 QUICK_BLOCKS = 1
 DEFAULT_SUITE, SHORT_SUITE = "core", "short"
 _FIRST_METHODS, _FIRST_TOKENS = (parse(DRAFT_MODEL),), 64
 _TASKS = len(FIXED_TASKS)
-_MOST_ARMS = 32  # the format's bound of $.arms
-_FEWER_PROMPTS = 4  # of each task, if all do not fit into a result file
-# Drafted tokens need context before they are verified; engines reserve context in steps.
+_MOST_ARMS = 32  # the file format's limit for $.arms
+_FEWER_PROMPTS = 4  # per task, if a result file has no room for all
+# Drafted tokens occupy context before they are verified; engines reserve context in steps.
 _ROOM_FOR_DRAFTS, _WHOLE_TOKENS = 64, 256
 # Options that do not change the profile of a campaign.
 _OF_ANY_PROFILE = (
@@ -54,9 +54,9 @@ def build(
     suite: model.PromptSuite,
     runner: RunnerEntry = DEFAULT_RUNNER_ENTRY,
 ) -> model.Campaign:
-    """The campaign as a runner measures it, with controls if --control asks for them.
+    """Build the campaign that a runner measures, with the controls that --control names.
 
-    Raises `BadInputError` when it cannot be run or does not fit the format.
+    Raises `BadInputError` if the campaign cannot be run or does not fit the file format.
     """
     drafts = with_own_ids(drafts)
     controls = [each for each in _CONTROLS if each.type in runner.methods and options.control]
@@ -92,11 +92,11 @@ def build(
 
 
 def profile(options: Options) -> model.Profile:
-    """`default` or `quick` if prompts, lengths, methods and repetitions have their defaults.
+    """Return `default` or `quick` if prompts, lengths, methods and repetitions have their defaults.
 
-    Another model, placement or number of threads keeps the profile: the result file records
-    them, and results stay comparable. The same is true of a longer or shorter measurement and
-    of controls.
+    A different model, placement or number of threads keeps the profile: the result file records
+    these settings, and results stay comparable. Controls and a longer or shorter measurement keep
+    the profile too.
     """
     usual = Options(**{name: getattr(options, name) for name in _OF_ANY_PROFILE})
     if options != usual:
@@ -105,12 +105,12 @@ def profile(options: Options) -> model.Profile:
 
 
 def first_look(options: Options) -> Options:
-    """The options of --quick for a runner whose arms alternate by passes, as with servers.
+    """Return the options of --quick for a runner whose arms alternate by passes, such as a server.
 
-    One pass of each arm supports no verdict, however many prompts it has, so the run is one prompt
+    A single pass of each arm supports no verdict, even with many prompts, so the run has one prompt
     of each task in three blocks. A server reads every prompt again for each arm and block, which
-    took 85 % of the time on a processor: the embedded model gets prompts of a line or two, a single
-    method and answers that are long enough for a verdict.
+    took 85 % of the time on a CPU. The embedded model therefore gets prompts of one or two lines, a
+    single method, and answers that are long enough for a verdict.
     """
     if not options.quick or options.blocks is not None:
         return options
@@ -127,14 +127,14 @@ def first_look(options: Options) -> Options:
 
 
 def at_depth(campaign: model.Campaign, depth: int | None) -> model.Campaign:
-    """The campaign with this many tokens of context before every answer."""
+    """Return the campaign with this many tokens of context before every answer."""
     return replace(campaign, settings=replace(campaign.settings, context_depth_tokens=depth))
 
 
 def _blocks(options: Options, runner: RunnerEntry) -> int:
-    """The number of planned blocks, the minimum if precision decides.
+    """Return the number of planned blocks: the minimum if the precision ends the run.
 
-    Where arms alternate by passes, only several passes of an arm show how passes differ.
+    If arms alternate by passes, several passes of an arm are needed to show how passes differ.
     """
     if options.blocks is not None:
         return options.blocks
@@ -145,7 +145,7 @@ def _blocks(options: Options, runner: RunnerEntry) -> int:
 
 
 def _stopping(options: Options, *, repeats: bool) -> model.Stopping:
-    """The stop conditions: a number of blocks or a precision, and always the budget."""
+    """Return the stop conditions: the budget, and either a number of blocks or a precision."""
     if (options.blocks is not None or options.quick) and options.precision is not None:
         option = "--quick" if options.blocks is None else "--blocks"
         raise BadInputError(
@@ -167,7 +167,7 @@ def _settings(options: Options, suite: model.PromptSuite) -> model.RunSettings:
     length = options.max_output_tokens or usual
     return model.RunSettings(
         max_output_tokens=length,
-        # Engines round up; without this, the format would call their longer answers impossible.
+        # Engines round the context up; without this, validation would reject their longer answers.
         context_tokens=-(-(options.context_tokens or 0) // _WHOLE_TOKENS) * _WHOLE_TOKENS
         or context_for(options.context_depth_tokens, length),
         threads=options.threads,
@@ -182,7 +182,7 @@ def _settings(options: Options, suite: model.PromptSuite) -> model.RunSettings:
 
 
 def context_for(depths: Sequence[int], output_tokens: int) -> int:
-    """The context for all depths: the default, or enough for the deepest and its answer."""
+    """Return the context size for all depths: the default, or the deepest plus its answer."""
     needed = max(depths, default=0) + output_tokens + _ROOM_FOR_DRAFTS if depths else 0
     return max(model.DEFAULT_CONTEXT_TOKENS, -(-needed // _WHOLE_TOKENS) * _WHOLE_TOKENS)
 
@@ -235,7 +235,7 @@ def _check_names(campaign: model.Campaign) -> None:
 
 
 def _misfit(campaign: model.Campaign, *, has_context: bool) -> str | None:
-    """Why the settings contradict each other or do not fit into the context; `None` if fine."""
+    """Return why the settings contradict each other or exceed the context; `None` if they fit."""
     settings = campaign.settings
     depth, length = settings.context_depth_tokens, settings.max_output_tokens
     oracle = any(arm.method.acceptance is not None for arm in campaign.arms)

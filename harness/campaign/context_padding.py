@@ -1,8 +1,7 @@
-"""Fill a prompt up to a context depth with text of the project before the question.
+"""Fill a prompt up to a context depth: text from the project's documentation precedes the question.
 
-The text is `suites/filler.txt.bz2`, documentation of the project: 32k tokens without a repetition.
-Each prompt starts at a different paragraph, so that no two share a beginning that an engine could
-cache.
+The filler is `suites/filler.txt.bz2`: 32k tokens without repetition. Each prompt starts at a
+different paragraph, so that no two prompts share a prefix that an engine could cache.
 """
 
 import bz2
@@ -24,17 +23,18 @@ _WORD = re.compile(r"\S+\s*")
 _PARAGRAPH = re.compile(r"\n{2,}")
 _INTRODUCTION = "Here are some notes. The task follows after the line.\n\n"
 _LINE = "\n\n----------\n\n"
-# Text is added in whole words: a prompt may be short of its depth by this many tokens.
+# Filler is added in whole words, so a prompt may be shorter than its depth by this many tokens.
 _NEAR_ENOUGH = 8
 _MOST_TRIES = 24
-# The template and our introduction around a prompt. JSON has the shortest tokens.
+# Tokens for the chat template and our introduction, and the characters per token of JSON, which has
+# the shortest tokens.
 _AROUND_TOKENS, _FEWEST_CHARACTERS = 48, 2.5
 
 
 def fitting(suite: PromptSuite, depths: Sequence[int], say: Callable[[str], None]) -> PromptSuite:
-    """The suite without prompts that some model may find longer than the smallest depth.
+    """Return the suite without prompts that may exceed the smallest depth with some tokenizer.
 
-    So all depths of a run have the same prompts. Raises `BadInputError` when none is left.
+    All depths of a run thus have the same prompts. Raises `BadInputError` if no prompt is left.
     """
     room = (min(depths) - _AROUND_TOKENS) * _FEWEST_CHARACTERS
     left = tuple(prompt for prompt in suite.prompts if len(prompt.text) <= room)
@@ -49,10 +49,10 @@ def fitting(suite: PromptSuite, depths: Sequence[int], say: Callable[[str], None
 
 
 def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:
-    """The prompt with text before it, `depth` tokens in all or up to eight fewer.
+    """Return the prompt after filler text: `depth` tokens in total, or up to eight fewer.
 
-    `size_of` counts the tokens of a user's text as the model gets it. Raises `BadInputError` for a
-    prompt that is longer without the text, and for a depth that the text cannot fill.
+    `size_of` counts the tokens of a user's text in the chat template. Raises `BadInputError` for a
+    prompt that exceeds the depth without filler, and for a depth that the filler cannot reach.
     """
     paragraphs = _paragraphs()
     start = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) % len(paragraphs)
@@ -76,7 +76,8 @@ def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:
     for _ in range(_MOST_TRIES):
         if depth - smallest <= _NEAR_ENOUGH or most - least <= 1:
             break
-        # The same share of the words as of the tokens, a little less; never an end of the range.
+        # Interpolate: the same share of words as of tokens, slightly less; never an end of the
+        # range.
         share = (depth - smallest - _NEAR_ENOUGH / 2) / (largest - smallest)
         middle = min(max(least + int(share * (most - least)), least + 1), most - 1)
         size = size_of(made(middle))
@@ -88,7 +89,7 @@ def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:
 
 
 def rendered(text: str, render: Callable[[str], Tokens], *, depth: int | None) -> Tokens:
-    """The token ids of a prompt as a model gets it, filled up to a depth if one is given."""
+    """Return the token ids of a rendered prompt, filled up to a depth if a depth is given."""
     if depth is None:
         return render(text)
     return render(filled(text, depth=depth, size_of=lambda each: len(render(each))))
@@ -96,7 +97,7 @@ def rendered(text: str, render: Callable[[str], Tokens], *, depth: int | None) -
 
 @cache
 def _paragraphs() -> tuple[tuple[str, ...], ...]:
-    """The filler's paragraphs as words, each with the space after it."""
+    """Return the filler's paragraphs as words, each word with the space after it."""
     file = resources.files("harness.campaign").joinpath("suites", "filler.txt.bz2")
     found = _PARAGRAPH.split(bz2.decompress(file.read_bytes()).decode().strip())
     return tuple(tuple(_WORD.findall(paragraph + "\n\n")) for paragraph in found)

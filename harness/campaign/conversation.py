@@ -6,9 +6,9 @@ _TURN = re.compile(r"^<\|(user|assistant)\|>\n", re.MULTILINE)
 
 
 def messages(text: str) -> list[dict[str, str]]:
-    """The messages of a prompt's text: the user's, up to a line `<|assistant|>` or `<|user|>`.
+    """Return the messages in a prompt: the user's up to a line `<|assistant|>` or `<|user|>`.
 
-    Such a line names the speaker of the text below; the line break before it is dropped.
+    Such a line names the speaker of the text below; the line break before that line is dropped.
     """
     first, *rest = _TURN.split(text)
     turns = [("user", first), *zip(rest[::2], rest[1::2], strict=True)]

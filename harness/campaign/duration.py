@@ -1,6 +1,6 @@
-"""Estimates how long a campaign takes: bytes read at this machine's rate, for tokens and prompts.
+"""Estimates how long a campaign takes from the bytes that must be read for tokens and prompts.
 
-On a quiet processor the estimate is right to within a factor of 1.5. The first answers correct it.
+On an idle CPU the estimate is right to within a factor of 1.5. The first answers correct it.
 """
 
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from harness.campaign.model import ArmPlan, Campaign
 from harness.machine.rate import MachineRate
 from harness.models.model_file import ModelFile
 
-# English and code together, and the words that a chat template adds.
+# Averages of English and code, and the words that a chat template adds.
 _CHARACTERS_PER_TOKEN, _TEMPLATE_TOKENS, _WARM_UP_TOKENS = 3.6, 20, 24
 _ACCEPTED = 0.6  # assumed share of the drafted tokens
-_BATCHED = 0.5  # share of the time that the prompt's tokens would take one by one
+_BATCHED = 0.5  # prefill time as a share of the time for the same tokens one by one
 _FIXED_S, _DISK_BYTES_PER_S = 5.0, 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """Seconds for all blocks, the fewest that may run, the first, and a token of the baseline."""
+    """Seconds for all blocks, the minimum of blocks, the first block, and one baseline token."""
 
     seconds: float
     least_seconds: float
@@ -28,7 +28,7 @@ class Expected:
 
 
 class _Cost(NamedTuple):
-    """Seconds to load a model, to read its weights, and to compute one more token with them."""
+    """Seconds to load a model, to read its weights once, and to compute one more token per step."""
 
     load_s: float
     read_s: float
@@ -36,7 +36,7 @@ class _Cost(NamedTuple):
 
 
 def expected(campaign: Campaign, rate: MachineRate) -> Expected | None:
-    """The duration of a campaign at this rate; `None` if only a server knows a model's size."""
+    """Return a campaign's duration at a read rate; `None` if a model's size is unknown."""
     target = _cost(campaign.target, rate)
     if target is None:
         return None
@@ -55,10 +55,10 @@ def expected(campaign: Campaign, rate: MachineRate) -> Expected | None:
         start_s += _WARM_UP_TOKENS * token_s
         for model in filter(None, (target, draft)):
             start_s += model.load_s + _BATCHED * sum(prompts) * model.compute_s
-    restarted = campaign.interleaved == "block"  # a new engine for each arm and block
+    restarted = campaign.interleaved == "block"  # a new engine start for each arm and block
     once_s = _FIXED_S + (0.0 if restarted else start_s)
     block_s += start_s if restarted else 0.0
-    # In the worst case every prompt is repeated, which is another block.
+    # In the worst case every prompt is repeated, which amounts to another block.
     most = campaign.blocks + (campaign.stopping.repeat_beyond is not None)
     return Expected(
         seconds=once_s + block_s * most,
@@ -82,7 +82,7 @@ def _cost(file: ModelFile, rate: MachineRate) -> _Cost | None:
 
 
 def _token_s(arm: ArmPlan, target: _Cost, draft: _Cost | None) -> float:
-    """Seconds per token: drafting and verification time divided by the tokens of a round."""
+    """Return seconds per token: drafting and verification time divided by the tokens per round."""
     depth = (arm.method.n_max or 0) if draft else 0
     drafting_s = depth * (draft.read_s + draft.compute_s) if draft else 0.0
     round_s = drafting_s + target.read_s + (depth + 1) * target.compute_s

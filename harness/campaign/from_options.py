@@ -1,4 +1,4 @@
-"""Makes a campaign from the options: loads the suite, fetches and describes the models."""
+"""Makes a campaign from the options: loads the suite, then fetches and describes the models."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -30,10 +30,10 @@ def campaign_from(
     runner: RunnerEntry = campaigns.DEFAULT_RUNNER_ENTRY,
     served: ServedModels | None = None,
 ) -> Campaign:
-    """The campaign that the options describe, with its models on this disk or on servers.
+    """Make the campaign that the options describe, with its models on this disk or on servers.
 
-    Without `fetch`, presets that are not on this disk are described from their table.
-    Raises `BadInputError` or `MachineError` when a part is missing or does not fit.
+    Without `fetch`, presets that are not on this disk are described from their table. Raises
+    `BadInputError` or `MachineError` if a part is missing or does not fit.
     """
     profile = campaigns.profile(options)
     if served is None:
@@ -46,7 +46,7 @@ def campaign_from(
     methods = usable_methods(options, names, runner)
     if served is None:
         for name in names:
-            on_disk(name)  # refuses an unknown one before a target is fetched
+            on_disk(name)  # refuses an unknown draft before a target is fetched
         require_room((options.target or DEFAULT_TARGET, *names), _context(options))
 
     def model(name: str) -> ModelFile:
@@ -83,7 +83,7 @@ def _chosen_prompts(options: Options, say: Callable[[str], None]) -> PromptSuite
 
 
 def with_layers(options: Options, target: ModelFile, drafts: tuple[ModelFile, ...]) -> Options:
-    """Replace `auto` in the options by the planner's layers; by all layers without a device."""
+    """Replace `auto` in the options by the planner's number of layers, or by all without a GPU."""
     if AUTOMATIC_LAYERS not in (options.gpu_layers, options.draft_gpu_layers):
         return options
     found = None
@@ -108,7 +108,7 @@ def _context(options: Options) -> int:
 def draft_names(
     options: Options, runner: RunnerEntry = campaigns.DEFAULT_RUNNER_ENTRY
 ) -> tuple[str, ...]:
-    """The drafts in the options, else the default draft of a preset target, else none."""
+    """Return the drafts in the options, else the default draft of a preset target, else none."""
     methods = options.methods or defaults(runner)
     if options.drafts and not any(takes_draft(method) for method in methods):
         raise BadInputError("--draft is given, but no --method uses it; add --method draft-model")
@@ -125,7 +125,10 @@ def usable_methods(
     drafts: Sequence[str],
     runner: RunnerEntry = campaigns.DEFAULT_RUNNER_ENTRY,
 ) -> tuple[Method, ...]:
-    """The methods to run: without a draft, the target's own head and methods without a model."""
+    """Return the methods to run.
+
+    Without a draft: the target's built-in head and model-free methods.
+    """
     if options.methods:
         lacking = [method for method in options.methods if needs_draft(method)]
         if lacking and not drafts:
@@ -141,7 +144,7 @@ def usable_methods(
 
 
 def methods_named(options: Options) -> tuple[str, ...]:
-    """The methods that the runner must support: the named ones, else that of the target's head."""
+    """Return the methods that the runner must support: those named, or the target head's method."""
     if options.methods or options.drafts or default_draft(options.target or DEFAULT_TARGET):
         return tuple(name for method in options.methods for name in method.types)
     head = own_head(options.target or DEFAULT_TARGET)
@@ -149,9 +152,9 @@ def methods_named(options: Options) -> tuple[str, ...]:
 
 
 def _check_vocabularies(campaign: Campaign, *, say: Callable[[str], None]) -> None:
-    """Compare the vocabularies of the files on this disk before anything is loaded.
+    """Compare the vocabularies of the files on this disk before any model is loaded.
 
-    Draft heads are skipped: they read the target's state and tokens.
+    Draft heads are skipped: they use the target's state and tokens.
     """
     methods = [arm.method for arm in campaign.arms]
     models = {each.draft for each in methods if not METHODS[each.type].architectures}

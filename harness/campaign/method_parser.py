@@ -1,7 +1,7 @@
-"""Parse `--method`: `name`, `name:key=value,key=value`, or a chain of them joined by `+`.
+"""Parse `--method`: `name`, `name:key=value,key=value`, or a chain of such methods joined by `+`.
 
-Every size is explicit, because an engine's defaults differ from build to build. A method gets its
-draft when it becomes an arm.
+Every parameter is explicit, because an engine's defaults differ between builds. A method gets its
+draft when the method becomes an arm.
 """
 
 import re
@@ -19,7 +19,7 @@ METHODS = {name: entry for name, entry in vocabulary.METHODS.items() if entry.ru
 
 
 def parse(text: str) -> Method:
-    """The method in the value of `--method`. Raises `BadInputError` with the nearest name."""
+    """Return the method in a value of `--method`. Raises `BadInputError` with the nearest name."""
     if "+" in text:
         return _chain([parse(part) for part in text.split("+")])
     name, _, rest = text.strip().partition(":")
@@ -33,7 +33,7 @@ def parse(text: str) -> Method:
 
 
 def as_text(method: Method) -> str:
-    """The text from which `parse` makes this method, without its draft."""
+    """Return the text from which `parse` makes a method, without the method's draft."""
     if method.chain:
         depth = "" if method.n_max is None else f":n_max={method.n_max}"
         return "+".join(method.chain) + depth
@@ -44,12 +44,12 @@ def as_text(method: Method) -> str:
 
 
 def defaults(runner: vocabulary.RunnerEntry) -> tuple[Method, ...]:
-    """The methods that a runner measures if none is named."""
+    """Return the methods that a runner measures if the user names no method."""
     return tuple(map(parse, runner.default_methods))
 
 
 def parameters(kind: str, text: str, *, known: Collection[str]) -> dict[str, Value]:
-    """The parameters in `key=value,key=value`. Raises `BadInputError` for an unknown one."""
+    """Return the parameters in `key=value,key=value`. Raises `BadInputError` for an unknown key."""
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
     given = {key.strip(): value.strip() for key, _, value in pairs}
     if len(given) < len(pairs):
@@ -76,7 +76,7 @@ def _value(kind: str, key: str, value: str, known: Collection[str]) -> Value:
 
 
 def _require_order(method: Method) -> None:
-    """Raise `BadInputError` for sizes with which nothing could be drafted."""
+    """Raise `BadInputError` for parameters with which no token could be drafted."""
     most, longest = method.n_max, method.ngram_max
     message = None
     if most is not None and (method.n_min or 0) > most:
@@ -90,7 +90,10 @@ def _require_order(method: Method) -> None:
 
 
 def _chain(parts: Sequence[Method]) -> Method:
-    """Parse a chain. Raises `BadInputError` if it is invalid, or a result cannot hold its sizes."""
+    """Parse a chain.
+
+    Raises `BadInputError` if it is invalid or a result cannot store its parameters.
+    """
     kinds = tuple(part.type for part in parts)
     if any(METHODS[kind].fixed for kind in kinds) or len(set(kinds)) < len(kinds):
         raise BadInputError(
@@ -130,7 +133,7 @@ def _kinds(value: str) -> tuple[str, ...] | None:
     return kinds if vocabulary.METHODS.keys() >= set(kinds) else None
 
 
-# How to parse a parameter's value (`None` if it is malformed), and the expected form in words.
+# The parser of a parameter's value (`None` if malformed), and the expected form in words.
 _Form = tuple[Callable[[str], Value | None], str]
 _SIZE: _Form = (partial(_whole, least=1), f"a whole number from 1 to {_DEEPEST}")
 _PROBABILITY: _Form = (partial(_number, form=_SHARE, most=1), "a number from 0 to 1 like 0.7")

@@ -14,10 +14,10 @@ from schemas.vocabulary import METHODS
 Profile = Literal["default", "quick", "custom"]
 Interleaved = Literal["prompt", "block"]
 Pause = Literal["answer", "pass"]  # when the next engine takes over
-# The format's patterns of ids and versions, so that a suite is checked before measuring.
+# The file format's patterns of ids and versions, so that a suite is checked before measuring.
 Id = Annotated[str, Meta(pattern=r"\A[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?\Z")]
 _Version = Annotated[str, Meta(pattern=r"\A[0-9]+\.[0-9]+\.[0-9]+\Z")]
-# The first token comes from prompt processing; only later ones are timed.
+# Prompt processing yields the first token; only later tokens are timed.
 _Tokens = Annotated[int, Meta(ge=2)]
 ALL_LAYERS = -1
 DEFAULT_CONTEXT_TOKENS = 2048
@@ -25,7 +25,7 @@ DEFAULT_CONTEXT_TOKENS = 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuitePrompt:
-    """One prompt of a suite: what the user types, or a conversation that ends with it.
+    """One prompt of a suite: a user's message, or a conversation that ends with a user's message.
 
     `schema` is JSON at the end of the text: the JSON Schema of the answer, or the tools to call.
     """
@@ -39,9 +39,11 @@ class SuitePrompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSuite:
-    """A suite, or a selection; `sha256` covers the whole suite. Tasks `on_request` must be named.
+    """A suite, or a selection of its prompts; `sha256` always covers the whole suite.
 
-    A suite's file has these keys except the digest; its other keys are for people.
+    Tasks `on_request` run only if named.
+
+    A suite's file has these keys except the digest; any other keys in the file are for people.
     """
 
     id: Id
@@ -55,11 +57,11 @@ class PromptSuite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmPlan:
-    """One configuration to compare. `baseline` is the id of the arm that it is compared with.
+    """One configuration to compare. `baseline` is the id of the arm used as its reference.
 
-    `gpu_layers` overrides the target's layers of the campaign's settings; such an arm has the
-    memory to itself: no draft is loaded with it. `concurrency` is the number of requests in
-    flight at once, the same for the baseline.
+    `gpu_layers` overrides the number of the target's GPU layers in the campaign's settings; such an
+    arm has all memory for the target: no draft is loaded. `concurrency` is the number of requests
+    in flight at once, the same for the baseline.
     """
 
     id: str
@@ -71,18 +73,17 @@ class ArmPlan:
 
     @property
     def drafts(self) -> bool:
-        """Whether the arm may draft: arms that speculate do, and some controls."""
+        """Whether the arm may draft: speculating arms and some controls do."""
         return METHODS[self.method.type].drafts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings(Axes):
-    """Settings of all arms. `None` lets the engine decide; the file records what it decided.
+    """Settings of all arms. `None` lets the engine decide; the result file records its decision.
 
-    `context_depth_tokens` is the number of tokens before the answer, `None` where the prompts are
-    as the suite has them. Without a `temperature` the likeliest token is taken. Layers in
-    `cpu_expert_layers` are the first ones; -1 means all. Fields that are never `None` repeat the
-    default in `axes.toml`.
+    `context_depth_tokens` is the number of tokens before the answer; `None` leaves the suite's
+    prompts unpadded. Without a `temperature`, decoding is greedy. `cpu_expert_layers` counts layers
+    from the first; -1 means all. Fields that are never `None` repeat the default in `axes.toml`.
     """
 
     max_output_tokens: int
@@ -101,11 +102,11 @@ class RunSettings(Axes):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stopping:
-    """When a campaign ends, if not after the planned blocks. `None` switches a condition off.
+    """Conditions that end a campaign before the planned blocks. `None` switches a condition off.
 
-    `precision` is the target half-width of the interval over blocks, as a share of the ratio;
-    it counts from `least_blocks` on. A prompt on which two times of an arm differ by more than
-    the share `repeat_beyond` is answered once more by all arms after the last block.
+    `precision` is the target half-width of the interval over blocks, as a share of the ratio; it
+    applies once `least_blocks` are done. If two times of an arm on a prompt differ by more than the
+    share `repeat_beyond`, all arms answer that prompt once more after the last block.
     """
 
     least_blocks: int = 3
@@ -116,11 +117,11 @@ class Stopping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
-    """Everything that decides what is run. Two equal campaigns have the same plan.
+    """Everything that determines the trials of a run. Two equal campaigns have the same plan.
 
-    `blocks` are planned; `stopping` may end the campaign after fewer. Within a block the arms
-    alternate prompt by prompt, or each arm answers all prompts in one pass where switching arms
-    is expensive. `engine` identifies the engine: only the same one can resume a journal.
+    `blocks` are planned; `stopping` may end the campaign earlier. Within a block the arms alternate
+    prompt by prompt; if switching arms is expensive, each arm answers all prompts in one pass.
+    `engine` identifies the engine: only the same engine can resume a journal.
     """
 
     profile: Profile
@@ -137,11 +138,11 @@ class Campaign:
 
     @property
     def least_blocks(self) -> int:
-        """The number of blocks that run even if they agree perfectly."""
+        """The number of blocks that run even if the first blocks agree perfectly."""
         return self.blocks if self.stopping.precision is None else self.stopping.least_blocks
 
     def files(self) -> dict[str, Path]:
-        """The models' files by id, without models in folders and those that only a server has."""
+        """The models' files by id, without models in folders and models that only a server has."""
         models = (self.target, *self.drafts)
         return {each.model.id: each.path for each in models if each.path and each.path.is_file()}
 
@@ -157,5 +158,5 @@ class PlannedTrial:
 
 
 def layers_of(arm: ArmPlan, settings: RunSettings) -> int:
-    """Layers of the target that an arm puts on the GPU."""
+    """Return the number of the target's layers that an arm puts on the GPU."""
     return settings.gpu_layers if arm.gpu_layers is None else arm.gpu_layers

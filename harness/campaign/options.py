@@ -34,7 +34,7 @@ _levels = partial(
 
 
 def layers(text: str, *, option: str) -> int:
-    """The layers that a text names: a number, `all` or `auto`. Raises `BadInputError`."""
+    """Parse a number of layers: a number, `all` or `auto`. Raises `BadInputError`."""
     if text.lower() == "auto":
         return AUTOMATIC_LAYERS
     if text.lower() == "all":
@@ -48,9 +48,9 @@ def layers(text: str, *, option: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(Axes):
-    """The user's choices for a campaign. Empty and `None` mean the default.
+    """The user's choices for a campaign. An empty value or `None` means the default.
 
-    The axes come from `Axes`; a run at several depths of context is one result for each.
+    `Axes` contributes the axes; a run at several context depths yields one result per depth.
     """
 
     target: str | None = _model(

@@ -15,7 +15,7 @@ _THOUGHT = "think"
 
 
 def require_sensible(campaign: Campaign) -> None:
-    """Raise `BadInputError` with the first reason why a campaign makes no sense."""
+    """Raise `BadInputError` with the first reason why a campaign cannot work, if there is one."""
     if (reason := next(_reasons(campaign), None)) is not None:
         raise BadInputError(reason)
 
@@ -43,7 +43,7 @@ def _reasons(campaign: Campaign) -> Iterator[str]:
 
 
 def no_draft(target: ModelFile, draft: ModelFile) -> str | None:
-    """Why a file makes no sense as a draft model for the target; `None` if it may."""
+    """Return why a file cannot be a draft model for the target; `None` if it may be."""
     ours, theirs = target.model, draft.model
     if target.is_here and draft.is_here and target.on_disk.samefile(draft.on_disk):
         return f"{theirs.name} is the target itself; name a smaller model with --draft"
@@ -58,7 +58,7 @@ def no_draft(target: ModelFile, draft: ModelFile) -> str | None:
 
 
 def _no_head(target: ModelFile, draft: ModelFile | None, kind: str) -> str | None:
-    """Why neither file has the head that a method needs; `None` if one may have it."""
+    """Return why neither file has the head that a method needs; `None` if a file may have it."""
     words, name = METHODS[kind].architectures, target.model.name
     if draft is not None:
         about = f"{draft.model.architecture} {draft.model.name}".lower()

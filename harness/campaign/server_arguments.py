@@ -1,4 +1,4 @@
-"""Hide the folders and keys of this machine in a server's command line and log."""
+"""Hide this machine's folders and keys in a server's command line and log."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _SHORTEST_KEY = 4
 
 
 def recorded(command: Sequence[str]) -> tuple[str, ...]:
-    """The words after the program, fit for publication: a local folder is not a hub model."""
+    """Return the words after the program, fit for publication: local folders are hidden."""
     return tuple(map(_without_folders, server_arguments.recorded(command)))
 
 
@@ -37,7 +37,7 @@ def without_keys(text: str, command: Sequence[str]) -> str:
 
 
 def _with_values(command: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Each word with its flag and its value: after an equals sign, or the next word."""
+    """Yield each word with its flag and value: after an equals sign, or the next word."""
     for word, following in zip(command, (*command[1:], ""), strict=True):
         flag, equals, value = word.partition("=")
         yield word, flag, value if equals else following
@@ -52,7 +52,7 @@ def _keys(command: Sequence[str]) -> Iterator[str]:
 
 
 def settings(command: Sequence[str]) -> dict[str, Json]:
-    """The settings in a command line's JSON configurations, by key.
+    """Return the settings in a command line's JSON configurations, by key.
 
     Raises `BadInputError` for JSON that lost its quotes to the shell.
     """

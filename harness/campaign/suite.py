@@ -23,7 +23,10 @@ _SEE = "see harness/campaign/suites/README.md"
 
 
 def load(id_or_path: str) -> PromptSuite:
-    """The suite with this id (`core`) or in this file. Raises `BadInputError` without one."""
+    """Load the suite with an id (`core`) or in a file.
+
+    Raises `BadInputError` if there is no such suite.
+    """
     source = _find(id_or_path)
     try:
         suite = msgspec.convert(tomllib.loads(source.read_text(encoding="utf-8")), PromptSuite)
@@ -40,10 +43,11 @@ def known_ids() -> tuple[str, ...]:
 
 
 def digest(suite_id: str, version: str, prompts: Sequence[SuitePrompt]) -> str:
-    """SHA-256 that identifies the texts of a suite.
+    """Return the SHA-256 that identifies the texts of a suite.
 
-    Over the UTF-8 bytes of one JSON value without spaces, keys sorted, letters unescaped:
-    `{"id":…,"prompts":[{"id":…,"task":…,"text":…},…],"version":…}`, prompts in the suite's order.
+    The digest covers the UTF-8 bytes of one JSON value without spaces, keys sorted, letters
+    unescaped: `{"id":…,"prompts":[{"id":…,"task":…,"text":…},…],"version":…}`, prompts in the
+    suite's order.
     """
     listed = [{"id": prompt.id, "task": prompt.task, "text": prompt.text} for prompt in prompts]
     value = {"id": suite_id, "version": version, "prompts": listed}
@@ -58,11 +62,11 @@ def select(
     prompts: Sequence[str] = (),
     quick: bool = False,
 ) -> PromptSuite:
-    """The selected part of a suite; order, id, version and digest stay.
+    """Return the selected part of a suite, with its order, id, version and digest unchanged.
 
-    `tasks` names tasks. `prompts` holds prompt ids, patterns (`code-*`) or the number
-    of prompts per task. `quick` keeps the quick prompts. Tasks on request are left out unless a
-    task or a pattern names them. Raises `BadInputError` when a name is unknown or nothing is left.
+    `tasks` names tasks. `prompts` contains prompt ids, patterns (`code-*`) or the number of prompts
+    per task. `quick` keeps the quick prompts. Tasks on request are left out unless a task or a
+    pattern names them. Raises `BadInputError` if a name is unknown or no prompt is left.
     """
     numbered = len(prompts) == 1 and prompts[0].isdigit()
     left = [prompt for prompt in suite.prompts if prompt.quick or not quick]
@@ -85,7 +89,7 @@ def select(
 
 
 def first_of_each_task(prompts: Sequence[SuitePrompt], count: int) -> tuple[SuitePrompt, ...]:
-    """The first `count` prompts of each task, in their order."""
+    """Return the first `count` prompts of each task, in the suite's order."""
     return tuple(
         prompt
         for place, prompt in enumerate(prompts)
@@ -110,8 +114,8 @@ def _find(id_or_path: str) -> Traversable:
 
 
 def _read(prompt: SuitePrompt) -> SuitePrompt:
-    """The prompt as it is asked. Raises `ValueError` unless a conversation's turns alternate."""
-    # TOML's closing quotes are on their own line; that line break is not part of the text.
+    """Return a prompt of the file. Raises `ValueError` unless a conversation's turns alternate."""
+    # TOML's closing quotes are on a separate line; the line break before them is not prompt text.
     parts = (prompt.text, prompt.schema)
     text = "\n\n".join(part.removesuffix("\n") for part in parts if part is not None)
     roles = [message["role"] for message in messages(text)]

@@ -1,4 +1,4 @@
-"""Orders the trials of a campaign before the first one runs: paired within a block."""
+"""Orders all trials of a campaign before the first trial runs: paired within a block."""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
@@ -11,9 +11,9 @@ _ALTERNATING = 2
 
 
 def plan(campaign: Campaign, repeated: Collection[str] = ()) -> tuple[PlannedTrial, ...]:
-    """The trials of a campaign in running order: blocks, shuffled prompts, balanced arms.
+    """Return a campaign's trials in running order: blocks, shuffled prompts, balanced arms.
 
-    The `repeated` prompts come once more after all others.
+    The `repeated` prompts run once more after all others.
     """
     trials = running_order(
         [arm.id for arm in campaign.arms if not _alone(arm)],
@@ -33,7 +33,10 @@ def plan(campaign: Campaign, repeated: Collection[str] = ()) -> tuple[PlannedTri
 def passes(
     trials: Iterable[PlannedTrial], interleaved: Interleaved
 ) -> tuple[tuple[PlannedTrial, ...], ...]:
-    """The trials in groups between which engines may alternate: an arm's pass, or a block."""
+    """Group the trials; engines may alternate between groups.
+
+    A group is an arm's pass, or a block.
+    """
 
     def key(trial: PlannedTrial) -> tuple[int, str]:
         return trial.block, trial.arm if interleaved == "block" else ""
@@ -44,11 +47,11 @@ def passes(
 def engine_orders(
     campaign: Campaign, engines: Sequence[str], after: Pause = "pass"
 ) -> dict[int, tuple[str, ...]]:
-    """The order of the engines in each pass, by the `order` of the pass's first trial.
+    """Return the order of the engines in each pass, by the `order` of the pass's first trial.
 
-    Every arm has each order equally often, in a sequence drawn from the seed, so that passing
-    disturbances favour no engine. With `after` "answer" the engines alternate prompt by prompt,
-    and their order is reversed from one prompt to the next.
+    Every arm has each order the same number of times, in a sequence drawn from the seed, so that
+    temporary disturbances favour no engine. With `after` "answer" the engines alternate prompt by
+    prompt, and their order is reversed from one prompt to the next.
     """
     drawn = {
         arm.id: [
@@ -69,16 +72,16 @@ def engine_orders(
 
 
 def _alone(arm: ArmPlan) -> bool:
-    """Whether the target must be loaded again for the arm, which then does not alternate by prompt.
+    """Whether the arm needs the target loaded again, and so does not alternate by prompt.
 
-    Such an arm runs at the end of one block and the start of the next, so that the target moves
-    once per block and no arm always goes last.
+    Such an arm runs at the end of one block and at the start of the next, so that the target is
+    loaded once per block and no arm is always last.
     """
     return arm.gpu_layers is not None
 
 
 def order_name(arms: int) -> Literal["sequential", "abba", "latin-square"]:
-    """The format's name for the order of this many arms."""
+    """Return the file format's name for the order of this many arms."""
     if arms < _ALTERNATING:
         return "sequential"
     return "abba" if arms == _ALTERNATING else "latin-square"

@@ -1,1 +1,1 @@
-"""The command line: parse, call, print, exit code."""
+"""Modules of single commands: each parses, calls, prints and sets the exit code."""

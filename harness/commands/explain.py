@@ -1,4 +1,4 @@
-"""`draftmap explain`: what a flag, a verdict, a reason, a finding or an exit code means."""
+"""`draftmap explain`: explain a flag, a verdict, a reason, a finding or an exit code."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated
@@ -41,7 +41,10 @@ def explain(
 
 
 def explained() -> Mapping[str, str]:
-    """The text of each word; if two tables have it, flags and verdicts come first."""
+    """Return the explanation of each word.
+
+    Flags and verdicts take precedence over other tables.
+    """
     found: dict[str, str] = {}
     for name, text in _entries():
         found.setdefault(name, text)
@@ -62,7 +65,7 @@ def _entries() -> Iterator[tuple[str, str]]:
 
 
 def _code(word: str) -> str:
-    """The word as the tables spell it; the schema's document explains all of its findings."""
+    """Return a word as the tables spell it; all findings of the schema share one explanation."""
     plain = word.strip("[]` ").lower().replace(" ", "-")
     if plain.startswith("schema-"):
         return "schema"

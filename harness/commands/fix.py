@@ -67,7 +67,10 @@ class _Fix:
 
 
 def _make(fixes: Iterable[_Fix]) -> None:
-    """Write repaired files; a file with an old name is deleted once the new one is on disk."""
+    """Write the repaired files.
+
+    A renamed file's old copy is deleted once the new file is on disk.
+    """
     for each in fixes:
         if not each.repairs:
             continue

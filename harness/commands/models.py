@@ -1,4 +1,4 @@
-"""`draftmap models`: list, compare and fetch models, with those on disk and pairs that fit."""
+"""`draftmap models`: list, compare and fetch models; show which are on disk and which pairs fit."""
 
 from pathlib import Path
 from typing import Annotated, cast
@@ -110,7 +110,10 @@ def get(
 
 
 def _known(name: str, path: Path | None) -> ModelFacts:
-    """The known facts about a model. Raises `MachineError` with the command that fetches it."""
+    """Return the known facts about a model.
+
+    Raises `MachineError` with the command that fetches the model.
+    """
     facts = named_facts(name) if path is None else facts_of_file(path)
     if facts is None:
         raise MachineError(

@@ -52,10 +52,10 @@ def validate(
 
 
 def _read(path: Path) -> Submission | tuple[Finding, ...]:
-    """A valid file, or its findings; an unreadable file does not end the command."""
+    """Read a valid file, or its findings; an unreadable file does not end the command."""
     try:
         with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)  # one byte too many: the loader reports it
+            data = stream.read(MAX_BYTES + 1)  # one byte over the loader's limit
     except OSError as error:
         next_step = "name the files in this folder" if path.is_dir() else "check the path"
         message = f"cannot be read ({error.strerror}); {next_step}"

@@ -1,4 +1,4 @@
-"""Print the welcome of `draftmap` without arguments: this machine, and the next steps."""
+"""Print the welcome of `draftmap` without arguments: this machine's facts, and the next steps."""
 
 from collections.abc import Iterator
 
@@ -61,7 +61,7 @@ def lines(
 
 
 def _suggested(found: ModelsOverview) -> ModelEntry | None:
-    """A hub model that fits into memory with its draft: one on this disk first, else by size."""
+    """Return a hub model that fits into memory with its draft: on this disk first, then by size."""
     fits = {(pair.pair.target, pair.pair.draft) for pair in found.pairs if pair.fits == "yes"}
     able = [
         each

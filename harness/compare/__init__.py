@@ -1,1 +1,1 @@
-"""Compare two builds of an engine: whether speculation became slower, or its answers worse."""
+"""Compare two builds of an engine: whether speculation became slower, or the answers worse."""

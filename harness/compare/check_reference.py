@@ -1,4 +1,4 @@
-"""`draftmap compare --reference`: write tokens per round by task, or check them."""
+"""`draftmap compare --reference`: write tokens per round by task, or check them against a file."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -34,7 +34,7 @@ _LARGEST = 1_000_000
 def check_reference(
     request: RunRequest, path: Path, builds: Builds, reference: Reference | None, *, budget_s: float
 ) -> None:
-    """Measure the only build; write the reference if there is none, else check against it."""
+    """Measure a single build; check it against the reference, or write the reference if missing."""
     whole_block = JointEnd(budget_s=budget_s, enough=lambda _: False)
     measured, _ = run_command.measured_interleaved(request, whole_block)
     (engine,) = measured.values()
@@ -70,7 +70,10 @@ def check_reference(
 
 
 def read(path: Path) -> Reference | None:
-    """The reference; `None` if there is no file yet. Raises `BadInputError` for another file."""
+    """Read the reference; `None` if there is no file yet.
+
+    Raises `BadInputError` for another file.
+    """
     if not path.exists():
         return None
     try:
@@ -97,7 +100,7 @@ def _verdict(summary: Summary, checks: Sequence[estimates.TaskCheck]) -> str:
 def _lines(
     base: str, head: str, checks: Sequence[estimates.TaskCheck], verdict: str
 ) -> Iterator[str]:
-    """The verdict, and a table that a terminal and Markdown both show."""
+    """Yield the verdict, and a table that is readable both in a terminal and in Markdown."""
     lower = [f"{c.arm} on {c.task} (most on {c.prompt})" for c in checks if c.standing == "lower"]
     yield {
         "lower": f"Fewer tokens per round than the reference: {', '.join(lower)}.",

@@ -1,4 +1,4 @@
-"""`draftmap compare`: whether a change of the engine made speculation slower or answers worse."""
+"""`draftmap compare`: check whether an engine change made speculation slower or answers worse."""
 
 from dataclasses import replace
 from typing import Annotated
@@ -14,10 +14,11 @@ from harness.run.chosen_engine import at_depths
 from harness.run.request import ResultOptions, RunRequest
 from harness.runners.options import ConnectionOptions
 
-_SAME_BLOCKS = 2  # for a reference: two blocks show whether an engine repeats its texts
+_SAME_BLOCKS = 2  # for a reference: two blocks show whether an engine repeats its answers
 _MAX_TOKENS = 48
 _MINUTES, _QUICK_MINUTES = 15.0, 5.0
-# The shortest prompt of each task, so that answers take most of the time, and a long one to read.
+# The shortest prompt of each task, so that answers take most of the time, and a long prompt to time
+# prefill.
 _QUICK_PROMPTS = (
     *("code-log-script", "json-quiz"),
     *("summarization-incident-queue", "creative-snail-post"),
@@ -90,7 +91,7 @@ def compare(
 
 
 def _defaults(options: Options, blocks: int) -> Options:
-    """The options with the defaults of a comparison; the budget is for both builds together."""
+    """Return the options with the defaults of a comparison; the budget covers both builds."""
     if options.precision is not None:
         raise BadInputError("a comparison ends after --budget or --blocks; leave out --precision")
     prompts = options.prompts

@@ -1,4 +1,4 @@
-"""Carry out a comparison: alternate both builds, print the verdict, exit with a code for CI."""
+"""Run a comparison: alternate both builds, print the verdict, exit with a code for CI."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -21,7 +21,7 @@ _EXIT_CODES = {"slower": NO, "failed": NOT_MEASURED, "invalid-answers": INVALID_
 
 
 def compare_builds(request: RunRequest, builds: Builds, *, budget_s: float) -> None:
-    """Measure both builds and print what differs. Exits with the code of the verdict."""
+    """Measure both builds and print the differences. Exits with the verdict's code."""
     joint = JointEnd(
         enough=lambda so_far: comparison.compare(so_far["base"], so_far["head"]).is_precise,
         budget_s=budget_s,
@@ -35,7 +35,7 @@ def compare_builds(request: RunRequest, builds: Builds, *, budget_s: float) -> N
     if interrupted:
         console.say(f"Next, at most {budget_s / 60:g} min: {resume_command(RESUME)}")
     elif verdict == "unclear":
-        # Twice the time, in addition to the time measured before the budget ended the run.
+        # Suggest twice the budget, on top of the time that was measured before the budget ran out.
         longer, blocks = f"{budget_s / 30:g}", 2 * (request.options.blocks or BLOCKS)
         more = RESUME if "budget-spent" in ended else f"--blocks={blocks}"
         console.say(f"Next, at most {longer} min: {resume_command('--budget', longer, more)}")
@@ -44,7 +44,7 @@ def compare_builds(request: RunRequest, builds: Builds, *, budget_s: float) -> N
 
 
 def _print(builds: Builds, measured: Mapping[str, Submission], *, as_json: bool) -> str:
-    """Print the comparison; returns its verdict."""
+    """Print the comparison and return its verdict."""
     bound = builds.fail_below or comparison.FAIL_BELOW
     found = comparison.compare(measured["base"], measured["head"], fail_below=bound)
     if builds.markdown is not None:

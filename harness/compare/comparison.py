@@ -1,6 +1,6 @@
 """Compare two builds of an engine that answered the same prompts in the same blocks.
 
-Each block measures the change of every arm once. For the time to write a token:
+Each block measures every arm's change once. The change in the time to write a token is:
 
     m_b = log(ratio) + mean over tasks of the mean over prompts of t_p / T * clip(x_pb - x_p)
 
@@ -8,9 +8,9 @@ where ratio is the time ratio of all prompts (`estimates.intervals`), t_p the ti
 base, T the mean of these, x_pb the log ratio of head over base in block b, and x_p its median over
 the blocks. A deviation is clipped at three robust standard deviations of all of them, so that a
 stall of one trial does not count as a property of a build. Prompt reading and the whole request,
-both by the client's clock, are compared in the same way. The interval is Student's t over blocks.
-Its level is shared by all tests of a comparison (Bonferroni): a build compared with itself then
-shows a difference anywhere in less than one comparison of fifty (`python -m bench.builds`).
+both timed by the client's clock, are compared in the same way. The interval is Student's t over
+blocks. Its level is shared by all tests of a comparison (Bonferroni): a build compared with itself
+then shows any difference in less than one comparison of fifty (`python -m bench.builds`).
 """
 
 import math
@@ -45,8 +45,8 @@ Deciding = Literal["writing", "reading", "whole request"]
 ERROR_RATE, FAIL_BELOW = 0.02, 0.99
 _WITHIN = 0.9  # two one-sided tests of 95 % each
 WIDE = 0.05
-FEWEST_BLOCKS = 6  # all of them agree in direction by chance in 2 of 64 comparisons
-# A client on a busy machine cannot see smaller differences: sockets and scheduling take as long.
+FEWEST_BLOCKS = 6  # six blocks agree in direction by chance in 2 of 64 comparisons
+# A client on a busy machine cannot detect smaller differences: sockets and scheduling take as long.
 CLIENT_GRAIN_MS = 3.0
 PRECISE = 0.02  # a comparison may end once every interval is this narrow, as a share of the ratio
 
@@ -64,7 +64,7 @@ class FigureChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Prompts by whether the builds' texts agree; `unstable`: a build did not repeat its own."""
+    """Prompts by whether the builds' answers agree; `unstable`: a build's answers vary."""
 
     identical: int
     different: int
@@ -74,10 +74,11 @@ class Outputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmChange:
-    """One arm under both builds; `failed` says which cannot run it, and why.
+    """One arm under both builds; `failed` names the build that cannot run the arm, and the reason.
 
     `speed` is in tokens/s of the answer, `prompt_speed` in tokens/s of the prompt, `whole_request`
-    in ms. `invalid` is set if head has more answers that are not what their prompts ask for.
+    in ms. `invalid` is set if head has more answers than base without the form that their prompts
+    ask for.
     """
 
     arm: str
@@ -104,7 +105,10 @@ class ArmChange:
         return {name: each for name, each in found.items() if each is not None}
 
     def whose(self, direction: Literal["faster", "slower"]) -> dict[Deciding, FigureChange]:
-        """The deciding figures that show head faster, or slower; a lower request time is faster."""
+        """The deciding figures for which head is faster, or slower.
+
+        A lower request time is faster.
+        """
         better, worse = ("higher", "lower") if direction == "faster" else ("lower", "higher")
         return {
             name: each
@@ -115,7 +119,7 @@ class ArmChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two builds, arm by arm; `level` is each interval's level, `confidence` the overall one."""
+    """Two builds, arm by arm; `level` applies to each interval, `confidence` to all together."""
 
     base: str
     head: str
@@ -128,7 +132,7 @@ class Comparison:
     def verdict(
         self,
     ) -> Literal["invalid-answers", "slower", "failed", "unclear", "faster", "no-difference"]:
-        """The most important finding: invalid answers, a slowdown, a failure, a doubt, a gain."""
+        """The first that applies: invalid answers, slower, failed, unclear, faster, unchanged."""
         if any(each.invalid for each in self.arms):
             return "invalid-answers"
         if any(each.whose("slower") for each in self.arms):
@@ -141,7 +145,7 @@ class Comparison:
 
     @property
     def is_precise(self) -> bool:
-        """Whether every deciding interval is so narrow that more blocks would not help."""
+        """Whether every deciding interval is so narrow that no more blocks are needed."""
         figures = [each for arm in self.arms for each in arm.deciding.values()]
         return bool(figures) and all(
             each.interval is not None and each.interval.log_half_width <= PRECISE
@@ -150,18 +154,18 @@ class Comparison:
 
 
 def half_width(means: Logs, level: float) -> Logs:
-    """Half-width of the t interval over blocks, the last axis, as a logarithm."""
+    """Return the half-width of the t interval over blocks (the last axis), as a logarithm."""
     blocks = means.shape[-1]
     factor = t_quantile(blocks - 1, (1 + level) / 2) / math.sqrt(blocks)
     return np.asarray(factor * np.std(means, axis=-1, ddof=1))
 
 
 def judge(means: Logs, level: float, fail_below: float) -> tuple[float, Interval | None, Direction]:
-    """The ratio of block means, its interval, and their direction.
+    """Return the ratio of block means, the interval of that ratio, and the direction of the change.
 
-    A change has an interval entirely below the bound, or above its inverse. Otherwise two one-sided
-    tests at 95 % must exclude a change of `WIDE` in either direction, or of the bound if that is
-    farther from 1; else the result is unclear.
+    The build changed if the interval is entirely below the bound, or above its inverse. It did not
+    change if two one-sided tests at 95 % exclude a change of `WIDE` in either direction, or of the
+    bound if that is farther from 1. Otherwise the result is unclear.
     """
     ratio = math.exp(float(np.mean(means)))
     if len(means) < FEWEST_BLOCKS:
@@ -180,12 +184,12 @@ def judge(means: Logs, level: float, fail_below: float) -> tuple[float, Interval
 
 
 def level_of(tests: int) -> float:
-    """The level of each interval if there are this many."""
+    """Return the level of each interval if this many intervals share the error rate."""
     return 1 - ERROR_RATE / tests
 
 
 def tests_of(arms: int, speculating: int) -> int:
-    """The number of intervals that share the error rate: 3 per arm, 1 more per drafting arm."""
+    """Return the number of intervals that share the error rate: 3 per arm, 4 if the arm drafts."""
     return 3 * arms + speculating
 
 
@@ -252,7 +256,7 @@ class _Judge:
     def _timed(
         self, found: PairedBlocks, clock: ByClock, *, per_token: float | None
     ) -> FigureChange | None:
-        """The change of tokens/s; of ms for a whole request."""
+        """Return the change in tokens/s, or in ms for a whole request."""
         changed = found.changed(clock)
         if changed is None or per_token == 0:
             return None
@@ -263,14 +267,14 @@ class _Judge:
         return self._change(1000 * per_token / changed.base_ms, changed.faster, bound)
 
     def _change(self, base: float, means: Logs, bound: float | None = None) -> FigureChange:
-        """The change of a figure; `head` is `base * ratio`, so that the figures are consistent."""
+        """Return the change of a figure; `head` is `base * ratio`, so that the values agree."""
         ratio, interval, direction = judge(means, self.level, bound or self.fail_below)
         return FigureChange(
             base=base, head=base * ratio, ratio=ratio, interval=interval, direction=direction
         )
 
     def _counted(self, found: PairedBlocks, value: Counter) -> FigureChange | None:
-        """A ratio of counters, pooled over the prompts of each block."""
+        """Return the change of a ratio of counters, pooled over the prompts of each block."""
         counts = found.counted(value)
         if counts is None:
             return None
@@ -278,7 +282,7 @@ class _Judge:
         return self._change(float(np.mean(base)), np.log(head / base))
 
     def _round_cost(self, found: PairedBlocks, baseline: PairedBlocks) -> FigureChange | None:
-        """R of each build from its own baseline: tokens per round over the speedup."""
+        """Return each build's R relative to its own baseline: tokens per round over the speedup."""
         counts = found.counted(tokens_per_round)
         own, alone = found.changed(by_writing), baseline.changed(by_writing)
         if counts is None or own is None or alone is None or found.blocks != baseline.blocks:

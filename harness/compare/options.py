@@ -1,4 +1,4 @@
-"""The options of `draftmap compare`: the builds, and the limit for too slow."""
+"""The options of `draftmap compare`: the builds, and the slowdown that counts."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,14 +12,14 @@ from harness.runners.llama_server.binary import find
 from harness.runners.options import ConnectionOptions
 from harness.runners.server_command import command_words
 
-# Many short blocks: on a shared machine eight blocks leave one comparison of four unclear, sixteen
-# blocks one of a hundred (`python -m bench.builds`).
+# Many short blocks: on a shared machine, one comparison of four is unclear after eight blocks, and
+# one of a hundred after sixteen (`python -m bench.builds`).
 BLOCKS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Builds:
-    """The two builds, how they start, and what counts as slower."""
+    """The two builds, the commands that start them, and the slowdown that counts."""
 
     base: str | None = option(
         "The llama-server binary before the change.", metavar="BINARY", usual=True
@@ -62,7 +62,7 @@ class Builds:
     )
 
     def engines(self, options: Options, connection: ConnectionOptions) -> tuple[ChosenEngine, ...]:
-        """The builds by name. Raises `HarnessError` if one cannot be used."""
+        """Return the builds by name. Raises `HarnessError` if a build cannot be used."""
         binaries, commands = self.base or self.head, self.base_commands or self.head_commands
         message = None
         if binaries and commands:

@@ -1,7 +1,7 @@
-"""Times and counters of two builds on the prompts and in the blocks that both finished.
+"""Times and counters of two builds, for the prompts and blocks that both builds finished.
 
-`PairedBlocks.changed` compares times: of writing an answer, of reading its prompt, or of the whole
-request. `harness.compare.comparison` has the formula.
+`PairedBlocks.changed` compares the times of writing an answer, of reading its prompt, or of the
+whole request. `harness.compare.comparison` has the formula.
 """
 
 import math
@@ -22,12 +22,12 @@ Counter = Callable[[Sequence[Trial]], float | None]
 Logs = NDArray[np.float64]
 
 _FULL_BLOCK = 0.9
-_CLIPPED_AT = 3 * 1.4826  # robust standard deviations in median absolute deviations
+_CLIPPED_AT = 3 * 1.4826  # three robust standard deviations, in median absolute deviations
 
 
 @dataclass(frozen=True, slots=True)
 class _Clocked:
-    """One prompt by one clock: times of base and head in each block, and their medians."""
+    """One prompt timed by one clock: times of base and head in each block, and their medians."""
 
     base_ms: Sequence[float]
     head_ms: Sequence[float]
@@ -36,7 +36,7 @@ class _Clocked:
 
 @dataclass(frozen=True, slots=True)
 class _ChangedTime:
-    """A time under base, and the log ratio of base over head in each block."""
+    """A time under base, and the log ratio of base to head in each block."""
 
     base_ms: float
     faster: Logs
@@ -47,7 +47,7 @@ ByClock = Callable[[PromptPairs, Sequence[int]], _Clocked | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedBlocks:
-    """The blocks that count, and the prompts that both builds answered in all of them."""
+    """The blocks that count, and the prompts that both builds answered in all these blocks."""
 
     pairs: tuple[PromptPairs, ...]
     blocks: tuple[int, ...]
@@ -65,7 +65,7 @@ class PairedBlocks:
         return cls(pairs=kept, blocks=blocks) if kept and blocks else None
 
     def changed(self, by_clock: ByClock) -> _ChangedTime | None:
-        """The change of a time, by its mean over tasks and prompts; `None` if any is unknown."""
+        """Return the mean change of a time over tasks and prompts; `None` if a time is unknown."""
         rows, times, weights = [], [], []
         groups = by_task(self.pairs)
         for group in groups:
@@ -84,12 +84,12 @@ class PairedBlocks:
 
     @property
     def prompt_tokens(self) -> float:
-        """The mean over tasks and prompts; 0 if any is unknown."""
+        """The mean prompt length over tasks and prompts; 0 if any length is unknown."""
         groups = [[each.prompt.tokens or 0 for each in group] for group in by_task(self.pairs)]
         return mean_over_tasks(groups) if all(map(all, groups)) else 0.0
 
     def counted(self, value: Counter) -> tuple[Logs, Logs] | None:
-        """The value of each block under base and head; `None` if one is unknown or zero."""
+        """Return each block's value under base and head; `None` if any value is unknown or zero."""
         found = [
             value([trial for trial in trials if trial.block == block])
             for trials in (
@@ -105,7 +105,7 @@ class PairedBlocks:
 
 
 def by_writing(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked:
-    """Ms per token, the time behind speedups."""
+    """Return the time per token in ms, from which speedups are computed."""
     both = zip(pair.baseline_ms_per_token, pair.ms_per_token, strict=True)
     at = dict(zip((trial.block for trial in pair.trials), both, strict=True))
     base_ms, head_ms = zip(*(at[block] for block in blocks), strict=True)
@@ -117,7 +117,7 @@ def by_reading(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked | None:
 
 
 def by_request(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked | None:
-    """The time of a request, scaled to an answer as long as the baseline's."""
+    """Return the time of a request, scaled to the length of the baseline's answer."""
     steps = median((trial.output_tokens or 0) - 1 for trial in pair.baseline_trials)
 
     def request_ms(trial: Trial) -> float | None:
@@ -128,7 +128,7 @@ def by_request(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked | None:
 
 
 def _reading_ms(trial: Trial) -> float | None:
-    """From the request to the first token, always by the client's clock."""
+    """Return the time from the request to the first token, always by the client's clock."""
     if trial.wall_ms is None or trial.decode_ms is None or trial.wall_ms <= trial.decode_ms:
         return None
     return trial.wall_ms - trial.decode_ms
@@ -148,7 +148,7 @@ def _by_wall(
 
 
 def block_means(logs: Logs, weights: Logs) -> Logs:
-    """One log ratio for each block, from an array whose last axes are prompts and blocks."""
+    """Return one log ratio per block, from an array whose last axes are prompts and blocks."""
     middle = np.median(logs, axis=-1, keepdims=True)
     off = logs - middle
     limit = _CLIPPED_AT * np.median(np.abs(off), axis=(-2, -1), keepdims=True)

@@ -1,9 +1,9 @@
 """Check tokens per round by task against a reference that an earlier build wrote.
 
-Greedy answers and their drafts do not depend on the machine's load, so this needs no quiet machine.
-A prompt whose text differs from the reference, as after a near-tie on another processor, is left
-out. Tokens per round of a task are one over the mean over its prompts of rounds per token. The
-interval is Student's t over blocks; its width is zero if all blocks agree.
+Greedy answers and their drafts do not depend on the machine's load, so the check needs no idle
+machine. A prompt whose answer differs from the reference, as after a near-tie on another CPU, is
+left out. A task's tokens per round are one over its prompts' mean rounds per token. The interval is
+Student's t over blocks; its width is zero if all blocks agree.
 """
 
 import math
@@ -25,7 +25,7 @@ Standing = Literal["lower", "higher", "no-difference", "not-compared"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PromptReference:
-    """Rounds per token, and the digest of the answer."""
+    """Rounds per token on one prompt, and the digest of the answer."""
 
     rounds_per_token: float
     text: str
@@ -41,7 +41,7 @@ class _TaskReference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """The facts that comparable runs must share, and the figures by arm and task."""
+    """The facts that comparable runs must share, and the expected figures by arm and task."""
 
     format: Literal["draftmap-reference"] = "draftmap-reference"
     version: Literal[1] = 1
@@ -54,7 +54,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCheck:
-    """The ratio of a task to its reference; the text of `left_out` prompts has changed.
+    """A task's tokens per round relative to the reference; answers to `left_out` prompts changed.
 
     `prompt` is the prompt with the largest loss, or the smallest gain.
     """
@@ -70,7 +70,7 @@ class TaskCheck:
 
 
 def reference_of(submission: Submission) -> Reference:
-    """Make a reference of a run. Raises `ValueError` if rounds or texts are unknown."""
+    """Make a reference from a run. Raises `ValueError` if rounds or answers are unknown."""
     return Reference(
         engine=identify(submission).engine_build,
         target=f"{submission.target.name} {submission.target.quantisation}",
@@ -85,7 +85,7 @@ def reference_of(submission: Submission) -> Reference:
 
 
 def mismatch(reference: Reference, now: Reference) -> str | None:
-    """Why a run cannot be checked against a reference; `None` if it can."""
+    """Return why a run cannot be checked against a reference; `None` if the check is possible."""
     tasks = [task for tasks in reference.arms.values() for task in tasks.values()]
     figures = [f for task in tasks for f in (task.tokens_per_round, task.low, task.high)]
     figures += [p.rounds_per_token for task in tasks for p in task.prompts.values()]
@@ -177,7 +177,7 @@ def _prompt(trials: Sequence[Trial]) -> _PromptReference:
 
 
 def _over_blocks(trials: Sequence[Trial], level: float) -> float:
-    """Half-width of the mean over blocks, as a logarithm."""
+    """Return the half-width of the mean over blocks, as a logarithm."""
     blocks = {each.block for each in trials}
     found = [tokens_per_round([t for t in trials if t.block == block]) for block in blocks]
     logs = [math.log(each) for each in found if each]

@@ -1,4 +1,4 @@
-"""Format the comparison of two builds: for the terminal, and a comment in Markdown."""
+"""Format the comparison of two builds for the terminal, and as a Markdown comment."""
 
 import re
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ def legend(found: Comparison) -> str:
 
 
 def lines(found: Comparison) -> Iterator[str]:
-    """The comparison for the terminal, the verdict first."""
+    """Yield the comparison as lines for the terminal, the verdict first."""
     yield from wrap(headline(found), _WIDTH)
     yield f"base  {found.base}"
     yield f"head  {found.head}"
@@ -81,7 +81,7 @@ def lines(found: Comparison) -> Iterator[str]:
 
 
 def markdown(comparison: Comparison) -> str:
-    """The comparison as a comment under a pull request."""
+    """Return the comparison as a Markdown comment for a pull request."""
     base, head = (_UNSAFE.sub("", name) for name in (comparison.base, comparison.head))
     table = [
         f"| {name} | {what} | {values} | {change} | {verdict} |"
@@ -109,7 +109,7 @@ def markdown(comparison: Comparison) -> str:
 
 
 def _list(found: Comparison, direction: Literal["faster", "slower"]) -> str:
-    """The arms that changed in this direction, each with the figures that did and by how much."""
+    """List the arms that changed in a direction, with the size of each figure's change."""
     listed = []
     for arm in found.arms:
         changed = arm.whose(direction)
@@ -130,7 +130,7 @@ def _faults(found: Comparison) -> str:
 
 
 def _rows(arm: ArmChange) -> list[tuple[str, str, str, str]]:
-    """The rows of an arm, one a figure: its name, both values, the change, and the conclusion."""
+    """Return an arm's rows, one per figure: name, both values, change, and conclusion."""
     rows, number = [], partial(say.number, digits=2)
     for what, change, printed, words in (
         ("tokens per second", arm.speed, say.rate, _FASTER),

@@ -1,4 +1,4 @@
-"""Curves that `probe` measured here, stored in the cache for `plan` and to continue a probe."""
+"""Curves that `probe` measured on this machine, cached for `plan` and to continue a probe."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -20,9 +20,10 @@ from schemas.submission import Engine, Model, Settings, VerificationProbe
 
 
 class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
-    """Times of single steps of a model on this machine, with everything that they depend on.
+    """Times of single steps of a model on this machine, with every setting that affects them.
 
-    `step_ms[i]` has one time per pass for `widths[i]`; `complete` once no pass is missing.
+    `step_ms[i]` has one time per pass for `widths[i]`; the curve is `complete` once no pass is
+    missing.
     """
 
     format: Literal["draftmap-curve"] = "draftmap-curve"
@@ -51,19 +52,19 @@ class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def path(self) -> Path:
-        """Its file: one for each model, machine, engine and setting."""
+        """The curve's file in the cache: one for each model, machine, engine and setting."""
         loaded = (self.engine, self.settings, self.gpu_layers, self.widths)
         parts = (self.model.sha256, self.device, loaded)
         digest = hashlib.sha256(msgspec.json.encode(parts)).hexdigest()[:16]
         return _folder() / f"{digest}.json"
 
     def with_pass(self, step_ms: Sequence[float]) -> "KeptCurve":
-        """The curve with one more step of each width."""
+        """Return the curve with one more pass: one more step time for each width."""
         longer = zip(self.step_ms, step_ms, strict=True)
         return msgspec.structs.replace(self, step_ms=tuple((*had, ms) for had, ms in longer))
 
     def measured(self, file: str) -> MeasuredCurve:
-        """The curve of at least one pass."""
+        """Return the measured curve from the passes so far, of which there is at least one."""
         times = dict(zip(self.widths, self.step_ms, strict=True))
         part = "" if self.complete else f"(only {self.passes} passes)"
         return MeasuredCurve(
@@ -77,19 +78,22 @@ class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def keep(curve: KeptCurve) -> None:
-    """Write the curve, so that a measured pass is never lost."""
+    """Write the curve to the cache, so that a measured pass is never lost."""
     with files.usable(), files.written(curve.path) as part:
         part.write_bytes(msgspec.json.encode(curve))
 
 
 def begun(curve: KeptCurve) -> KeptCurve:
-    """The stored part of the same measurement if that is incomplete, else the given curve."""
+    """Return the stored part of the curve's measurement if that is incomplete, else the curve."""
     known = _read(curve.path)
     return curve if known is None or known.complete else known
 
 
 def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
-    """The newest complete curve of a file on this machine, with all layers on the device."""
+    """Return the newest complete curve of a model file on this machine.
+
+    All layers are on one device.
+    """
     size, device = path.stat().st_size, device_of(computer)
     newest = _newest(
         lambda curve: (
@@ -104,7 +108,7 @@ def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
 
 
 def known_curve(campaign: Campaign, report: EngineReport) -> VerificationProbe | None:
-    """The newest complete curve of the weights, engine and settings of a campaign, or `None`."""
+    """Return the newest complete curve of a campaign's weights, engine and settings, or `None`."""
     digest = campaign.target.model.sha256
     loaded = (digest, report.engine, campaign.settings.gpu_layers, device_of(computer_of()))
     newest = _newest(
@@ -119,7 +123,7 @@ def known_curve(campaign: Campaign, report: EngineReport) -> VerificationProbe |
 
 
 def _of_steps(settings: Settings) -> Settings:
-    """The settings that affect a step's time, without those of the written text."""
+    """Return the settings that affect a step's time, without those that only affect the text."""
     no_text = dict.fromkeys(("temperature", "sampling_seed", "draft_sampling", "thinking"))
     return replace(settings, sampling="greedy", max_output_tokens=1, **no_text)
 
@@ -131,7 +135,7 @@ def _newest(fits: Callable[[KeptCurve], bool]) -> KeptCurve | None:
 
 
 def device_of(computer: Computer) -> str:
-    """The names of a computer's cards, or of its processor."""
+    """Return the names of a computer's GPUs, or of its CPU if it has none."""
     return " + ".join(memory.name for memory in computer.devices) or computer.processor or ""
 
 
@@ -139,7 +143,7 @@ def _read(path: Path) -> KeptCurve | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=KeptCurve)
     except (OSError, msgspec.DecodeError):
-        return None  # missing, or of another version
+        return None  # the file is missing, or another version wrote it
 
 
 def _folder() -> Path:

@@ -1,4 +1,4 @@
-"""A measured curve with its model and device: check whether it applies to a planned model."""
+"""A measured curve with its model and device, and the checks that it suits a planned model."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,8 @@ from schemas.submission import VerificationProbe
 
 _GIB = 1024**3
 _LEAST_WIDTHS = 2
-# Tolerances of size: a file's size is exact, but one name covers quantisations of similar sizes.
+# Tolerances of size: a file's size is exact, but one model name covers quantisations of similar
+# sizes.
 _SAME_FILE, _SAME_NAME = 0.02, 0.15
 
 
@@ -21,8 +22,8 @@ _SAME_FILE, _SAME_NAME = 0.02, 0.15
 class MeasuredCurve:
     """Step times of a model.
 
-    `device` is the card, empty for a processor, `None` if unknown. Errors name the `file`, and
-    answers the `source`: the tool and the machine.
+    `device` is the GPU's name, empty for a CPU, `None` if unknown. Errors name the `file`; results
+    name the `source`: the tool and the machine.
     """
 
     probe: VerificationProbe
@@ -33,12 +34,15 @@ class MeasuredCurve:
     file: str
 
     def curve_for(self, name: str, target: PlannedModel, computer: Computer) -> Curve:
-        """The curve for a planned model. Raises `BadInputError` for another model or machine."""
+        """Return the curve for a planned model.
+
+        Raises `BadInputError` for another model or machine.
+        """
         self._require_card(computer)
         return self.curve_of(name, target)
 
     def curve_of(self, name: str, target: PlannedModel) -> Curve:
-        """The curve of a model on any device. Raises `BadInputError` for another model."""
+        """Return the curve of a model on any device. Raises `BadInputError` for another model."""
         self._require_steps()
         self._require_model(name, target)
         return Curve(probe=self.probe, source=self.source)
@@ -57,7 +61,7 @@ class MeasuredCurve:
     def _require_model(self, name: str, target: PlannedModel) -> None:
         shapes = (shape_of(self.model), shape_of(target.facts.name))
         names = [shape.name for shape in shapes if shape]
-        # Tools state the bytes of the weights, or of the file with its header.
+        # Some tools report the size of the weights, others that of the file including its header.
         expected = target.facts.model_bytes
         sizes = [expected, *([target.path.stat().st_size] if target.path else [])]
         most = max(_SAME_FILE if target.path else _SAME_NAME, target.facts.weights_error or 0.0)

@@ -1,4 +1,4 @@
-"""Read a curve of step times from a file of llama-bench, a result, or a file of `probe`."""
+"""Read a curve of step times from the output of llama-bench or `probe`, or from a result file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,9 +15,9 @@ from schemas.contract import read as read_result
 from schemas.repairs import utf8
 from schemas.submission import Submission
 
-_WIDEST = 64  # more tokens are a prompt
+_WIDEST = 64  # a test with more tokens reads a prompt
 _NS_PER_MS = 1e6
-# The fields that differ between tests of one setting.
+# The fields in which tests with the same settings may differ.
 _OF_A_TEST = {
     *("n_prompt", "n_gen", "n_depth", "test_time", "samples_ns", "samples_ts"),
     *("avg_ns", "stddev_ns", "avg_ts", "stddev_ts"),
@@ -29,13 +29,13 @@ _HOW = (
 
 
 class _Sign(msgspec.Struct, frozen=True):
-    """The key that distinguishes the documents of this project."""
+    """The key by which this project's documents are recognised."""
 
     format: str = ""
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields of a llama-bench test that describe steps."""
+    """The fields of a llama-bench test that describe its steps."""
 
     n_prompt: int
     n_gen: int
@@ -61,7 +61,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(path: Path) -> MeasuredCurve:
-    """The curve in a file. Raises `BadInputError` for a file without one."""
+    """Return the curve in a file. Raises `BadInputError` for a file without a curve."""
     data = utf8(result_bytes(path))
     try:
         sign = msgspec.json.decode(data, type=_Sign).format
@@ -134,7 +134,7 @@ def _of_bench(path: Path, data: bytes) -> MeasuredCurve:
 
 
 def _device(row: _Row) -> str | None:
-    """The card of a test, empty for a processor; `None` if not stated."""
+    """Return the GPU of a test: empty for a CPU, `None` if not stated."""
     names = (row.backends or "").upper().replace("BLAS", "CPU").split(",")
     if row.n_gpu_layers == 0 or {name.strip() for name in names} <= {"CPU"}:
         return ""
@@ -142,12 +142,12 @@ def _device(row: _Row) -> str | None:
 
 
 def _setting(test: Mapping[str, object]) -> dict[str, object]:
-    """The fields that all steps of a curve must share."""
+    """Return the fields that must be equal in all steps of a curve."""
     return {key: value for key, value in test.items() if key not in _OF_A_TEST}
 
 
 def _rows(path: Path, data: bytes) -> list[tuple[_Row, dict[str, object]]]:
-    """The tests in a list, or one a line. Raises `BadInputError`."""
+    """Read tests from a JSON list, or from JSON lines. Raises `BadInputError`."""
     decoder: msgspec.json.Decoder[dict[str, object]] = msgspec.json.Decoder(dict[str, object])
     try:
         listed = data.lstrip().startswith(b"[")

@@ -1,1 +1,1 @@
-"""The doctor: checks of everything that a run relies on, each with a remedy."""
+"""The doctor: checks of everything that a run needs, each with a remedy."""

@@ -1,4 +1,4 @@
-"""One line of the doctor's report: a finding, its status, and a remedy."""
+"""A line of the doctor's report: a finding, its status, and a remedy."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ Status = Literal["ok", "warn", "fail"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One line of the doctor's report. `remedy` is set unless all is well."""
+    """A line of the doctor's report. `remedy` is set unless the check passed."""
 
     name: str
     status: Status
@@ -21,10 +21,10 @@ def ok(name: str, found: str) -> Check:
 
 
 def warn(name: str, found: str, remedy: str) -> Check:
-    """A check that found something that may distort or slow down a measurement."""
+    """Return a check whose finding may distort or slow down a measurement."""
     return Check(name=name, status="warn", found=found, remedy=remedy)
 
 
 def fail(name: str, found: str, remedy: str) -> Check:
-    """A check that found something that prevents a run."""
+    """Return a check whose finding prevents a run."""
     return Check(name=name, status="fail", found=found, remedy=remedy)

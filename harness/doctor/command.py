@@ -1,4 +1,4 @@
-"""`draftmap doctor`: check everything that a run relies on."""
+"""`draftmap doctor`: check everything that a run needs."""
 
 from typing import Annotated
 
@@ -43,5 +43,5 @@ def _print(check: Check) -> None:
     screen.print(f"[{style}]{mark:<5}[/] {check.name:<10} ", end="")
     screen.print(check.found, markup=False, soft_wrap=True)
     if check.remedy:
-        # Commands must be copied whole, so they are not wrapped.
+        # Commands are not wrapped, so that they can be copied whole.
         screen.print(f"      {check.remedy}", markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Check an engine: Python, a compiler, the binding or a server, its backend, a few tokens."""
+"""Check an engine: Python, compiler, binding or server, backend, and decoding of a few tokens."""
 
 import platform
 import shutil
@@ -33,7 +33,7 @@ def python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
 
 
 def compiler(found: str | None = None) -> Check:
-    """Whether there is a C++ compiler, which only installing the binding needs."""
+    """Check for a C++ compiler; only installing the binding needs it."""
     name = found or next((c for c in _COMPILERS if shutil.which(c)), None)
     if name is None:
         remedy = f"A compiler is only needed to reinstall {PACKAGE}: g++, clang or Visual Studio."
@@ -42,7 +42,7 @@ def compiler(found: str | None = None) -> Check:
 
 
 def binding(version: str | None, server: str | None = None) -> Check:
-    """Check the binding and report the engine that it contains; a server can replace it."""
+    """Check the Python binding and report the engine in it; a server can replace the binding."""
     if version is None and server is not None:
         return ok("Binding", f"{PACKAGE} is not installed; runs use {server}")
     if version is None:
@@ -54,7 +54,10 @@ def binding(version: str | None, server: str | None = None) -> Check:
 
 
 def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
-    """Whether the binding can use this machine's GPUs. `None`: its libraries did not load."""
+    """Check whether the binding can use this machine's GPUs.
+
+    `None` means that its libraries did not load.
+    """
     if devices is None:
         return fail(
             "Backend", "the engine's libraries cannot be loaded", f"Run: {PORTABLE_REINSTALL}"
@@ -74,9 +77,9 @@ def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
 
 
 def decode(runner: Runner, campaign: Campaign, replacement: str) -> Check:
-    """Let the engine write a few tokens: a build for another processor crashes only then.
+    """Let the engine write a few tokens: a build for another CPU crashes only when it decodes.
 
-    `replacement` tells how to install another build.
+    `replacement` is the advice for installing another build.
     """
     remedy = (
         "Name another model with --model. If no model works, this build does not suit this "

@@ -1,4 +1,4 @@
-"""Run all checks of the doctor in order; a failed one does not stop the others."""
+"""Run all checks of the doctor in order; a failed check does not stop the others."""
 
 import shutil
 import time
@@ -37,7 +37,10 @@ _MIB = 1024 * 1024
 
 
 def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]:
-    """All checks, each as soon as its result is known. Raises `BadInputError` for no model."""
+    """Yield each check as soon as its result is known.
+
+    Raises `BadInputError` for an unknown model.
+    """
     if model is not None:
         on_disk(model)
     machine = describe_machine()
@@ -80,7 +83,7 @@ def _decode(runner: str, model: str | None, say: Callable[[str], None]) -> Check
 
 def _devices() -> tuple[Device, ...] | None:
     try:
-        # This call loads the engine: the doctor must run even without a working one.
+        # This call loads the engine: the doctor must run even if the engine does not work.
         return devices()
     except (ImportError, OSError, RuntimeError):
         return None
@@ -92,7 +95,7 @@ def _disk() -> Check:
 
 
 def _checked(name: str, check: Callable[[], Check], remedy: str) -> Check:
-    """The result of a check; an error becomes a failed one."""
+    """Return the result of a check; an error becomes a failed check."""
     try:
         return check()
     except HarnessError as error:

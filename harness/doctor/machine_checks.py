@@ -1,4 +1,4 @@
-"""Check the machine: processor, GPUs, memory, disk, power, load and clock."""
+"""Check the machine: CPU, GPUs, memory, disk, power, load and clock."""
 
 from collections.abc import Callable
 
@@ -77,7 +77,7 @@ def load(state: Snapshot, cores: int) -> Check:
 
 
 def clock(read: Callable[[], float]) -> Check:
-    """Whether the clock is fine enough to time single rounds."""
+    """Check whether the clock has the resolution to time single rounds."""
     steps = []
     for _ in range(_CLOCK_READINGS):
         start = now = read()

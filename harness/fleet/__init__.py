@@ -1,1 +1,1 @@
-"""Measure a matrix of runs on many devices with dask.distributed."""
+"""Measure a matrix of runs on many devices, using dask.distributed."""

@@ -21,12 +21,12 @@ from harness.run.request import ResultOptions
 from harness.run.result_file import require_writable
 from schemas.vocabulary.say import count
 
-# Addresses that no other machine reaches.
+# Addresses that other machines cannot reach.
 _HERE = ("127.", "localhost", "[::1]")
 
 
 class _Group(TyperGroup):
-    """`fleet matrix.toml` is `fleet run matrix.toml`."""
+    """A command group in which `fleet matrix.toml` means `fleet run matrix.toml`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - as typer calls it
         if args and args[0] not in self.commands and args[0] != "--help":
@@ -87,7 +87,7 @@ def run(
 
 
 def _print_expected(expected: Mapping[str, float | str | None], *, json: bool) -> None:
-    """Print the duration of each cell; exit with an error code if one cannot run."""
+    """Print the expected duration of each cell; exit with an error code if a cell cannot run."""
     failed = {run_id: why for run_id, why in expected.items() if isinstance(why, str)}
     if json:
         takes = {run_id: None if run_id in failed else s for run_id, s in expected.items()}

@@ -1,4 +1,7 @@
-"""The key of a fleet: both ends present it, since a scheduler can run commands on its workers."""
+"""The key of a fleet.
+
+Scheduler and worker both present it: a scheduler can run commands on workers.
+"""
 
 import os
 from pathlib import Path
@@ -12,7 +15,7 @@ _CERTIFICATE, _KEY = "fleet.pem", "fleet.key"
 
 
 def make_key(folder: Path) -> None:
-    """Write a key and a certificate into a folder that has none. Raises `BadInputError`."""
+    """Write a key and a certificate into a folder without a key. Raises `BadInputError`."""
     if (folder / _KEY).exists():
         return
     made = Security.temporary()
@@ -29,7 +32,7 @@ def make_key(folder: Path) -> None:
 
 
 def security(folder: Path) -> Security:
-    """The key of the fleet. Raises `BadInputError` if it is missing, or other users can read it."""
+    """Load the fleet's key. Raises `BadInputError` if it is missing, or other users can read it."""
     key, certificate = folder / _KEY, folder / _CERTIFICATE
     if not (key.is_file() and certificate.is_file()):
         raise BadInputError(

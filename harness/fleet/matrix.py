@@ -1,4 +1,7 @@
-"""Read `matrix.toml`: targets x methods x backends x rigs, each combination a cell of one `run`."""
+"""Read `matrix.toml`: targets x methods x backends x rigs.
+
+Each combination is a cell: one `run`.
+"""
 
 import hashlib
 import itertools
@@ -35,7 +38,7 @@ class _MatrixFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixRun:
-    """One combination of the matrix: one `run`, and the resources that its worker must offer."""
+    """One cell of the matrix: a `run`, and the resources that its worker must offer."""
 
     id: str
     arguments: tuple[str, ...]
@@ -44,7 +47,7 @@ class MatrixRun:
 
 
 def read(path: Path, known: Collection[str]) -> tuple[MatrixRun, ...]:
-    """The cells of a matrix file; `known` are the options of `run`. Raises `BadInputError`."""
+    """Read the cells of a matrix file; `known` are the options of `run`. Raises `BadInputError`."""
     try:
         file = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _MatrixFile)
         _check(file, known)

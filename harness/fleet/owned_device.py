@@ -1,4 +1,4 @@
-"""Make the device that a worker owns: the variables that hide all others, and its resources."""
+"""Choose a worker's device: the variables that hide all other devices, and its resources."""
 
 import os
 import platform
@@ -13,13 +13,13 @@ from harness.machine.detect import machine
 from harness.machine.engines import OWN_DEVICE
 
 _NAME = re.compile(r"cpu|(?:(cuda|vulkan|rocm):)?(\d{1,2})")
-# The variable that hides all devices of a backend but one.
+# The variable that hides all but one device of a backend.
 _VISIBLE = {
     "cuda": "CUDA_VISIBLE_DEVICES",
     "vulkan": "GGML_VK_VISIBLE_DEVICES",
     "rocm": "HIP_VISIBLE_DEVICES",
 }
-# The backends of a vendor's devices, unless --backend names others.
+# The backends for each vendor's devices, unless --backend names others.
 _BACKENDS: Mapping[str | None, tuple[str, ...]] = {
     "nvidia": ("cuda", "vulkan"),
     "amd": ("rocm", "vulkan"),
@@ -30,7 +30,7 @@ _BACKENDS: Mapping[str | None, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnedDevice:
-    """A device of this machine, with the environment of its runs and the resources it offers."""
+    """A device of this machine, with the environment for its runs and the resources it offers."""
 
     name: str
     environment: Mapping[str, str]
@@ -40,7 +40,10 @@ class OwnedDevice:
 def owned_device(
     name: str | None = None, rig: str | None = None, backends: Sequence[str] = ()
 ) -> OwnedDevice:
-    """The device of a worker: the named one, else Slurm's, or the first. Raises `BadInputError`."""
+    """Return a worker's device: the named one, else Slurm's, else the first.
+
+    Raises `BadInputError`.
+    """
     here = machine()
     gpus, slurm = here.gpus, os.environ.get("CUDA_VISIBLE_DEVICES")
     if name is None and slurm:
@@ -52,8 +55,9 @@ def owned_device(
         if match is None:
             raise BadInputError(f"--device {name}: give cpu, a number, or cuda:0, vulkan:0, rocm:0")
         backend, number = match.groups()
-        # CUDA counts in the driver's order here, so 0 is nvidia-smi's 0. A card may have another
-        # number under each backend; runs with one number never overlap, whatever the backend.
+        # The environment makes CUDA count in the driver's order, so device 0 is nvidia-smi's device
+        # 0. A card's number may differ between backends; runs with the same number never overlap,
+        # on any backend.
         seen = {_VISIBLE[each]: number or "" for each in _VISIBLE if backend in (None, each)}
         hidden = dict.fromkeys(_VISIBLE.values(), "")
         own = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", OWN_DEVICE: number or "cpu"}
@@ -68,7 +72,10 @@ def owned_device(
 
 
 def owned_devices(names: Sequence[str], *, alone: bool) -> list[OwnedDevice]:
-    """The named devices; by default, if `alone`, every card or `cpu`. Raises `BadInputError`."""
+    """Return the named devices; by default, if `alone`, every GPU or `cpu`.
+
+    Raises `BadInputError`.
+    """
     found = [str(number) for number, _ in enumerate(machine().gpus)] or ["cpu"]
     return [owned_device(name) for name in names or (found if alone else ())]
 

@@ -1,4 +1,4 @@
-"""Measure the runs of a matrix on the workers that connect; dask.distributed decides where."""
+"""Measure the runs of a matrix on the workers that connect; dask.distributed assigns the runs."""
 
 import asyncio
 import logging
@@ -27,7 +27,7 @@ class Fleet:
     async def measure(
         self, runs: Sequence[MatrixRun], devices: Sequence[OwnedDevice]
     ) -> dict[str, str]:
-        """Measure runs on these devices and on workers that connect; return the failures by run.
+        """Measure runs on local devices and on workers that connect; return the failures by run.
 
         Raises `MachineError` if the address cannot be used.
         """
@@ -78,7 +78,7 @@ class Fleet:
         )
 
     async def _report_waiting(self, scheduler: Scheduler) -> None:
-        """Report regularly which resources runs need and no worker offers."""
+        """Report regularly the resources that runs need but no worker offers."""
         while True:
             await asyncio.sleep(30)
             for task in scheduler.unrunnable:

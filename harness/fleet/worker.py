@@ -1,4 +1,4 @@
-"""A worker of dask.distributed: it owns one device and measures one run of a matrix at a time."""
+"""A dask.distributed worker, which owns one device and measures one run of a matrix at a time."""
 
 import logging
 import os
@@ -20,12 +20,12 @@ from harness.runners.http.guard import NEW_GROUP, Guard
 
 PROGRESS = "draftmap-progress"
 CONFIG = {
-    # dask blames a worker's death on every run assigned to it. A failed run is an error instead, of
-    # which `attempts` are allowed.
+    # dask counts a worker's death against every run assigned to that worker. A failed run raises an
+    # error instead; a run may fail `attempts` times.
     "distributed.scheduler.allowed-failures": 100,
-    # Runs take long enough to be worth moving to a new worker.
+    # Runs take so long that moving them to a new worker is worthwhile.
     "distributed.scheduler.unknown-task-duration": "10 minutes",
-    "distributed.nanny.pre-spawn-environ": {},  # it would limit the threads of the measured engine
+    "distributed.nanny.pre-spawn-environ": {},  # dask would limit the engine's threads
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
@@ -33,7 +33,7 @@ _RUN = [*own_module("harness"), "run"]
 
 
 async def serve(scheduler: str, device: OwnedDevice, security: Security) -> None:
-    """Work for one scheduler after another. Raises `MachineError` after ten minutes without any."""
+    """Work for one scheduler after another. Raises `MachineError` after ten minutes without one."""
     dask.config.set({**CONFIG, "distributed.comm.timeouts.connect": "10 minutes"})
     try:
         while True:
@@ -61,13 +61,13 @@ def nanny(scheduler: str, name: str, device: OwnedDevice, security: Security) ->
 
 
 def measure(run: MatrixRun) -> str | BadInputError:
-    """The result file of a run; the scheduler calls it on a worker.
+    """Measure a run and return its result file. The scheduler calls this function on a worker.
 
-    Bad input is returned, since another attempt would fail as well. Raises `MachineError` for
-    any other error.
+    An error in the input is returned, since another attempt would fail too. Raises `MachineError`
+    for any other error.
     """
     text, code, last_line = None, 0, ""
-    if any(files.directory().glob("work/*.jsonl")):  # an interrupted run, maybe this one
+    if any(files.directory().glob("work/*.jsonl")):  # an interrupted run, perhaps of this cell
         text, code, last_line = _result_of(run, "--resume")
     if text is None:
         text, code, last_line = _result_of(run)
@@ -82,7 +82,7 @@ def measure(run: MatrixRun) -> str | BadInputError:
 
 
 def _result_of(run: MatrixRun, *more: str) -> tuple[str | None, int, str]:
-    """The result file of a run, its exit code, and the last line that it printed."""
+    """Return a run's result file, its exit code, and the last line that the run printed."""
     worker, last_line = get_worker(), "the run printed no reason"
     with TemporaryDirectory(prefix="draftmap-cell-") as folder:
         result = Path(folder) / "result.json"
@@ -97,7 +97,7 @@ def _result_of(run: MatrixRun, *more: str) -> tuple[str | None, int, str]:
             start_new_session=True,
             creationflags=NEW_GROUP,
         )
-        guard = Guard(child.pid, folder=folder)  # ends the run when this worker is killed
+        guard = Guard(child.pid, folder=folder)  # ends the run if the worker is killed
         for line in child.stderr or ():
             last_line = line.strip().removeprefix("Error: ") or last_line
             worker.log_event(PROGRESS, f"{run.id} on {worker.name}: {line.strip()}")
@@ -108,7 +108,7 @@ def _result_of(run: MatrixRun, *more: str) -> tuple[str | None, int, str]:
 
 
 def expected_s(run: MatrixRun) -> float | str | None:
-    """The duration of a run on this machine, or why it cannot run; `None` if unknown."""
+    """Return a run's duration on this machine, or why the run is impossible; `None` if unknown."""
     command = [*_RUN, *run.arguments, "--dry-run", "--json"]
     done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - see above
     why = done.stderr.decode("utf-8", "replace").rpartition("Error: ")[2].strip()

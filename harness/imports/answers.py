@@ -1,4 +1,4 @@
-"""Find answers and their figures in JSON by the forms of `schemas/vocabulary/server_log.toml`."""
+"""Find answers and their figures in JSON by the forms in `schemas/vocabulary/server_log.toml`."""
 
 from collections.abc import Iterator
 
@@ -6,12 +6,12 @@ from harness.imports.json_object import JsonObject
 from harness.imports.names import finish_of
 from harness.imports.printed import ANSWERS, Form, Found
 
-_DEEPEST = 4  # objects around an answer
+_DEEPEST = 4  # maximum depth of objects around an answer
 _COUNTS = ("tokens", "prompt_tokens", "cached", "drafted", "accepted", "rounds", "at_once")
 
 
 def answers(row: JsonObject, depth: int = 0) -> Iterator[Found]:
-    """The answers in a value: itself, or nested ones; a script may have saved prompts with them."""
+    """Yield the answers in a JSON value: the value itself, or values nested in it."""
     form = next((form for form in ANSWERS if _is_of(row, form)), None)
     if form is not None:
         figures: dict[str, str | float] = {
@@ -45,7 +45,7 @@ def _is_of(row: JsonObject, form: Form) -> bool:
 
 
 def _holder(row: JsonObject, path: str) -> tuple[JsonObject, str] | None:
-    """The innermost object of a path, and its last key; `None` if the path has no value."""
+    """Return a path's innermost object and last key; `None` if the path has no value."""
     *outer, key = path.split(".")
     for name in outer:
         if not isinstance(row.fields.get(name), dict):
@@ -55,7 +55,7 @@ def _holder(row: JsonObject, path: str) -> tuple[JsonObject, str] | None:
 
 
 def _value(row: JsonObject, name: str, path: str) -> float | None:
-    """A figure of the answer; counts must be whole numbers. Raises `BadInputError` otherwise."""
+    """Return a figure of an answer. Raises `BadInputError` if a count is not a whole number."""
     found = _holder(row, path)
     if found is None:
         return None

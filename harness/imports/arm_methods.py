@@ -15,14 +15,14 @@ from schemas.submission import Model
 from schemas.validator import SUBMISSION_SCHEMA, schema
 from schemas.weights import parameters_of, size_in
 
-# Methods of servers, and named ones; the others are controls of our own loop.
+# Methods of servers, and methods chosen by name; all others are controls of our own loop.
 METHODS = [
     entry.id
     for entry in vocabulary.METHODS.values()
     if "openai" in entry.runners or not entry.runners
 ]
 
-# Maps each type that llama-server names in logs and tables to a method.
+# Maps each draft type in llama-server's logs and tables to a method.
 _BY_TYPE = {
     word: entry.id
     for entry in vocabulary.METHODS.values()
@@ -34,7 +34,7 @@ _BY_TYPE = {
 
 
 def method_of(types: Iterable[str]) -> str | None:
-    """The method as `--map method=` takes it, several types as a chain; `None`: unknown."""
+    """Return the method as `--map method=` takes it: a chain for several types, or `None`."""
     words = [_BY_TYPE.get(word.replace("_", "-")) for word in types]
     known = [word for word in words if word is not None]
     if not known or len(known) < len(words):
@@ -45,7 +45,7 @@ def method_of(types: Iterable[str]) -> str | None:
 
 @cache
 def parameters(kind: str) -> Mapping[str, bool]:
-    """The parameters that the format allows a type of method, and whether it requires each."""
+    """Return the parameters that the format allows for a method, and whether each is required."""
     definitions = schema(SUBMISSION_SCHEMA)["$defs"]
     for branch in definitions["method"]["allOf"]:
         condition = branch["if"]["properties"]["type"]
@@ -58,7 +58,10 @@ def parameters(kind: str) -> Mapping[str, bool]:
 def method(
     text: str | None, facts: ImportedFacts, missing: list[str]
 ) -> tuple[Method, Model | None]:
-    """The method, and the draft model if it has one. Raises `BadInputError` for an unknown one."""
+    """Return the method, and its draft model if any.
+
+    Raises `BadInputError` for an unknown method.
+    """
     if text is None:
         missing.append("method")
         text = "other:name=unknown"
@@ -78,7 +81,7 @@ def method(
 def _built(
     kind: str, given: Mapping[str, Value], facts: ImportedFacts, missing: list[str]
 ) -> tuple[Method, Model | None]:
-    """Fill in the stated parameters. A missing one is noted and filled with a placeholder."""
+    """Fill in the stated parameters. A missing parameter is noted, and gets a placeholder."""
     allowed, values, draft = parameters(kind), dict(given), None
     if "n_max" in allowed and "n_max" not in values and facts.n_max is not None:
         values["n_max"] = facts.n_max

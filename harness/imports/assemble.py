@@ -1,4 +1,4 @@
-"""Make results from parsed files and stated facts. Pure: values in, submissions out."""
+"""Make results from parsed files and stated facts. Pure functions, from values to submissions."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from schemas.submission import Arm, Design, Method, Origin, Submission, Tool, Tr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """The results, and the data that they could not hold, a line each."""
+    """The results, and descriptions of the data that results cannot store, one line each."""
 
     submissions: tuple[Submission, ...]
     left_out: tuple[str, ...]
@@ -62,12 +62,13 @@ def assemble(
 def _submission(
     part: Part, stated: Mapping[str, str], missing: list[str], left_out: LeftOut
 ) -> Submission | None:
-    """The submission of a part; `None` when it has no trial, or a fact is missing."""
+    """Make the submission of a part; `None` if the part has no trial or a fact is missing."""
     facts = part.facts | typed(stated)
     if part.needs_concurrency and facts.concurrency is None:
         missing.append("concurrency")
     methods = {
-        # The method stated for this arm, else the file's, else the one stated for all.
+        # The method stated for this arm, else the file's method, else the method stated for all
+        # arms.
         arm.name: method(
             stated.get(f"arm.{arm.name}") or arm.method or facts.method, facts, missing
         )
@@ -105,7 +106,7 @@ def _submission(
             ended="completed",
         ),
         suite=suite(
-            # A benchmark tool's suite is named by the data set that it sent.
+            # A benchmark tool's suite is named after the data set that the tool sent.
             replace(part, suite=id_of(f"{part.suite}-{facts.dataset}")) if facts.dataset else part,
             stated,
             prompt_ids,
@@ -118,7 +119,7 @@ def _submission(
 
 
 def _require_baseline(part: Part, done: Sequence[Trial], left_out: LeftOut) -> None:
-    """Raise `BadInputError` if the baseline has no record, not even a failed one."""
+    """Raise `BadInputError` if the baseline has no record at all; a failed record is enough."""
     if done and all(trial.arm != BASELINE for trial in done):
         message = (
             f"{part.name}: no record of the baseline has both tokens and a time, so there is "
@@ -142,7 +143,7 @@ def _arm(arm: ArmRead, arm_id: str, how: Method, facts: ImportedFacts) -> Arm:
 
 
 def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str, str]:
-    """Start and end; if only the day is known, from midnight plus the duration of the trials."""
+    """Return start and end. If only the day is known, midnight plus the duration of the trials."""
     if facts.measured_from is not None and facts.measured_until is not None:
         return facts.measured_from, facts.measured_until
     day = facts.measured_from or facts.date or ""
@@ -164,7 +165,7 @@ def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str
 
 
 def _lines(left_out: LeftOut) -> tuple[str, ...]:
-    """One line for each kind of left-out data, with its first place."""
+    """Return one line per kind of left-out data, with the first place where it was found."""
     return tuple(
         f"{what} ({len(places)} times, first at {places[0]})"
         if len(places) > 1

@@ -1,4 +1,4 @@
-"""`draftmap import`: turn the records of another tool into results of this project."""
+"""`draftmap import`: turn the records of another tool into Draftmap results."""
 
 import re
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ HELP += "".join(f"- `{key}`: {description}\n" for key, description in KEYS.items
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """The format of the files, the facts they lack, and the place of the results."""
+    """The format of the files, the facts that they lack, and the folder for the results."""
 
     source_format: str = option(
         f"One of {', '.join(IMPORTERS)}.", name="from", metavar="FORMAT", default=REQUIRED
@@ -65,7 +65,7 @@ class ImportOptions:
     json: bool = offered(JSON, default=False)
 
     def check(self) -> None:
-        """Raise `BadInputError` if the format of results would not accept a value."""
+        """Raise `BadInputError` if the result format would not accept a value."""
         if self.source_format not in IMPORTERS:
             hint = suggestion(self.source_format, IMPORTERS)
             raise BadInputError(f"--from {self.source_format}: no such format.{hint}")

@@ -1,4 +1,4 @@
-"""Work out times, rounds and histograms from the counters of other tools."""
+"""Compute times, rounds and histograms from the counters of other tools."""
 
 import math
 from collections import Counter
@@ -9,13 +9,13 @@ from harness.imports.needed_facts import RateCounts
 from harness.imports.records import Record
 
 _LONGEST_DRAFT = 256  # the format's limit
-_CLOSE = 0.25  # in tokens; the two ways of counting differ by one
+_CLOSE = 0.25  # in tokens; counting tokens or steps differs by one
 
 
 def decode_ms(record: Record, counts: RateCounts) -> float | None:
-    """Milliseconds from the first token to the last; from the rate if the tool has no time.
+    """Return the milliseconds from the first token to the last, from the rate if there is no time.
 
-    Builds up to mid-2026 divided all tokens by the time, later ones all but the first.
+    Builds up to mid-2026 divided all tokens by the time; later builds leave out the first token.
     """
     tokens, per_second = record.output_tokens, record.per_second
     if record.decode_ms is not None or not tokens or not per_second:
@@ -26,7 +26,10 @@ def decode_ms(record: Record, counts: RateCounts) -> float | None:
 
 
 def rate_counts(records: Iterable[Record]) -> RateCounts | None:
-    """Whether rates count tokens or steps, by the first record whose time and rate fit either."""
+    """Return whether rates count tokens or steps.
+
+    The first record whose time and rate match decides.
+    """
     for record in records:
         tokens, ms, per_second = record.output_tokens, record.decode_ms, record.per_second
         if tokens and ms and per_second:
@@ -46,7 +49,7 @@ def rounds(tokens: int | None, accepted: int | None) -> int | None:
 
 
 def histogram(lengths: Sequence[int]) -> tuple[int, ...] | None:
-    """The number of rounds with 0, 1, 2 ... tokens; `None` without rounds or with too long ones."""
+    """Return the number of rounds with 0, 1, 2 ... tokens; `None` if it cannot be stored."""
     if not lengths or max(lengths) > _LONGEST_DRAFT:
         return None
     counted = Counter(lengths)

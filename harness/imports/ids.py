@@ -9,7 +9,7 @@ _DIGEST = 8
 
 
 def id_of(text: str) -> str:
-    """An id for a text: lower case, other characters as hyphens, cut with a digest if too long."""
+    """Return an id for a text: lower case, with hyphens; a long text is cut and gets a digest."""
     plain = re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._") or "unnamed"
     if len(plain) <= _LONGEST_ID:
         return plain
@@ -17,7 +17,7 @@ def id_of(text: str) -> str:
 
 
 def ids_of(texts: Iterable[str]) -> dict[str, str]:
-    """Different ids for different texts."""
+    """Return ids for texts; different texts get different ids."""
     found: dict[str, str] = {}
     for each in texts:
         if each in found:

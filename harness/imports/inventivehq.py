@@ -1,7 +1,8 @@
 """Import InventiveHQ's community results (JSON).
 
 `{name, notes, hardware{platform, cpu, gpus[]}, runs{key: {meta, runs[{backend, method, label,
-status, records[]}]}}}`, or a single `{meta, runs[]}`. Every key and backend is a rig.
+status, records[]}]}}}`, or a single `{meta, runs[]}`. Every combination of key and backend is a
+rig.
 """
 
 import re
@@ -33,7 +34,7 @@ _VERSION = re.compile(r"(?<![0-9])[0-9]+(?:\.[0-9]+)+")
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Read one part for every run and backend of every file."""
+    """Read every file; each combination of run and backend becomes a part."""
     left_out: list[str] = []
     parts = [part for file in files for part in _parts(file, left_out)]
     return ParsedFiles(parts=tuple(parts), left_out=tuple(dict.fromkeys(left_out)))
@@ -85,7 +86,7 @@ def _by_backend(key: str, run: JsonObject, top: JsonObject, left_out: list[str])
 
 
 def _arm(name: str, entry: JsonObject) -> ArmRead:
-    """An arm such as `draft_0_5b`; it has failed if its server did not start."""
+    """Return an arm such as `draft_0_5b`, marked as failed if its server did not start."""
     known = _METHODS.get(name) or ("draft-model" if name.startswith("draft") else None)
     if known not in (None, "none"):
         known = f"{known}:n_max={_DEPTH}"
@@ -101,8 +102,8 @@ def _records(arm: str, entry: JsonObject) -> Iterator[Record]:
         prompt = record.needed("id", record.text("id"), "the name of a prompt")
         error, tokens = record.text("error"), record.count("predicted_n")
         drafted, accepted = record.count("draft_n"), record.count("draft_n_accepted")
-        # llama-server omits the counters if it drafted nothing, which the script writes as null; a
-        # record without these keys is unknown.
+        # If llama-server drafted nothing, it omits the counters and the script writes null: that is
+        # 0. In a record without these keys the counts are unknown.
         answered = "draft_n" in record.fields and record.number("predicted_ms") is not None
         if arm != BASELINE and answered and drafted is None:
             drafted = accepted = 0
@@ -153,7 +154,7 @@ def _hardware(
 ) -> ImportedFacts:
     cpu = hardware.text("cpu")
     cards = hardware.children("gpus") if hardware.fields.get("gpus") else []
-    # The card that the run's label names, or the only one.
+    # The GPU that the run's label names, or the only GPU.
     words = (label or "").partition("(")[0].rstrip().lower()
     named = (card for card in cards if words and words in (card.text("name") or "").lower())
     only = cards[0] if len(cards) == 1 and not words.startswith("cpu") else None
@@ -167,12 +168,12 @@ def _hardware(
     if used is not None:
         return facts | _card(used)
     if backend == "metal" and cpu is not None and cpu.startswith("Apple"):
-        return facts | ImportedFacts(gpu=cpu)  # CPU and GPU are one chip
+        return facts | ImportedFacts(gpu=cpu)  # CPU and GPU are the same chip
     return facts if cards or backend == "cpu" else facts | _labelled(label)
 
 
 def _system(platform: str) -> ImportedFacts:
-    """System, version and architecture in the form of Python's `platform.platform()`."""
+    """Split system, version and architecture out of a text like Python's `platform.platform()`."""
     words = platform.lower().split("-")
     version = _VERSION.search(platform)
     return ImportedFacts(
@@ -192,7 +193,7 @@ def _card(card: JsonObject) -> ImportedFacts:
 
 
 def _labelled(label: str | None) -> ImportedFacts:
-    """The GPU by the label of a run, the only source in a file without hardware."""
+    """Return the GPU that a run's label names: the only source if a file describes no hardware."""
     if label is None or label.lower().startswith("cpu"):
         return ImportedFacts()
     return ImportedFacts(gpu=label.partition("(")[0].rstrip())

@@ -1,4 +1,4 @@
-"""Read the objects of JSON Lines, of lists, of several objects, and of streamed answers."""
+"""Read JSON objects from JSON Lines, lists, concatenated objects, and streamed answers."""
 
 import re
 from collections.abc import Iterator
@@ -8,18 +8,19 @@ from harness.errors import BadInputError
 from harness.imports.json_object import JsonObject, parse
 from harness.imports.source_files import Given, text
 
-_CHUNK = "data:"  # a line of a streamed answer
-# With `include_usage` the times are in a chunk after the one that ends the answer.
+_CHUNK = "data:"  # begins each line of a streamed answer
+# With `include_usage`, the times are in a chunk after the chunk that ends the answer.
 _ENDS = re.compile(r'"finish_reason":\s*"|"stop":\s*true|"choices":\s*\[\s*\]')
 
 
 def lines(file: Given) -> Iterator[JsonObject]:
-    """The objects of JSON Lines, of one list, or of one or several objects over any lines."""
+    """Yield the objects of JSON Lines, of a list, or of objects that span several lines."""
     whole = text(file)
     try:
         value = parse(whole, file.name)
     except BadInputError:
-        # Each object begins a line, indented like the first one; its contents are indented further.
+        # Each object begins a line with the first object's indentation; its contents are indented
+        # further.
         before, brace, _ = whole.partition("{")
         indent = before.rpartition("\n")[2]
         is_first = brace and not before.strip()
@@ -40,17 +41,17 @@ def lines(file: Given) -> Iterator[JsonObject]:
 
 
 def is_stream(file: Given) -> bool:
-    """Whether a file holds streamed answers, chunk by chunk."""
+    """Whether a file contains streamed answers, chunk by chunk."""
     return text(file).lstrip().startswith(_CHUNK)
 
 
 def last_chunks(file: Given) -> Given:
-    """The final chunk of each streamed answer, one a line: it has the times of llama-server."""
+    """Return the final chunk of each streamed answer, one per line: it has llama-server's times."""
     ends, repeats = [], False
     for line in filter(None, map(str.strip, text(file).splitlines())):
         chunk = line.removeprefix(_CHUNK).strip()
         is_end = '"timings"' in chunk and _ENDS.search(chunk) is not None
         if is_end and not repeats:
             ends.append(chunk)
-        repeats = is_end  # the chunk after one with times repeats them
+        repeats = is_end  # the chunk after a chunk with times repeats the times
     return replace(file, data="\n".join(ends).encode() or b"{}")

@@ -1,4 +1,4 @@
-"""Read JSON values from another tool's files; a wrong one is reported with its place."""
+"""Read JSON values from another tool's files; an error names the place of the wrong value."""
 
 import re
 from collections.abc import Mapping
@@ -14,15 +14,15 @@ from schemas.finding import ROOT, child_path, shown
 
 _Value = TypeVar("_Value")
 MS_PER_S = 1000.0
-# Larger figures are wrong, and overflow a calendar or a result.
+# Larger numbers must be wrong, and would overflow a date or a result's field.
 _LARGEST = 10**15
-_LAST_MOMENT_S = 253_402_300_799  # of the year 9999
-# Python's `json` writes these where a figure is missing, though JSON has no such values.
+_LAST_MOMENT_S = 253_402_300_799  # the end of the year 9999
+# Python's `json` writes these for missing numbers, although they are not valid JSON.
 _NO_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)\b')
 
 
 def parse(found: str, place: str) -> Json:
-    """The JSON value of a text. NaN and Infinity become null: unknown."""
+    """Parse a JSON text. NaN and Infinity become null: unknown."""
     if "NaN" in found or "Infinity" in found:
         found = _NO_NUMBER.sub(lambda m: m[0] if m[0].startswith('"') else "null", found)
     try:
@@ -36,19 +36,19 @@ def parse(found: str, place: str) -> Json:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonObject:
-    """One JSON object with its place. A key that is missing or null is `None`, never 0.
+    """One JSON object with its place in the file. A key that is missing or null is `None`, never 0.
 
-    A list is an object with its positions for keys.
+    A JSON list is treated as an object whose keys are positions.
     """
 
-    source: str  # the file, or a line in it
+    source: str  # the file, or a line of the file
     path: str
     fields: Mapping[str, Json]
     is_list: bool = False
 
     @classmethod
     def of(cls, source: str, value: Json) -> Self:
-        """The outermost object of a file or of one of its lines."""
+        """Return the outermost object of a file, or of a line in the file."""
         return cls(source=source, path=ROOT, fields={"": value}).required("")
 
     @property
@@ -56,14 +56,14 @@ class JsonObject:
         return f"{self.source}: {self.path}"
 
     def text(self, key: str) -> str | None:
-        """A text that is not blank."""
+        """Return a text that is not blank."""
         value = self.fields.get(key)
         if value is not None and not isinstance(value, str):
             self.refuse(key, "a text")
         return value.strip() or None if value else None
 
     def number(self, key: str, expected: str = "a number of at least 0") -> float | None:
-        """A number from 0."""
+        """Return a number of at least 0."""
         value = self.fields.get(key)
         if value is None:
             return None
@@ -72,7 +72,7 @@ class JsonObject:
         return float(value)
 
     def count(self, key: str) -> int | None:
-        """A whole number from 0."""
+        """Return a whole number of at least 0."""
         expected = "a whole number of at least 0"
         value = self.number(key, expected)
         if value is not None and not value.is_integer():
@@ -80,7 +80,7 @@ class JsonObject:
         return None if value is None else int(value)
 
     def moment(self, key: str) -> datetime | None:
-        """A time in seconds since 1970."""
+        """Return a time in seconds since 1970."""
         seconds = self.number(key)
         if not seconds:
             return None
@@ -89,21 +89,21 @@ class JsonObject:
         return datetime.fromtimestamp(int(seconds), tz=UTC)
 
     def counts(self, key: str) -> list[int] | None:
-        """A list of whole numbers from 0."""
+        """Return a list of whole numbers of at least 0."""
         if self.fields.get(key) is None:
             return None
         inner = self.elements(key)
         return [inner.count(position) or 0 for position in inner.fields]
 
     def numbers(self, key: str) -> list[float | None] | None:
-        """A list of numbers from 0; null among them is unknown."""
+        """Return a list of numbers of at least 0; a null element means unknown."""
         if self.fields.get(key) is None:
             return None
         inner = self.elements(key)
         return [inner.number(position) for position in inner.fields]
 
     def elements(self, key: str) -> Self:
-        """A list as an object with its positions for keys; raises if it is missing."""
+        """Return a list as an object whose keys are positions. Raises if the list is missing."""
         found = self.fields.get(key)
         if not isinstance(found, list):
             self.refuse(key, "a list")
@@ -114,19 +114,19 @@ class JsonObject:
         return None if self.fields.get(key) is None else self.required(key)
 
     def children(self, key: str) -> list[Self]:
-        """A list of objects; raises if it is missing."""
+        """Return a list of objects. Raises if the list is missing."""
         inner = self.elements(key)
         return [inner.required(position) for position in inner.fields]
 
     def required(self, key: str) -> Self:
-        """A nested object, which is required."""
+        """Return a nested object. Raises if the object is missing."""
         value = self.fields.get(key)
         if not isinstance(value, dict):
             self.refuse(key, "an object")
         return replace(self, path=self.path_of(key), fields=value, is_list=False)
 
     def needed(self, key: str, value: _Value | None, expected: str) -> _Value:
-        """The value as read; raises if it is missing."""
+        """Return a value unchanged. Raises if the value is missing."""
         if value is None:
             self.refuse(key, expected)
         return value
@@ -137,7 +137,7 @@ class JsonObject:
         raise BadInputError(f"{self.source}: {self.path_of(key)} {found}, expected {expected}")
 
     def path_of(self, key: str) -> str:
-        """The path of a value of this object; an empty key is the object itself."""
+        """Return the path of a value in this object; an empty key means the object."""
         if not key:
             return self.path
         return child_path(self.path, int(key) if self.is_list else key)

@@ -1,9 +1,10 @@
 """Import the output of `llama-bench -o json` (or jsonl): speeds without speculation, a baseline.
 
-Tests of a few prompt tokens (`-p 1,2,4,8,16`) are steps of that width: a verification curve.
+A test of a few prompt tokens (`-p 1,2,4,8,16`) is a step of that width; together these tests are a
+verification curve.
 
-A test of generation feeds `n_gen` single tokens after a given first one, so that its time covers
-`n_gen` steps: n_gen + 1 tokens, the first included.
+A generation test feeds `n_gen` single tokens after a given first token, so that its time covers
+`n_gen` steps: n_gen + 1 tokens, including the first.
 """
 
 from collections import Counter
@@ -24,7 +25,7 @@ from schemas.rig import Backend
 from schemas.submission import Probes
 
 _NS_PER_MS, _NS_PER_S = 1e6, 1e9
-_WIDEST = 64  # the widest step of a draft's verification; more tokens are a prompt
+_WIDEST = 64  # the widest verification step; more tokens are a prompt
 _BACKENDS: dict[str, Backend] = {
     "cuda": "cuda", "vulkan": "vulkan", "metal": "metal", "mtl": "metal", "rocm": "rocm",
     "hip": "rocm", "sycl": "sycl", "opencl": "opencl", "cann": "cann", "musa": "musa",
@@ -40,13 +41,13 @@ _PLAIN = (None, "", "none", "off", False, 0)
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Read one part for every model, build, device and setting."""
+    """Read the files; each combination of model, build, device and settings becomes a part."""
     left_out: list[str] = []
     groups, curves = _sorted((row for file in files for row in lines(file)), left_out)
     parts, seen = [], Counter[str]()
     for facts in dict.fromkeys((*groups, *curves)):
         steps = curves.get(facts, [])
-        # Without a test of generation, a step of one token is the baseline.
+        # Without a generation test, a step of one token is the baseline.
         rows = groups.get(facts) or [row for row in steps if row.count("n_prompt") == 1]
         if not rows:
             left_out.append(
@@ -55,7 +56,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
             continue
         name = id_of(f"{facts.target or 'model'}-{facts.backend or 'backend'}")
         seen[name] += 1
-        part = Part(  # the same model with other settings gets another name
+        part = Part(  # the name differs if the settings differ
             name=f"{name}-{seen[name]}" if seen[name] > 1 else name,
             suite="llama-bench",
             facts=facts | _window(rows),
@@ -71,7 +72,7 @@ _Groups = dict[ImportedFacts, list[JsonObject]]
 
 
 def _sorted(rows: Iterable[JsonObject], left_out: list[str]) -> tuple[_Groups, _Groups]:
-    """Tests of generation and of narrow steps, by model, build, device and setting."""
+    """Group generation tests and narrow steps by model, build, device and settings."""
     groups: _Groups = {}
     curves: _Groups = {}
     for row in rows:
@@ -92,7 +93,7 @@ def _sorted(rows: Iterable[JsonObject], left_out: list[str]) -> tuple[_Groups, _
 
 
 def _curve(rows: Sequence[JsonObject]) -> Probes | None:
-    """The verification curve of steps without context; `None` for fewer than two widths."""
+    """Return the verification curve at context depth 0; `None` for fewer than two widths."""
     times = {
         row.count("n_prompt") or 0: [
             nanoseconds / _NS_PER_MS
@@ -129,7 +130,7 @@ def _facts(row: JsonObject) -> ImportedFacts:
         engine="llama.cpp",
         engine_commit=row.text("build_commit"),
         build=row.count("build_number"),
-        sampling="other",  # the tokens are random
+        sampling="other",  # llama-bench's tokens are random
         parameters=None if parameters is None else str(parameters),
         batch=row.count("n_batch"),
         micro_batch=row.count("n_ubatch"),
@@ -144,7 +145,7 @@ def _facts(row: JsonObject) -> ImportedFacts:
 
 
 def _devices(row: JsonObject) -> ImportedFacts:
-    """Backend, processor and GPUs; BLAS beside a GPU's backend belongs to the host."""
+    """Return backend, CPU and GPUs. BLAS next to a GPU backend runs on the CPU."""
     # Tools around llama-bench add a word: "Vulkan RADV".
     words = [name.lower().split(" ")[0] for name in (row.text("backends") or "").split(",")]
     backends = [_BACKENDS[word] for word in words if word in _BACKENDS]
@@ -158,10 +159,10 @@ def _devices(row: JsonObject) -> ImportedFacts:
 
 
 def _cards(row: JsonObject, *, backends: int) -> list[str]:
-    """The GPUs that a test used: the listed ones, or the main one if the model was not split."""
+    """Return the GPUs that a test used: all listed, or the main GPU if the model was not split."""
     cards = [name.strip() for name in (row.text("gpu_info") or "").split(",") if name.strip()]
     if backends > 1:
-        return list(dict.fromkeys(cards))  # each backend lists the same cards
+        return list(dict.fromkeys(cards))  # each backend lists the same GPUs
     main = row.count("main_gpu") or 0
     if row.text("split_mode") == "none" and main < len(cards):
         return [cards[main]]
@@ -169,7 +170,7 @@ def _cards(row: JsonObject, *, backends: int) -> list[str]:
 
 
 def _window(rows: Sequence[JsonObject]) -> ImportedFacts:
-    """The time from the start of the first test to the end of the last one's repetitions."""
+    """Return the start of the first test and the end of the last test's repetitions."""
     starts = [
         (row.text("test_time"), sum(filter(None, row.numbers("samples_ns") or ()))) for row in rows
     ]

@@ -1,4 +1,4 @@
-"""Import requests from a server's or tool's log or answers: every form of `server_log.toml`.
+"""Import requests from the log or answers of a server or tool, in any form of `server_log.toml`.
 
 llama-server's log, answers with `timings`, llama-cli, mtp-bench.py, Ollama, LM Studio and others.
 Requests are paired by their position.
@@ -36,7 +36,7 @@ _MODEL = re.compile(r"loading model\s{0,9}[:']?\s{0,9}'?(?P<path>[^'\n]{1,999}\.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """Everything that a file states, its requests, and the data left out of them, a line each."""
+    """A file's statements and requests, and the data that was left out, one line each."""
 
     found: tuple[Found, ...]
     records: tuple[Record, ...]
@@ -44,7 +44,7 @@ class _Source:
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Read all files as one part: every file is an arm, the first one the baseline."""
+    """Read all files as one part: every file is an arm, the first file the baseline."""
     pairs = by_arm(files)
     sources = [(file, _source(file, arm)) for arm, file in pairs]
     first, expected = sources[0]
@@ -84,7 +84,10 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 
 
 def requests_of(file: Given, arm: str = BASELINE) -> list[Record]:
-    """Every request, in order; `serverlog.js` reads the same. Raises `BadInputError` if none."""
+    """Return every request, in order, like `serverlog.js`.
+
+    Raises `BadInputError` if there is none.
+    """
     return [*_source(file, arm).records]
 
 
@@ -116,13 +119,13 @@ def _source(file: Given, arm: str) -> _Source:
 
 
 def has_requests(file: Given) -> bool:
-    """Whether a text has lines about requests that can be imported."""
+    """Whether a text has lines about requests that can be imported, in a known form."""
     found = () if is_stream(file) or is_json(file) else printed(text(file), file.name).found
     return any(each.form.gives == "request" and each.number("tokens") for each in found)
 
 
 def described(file: Given) -> str | None:
-    """A description of the lines that the table knows; `None` for JSON or without any."""
+    """Describe the lines whose forms the table lists; `None` for JSON or without such lines."""
     found = () if is_stream(file) or is_json(file) else printed(text(file), file.name).found
     return _lacks(found) if found else None
 
@@ -140,13 +143,13 @@ def _lacks(found: Sequence[Found]) -> str:
 def _completed(arm: str, request: Record, form: Form) -> Record:
     drafted, accepted = request.drafted, request.accepted
     if drafted is None and arm != BASELINE and form.silent:
-        drafted = accepted = 0  # the server does not mention drafts if it drafted nothing
+        drafted = accepted = 0  # the server omits the counts if it drafted nothing
     counted = rounds(request.output_tokens, accepted)
     return replace(request, arm=arm, drafted=drafted, accepted=accepted, rounds=counted)
 
 
 def is_json(file: Given) -> bool:
-    """Whether a file holds answers in JSON, rather than log lines wrapped in JSON."""
+    """Whether a file contains answers in JSON, rather than log lines wrapped in JSON."""
     found = text(file)
     if is_stream(file) or _JSON.match(found) is None:
         return is_stream(file)
@@ -183,7 +186,7 @@ def _record(found: Found) -> Record:
 
 
 def _methods(pairs: Sequence[tuple[str, Given]], sources: Sequence[_Source]) -> dict[str, str]:
-    """The method of each arm whose log names its draft types."""
+    """Return the method of each arm whose log names the draft types."""
     known: dict[str, str] = {}
     for (arm, _), source in zip(pairs, sources, strict=True):
         # A log has a line of statistics for each type of a chain.
@@ -194,7 +197,7 @@ def _methods(pairs: Sequence[tuple[str, Given]], sources: Sequence[_Source]) -> 
 
 
 def _facts(files: Sequence[Given]) -> ImportedFacts:
-    """Build and model, if all logs that name one agree."""
+    """Return build and model, if all logs that name them agree."""
     texts = [text(file) for file in files]
     builds = [match for each in texts if (match := _BUILD.search(each))]
     build = agreed(match["build"] for match in builds)

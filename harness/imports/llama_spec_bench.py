@@ -1,6 +1,6 @@
 """Import the table that ik_llama.cpp's `llama-spec-bench` prints.
 
-Stages of a chain share one generation: their drafts are summed. The time covers a step per token.
+Stages of a chain share one generation: their drafts are summed. The time covers one step per token.
 """
 
 import itertools
@@ -23,13 +23,13 @@ _PLAIN = {_BASE, "error"}
 _ACCEPTED = re.compile(r"([0-9]+)\s*/\s*([0-9]+)")
 _FIGURE = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NONE = {"", "-", "–", "—"}  # noqa: RUF001 - dashes as people and editors write them
-_RULE = set("|- ")  # the line under the header, which lacks a column in the tool's own output
+_RULE = set("|- ")  # the line under the header; the tool prints a column too few
 _TASKS = {"code": "code", "extract": "json", "story": "creative"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """One stage of one generation; a generation without a chain has only one."""
+    """One stage of a generation; a generation without a chain has a single stage."""
 
     run: str
     stage: str
@@ -37,7 +37,7 @@ class _Row:
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Read all files as one part: every file is an arm, the first one the baseline."""
+    """Read all files as one part: every file is an arm, the first file the baseline."""
     given = [(arm, file, _rows(arm, file)) for arm, file in by_arm(files)]
     found = [each for arm, file, rows in given for each in _split_arms(arm, file, rows)]
     pairs = [(arm, file) for arm, file, _ in found]
@@ -57,7 +57,10 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 def _split_arms(
     arm: str, file: Given, rows: Sequence[_Row]
 ) -> Iterator[tuple[str, Given, Sequence[_Row]]]:
-    """The rows of one file; if the first file has both arms, the stage `base` is the baseline."""
+    """Yield the rows of a file by arm.
+
+    If the first file has both arms, stage `base` is the baseline.
+    """
     plain = [row for row in rows if row.stage == _BASE]
     rest = [
         replace(row, record=replace(row.record, arm=_SECOND)) for row in rows if row.stage != _BASE
@@ -80,7 +83,7 @@ def _rows(arm: str, file: Given) -> list[_Row]:
 def _printed(arm: str, file: Given) -> Iterator[_Row]:
     columns: list[str] = []
     for number, line in enumerate(text(file).splitlines(), start=1):
-        table = line[line.find("|") :].strip() if "|" in line else ""  # a log may precede it
+        table = line[line.find("|") :].strip() if "|" in line else ""  # after log text
         cells = [cell.strip() for cell in table.strip("|").split("|")]
         heads = [cell.lower().replace(" ", "") for cell in cells]
         if all(name in heads for name in _COLUMNS):
@@ -124,7 +127,7 @@ def _figure(row: Mapping[str, str], name: str, place: str) -> float | None:
 
 
 def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
-    """One record for each task and run: the stages of a chain drafted for the same tokens."""
+    """Yield one record per task and run, since a chain's stages drafted for the same tokens."""
     for _, group in itertools.groupby(rows, key=lambda row: (row.record.prompt, row.run)):
         stages = list(group)
         record = stages[0].record
@@ -139,7 +142,7 @@ def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
 
 
 def _methods(found: Mapping[str, Sequence[_Row]]) -> dict[str, str]:
-    """The method of each arm by its stages, without depth; a chain counts as one method."""
+    """Return each arm's method from its stages, without depth; a chain counts as one method."""
     known: dict[str, str] = {}
     for arm, rows in found.items():
         names = dict.fromkeys(row.stage.replace("_", "-") for row in rows)

@@ -1,4 +1,4 @@
-"""Read facts from words: weights from a file name, a reason from an error, an answer's end."""
+"""Read facts from texts: weights from a file name, a failure's reason, why an answer ended."""
 
 import re
 from typing import Literal
@@ -30,7 +30,7 @@ _REASONS: dict[str, Reason] = {
 
 
 def weights_in(path: str) -> tuple[str | None, str | None]:
-    """Name and quantisation of a model, without folders, which may name people."""
+    """Return a model's name and quantisation, without folders, which may contain people's names."""
     stem = re.sub(r"\.(?:gguf|safetensors)$", "", re.split(r"[/\\]", path)[-1], flags=re.IGNORECASE)
     match = _WEIGHTS.fullmatch(stem)
     if match is None:
@@ -39,13 +39,13 @@ def weights_in(path: str) -> tuple[str | None, str | None]:
 
 
 def target_facts(path: str | None) -> ImportedFacts:
-    """The facts about the target in its file's name."""
+    """Return the facts about the target that its file name contains."""
     name, quantisation = weights_in(path or "")
     return ImportedFacts(target=name, quantisation=quantisation)
 
 
 def finish_of(answer: JsonObject) -> Literal["length", "stop"] | None:
-    """Why an answer ended, from the words of OpenAI's and llama-server's APIs."""
+    """Return why an answer ended, from the terms of OpenAI's and llama-server's APIs."""
     choices = answer.children("choices") if answer.fields.get("choices") else []
     word = choices[0].text("finish_reason") if choices else answer.text("stop_type")
     if word in ("length", "limit"):
@@ -54,6 +54,6 @@ def finish_of(answer: JsonObject) -> Literal["length", "stop"] | None:
 
 
 def reason_of(text: str | None) -> Reason:
-    """Why a generation failed, by the first known phrase in the tool's message; else `other`."""
+    """Return why a generation failed, by the first known phrase in the message, else `other`."""
     words = (text or "").lower()
     return next((reason for sign, reason in _REASONS.items() if sign in words), "other")

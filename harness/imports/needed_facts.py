@@ -25,10 +25,10 @@ def _fact(description: str) -> Any:  # noqa: ANN401 - the default of a field of 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedFacts(Axes):
-    """The known facts about a measurement; `None` is unknown.
+    """The known facts about a measurement; `None` means unknown.
 
-    Each field is a key of `--map`, and its description the help of that key. The axes are described
-    in `schemas/vocabulary/axes.toml`.
+    Each field is a key of `--map`; the field's description is the help text of the key. The axes
+    are described in `schemas/vocabulary/axes.toml`.
     """
 
     target: str | None = _fact('name of the target, such as "Qwen3-8B"')
@@ -86,13 +86,13 @@ class ImportedFacts(Axes):
     context_depth_tokens: int | None = None
 
     def __or__(self, other: Self) -> Self:
-        """The facts of both; where both state one, the other's."""
+        """Merge two sets of facts; the right operand takes precedence."""
         stated = {key: value for key, value in asdict(other).items() if value is not None}
         return replace(self, **stated)
 
 
 def agreed(values: Iterable[_Value | None]) -> _Value | None:
-    """The only value other than `None`; `None` if there are several."""
+    """Return the only value that is not `None`; `None` if values differ."""
     found = {value for value in values if value is not None}
     return found.pop() if len(found) == 1 else None
 
@@ -106,7 +106,7 @@ ARM, TASK = "arm.", "task."
 
 
 def parse_map(options: Sequence[str]) -> dict[str, str]:
-    """The texts of all `--map` options by key."""
+    """Return the texts of all `--map` options by key."""
     found: dict[str, str] = {}
     for option in options:
         key, equals, value = option.partition("=")
@@ -120,7 +120,7 @@ def parse_map(options: Sequence[str]) -> dict[str, str]:
 
 
 def stated_for(part: str, stated: Mapping[str, str], parts: Iterable[str]) -> dict[str, str]:
-    """The stated facts for one part of the files: those for all, and its own from `PART/key`."""
+    """Return the stated facts for a part: those for all parts, and those given as `PART/key`."""
     known = set(parts)
     for key in stated:
         scope, slash, _ = key.partition("/")
@@ -136,14 +136,14 @@ def stated_for(part: str, stated: Mapping[str, str], parts: Iterable[str]) -> di
 
 
 def typed(stated: Mapping[str, str]) -> ImportedFacts:
-    """The stated facts, converted to their types."""
+    """Return the stated facts, converted to their types."""
     return ImportedFacts(**{key: _typed(key, text) for key, text in stated.items() if key in KEYS})
 
 
 def _typed(key: str, text: str) -> Any:  # noqa: ANN401 - of the type of that field
     with suppress(msgspec.ValidationError):
         value = msgspec.convert(text, _TYPES[key], strict=False)
-        # Python reads "nan" and "inf" as numbers, which no result can hold.
+        # Python parses "nan" and "inf" as numbers, which a result cannot store.
         if not isinstance(value, float) or math.isfinite(value):
             return value
     kind = get_args(_TYPES[key])[0]

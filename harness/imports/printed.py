@@ -1,7 +1,7 @@
-"""Read the requests that a text reports, by the forms of `schemas/vocabulary/server_log.toml`.
+"""Read the requests that a text reports, using the forms in `schemas/vocabulary/server_log.toml`.
 
-`serverlog.js` reads the same table in the same way. Lines that a terminal has wrapped are joined. A
-line that has the sign of a form but cannot be read is listed.
+`serverlog.js` uses the same table in the same way. Lines that a terminal has wrapped are joined. A
+line with the sign of a form that cannot be parsed is listed as unread.
 """
 
 import re
@@ -14,7 +14,7 @@ from schemas.vocabulary.documents import document
 TABLE: Mapping[str, Any] = document("server_log")
 _LINE = {name: re.compile(pattern) for name, pattern in TABLE["line"].items()}
 _DIGITS = re.compile(r"[0-9.]+")
-_MOST_PIECES, _END = 9, 40  # pieces of a wrapped line; characters near a cut in which a sign may be
+_MOST_PIECES, _END = 9, 40  # pieces of a wrapped line; characters to search near a cut
 _UNITS = {
     "h": 3_600_000.0,
     "m": 60_000.0,
@@ -29,7 +29,7 @@ _TOOK = re.compile(r"([0-9.]{1,20})(h|ms|m|s|µs|us|ns)")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Form:
-    """One form of lines, or of answers in JSON; `server_log.toml` says what the fields mean."""
+    """One form of lines, or of answers in JSON; `server_log.toml` documents the fields."""
 
     of: str
     gives: str
@@ -46,7 +46,7 @@ class Form:
 
 @dataclass(slots=True, kw_only=True)
 class Found:
-    """The figures of one request, run, interval or line, by the names of the table."""
+    """The figures of one request, run, interval or line, by the names in the table."""
 
     form: Form
     place: str
@@ -54,7 +54,7 @@ class Found:
     finish: Literal["length", "stop"] | None = None
 
     def number(self, name: str) -> float | None:
-        """A figure of the table, in its unit: the first of its names with a number from 0."""
+        """Return a figure in the table's unit, from the first name with a number of at least 0."""
         named: Mapping[str, float] = TABLE["figure"].get(name, {name: 1})
         for key, factor in named.items():
             value = self.figures.get(key)
@@ -71,9 +71,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
-    """Everything that a text states, in its order, and its unread lines with their forms.
+    """Everything that a text reports, in order, and the text's unread lines with their forms.
 
-    `models`: the forms whose lines are about a tool's two models, not about requests.
+    `models` lists the forms whose lines are about a tool's two models instead of requests.
     """
 
     found: tuple[Found, ...]
@@ -109,10 +109,10 @@ ANSWERS = tuple(Form(**each) for each in TABLE["answer"])
 
 
 class _Known:
-    """The forms that a text may have, to filter its lines quickly."""
+    """The forms that may occur in a text, to filter the text's lines quickly."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        """Search for the words of each form, even across the cut of a line."""
+        """Search for the words of each form, even across a line break inserted by wrapping."""
         seen = ("".join(lines), " ".join(line.rstrip() for line in lines))
         self.forms = [
             form for form in FORMS if any(word in each for word in form.words for each in seen)
@@ -131,7 +131,7 @@ class _Known:
         )
 
     def hits(self, line: str) -> list["_Hit"]:
-        """The figures of each form that describes the line."""
+        """Return the figures of each form that matches the line."""
         found = []
         for form in self.forms if self.sign(line) else ():
             match = form.signs.search(line) and next(
@@ -139,7 +139,7 @@ class _Known:
             )
             if match:
                 figures = {name: value for name, value in match.groupdict().items() if value}
-                if "series" in figures:  # remove blanks from cuts
+                if "series" in figures:  # remove blanks left by wrapping
                     figures["series"] = figures["series"].replace(" ", "")
                 is_open = len(figures) < len(match.groupdict())
                 found.append(_Hit(form=form, figures=figures, is_open=is_open, start=match.start()))
@@ -148,7 +148,7 @@ class _Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Hit:
-    """One form's match in a line, from `start` on; `is_open`: the pattern could go on."""
+    """A form's match in a line from `start` on; `is_open` if more text could extend the match."""
 
     form: Form
     figures: Mapping[str, str]
@@ -157,7 +157,7 @@ class _Hit:
 
 
 def printed(text: str, name: str) -> Printed:
-    """Everything that the lines of a text state; `name` is its file's."""
+    """Return everything that the lines of a text report; `name` is the name of the file."""
     found: list[Found] = []
     unread: list[tuple[int, Form]] = []
     last: dict[tuple[str, ...], Found] = {}
@@ -190,7 +190,7 @@ def printed(text: str, name: str) -> Printed:
 
 
 def repeats(requests: Sequence[Found]) -> list[bool]:
-    """Which requests take their prompt from the cache: it shrank to a few tokens."""
+    """Return which requests took their prompt from the cache: few tokens remained to read."""
     longest, found = 0.0, []
     for request in requests:
         tokens, cached = request.number("prompt_tokens"), request.number("cached") or 0.0
@@ -204,7 +204,7 @@ def repeats(requests: Sequence[Found]) -> list[bool]:
 
 
 def _unwrapped(lines: Sequence[str], known: _Known) -> Iterator[tuple[int, str, list[_Hit]]]:
-    """Number, text and figures of each line; the pieces of a wrapped line are joined."""
+    """Yield number, text and figures of each line; the pieces of a wrapped line are joined."""
     at = 0
     while at < len(lines):
         best, pieces = lines[at].rstrip(), 1
@@ -230,14 +230,14 @@ def _unwrapped(lines: Sequence[str], known: _Known) -> Iterator[tuple[int, str, 
 
 
 def _joined(pieces: Sequence[str]) -> tuple[str, ...]:
-    """Pieces joined in three ways: cut between words, cut at one width, cut anywhere."""
+    """Join pieces in three ways: as cut between words, cut at a fixed width, or cut anywhere."""
     width = max(map(len, pieces))
     ends = [piece if len(piece) == width else f"{piece} " for piece in pieces[:-1]]
     return " ".join(pieces), "".join((*ends, pieces[-1])), "".join(pieces)
 
 
 def _keeps(more: Sequence[_Hit], hits: Iterable[_Hit]) -> bool:
-    """Whether a longer line has all figures of a shorter one; its last may have more digits."""
+    """Whether a longer line has all figures of a shorter line; the last may have more digits."""
     return all(
         any(
             own.form is hit.form
@@ -253,7 +253,7 @@ def _count(hits: Iterable[_Hit]) -> int:
 
 
 def _goes_on(line: str, rest: Sequence[str], known: _Known) -> bool:
-    """Whether a line without figures has a sign, even one that ends in the next line."""
+    """Whether a line without figures has a form's sign, possibly one that ends in the next line."""
     if not rest or known.sign(line):
         return bool(rest)
     start = line[-_END:]
@@ -265,7 +265,7 @@ def _goes_on(line: str, rest: Sequence[str], known: _Known) -> bool:
 
 
 def _begins(line: str, piece: str, known: _Known) -> bool:
-    """Whether the statement of a line with a sign begins in the line before."""
+    """Whether the statement in a line with a sign begins in the line before."""
     return known.sign(piece) is not None and any(
         hit.start < len(line) for glue in (" ", "") for hit in known.hits(f"{line}{glue}{piece}")
     )

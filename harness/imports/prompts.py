@@ -1,4 +1,4 @@
-"""The prompts of an imported result: their tasks and lengths, split if a result cannot hold all."""
+"""The prompts of an imported result, with tasks and lengths; split if they exceed one result."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ _TASKS: dict[str, Task] = {entry.id: entry.id for entry in TASKS.values()}
 def suite(
     part: Part, stated: Mapping[str, str], ids: Mapping[str, str], done: Sequence[Trial]
 ) -> Suite:
-    """The suite with the prompts that were answered, in the order of the files."""
+    """Return the suite of the answered prompts, in the order of the files."""
     answered = {trial.prompt for trial in done}
     categories = {record.prompt: record.category for record in reversed(part.records)}
     lengths: dict[str, list[int | None]] = {}
@@ -42,7 +42,7 @@ def suite(
 def _task(
     prompt: str, category: str | None, table: Mapping[str, str], stated: Mapping[str, str]
 ) -> Task:
-    """The task stated for the prompt or its category, else the one in `table`, else `other`."""
+    """Return the task stated for a prompt or its category, else that in `table`, else `other`."""
     names = [name for name in (prompt, category) if name is not None]
     words = [
         *(stated.get(f"{TASK}{name}") for name in names),
@@ -53,7 +53,7 @@ def _task(
 
 
 def check_tasks(stated: Mapping[str, str], parts: Iterable[Part]) -> None:
-    """Raise `BadInputError` for an unknown task, or a name without prompt or category."""
+    """Raise `BadInputError` for an unknown task, or for a name that no prompt or category has."""
     records = [record for part in parts for record in part.records]
     there = {name for each in records for name in (each.prompt, each.category) if name}
     for key, task in stated.items():
@@ -70,7 +70,7 @@ def check_tasks(stated: Mapping[str, str], parts: Iterable[Part]) -> None:
 
 
 def pieces(part: Part) -> Iterator[Part]:
-    """Split a part with more prompts than a result may hold, category by category."""
+    """Split a part with more prompts than a result may have, category by category."""
     by_category: dict[str, list[str]] = {}
     for prompt, category in {r.prompt: r.category or "" for r in part.records}.items():
         by_category.setdefault(category, []).append(prompt)

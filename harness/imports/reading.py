@@ -1,4 +1,4 @@
-"""Read files as one format; the error names another format that they seem to have."""
+"""Read files in one format. If that fails, the error names the format that they seem to have."""
 
 from collections.abc import Sequence
 
@@ -16,10 +16,13 @@ _SIGNS: dict[str, dict[str, str]] = document("foreign_files", "harness.imports")
 
 
 def read(form: str, files: Sequence[Given]) -> ParsedFiles:
-    """Read the files. Raises `BadInputError`, with the format that they seem to have instead."""
+    """Read the files.
+
+    Raises `BadInputError` naming the format that the files seem to have instead.
+    """
     seen: dict[bytes, str] = {}
     for file in files:
-        if file.data in seen:  # a run compared with itself, or counted as two
+        if file.data in seen:  # a run would be compared with itself, or counted twice
             raise BadInputError(
                 f"{file.name}: this file has the same records as {seen[file.data]}; give "
                 "each run once"
@@ -37,7 +40,7 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
 
 
 def _looks_like(file: Given) -> str | None:
-    """The name of a format, a description of an unsupported file, or `None`."""
+    """Return the name of a format, a description of an unsupported file, or `None`."""
     try:
         start = text(file).lstrip()
         if has_requests(file):

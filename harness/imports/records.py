@@ -12,11 +12,12 @@ from schemas.submission import Probes, Reason
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One generation. `None` is unknown; a record with a `reason` failed.
+    """One generation. `None` means unknown; a record with a `reason` failed.
 
-    `output_tokens` counts as the format does: the first token, and those that `decode_ms` covers.
-    `per_second` is the tool's rate, for records without a time; `rate_counts` says what it counts.
-    `output_hash` is the tool's own: it only shows whether the outputs of two records are equal.
+    `output_tokens` counts like the result format: the first token, and the tokens that `decode_ms`
+    covers. `per_second` is the tool's rate, for records without a time; `rate_counts` is the unit
+    of that rate. `output_hash` is the tool's digest, which only shows whether the outputs of two
+    records are equal.
     """
 
     arm: str
@@ -37,12 +38,12 @@ class Record:
     drafted_histogram: tuple[int, ...] | None = None
     finish: Literal["length", "stop"] | None = None
     output_hash: str | None = None
-    is_repeat: bool = False  # its prompt comes from the cache, and its answer was written before
+    is_repeat: bool = False  # its prompt was cached and its answer was already written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmRead:
-    """One configuration. `method` is written as `--map method=` takes it; `None` is unknown."""
+    """One configuration. `method` is written as `--map method=` takes it; `None` means unknown."""
 
     name: str
     method: str | None = None
@@ -66,7 +67,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedFiles:
-    """The parts, and the data that results cannot hold, a line each."""
+    """The parts, and descriptions of data that results cannot store, one line each."""
 
     parts: tuple[Part, ...]
     left_out: tuple[str, ...] = ()
@@ -74,9 +75,9 @@ class ParsedFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """The reader and the marks of a tool's files, and its help text.
+    """The reader for a tool's files, the signs that identify them, and a help text.
 
-    A file is of this format if its first row has all keys of a sign.
+    A file has this format if its first row has all keys of a sign.
     """
 
     read: Callable[[Sequence[Given]], ParsedFiles]
@@ -90,7 +91,10 @@ def arms(
     concurrency: Mapping[str, int],
     methods: Mapping[str, str] | None = None,
 ) -> tuple[ArmRead, ...]:
-    """The arms of the files, the baseline first. Raises `BadInputError` if the baseline drafted."""
+    """Return the arms of the files, the baseline first.
+
+    Raises `BadInputError` if the baseline drafted.
+    """
     for record in records:
         if record.arm == BASELINE and record.drafted:
             raise BadInputError(
@@ -110,7 +114,7 @@ def arms(
 
 
 def require_same_prompts(records: Sequence[Record], step: str) -> None:
-    """Raise `BadInputError` with the next step if prompts of one name differ in length."""
+    """Raise `BadInputError` with the next step if prompts with the same name differ in length."""
     lengths = {r.prompt: r for r in records if r.arm == BASELINE and r.prompt_tokens}
     for record in records:
         base = lengths.get(record.prompt, record)

@@ -1,4 +1,4 @@
-"""Machine, engine, target and settings of a result, from the facts."""
+"""Make machine, engine, target and settings of a result from the known facts."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from schemas.weights import active_size_in, parameters_of, size_in
 
 
 def missing(facts: ImportedFacts) -> list[str]:
-    """The missing facts that a result needs; a GPU backend needs the GPU, a CPU the processor."""
+    """Return the missing facts that a result needs, such as the GPU for a GPU backend."""
     needed = {
         "date": facts.measured_from or facts.date,
         "cpu" if facts.backend == "cpu" else "gpu": (
@@ -37,7 +37,7 @@ def machine(facts: ImportedFacts) -> submission.Machine:
             logical_cores=facts.cpu_cores,
         ),
         ram_mib=facts.ram_mib,
-        gpus=tuple(  # with the same memory and driver
+        gpus=tuple(  # all with the same memory and driver
             submission.Gpu(
                 name=name,
                 vendor=known_vendor(name),
@@ -50,7 +50,7 @@ def machine(facts: ImportedFacts) -> submission.Machine:
 
 
 def engine(facts: ImportedFacts) -> submission.Engine:
-    """The engine that another tool measured."""
+    """Return the engine that another tool measured."""
     return submission.Engine(
         runner="imported",
         name=facts.engine or "",
@@ -75,7 +75,7 @@ def target(facts: ImportedFacts) -> submission.Model:
 
 
 def settings(facts: ImportedFacts) -> submission.Settings:
-    """The settings; those that go with a temperature only if tokens were sampled."""
+    """Return the settings; sampling settings are included only if tokens were sampled."""
     axes: dict[str, Any] = {
         name: axis.value(facts)
         for name, axis in AXES.items()
@@ -94,6 +94,6 @@ def settings(facts: ImportedFacts) -> submission.Settings:
 
 
 def placement(facts: ImportedFacts) -> submission.Placement | None:
-    """The target's layers that were requested on the GPU, if known."""
+    """Return the number of the target's layers requested on the GPU, if known."""
     layers = facts.gpu_layers
     return None if layers is None else submission.Placement(target_gpu_layers_requested=layers)

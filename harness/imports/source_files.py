@@ -1,4 +1,4 @@
-"""Open the given files: unpack them, decode them, and find the arm of each."""
+"""Open the given files: unpack them, decode them, and find each file's arm."""
 
 import codecs
 import gzip
@@ -16,7 +16,7 @@ BASELINE = "baseline"
 MAX_BYTES = 64 * 1024 * 1024
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _GZIP = b"\x1f\x8b"
-# Written by Windows shells with `>`, and by Windows editors.
+# Byte-order marks, written by Windows editors and by Windows shells for `>`.
 _MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF16_LE: "utf-16-le",
@@ -39,7 +39,7 @@ class Given:
 
 
 def given(path: Path, arm: str | None = None) -> Given:
-    """Read one file, unpacking gzip. Raises `BadInputError` if that is not possible."""
+    """Read one file, unpacking gzip. Raises `BadInputError` if the file cannot be read."""
     try:
         with path.open("rb") as stream:
             is_packed = stream.peek(len(_GZIP)).startswith(_GZIP)
@@ -58,13 +58,13 @@ def given(path: Path, arm: str | None = None) -> Given:
 
 
 def arm_and_path(argument: str) -> tuple[str | None, Path]:
-    """The arm and the path in `ARM=FILE`, or no arm and the path of an existing file."""
+    """Return the arm and the path in `ARM=FILE`, or no arm and the path of an existing file."""
     match = None if Path(argument).exists() else _ARM.fullmatch(argument)
     return (match[1].lower(), Path(match[2])) if match else (None, Path(argument))
 
 
 def digest(files: Sequence[Given]) -> str:
-    """SHA-256 of one file; for several, of their hex digests in the given order, one a line."""
+    """Return the SHA-256 of a file; of several files, that of their hex digests, one per line."""
     digests = [hashlib.sha256(file.data).hexdigest() for file in files]
     if len(digests) == 1:
         return digests[0]
@@ -72,7 +72,7 @@ def digest(files: Sequence[Given]) -> str:
 
 
 def text(file: Given) -> str:
-    """The text of a file without a byte-order mark and terminal colours."""
+    """Return the text of a file without byte-order mark and terminal colours."""
     data = file.data
     mark = next((mark for mark in _MARKS if data.startswith(mark)), b"")
     encoding = _MARKS.get(mark, "utf-8")
@@ -86,9 +86,9 @@ def text(file: Given) -> str:
 
 
 def by_arm(files: Sequence[Given]) -> list[tuple[str, Given]]:
-    """Each file with its arm, from `ARM=FILE`; without that, the first is the baseline.
+    """Return each file with its arm from `ARM=FILE`; without `ARM`, the first is the baseline.
 
-    Other arms are named after their file; files that name the same arm repeat it.
+    Other arms are named after their file; several files of the same arm are repetitions.
     """
     has_baseline = any(file.arm == BASELINE for file in files)
     if files[0].arm and not has_baseline:

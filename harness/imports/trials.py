@@ -11,7 +11,7 @@ from harness.run.record import ms
 from schemas.codec import text_digest
 from schemas.submission import Method, Trial
 
-# Kinds of data that results cannot hold, with their places in the files.
+# Kinds of data that results cannot store, with their places in the files.
 LeftOut = defaultdict[str, list[str]]
 
 
@@ -23,13 +23,14 @@ def trials(
     counts: RateCounts,
     left_out: LeftOut,
 ) -> tuple[Trial, ...]:
-    """The trials in the order of the files; several records of an arm and prompt become blocks."""
+    """Return the trials in file order; several records of an arm and prompt become blocks."""
     seen: Counter[tuple[str, str]] = Counter()
     made: list[Trial] = []
     for read in records:
         record = replace(read, decode_ms=decode_ms(read, counts))
         spent_ms, tokens = ms(record.decode_ms), record.output_tokens
-        # A single token takes no time after the first; several tokens in no time are an error.
+        # An answer of one token has no time after the first token; several tokens in zero time are
+        # an error.
         is_timed = tokens and spent_ms is not None and (spent_ms or tokens == 1)
         if record.reason is None and not is_timed:
             left_out["a record without tokens or without a time"].append(record.place)
@@ -60,7 +61,7 @@ def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -
 
 
 def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftOut) -> Trial:
-    """Add the record's counters, without any group that contradicts itself."""
+    """Add the record's counters, except groups that contradict themselves."""
     if method.type == "none":
         return trial
     drafted, accepted = record.drafted, record.accepted
@@ -89,9 +90,9 @@ def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftO
 
 
 def _too_many(accepted: int | None, depth: int, record: Record) -> bool:
-    """Whether the remaining rounds cannot have yielded this many tokens.
+    """Whether the counted tokens are more than the remaining rounds can have yielded.
 
-    The counter may include tokens of the last draft that the output's end cut off.
+    The counter may include tokens of the last draft that the end of the output cut off.
     """
     tokens = (record.output_tokens or 1) - 1
     left = tokens - (accepted or 0)
@@ -99,7 +100,7 @@ def _too_many(accepted: int | None, depth: int, record: Record) -> bool:
 
 
 def _too_few(rounds: int | None, depth: int, record: Record) -> bool:
-    """Whether the counts of drafted or output tokens are too high for this many rounds."""
+    """Whether the counts of drafted or output tokens are too high for the number of rounds."""
     if rounds is None:
         return _too_many(record.accepted, depth, record)
     tokens = (record.output_tokens or 1) - 1
@@ -109,7 +110,7 @@ def _too_few(rounds: int | None, depth: int, record: Record) -> bool:
 def _fitting(
     histogram: tuple[int, ...] | None, rounds: int, total: int | None
 ) -> tuple[int, ...] | None:
-    """A histogram without trailing zeros, if it counts every round and token."""
+    """Return a histogram without trailing zeros, if the histogram covers every round and token."""
     if histogram is None or sum(histogram) != rounds:
         return None
     if sum(length * count for length, count in enumerate(histogram)) != total:

@@ -1,4 +1,4 @@
-"""Import vLLM's answers with per-request metrics: one answer a line, or the batch runner's."""
+"""Import vLLM's answers with per-request metrics: one per line, or from the batch runner."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ _OK = 200
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Read every file as an arm, the first as the baseline; a part for each number of requests."""
+    """Read every file as an arm, the first as the baseline; each concurrency becomes a part."""
     pairs = by_arm(files)
     rows = [(arm, list(lines(file))) for arm, file in pairs]
     results = [row for _, found in rows for row in found if is_result(row)]
@@ -72,7 +72,7 @@ def _records(arm: str, rows: Sequence[JsonObject]) -> Iterator[Record]:
 
 
 def _answer(row: JsonObject) -> tuple[JsonObject | None, Reason]:
-    """The completion in a row, or the reason why there is none."""
+    """Return the completion in a row, or the reason why the row has none."""
     response = row.child("response") if "response" in row.fields else row
     error = row.fields.get("error")
     if error is not None or response is None:
@@ -104,7 +104,7 @@ def _finished(arm: str, prompt: str, category: str | None, body: JsonObject) -> 
 
 
 def _counted(record: Record, spec: JsonObject) -> Record:
-    """Add the counters in the format's way of counting, exactly as for a measured answer."""
+    """Add the counters as the result format defines them, exactly as for a measured answer."""
     drafted, accepted = spec.count("num_draft_tokens"), spec.count("num_accepted_draft_tokens")
     record = replace(record, drafted=drafted, accepted=accepted)
     if drafted is None or accepted is None or record.output_tokens is None or accepted > drafted:
@@ -117,7 +117,7 @@ def _counted(record: Record, spec: JsonObject) -> Record:
         histogram=tuple(accepted_lengths) if accepted_lengths else None,
     )
     sums = totals(decode_ms=0.0, output_tokens=record.output_tokens, counted=counted)
-    # vLLM lists the rounds that drafted; the others had a draft of 0.
+    # vLLM lists only the rounds that drafted; every other round had a draft of 0 tokens.
     lengths = spec.counts("per_step_drafted") or []
     plain = (sums.rounds or 0) - len(lengths)
     return replace(

@@ -19,13 +19,13 @@ _DAY = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})-[0-9]{6}")
 
 
 def is_result(row: JsonObject) -> bool:
-    """Whether a row is the result of a whole run of requests, rather than one answer."""
+    """Whether a row is the result of a whole run of requests, rather than of one answer."""
     keys = row.fields.keys()
     return "request_throughput" in keys and ("num_prompts" in keys or "completed" in keys)
 
 
 def records(arm: str, row: JsonObject) -> Iterator[Record]:
-    """One record for every request. Raises `BadInputError` if the lists are missing."""
+    """Yield one record per request. Raises `BadInputError` if the lists are missing."""
     if "itls" not in row.fields:
         row.refuse("itls", _DETAILS)
     intervals, errors, firsts = map(row.elements, ("itls", "errors", "ttfts"))
@@ -56,7 +56,7 @@ def records(arm: str, row: JsonObject) -> Iterator[Record]:
 
 
 def concurrency(row: JsonObject) -> int | None:
-    """The cap on requests in flight; all requests if neither cap nor rate is set; else unknown."""
+    """Return the cap on requests in flight; without cap and rate, all requests; else `None`."""
     cap = row.count("max_concurrency")
     # SGLang writes Infinity, which JSON lacks and is read as null.
     if cap is None and row.fields.get("request_rate", 0) in ("inf", None):
@@ -65,9 +65,9 @@ def concurrency(row: JsonObject) -> int | None:
 
 
 def facts(rows: Sequence[JsonObject]) -> ImportedFacts:
-    """Engine, target and day, as far as the results state them and agree."""
+    """Return engine, target and day if the results state them and agree."""
     days = [day for row in rows if (day := _DAY.fullmatch(row.text("date") or ""))]
-    # SGLang's tool names the kind of server.
+    # SGLang's tool records the kind of server.
     by_sglang = any((row.text("backend") or "").startswith("sglang") for row in rows)
     sets = agreed(row.text("dataset_name") for row in rows)
     known = ImportedFacts(
@@ -81,7 +81,7 @@ def facts(rows: Sequence[JsonObject]) -> ImportedFacts:
 
 
 def left_out(rows: Sequence[JsonObject]) -> Iterator[str]:
-    """Describe the data left out: counters of speculation exist only for the whole run."""
+    """Describe the data left out: counters of speculation, which exist only for the whole run."""
     for row in rows:
         is_summed = any(key.startswith("spec_decode_") for key in row.fields)
         if is_summed or row.number("accept_length") is not None:

@@ -1,1 +1,1 @@
-"""The machine and its state; nothing that identifies its owner or the machine."""
+"""The machine and its state, without anything that identifies the machine or its owner."""

@@ -1,4 +1,4 @@
-"""Read which commit of this tool is checked out."""
+"""Read the checked-out commit of this tool."""
 
 import re
 from pathlib import Path

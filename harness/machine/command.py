@@ -11,24 +11,27 @@ from dataclasses import dataclass, field
 
 from harness import INSTALLED
 
-# Only a driver that hangs takes longer.
+# Only a hung driver takes longer than this many seconds.
 _LIMIT_S = 8.0
 _KILLED_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """Run programs of the system; one that hung is not run again: every snapshot would wait."""
+    """Run system programs.
+
+    A program that hung is not run again: every snapshot would wait for it.
+    """
 
     hung: set[str] = field(default_factory=set)
 
     def output(self, *command: str, variables: Mapping[str, str] | None = None) -> str | None:
-        """Standard output of a command; `None` if it is missing, fails, hangs or hung before."""
+        """Return a command's output; `None` if the command is missing, fails, hangs or has hung."""
         program = shutil.which(command[0])
         if program is None or program in self.hung:
             return None
         try:
-            # Commands are constants of this package; the program is the one the user installed.
+            # Commands are constants of this package; the user installed the program.
             process = subprocess.Popen(  # noqa: S603
                 [program, *command[1:]],
                 stdin=subprocess.DEVNULL,
@@ -64,7 +67,7 @@ def _kill(process: subprocess.Popen[str]) -> None:
 def failure(command: Sequence[str], *, limit_s: float) -> str | None:
     """Run a command and return why it failed: a signal, its last line, or a timeout."""
     try:
-        # The commands consist of our own modules, constants and paths in our cache.
+        # The commands consist of our own modules, constants, and paths in our cache.
         done = subprocess.run(  # noqa: S603
             command,
             capture_output=True,
@@ -82,14 +85,14 @@ def failure(command: Sequence[str], *, limit_s: float) -> str | None:
 
 
 def own_module(name: str) -> list[str]:
-    """The command that starts one of our own modules, in a wheel or in a checkout."""
+    """Return the command that starts one of our own modules, in a wheel or in a checkout."""
     return [sys.executable, "-m", f"draftmap.{name}" if INSTALLED else name]
 
 
 def death(returncode: int) -> str | None:
-    """`killed by SIGSEGV` for the exit code of a child that a signal ended, else `None`.
+    """Return `killed by SIGSEGV` for the exit code of a child that a signal ended, else `None`.
 
-    Windows has no signals: there a crash ends with a status from 0xC0000000 up.
+    Windows has no signals: a crash there ends with a status of 0xC0000000 or above.
     """
     if returncode < 0:
         number = -returncode

@@ -14,10 +14,10 @@ _SINGLE = re.compile(r"(?<!\S)'([^']*)'(?!\S)")
 
 
 def split_command(text: str, *, windows: bool = WINDOWS) -> list[str]:
-    """The words of a command line. Raises `ValueError` for an unclosed quotation.
+    """Return the words of a command line. Raises `ValueError` for an unclosed quotation.
 
     On Windows a backslash is part of a path, except before a quotation mark. A text in single
-    quotes, such as JSON in the help of servers, is one word on Windows, too.
+    quotes, such as JSON in the help of servers, is one word on Windows too.
     """
     if not windows:
         return shlex.split(text)
@@ -45,22 +45,22 @@ def _windows_words(text: str) -> list[str]:
 
 
 def join_command(words: Sequence[str], *, windows: bool = WINDOWS) -> str:
-    """A command line that `split_command` splits into these words."""
+    """Join words into a command line that `split_command` splits into the same words."""
     return " ".join(quoted(word, windows=windows) for word in words)
 
 
 def quoted(word: str, *, windows: bool = WINDOWS) -> str:
-    """A word quoted for the shell of this system: a POSIX shell, or PowerShell."""
+    """Quote a word for the shell of this system: a POSIX shell, or PowerShell."""
     if not windows:
         return shlex.quote(word)
     if _PLAIN.fullmatch(word):
         return word
     escaped = word.replace('"', '\\"')
-    # PowerShell reads typographic marks as single quotes, too.
+    # PowerShell also reads typographic quotation marks as single quotes.
     return f'"{escaped}"' if re.search("['\u2018-\u201b]", word) else f"'{word}'"
 
 
 def pasted(words: Sequence[str], *, windows: bool = WINDOWS) -> str:
-    """A command that can be pasted into the shell of this system."""
+    """Return a command that can be pasted into the shell of this system."""
     line = join_command(words, windows=windows)
     return f"& {line}" if windows and line[:1] in "\"'" else line  # else PowerShell prints the text

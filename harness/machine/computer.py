@@ -20,13 +20,13 @@ from harness.errors import BadInputError
 from schemas.submission import Gpu
 from schemas.submission import Machine as Rig
 
-# Integrated graphics that are slower than their processor.
+# Integrated graphics that are slower than the CPU on the same chip.
 _NEVER_USED = re.compile(r"(u?hd\b|.*\bintegrated\b).*")
 _NOTHING_SAID = MachineWords()
 
 
 def computer_of(words: MachineWords = _NOTHING_SAID) -> Computer:
-    """The machine that the words describe, or this one. Raises `BadInputError`."""
+    """Return the machine that the words describe, or this machine. Raises `BadInputError`."""
     if not words.described:
         return _this_computer(words)
     try:
@@ -36,7 +36,7 @@ def computer_of(words: MachineWords = _NOTHING_SAID) -> Computer:
 
 
 def own_cards(rig: Rig) -> tuple[Gpu, ...]:
-    """One vendor's cards with dedicated memory, which an engine uses together."""
+    """Return one vendor's GPUs with dedicated memory, which an engine uses together."""
     by_vendor: dict[str, list[Gpu]] = {}
     for gpu in rig.gpus:
         if gpu.vram_mib is not None and gpu.vram_mib >= OWN_MEMORY_MIB:
@@ -46,15 +46,15 @@ def own_cards(rig: Rig) -> tuple[Gpu, ...]:
 
 
 def _this_computer(words: MachineWords) -> Computer:
-    # Both are slow to import, and a described machine needs neither.
+    # Both modules are slow to import, and a described machine needs neither of them.
     import psutil  # noqa: PLC0415
 
     from harness.machine.detect import machine  # noqa: PLC0415
 
     rig = machine()
     _, processor = cpu_label(rig.cpu.name, rig.cpu.logical_cores)
-    # Without such cards, the first unit that shares main memory, or has unknown memory: a GB10
-    # lists none, but another NVIDIA card that lists none is faulty.
+    # Without such GPUs, take the first that shares main memory or whose memory is unknown. A GB10
+    # lists no memory; any other NVIDIA GPU without listed memory is faulty.
     units = (x for x in rig.gpus if x.vendor != "nvidia" or shares_memory(x.name))
     used = (each for each in units if not _NEVER_USED.fullmatch(normalised(each.name)))
     own = own_cards(rig) or tuple(used)[:1]

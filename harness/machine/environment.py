@@ -9,9 +9,9 @@ from harness.machine import linux, linux_gpus, macos, nvidia
 from schemas.rig import Moment, Snapshot
 
 _MIB = 1024 * 1024
-# Long enough for a hundred ticks of the kernel's clock on one core.
+# Seconds to sample: a hundred ticks of the kernel's clock on one core.
 SAMPLE_S = 1.0
-# In the order of Linux. Guest time, which follows these eight, is part of user time.
+# CPU times in Linux's order. Guest time follows these eight and is part of user time.
 _STEAL, _ADDED = 7, 8
 
 
@@ -24,13 +24,13 @@ def on_battery() -> bool | None:
 
 
 class Watch:
-    """Takes snapshots; the share of stolen time counts from the creation of the watch."""
+    """Takes snapshots; the share of stolen CPU time is counted from the creation of the watch."""
 
     def __init__(self) -> None:
         self._start = psutil.cpu_times()
 
     def snapshot(self, moment: Moment) -> Snapshot:
-        """The state now; for `before`, the load of the processor is sampled first."""
+        """Return the current state; for `before`, the CPU load is sampled first."""
         begins, windows = moment == "before", platform.system() == "Windows"
         busy = psutil.cpu_percent(interval=SAMPLE_S) / 100 if begins else None
         gpu = nvidia.state()
@@ -38,7 +38,7 @@ class Watch:
             gpu = linux_gpus.state(Path("/sys/class/drm"))
         return Snapshot(
             moment=moment,
-            # On Windows psutil counts from its first call, so its first answer is a wrong 0.
+            # On Windows psutil counts from its first call, so the first result is a wrong 0.
             load_1min=None if windows else psutil.getloadavg()[0],
             load_15min=psutil.getloadavg()[2] if begins and not windows else None,
             steal_fraction=steal_fraction(self._start, psutil.cpu_times()),
@@ -56,7 +56,7 @@ class Watch:
 
 
 def steal_fraction(earlier: tuple[float, ...], later: tuple[float, ...]) -> float | None:
-    """Share of processor time that the hypervisor took between two readings; Linux only."""
+    """Return the share of CPU time that the hypervisor took between two readings; Linux only."""
     if not hasattr(later, "steal"):
         return None
     spent = [after - before for before, after in zip(earlier, later, strict=True)]
@@ -67,6 +67,6 @@ def steal_fraction(earlier: tuple[float, ...], later: tuple[float, ...]) -> floa
 def _clock_mhz() -> float | None:
     try:
         clock = psutil.cpu_freq()
-    except (OSError, RuntimeError):  # psutil raises these if it is unknown
+    except (OSError, RuntimeError):  # raised by psutil if the value is unknown
         return None
     return clock.current if clock is not None and clock.current >= 1 else None

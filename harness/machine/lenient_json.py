@@ -1,4 +1,4 @@
-"""Read JSON leniently: objects may be missing, a single object be a list, a text be a number."""
+"""Read JSON leniently: objects may be missing, a list may be a single object, a number a text."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _FORBIDDEN = re.compile(r"[\x00-\x1f<>]")
 
 
 def parsed_object(text: str) -> Mapping[str, Json]:
-    """The object in a JSON text, alone or the first of a list; an empty one if there is none."""
+    """Return the object in a JSON text, or the first of its list; an empty object if none."""
     try:
         # PowerShell begins its output with a byte-order mark on some systems.
         return next(iter(objects(orjson.loads(text.lstrip("\ufeff")))), {})
@@ -21,7 +21,7 @@ def parsed_object(text: str) -> Mapping[str, Json]:
 
 
 def objects(value: Json, *, depth: int = 3) -> list[Mapping[str, Json]]:
-    """The objects in a list and its inner lists, or a single object."""
+    """Return the objects in a list and its inner lists, or a single object."""
     if isinstance(value, dict):
         return [value]
     found = value if isinstance(value, list) and depth else []
@@ -29,20 +29,20 @@ def objects(value: Json, *, depth: int = 3) -> list[Mapping[str, Json]]:
 
 
 def part(value: object, *names: str) -> Mapping[str, Json]:
-    """The object under these nested names; an empty one if there is none."""
+    """Return the object under nested names; an empty object if there is none."""
     for name in names:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value if isinstance(value, Mapping) else {}
 
 
 def line(value: Json) -> str | None:
-    """A text as one short line; `None` for an empty text and for other values."""
+    """Return a text as one short line; `None` for an empty text and for other values."""
     text = _FORBIDDEN.sub(" ", value) if isinstance(value, str) else ""
     return " ".join(text.split())[:_LONGEST].strip() or None
 
 
 def whole(value: Json, *, least: int = 1, most: int = 1_000_000) -> int | None:
-    """A whole number within bounds, even as a text or with decimals of zero; else `None`."""
+    """Return a whole number within bounds, also from a text or from 8.0; else `None`."""
     try:
         number = float(value) if isinstance(value, int | float | str) else 0.0
     except (ValueError, OverflowError):

@@ -1,14 +1,14 @@
-"""Read and parse what Linux states in /proc about the processor and its load."""
+"""Read and parse Linux's files in /proc about the CPU and its load."""
 
 import re
 from pathlib import Path
 
-# On ARM machines, /proc/cpuinfo has no processor name, only its parts.
+# On ARM machines, /proc/cpuinfo has the CPU's part numbers, but no name.
 _NAME_KEYS = ("model name", "Hardware", "cpu model", "uarch")
 
 
 def text_of(path: Path) -> str:
-    """The text of a kernel file, stripped; empty if it cannot be read."""
+    """Return the text of a kernel file, stripped; empty if the file cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
@@ -16,19 +16,19 @@ def text_of(path: Path) -> str:
 
 
 def parse_pressure(text: str) -> float | None:
-    """Share of the last ten seconds in which some task waited, from /proc/pressure/cpu."""
+    """Return the share of the last ten seconds in which a task waited: /proc/pressure/cpu."""
     match = re.search(r"^some avg10=(\d+(?:\.\d+)?)", text, re.MULTILINE)
     return min(1.0, float(match[1]) / 100) if match else None
 
 
 def parse_cpu_name(cpuinfo: str) -> str | None:
-    """The marketing name of the first processor in /proc/cpuinfo."""
+    """Return the marketing name of the first CPU in /proc/cpuinfo."""
     lines = (rf"^{key}\s*:\s*(\S.*?)\s*$" for key in _NAME_KEYS)
     found = (re.search(line, cpuinfo, re.MULTILINE) for line in lines)
     return next((match[1] for match in found if match), None)
 
 
 def parse_virtual_machine(cpuinfo: str) -> bool | None:
-    """Whether an x86 processor reports a hypervisor; `None` elsewhere."""
+    """Whether an x86 CPU reports a hypervisor; `None` on other CPUs."""
     flags = re.search(r"^flags\s*:\s*(.*)$", cpuinfo, re.MULTILINE)
     return "hypervisor" in flags[1].split() if flags else None

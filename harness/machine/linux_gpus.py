@@ -11,27 +11,27 @@ from harness.machine.nvidia import GpuState
 from schemas.submission import Gpu
 
 Vendor = Literal["amd", "intel"]
-# PCI vendor numbers. `nvidia-smi` describes NVIDIA cards.
+# PCI vendor numbers, without NVIDIA, whose GPUs `nvidia-smi` describes.
 _VENDORS: dict[str, Vendor] = {"0x1002": "amd", "0x8086": "intel"}
-_ONE_API = re.compile(r"[a-z_*]+:(\d+(?:,\d+)*)")  # other selectors do not name cards
+_ONE_API = re.compile(r"[a-z_*]+:(\d+(?:,\d+)*)")  # selectors of other forms do not name GPUs
 _MIB = 1024 * 1024
 # Transfer rate per lane of each PCI Express generation, as the kernel prints it.
 _GENERATIONS = {"2.5": 1, "5.0": 2, "8.0": 3, "16.0": 4, "32.0": 5, "64.0": 6}
-_WIDEST = 32  # lanes
+_WIDEST = 32  # maximum number of lanes
 _MICROWATT = 1_000_000
 
 
 def gpus(
     drm: Path, names: dict[str, str], environment: Mapping[str, str] = os.environ
 ) -> tuple[Gpu, ...]:
-    """AMD and Intel GPUs that this program may use; `names` has device names by PCI address."""
+    """Return the AMD and Intel GPUs that this program may use; `names` is by PCI address."""
     return tuple(filter(None, (_gpu(device, names) for device in _usable(drm, environment))))
 
 
 def state(drm: Path, environment: Mapping[str, str] = os.environ) -> GpuState:
-    """The state of the AMD and Intel GPUs that this program may use, from the kernel's monitors.
+    """Return the state of the AMD and Intel GPUs that this program may use, from kernel monitors.
 
-    Integrated graphics next to a card with far more memory are ignored: they do not compute.
+    Integrated graphics next to a GPU with far more memory are ignored, because they are not used.
     """
     devices = [device for device in _usable(drm, environment) if _vendor(device)]
     most = max((_vram(device) for device in devices), default=0)
@@ -51,10 +51,10 @@ def state(drm: Path, environment: Mapping[str, str] = os.environ) -> GpuState:
 
 
 def _usable(drm: Path, environment: Mapping[str, str]) -> list[Path]:
-    """The devices of all cards, without those that HIP, ROCr and oneAPI hide.
+    """Return the devices of all GPUs, without devices that HIP, ROCr and oneAPI hide.
 
-    HIP and ROCr number cards in the order of the slots, HIP only those that ROCr shows. oneAPI
-    puts the integrated graphics, which are on the first bus, last.
+    HIP and ROCr number GPUs in slot order; HIP numbers only the GPUs that ROCr shows. oneAPI puts
+    the integrated graphics, which are on the first bus, last.
     """
     cards = (entry for entry in sorted(drm.glob("card*")) if re.fullmatch(r"card\d+", entry.name))
     devices = [card / "device" for card in cards]
@@ -71,7 +71,7 @@ def _usable(drm: Path, environment: Mapping[str, str]) -> list[Path]:
 
 
 def _chosen(text: str, devices: Sequence[Path]) -> list[Path]:
-    """The listed devices, each named by its number or by `GPU-` and the serial of its chip."""
+    """Return the listed devices, each named by its number, or by `GPU-` and the chip's serial."""
     found: list[Path] = []
     for word in text.split(","):
         serials = [f"gpu-{text_of(each / 'unique_id') or None}" for each in devices]
@@ -79,7 +79,7 @@ def _chosen(text: str, devices: Sequence[Path]) -> list[Path]:
             found.append(devices[int(word)])
         elif word.strip().lower() in serials:
             found.append(devices[serials.index(word.strip().lower())])
-        else:  # like HIP, ignore what follows a wrong entry
+        else:  # like HIP, ignore all entries after a wrong entry
             break
     return found
 
@@ -94,13 +94,13 @@ def _vram(device: Path) -> int:
 
 
 def _monitored(device: Path, pattern: str) -> int | None:
-    """The highest reading of one kind from a device's monitors; `None` without any."""
+    """Return the highest reading of a kind from a device's monitors; `None` if there is none."""
     texts = [text_of(path) for path in device.glob(f"hwmon/hwmon*/{pattern}")]
     return max((int(text) for text in texts if text.isdecimal()), default=None)
 
 
 def parse_lspci(text: str) -> dict[str, str]:
-    """Device names by full PCI address, from `lspci -D -mm`, whose brackets hold the usual name."""
+    """Return names by full PCI address from `lspci -D -mm`; the usual name is in brackets."""
     names: dict[str, str] = {}
     for line in text.splitlines():
         address, _, rest = line.partition(" ")

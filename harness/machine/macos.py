@@ -1,4 +1,4 @@
-"""Describe a Mac: processor, GPUs and hypervisor, from sysctl and system_profiler."""
+"""Describe a Mac: CPU, GPUs and hypervisor, from sysctl and system_profiler."""
 
 import re
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from schemas.submission import Gpu
 
 _UNITS_MIB = {"MB": 1, "GB": 1024}
 _SPEED_LIMIT = re.compile(r"CPU_Speed_Limit\s*=\s*(\d{1,3})\b")
-_MOST_MIB = 16_777_216  # of the format
+_MOST_MIB = 16_777_216  # the result format's limit
 
 
 def cpu_name() -> str | None:
-    """`Apple M3 Pro` or an Intel name."""
+    """Return the CPU's name: `Apple M3 Pro`, or an Intel name."""
     text = output("sysctl", "-n", "machdep.cpu.brand_string")
     return text.strip() or None if text else None
 
@@ -26,12 +26,12 @@ def virtual_machine() -> bool | None:
 
 
 def speed_limit() -> float | None:
-    """The share of its full speed that a hot processor is limited to."""
+    """Return the share of full speed to which the system limits a hot CPU."""
     return parse_speed_limit(output("pmset", "-g", "therm") or "")
 
 
 def parse_speed_limit(text: str) -> float | None:
-    """The share in the output of `pmset -g therm`; `None` if none was recorded."""
+    """Return the speed limit in the output of `pmset -g therm`; `None` if no limit was recorded."""
     match = _SPEED_LIMIT.search(text)
     return min(int(match[1]) / 100, 1.0) if match else None
 
@@ -42,7 +42,7 @@ def gpus() -> tuple[Gpu, ...]:
 
 
 def parse_displays(text: str) -> tuple[Gpu, ...]:
-    """The GPUs in the answer of `system_profiler -json SPDisplaysDataType`.
+    """Return the GPUs in the output of `system_profiler -json SPDisplaysDataType`.
 
     Apple's own GPUs share main memory and list no VRAM.
     """

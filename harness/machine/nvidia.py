@@ -1,7 +1,7 @@
 """Read the NVIDIA GPUs that this program may use, and their state, from nvidia-smi.
 
-CUDA numbers the cards in another order than the driver (the fastest first), so CUDA itself maps its
-numbers to PCI addresses.
+CUDA numbers the GPUs in a different order (fastest first) from the driver, so CUDA is asked to map
+its numbers to PCI addresses.
 """
 
 import ctypes
@@ -15,8 +15,8 @@ from functools import cache
 from harness.machine.command import output, own_module
 from schemas.submission import Gpu
 
-# An idle link falls back to generation 1, so this asks for the highest generation that card and
-# slot support; the width does not change when idle.
+# An idle link falls back to generation 1, so the query requests the highest generation that GPU and
+# slot support. The link's width does not change when idle.
 _CARD = (
     "name,memory.total,driver_version,pcie.link.gen.max,pcie.link.width.current,"
     "power.limit,power.default_limit,display_active"
@@ -24,23 +24,23 @@ _CARD = (
 _STATE = "clocks.current.sm,temperature.gpu,power.draw"
 _IDENTITY = "uuid,pci.bus_id"
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
-# The same bit mask under its newer and its older name.
+# The newer and the older name of the same bit mask.
 _REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
 _FORMAT = "--format=csv,noheader,nounits"
 _IDLE = 0x1
 _CUDA_VERSION = re.compile(r"CUDA (?:UMD )?Version\s*:\s*([\d.]+)")
-# In the plain answer, if a card is partitioned (MIG). No engine computes on the whole card.
+# In plain `nvidia-smi` output if a GPU is partitioned (MIG). No engine computes on the whole GPU.
 _SHARED_OUT = "MIG devices:"
 _LOST = "[GPU is lost]"
 # `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `ERR!` or `N/A`.
 _UNSTATED = re.compile(r"\[|ERR!|N/A|$")
-# The maximum of the format.
+# The result format's limit.
 _MIB, _GENERATION, _LANES, _MHZ, _CELSIUS, _WATTS = 16_777_216, 8, 32, 20_000, 200, 5000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cards:
-    """The GPUs in the driver's order, and whether a display runs on any of them."""
+    """The GPUs in the driver's order, and whether any GPU drives a display."""
 
     gpus: tuple[Gpu, ...]
     display_active: bool | None
@@ -48,7 +48,7 @@ class Cards:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuState:
-    """Lowest clock, highest temperature, total power, and whether any of the GPUs is throttled."""
+    """Lowest clock, highest temperature, total power, and whether any GPU is throttled."""
 
     clock_mhz: float | None = None
     temperature_c: float | None = None
@@ -64,16 +64,16 @@ class CardId:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visible:
-    """The value of `CUDA_VISIBLE_DEVICES`, and the PCI addresses of the cards that CUDA then shows.
+    """The value of `CUDA_VISIBLE_DEVICES`, and the PCI addresses of the GPUs that CUDA then shows.
 
-    `variable` is `None` if it is not set, `addresses` if CUDA cannot be asked.
+    `variable` is `None` if it is not set; `addresses` is `None` if CUDA does not work.
     """
 
     variable: str | None = None
     addresses: tuple[str, ...] | None = None
 
     def of(self, cards: Sequence[CardId]) -> list[int]:
-        """The positions of the cards that this program may use, in the driver's order."""
+        """Return the positions of the GPUs that this program may use, in the driver's order."""
         if self.variable is None:
             return [*range(len(cards))]
         if self.addresses is not None:
@@ -82,14 +82,14 @@ class Visible:
         chosen: set[int] = set()
         for word in self.variable.split(","):
             found = _named(word.strip(), cards)
-            if found is None:  # like CUDA, ignore what follows a wrong entry
+            if found is None:  # like CUDA, ignore all entries after a wrong one
                 break
             chosen.add(found)
         return sorted(chosen)
 
 
 def _named(word: str, cards: Sequence[CardId]) -> int | None:
-    """The position of the card with this number, or of the only one whose UUID begins with it."""
+    """Return the position of the GPU with a number, or of the only GPU with a UUID prefix."""
     if word.isdecimal():
         return int(word) if int(word) < len(cards) else None
     fitting = [at for at, card in enumerate(cards) if word and card.uuid.startswith(word)]
@@ -97,7 +97,7 @@ def _named(word: str, cards: Sequence[CardId]) -> int | None:
 
 
 def _short_address(address: str) -> str:
-    """`0000:01:00.0` for `00000000:01:00.0`: tools disagree about the domain's length."""
+    """Shorten `00000000:01:00.0` to `0000:01:00.0`: tools disagree about the domain's length."""
     domain, _, rest = address.lower().partition(":")
     return f"{int(domain, 16):04x}:{rest}" if re.fullmatch(r"[0-9a-f]+", domain) else address
 
@@ -108,7 +108,7 @@ def visible(environment: Mapping[str, str] = os.environ) -> Visible:
 
 @cache
 def _visible(variable: str | None) -> Visible:
-    """Ask CUDA in a child process, because it cannot be unloaded again."""
+    """Query CUDA in a child process, because CUDA cannot be unloaded."""
     if variable is None:
         return Visible()
     answer = output(*own_module("harness.machine.nvidia"), variables={_VISIBLE: variable})
@@ -116,7 +116,7 @@ def _visible(variable: str | None) -> Visible:
 
 
 def cards(environment: Mapping[str, str] = os.environ) -> Cards:
-    """The NVIDIA GPUs that a program may use; empty without a working driver."""
+    """Return the NVIDIA GPUs that a program may use; empty without a working driver."""
     text = output("nvidia-smi", f"--query-gpu={_IDENTITY},{_CARD}", _FORMAT)
     if not text:
         return parse_cards("", "")
@@ -124,7 +124,7 @@ def cards(environment: Mapping[str, str] = os.environ) -> Cards:
 
 
 def state() -> GpuState:
-    """The state of the NVIDIA GPUs that this program may use; empty without one."""
+    """Return the state of the NVIDIA GPUs that this program may use; empty if there is no GPU."""
     for reasons in _REASONS:
         text = output("nvidia-smi", f"--query-gpu={_IDENTITY},{_STATE},{reasons}", _FORMAT)
         if text:
@@ -133,7 +133,7 @@ def state() -> GpuState:
 
 
 def chosen_rows(text: str, usable: Visible) -> str:
-    """The rows of the usable cards, without the columns that identify the cards."""
+    """Return the rows of the usable GPUs, without the columns that identify them."""
     lines = [line for line in text.splitlines() if line.count(",") >= _IDENTITY.count(",") + 1]
     split = [[part.strip() for part in line.split(",", 2)] for line in lines]
     rows = usable.of([CardId(uuid=uuid, address=address) for uuid, address, _ in split])
@@ -141,9 +141,9 @@ def chosen_rows(text: str, usable: Visible) -> str:
 
 
 def parse_cards(text: str, banner: str) -> Cards:
-    """The cards in the answer to the card query; the CUDA version comes from the `banner`.
+    """Parse the GPUs in the output of the GPU query; the `banner` contains the CUDA version.
 
-    Cards that the driver has lost, or that are partitioned (MIG), are left out.
+    GPUs that the driver has lost, or that are partitioned (MIG), are left out.
     """
     cuda = _CUDA_VERSION.search(banner)
     api = f"CUDA {cuda[1]}" if cuda else None
@@ -159,7 +159,7 @@ def parse_cards(text: str, banner: str) -> Cards:
 
 
 def parse_state(text: str) -> GpuState:
-    """The state in the answer to the state query, over all its rows."""
+    """Parse the state in the output of the state query, combining all rows."""
     rows = [row for row in _rows(text) if len(row) == _STATE.count(",") + 2]
     clocks, temperatures, powers = (
         [number for row in rows if (number := _number(row[column], most)) is not None]
@@ -200,7 +200,7 @@ def _number(text: str, most: int) -> float | None:
 
 
 def _limit(text: str) -> float | None:
-    """A limit in watts; `None` for 0, which means no limit."""
+    """Return a limit in watts; `None` for 0, which means no limit."""
     number = _number(text, _WATTS)
     return number if number is not None and number >= 1 else None
 
@@ -211,7 +211,7 @@ def _whole(text: str, most: int) -> int | None:
 
 
 def main() -> int:
-    """Print the PCI addresses of the cards that CUDA shows, in its order."""
+    """Print the PCI addresses of the GPUs that CUDA shows, in CUDA's order."""
     try:
         cuda = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     except OSError:

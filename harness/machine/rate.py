@@ -12,7 +12,7 @@ BYTES, _REPEATS = 64 * 1024 * 1024, 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineRate:
-    """The bytes per second that one thread copies, and the number of computing threads."""
+    """The bytes per second that a thread reads and writes, and the number of computing threads."""
 
     bytes_per_s: float
     threads: int
@@ -21,7 +21,7 @@ class MachineRate:
 def this_machine(
     threads: int | None, clock: Callable[[], float] = time.perf_counter
 ) -> MachineRate:
-    """The rate of the fastest of eight copies; by default all cores but one compute."""
+    """Return the rate of the fastest of eight copies; by default all cores but one compute."""
     source = np.zeros(BYTES, dtype=np.uint8)
     destination, took_s = np.ones_like(source), []
     for _ in range(_REPEATS):
@@ -30,6 +30,6 @@ def this_machine(
         took_s.append(clock() - began)
     cores = psutil.cpu_count(logical=False) or 1
     return MachineRate(
-        bytes_per_s=2 * BYTES / min(took_s),  # read and written
+        bytes_per_s=2 * BYTES / min(took_s),  # each byte is read and written
         threads=min(cores, threads or max(1, cores - 1)),
     )

@@ -1,4 +1,4 @@
-"""Describe a Windows machine: processor, GPUs and memory, from CIM."""
+"""Describe a Windows machine: CPU, GPUs and memory, from CIM."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ _QUERY = (
 )
 # Type numbers of the SMBIOS specification, table "Memory Device - Type".
 _MEMORY_TYPES = {24: "DDR3", 26: "DDR4", 27: "LPDDR", 30: "LPDDR4", 34: "DDR5", 35: "LPDDR5"}
-# Drivers without hardware: remote desktops and the fallback.
+# Display drivers without hardware: remote desktops and the fallback driver.
 _NOT_A_GPU = ("microsoft basic", "remote display", "virtual display")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """The parts that CIM lists: processor, GPUs (their memory size is unreliable) and memory."""
+    """The parts that CIM lists: CPU, GPUs (whose memory size is unreliable) and memory."""
 
     cpu_name: str | None = None
     gpus: tuple[Gpu, ...] = ()
@@ -37,7 +37,7 @@ def windows_parts() -> Parts:
 
 
 def parse_parts(text: str) -> Parts:
-    """The parts in the answer to the query above; entries of another form are left out."""
+    """Parse the parts in the output of the CIM query; malformed entries are left out."""
     document = parsed_object(text)
     memory = next(iter(objects(document.get("ram"))), {})
     cpu = next(iter(objects(document.get("cpu"))), {})

@@ -1,4 +1,4 @@
-"""The runner for MLX: `mlx_lm` in-process, with its own speculative loop."""
+"""The runner for MLX: `mlx_lm` in-process, with the speculative loop of `mlx_lm`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,10 @@ _MODEL = (
 
 
 def connect(options: ConnectionOptions) -> Adapter:
-    """The engine in a child process. Raises `MachineError` if it is not installed."""
+    """Return the engine in a child process.
+
+    Raises `MachineError` if the engine is not installed.
+    """
     if find_spec("mlx_lm") is None:
         raise MachineError(f"mlx-lm is not installed; {_INSTALL}")
     limit_s = options.answer_limit_s
@@ -33,7 +36,7 @@ def connect(options: ConnectionOptions) -> Adapter:
 def open_mlx(campaign: Campaign) -> Session:
     """Load the target in the calling process. Raises `HarnessError`."""
     try:
-        # The import loads the engine; only the process that runs it should.
+        # The import loads the engine, so only the process that runs the engine imports it.
         from harness.mlx.session import MlxSession  # noqa: PLC0415
     except (ImportError, OSError) as error:  # on Linux, mlx is the binding and mlx-cpu the engine
         raise MachineError(f"mlx-lm cannot be loaded ({error}); {_INSTALL}") from error
@@ -42,7 +45,7 @@ def open_mlx(campaign: Campaign) -> Session:
 
 @dataclass(frozen=True, slots=True)
 class MlxModels:
-    """Models as `mlx_lm` loads them: folders, and repositories of the hub."""
+    """Models as `mlx_lm` loads them: folders, and repositories on the hub."""
 
     say: Callable[[str], None]
 
@@ -52,7 +55,10 @@ class MlxModels:
         return self.draft(name)
 
     def draft(self, name: str) -> ModelFile:
-        """A model by name, fetched if necessary. Raises `HarnessError` if there is none."""
+        """Return a model by name, fetched if necessary.
+
+        Raises `HarnessError` if the name is unknown.
+        """
         path = files.expanded(name)
         if not is_model_folder(path):
             if path.exists() or name.count("/") != 1 or name.startswith("/"):

@@ -1,8 +1,8 @@
-"""Count the rounds of an answer from `from_draft`, which `mlx_lm` states for every token.
+"""Count the rounds of an answer from `from_draft`, which `mlx_lm` reports for every token.
 
-A round yields the accepted drafts and then one token of the target. Only the last round may lack
-that token, if the limit or the end of the text came first: its last draft token then counts as the
-target's, because the target chose it too.
+A round yields the accepted draft tokens and then one token of the target. Only the last round may
+lack the target's token, if the limit or the end of the text came first. The round's last draft
+token then counts as the target's, because the target chose that token too.
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from harness.runners.base import Totals
 
 
 def totals(from_draft: Sequence[bool], *, limit: int, depth: int, decode_ms: float) -> Totals:
-    """The totals of the rounds after the first token.
+    """Return the totals of the rounds after the first token.
 
-    `mlx_lm` drafts `depth` tokens a round, fewer if the `limit` is closer.
+    `mlx_lm` drafts `depth` tokens per round, or fewer near the `limit`.
     """
     ends = [at for at, drafted in enumerate(from_draft, 1) if not drafted or at == len(from_draft)]
     rounds = list(pairwise((0, *ends)))

@@ -1,4 +1,4 @@
-"""Hold one MLX model in memory: its weights, its tokenizer, and the cache of a prompt."""
+"""One MLX model in memory: its weights, its tokenizer, and the KV cache of a prompt."""
 
 import time
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from harness.errors import BadInputError
 from harness.models.compatibility import FIRST_COMPARED
 from harness.models.thinking import arguments
 
-_PREFILL_TOKENS = 2048  # as `mlx_lm` reads prompts
+_PREFILL_TOKENS = 2048  # the step in which `mlx_lm` reads prompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadPrompt:
-    """A cache that holds a prompt, the greedy choice after it and that choice's margin.
+    """The cache of a prompt, the greedy choice after the prompt, and the margin of that choice.
 
-    `prompt_ms` is `None` where the prompt was read before.
+    `prompt_ms` is `None` if the prompt had been read before.
     """
 
     network: Any
@@ -40,13 +40,13 @@ class ReadPrompt:
         return int(mx.argmax(self._logits(tokens)[-1]).item())
 
     def truncate(self, length: int) -> None:
-        """Forget everything beyond the first `length` tokens, if the cache can."""
+        """Drop all tokens beyond the first `length` from the cache, if the cache supports that."""
         if self.trims():
             for layer in self.cache:
                 layer.trim(layer.offset - length)
 
     def trims(self) -> bool:
-        """Whether the cache can forget tokens; a recurrent one cannot."""
+        """Whether tokens can be dropped from the cache, unlike that of a recurrent model."""
         offsets = all(hasattr(layer, "offset") for layer in self.cache)
         return offsets and bool(can_trim_prompt_cache(self.cache))
 
@@ -55,13 +55,13 @@ class ReadPrompt:
 
 
 class MlxModel:
-    """Weights and tokenizer of one folder, with the cache of the prompt that it read last.
+    """Weights and tokenizer of one folder, with the cache of the prompt that was read last.
 
-    Arms alternate prompt by prompt, so each prompt is read once in a block instead of once per arm.
+    Arms alternate prompt by prompt, so each prompt is read once per block instead of once per arm.
     """
 
     def __init__(self, path: Path) -> None:
-        """Load a folder. Raises `BadInputError` if `mlx_lm` cannot."""
+        """Load a model's folder. Raises `BadInputError` if `mlx_lm` cannot load it."""
         try:
             self.network, self.tokenizer = load(str(path))
         except (OSError, ValueError, KeyError, RuntimeError) as error:
@@ -70,7 +70,7 @@ class MlxModel:
         self._last: ReadPrompt | None = None
 
     def conversation(self, prompt: str, *, thinking: bool = False) -> str:
-        """The text of a prompt's conversation in the model's chat template."""
+        """Return a prompt's conversation as text in the model's chat template."""
         if not self.tokenizer.has_chat_template:
             return prompt
         switches = {
@@ -82,16 +82,16 @@ class MlxModel:
         return text
 
     def render(self, prompt: str, *, thinking: bool = False) -> list[int]:
-        """Token ids of a prompt's conversation, ready for the answer."""
+        """Return the token ids of a prompt's conversation, up to the start of the answer."""
         text = self.conversation(prompt, thinking=thinking)
-        bare = not self.tokenizer.has_chat_template  # a template contains the special tokens
+        bare = not self.tokenizer.has_chat_template  # a template includes the special tokens
         return list(self.tokenizer.encode(text, add_special_tokens=bare))
 
     def is_end(self, token: int) -> bool:
         return token in self.tokenizer.eos_token_ids
 
     def read(self, prompt: Sequence[int]) -> ReadPrompt:
-        """A cache that holds exactly the prompt: the last one, if it has the same prompt."""
+        """Return a cache of exactly the prompt; the last cache is reused for the same prompt."""
         last, self._last = self._last, None
         if last is not None and last.prompt == tuple(prompt) and last.trims():
             last.truncate(len(prompt))
@@ -116,18 +116,18 @@ class MlxModel:
         return self._last
 
     def forget(self) -> None:
-        """Drop the cache, so that the next prompt is read even if it is the same."""
+        """Drop the cache, so that the next prompt is read even if it equals the last."""
         self._last = None
 
 
 def margin(logits: mx.array) -> float:
-    """The likeliest token's logit minus the runner-up's."""
+    """Return the likeliest token's logit minus the runner-up's."""
     top = mx.topk(logits.astype(mx.float32), 2)
     return float((mx.max(top) - mx.min(top)).item())
 
 
 def vocabulary_mismatch(target: MlxModel, draft: MlxModel) -> str | None:
-    """Why the vocabularies do not match, in one line; `None` if they do."""
+    """Return in one line why two vocabularies do not match; `None` if they match."""
     ours = target.tokenizer.get_vocab()
     theirs = {token: text for text, token in draft.tokenizer.get_vocab().items()}
     for text, token in ours.items():

@@ -1,8 +1,8 @@
-"""Answer a campaign's requests with `mlx_lm`: one loaded target, drafts as arms need them.
+"""Answer a campaign's requests with `mlx_lm`: the target stays loaded, drafts load when needed.
 
-Every arm runs through `stream_generate`, the loop that users of MLX have. It gets the first token,
-which reading the prompt yields, and writes the others: in single steps for a baseline, each queued
-before the previous one is shown, or in rounds with a draft.
+Every arm runs through `stream_generate`, the loop that users of MLX run. Reading the prompt yields
+the first token, and the loop writes the others. A baseline takes single steps, each queued before
+the previous token is shown; an arm with a draft takes rounds.
 """
 
 import hashlib
@@ -36,10 +36,10 @@ _MIB = 1024 * 1024
 
 
 class MlxSession:
-    """A target in memory and the drafts that its arms use. Not safe to share between threads."""
+    """A target in memory and the drafts that its arms use. Not thread-safe."""
 
     def __init__(self, campaign: Campaign) -> None:
-        """Load the target. Raises `HarnessError` if that fails."""
+        """Load the target. Raises `HarnessError` if loading fails."""
         self._campaign = campaign
         self._arms = {arm.id: arm for arm in campaign.arms}
         self._target = MlxModel(campaign.target.on_disk)
@@ -62,7 +62,7 @@ class MlxSession:
                 runner="mlx",
                 name="mlx-lm",
                 version=mlx_lm.__version__,
-                package_version=mx.__version__,  # the version of mlx, which computes
+                package_version=mx.__version__,  # mlx does the computing, so its version counts
                 backend=self._backend,
                 devices=(self._device,),
             ),
@@ -74,7 +74,7 @@ class MlxSession:
         )
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Load the arm's draft if it is not loaded yet, and discard one generation with it."""
+        """Load the arm's draft if necessary, and warm up with one generation that is discarded."""
         began = time.perf_counter()
         failure = self._load_draft(self._arms[arm].method.draft)
         if failure is not None:
@@ -97,14 +97,14 @@ class MlxSession:
         model = self._drafts.get(arm.method.draft or "")
         began = time.perf_counter()
         try:
-            # The draft's prompt processing is part of the request: a user waits for it, too.
+            # The draft's prompt processing is part of the request: a user waits for that too.
             draft = model.read(prompt) if model else None
             target = self._target.read(prompt)
             if draft is not None and not (draft.trims() and target.trims()):
                 detail = "the models' cache cannot drop rejected tokens (recurrent state)"
                 return Failure(reason="rollback-unsupported", detail=detail)
             return self._written(arm, request, target, draft, began)
-        except RuntimeError as error:  # MLX raises it for lack of memory and other failures
+        except RuntimeError as error:  # raised by MLX for lack of memory and other failures
             detail = " ".join(str(error).split())
             return Failure(reason=reason_in_log(detail) or "other", detail=detail)
 
@@ -116,11 +116,11 @@ class MlxSession:
             draft = model.read(prompt)
             drafting.append(probes.drafting_cost(draft, draft=name, first=draft.first))
             model.forget()
-        self._target.forget()  # the first trial of every prompt says how long the prompt took
+        self._target.forget()  # so that the first trial of every prompt times its reading
         return Probes(drafting=tuple(drafting) or None)
 
     def step_times(self, widths: Sequence[int]) -> base.StepTimes:
-        """Time a step of each width after the first prompt. Raises `MachineError`."""
+        """Time one step of each width after the first prompt. Raises `MachineError`."""
         prompt = next(iter(self._prompts.values()))
         target = self._target.read(prompt)
         if not target.trims():
@@ -131,7 +131,7 @@ class MlxSession:
         return base.StepTimes(context_tokens=len(prompt), ms=times)
 
     def close(self) -> None:
-        """Do nothing: the memory is freed when the process ends."""
+        """Do nothing: the end of the process frees the memory."""
 
     def _load_draft(self, name: str | None) -> Failure | None:
         if name is None or name in self._drafts:
@@ -163,7 +163,7 @@ class MlxSession:
             for each in self._stream(target, draft, limit, depth)
         ]
         ended = time.perf_counter()
-        # The baseline's loop has queued one more step, which must not run into the next trial.
+        # The baseline's loop has queued a further step, which must not overlap the next trial.
         mx.synchronize(generation_stream)
         margins = None
         if with_margins:
@@ -188,7 +188,7 @@ class MlxSession:
         )
 
     def _stream(self, target: ReadPrompt, draft: ReadPrompt | None, limit: int, depth: int) -> Any:  # noqa: ANN401 - responses of `mlx_lm`
-        """Up to `limit` tokens after the first one, in rounds if a draft holds the prompt."""
+        """Stream up to `limit` tokens after the first, in rounds if a draft has read the prompt."""
         if limit < 1 or self._target.is_end(target.first):
             return ()
         speculation: dict[str, Any] = {}
@@ -205,7 +205,7 @@ class MlxSession:
 
 
 def _device() -> tuple[Device, Backend]:
-    """The device and backend that MLX computes on."""
+    """Return the device and backend that MLX computes on."""
     info = mx.device_info()
     on_gpu = mx.default_device().type == mx.gpu
     backend: Backend = "cpu"

@@ -1,1 +1,1 @@
-"""Models: find the file that a name means, and describe it."""
+"""Models: find the file that a name refers to, and describe that file."""

@@ -1,10 +1,10 @@
 """Check whether a draft is compatible with a target, by llama.cpp's rule, condition by condition.
 
 The rule is `common_speculative_are_compatible` in llama.cpp's common/speculative.cpp: the same kind
-of vocabulary; BOS added by both or by neither, and the same id if it is added; likewise EOS; sizes
-within 128; the same text for every id from 5 up that both have. Ids below 5 may differ, since
-models have their special tokens there. Builds from 2026 on refuse any other pair; builds of 2025
-translated tokens through text.
+of vocabulary; BOS added by both models or by neither, with the same id if added; likewise EOS;
+sizes within 128; the same text for every shared id from 5 up. Ids below 5 may differ, since models
+have special tokens there. Builds since 2026 refuse any other pair; builds of 2025 translated tokens
+through text.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One condition of the rule, and the finding, as a clause without a full stop."""
+    """One condition of the rule, with the finding as a clause without a full stop."""
 
     name: str
     holds: bool
@@ -47,7 +47,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compatibility:
-    """Every condition of the rule. `differing` counts ids; `differences` lists the first ones."""
+    """Every condition of the rule. `differing` counts ids; `differences` lists the first few."""
 
     points: tuple[Condition, ...]
     differing: int
@@ -60,12 +60,12 @@ class Compatibility:
 
     @property
     def reason(self) -> str | None:
-        """The first condition that does not hold, which is where llama.cpp stops."""
+        """The first condition that is not met, where llama.cpp stops too."""
         return next((point.found for point in self.points if not point.holds), None)
 
 
 def refusal(target: str, draft: str, reason: str | None) -> BadInputError:
-    """The error for a draft that cannot draft for this target."""
+    """Return the error for a draft that cannot draft for this target."""
     return BadInputError(
         f"{draft} cannot draft for {target}: {reason}. "
         "Choose a draft of the same family; `python -m harness models` lists compatible pairs. "
@@ -80,7 +80,7 @@ def compare(
     target_tokens: Callable[[], Sequence[bytes]],
     draft_tokens: Callable[[], Sequence[bytes]],
 ) -> Compatibility:
-    """Apply the rule; the token texts, slow to read, are read only if the digests differ."""
+    """Apply the rule. Token texts are slow to read, so they are read only if the digests differ."""
     differing: tuple[Difference, ...] = ()
     if target.sha256 != draft.sha256:
         differing = _differences(target_tokens(), draft_tokens())
@@ -108,7 +108,7 @@ def compare_files(target: Path, draft: Path) -> Compatibility:
 
 
 def _kind(target: "Vocabulary", draft: "Vocabulary") -> tuple[bool, str]:
-    """Compare the kinds, in llama.cpp's words or, without one, the file's own."""
+    """Compare the kinds of vocabulary by llama.cpp's names, or else by the names in the files."""
     from harness.models.gguf_header import TOKENIZERS  # noqa: PLC0415 - slow to import
 
     ours, theirs = (
@@ -163,7 +163,7 @@ def _differences(target: Sequence[bytes], draft: Sequence[bytes]) -> tuple[Diffe
 
 
 def _as_loaded(text: bytes, token: int) -> bytes:
-    """A token's text as llama.cpp compares it: up to a zero byte (strcmp), with a name if empty."""
+    """Return a token's text as llama.cpp compares it: up to a zero byte; a name if it is empty."""
     return text.partition(b"\0")[0] if text else f"[EMPTY_{token}]".encode()
 
 

@@ -1,6 +1,6 @@
 """Make a preset from the embedded weights: requantise them or remove layers, in a child process.
 
-F16 and F32 are written with gguf and numpy, byte for byte as llama.cpp writes them; the other
+F16 and F32 are written with gguf and numpy, byte for byte as llama.cpp writes them; all other
 quantisations need llama.cpp itself.
 """
 
@@ -17,7 +17,7 @@ from harness.machine.engines import PACKAGE, package_version
 
 _DERIVE_LIMIT_S = 1800
 _END_OF_LIST = -1
-# The general.file_type of the formats that numpy writes.
+# The `general.file_type` of the formats that are written with numpy.
 _FLOATS = {"F32": 0, "F16": 1}
 _REPLACED = ("GGUF.", "general.architecture", "general.file_type")
 
@@ -31,7 +31,10 @@ def derive(
     expected_bytes: int,
     say: Callable[[str], None],
 ) -> Path:
-    """The file `name` in the cache, made from `source` on the first call. Raises `MachineError`."""
+    """Return the file `name` in the cache, made from `source` on first use.
+
+    Raises `MachineError`.
+    """
 
     def make(part: Path) -> None:
         say(f"Making {name} from {source.name} …")
@@ -77,7 +80,7 @@ def write_floats(source: Path, destination: Path, quantisation: str) -> None:
 
 
 def _tensor_order(tensor: str) -> tuple[int, str]:
-    """Sort key in llama.cpp's order: tensors outside of layers, then layer by layer."""
+    """Return a sort key for llama.cpp's order: tensors outside of layers, then layer by layer."""
     layer = re.match(r"blk\.(\d+)\.", tensor)
     return (int(layer[1]) if layer else -1, tensor)
 

@@ -1,4 +1,4 @@
-"""Describe a file of weights by its header and its digest."""
+"""Describe a weights file by its header and digest."""
 
 import hashlib
 import re
@@ -19,7 +19,7 @@ from schemas.vocabulary import WEIGHTS
 
 __all__ = ["CachedFacts", "WeightsFile", "cached_facts", "describe", "family_of"]
 
-# Raise it when descriptions change, so that old entries are not used.
+# Increment this version when descriptions change, so that old cache entries are not used.
 _CACHE_VERSION = 2
 _HASH_IS_SLOW_BYTES = 1_000_000_000
 _NAME_LENGTH = 120
@@ -35,11 +35,14 @@ class CachedFacts:
 
 
 def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
-    """The weights with everything that a result file records about them. Raises `BadInputError`."""
+    """Return weights with everything that a result file records about them.
+
+    Raises `BadInputError`.
+    """
     facts = cached_facts(weights.path, say=say)
     weights = _named(weights, facts.sha256)
     header = facts.header
-    # The name in the header; else the file's, without its quantisation.
+    # The name in the header, else the file name without the quantisation.
     called = header.general_name or _QUANTISATION_TAIL.sub("", weights.path.stem)
     name = weights.name or _clean(_FORBIDDEN.sub("", called).strip().replace(" ", "-"))
     pruned = "-pruned" if weights.derivation and "removed" in weights.derivation else ""
@@ -64,7 +67,7 @@ def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
 
 
 def _named(weights: WeightsFile, digest: str) -> WeightsFile:
-    """The weights, named as the preset with the same bytes, or as noted when fetched."""
+    """Return the weights under the name of a preset with equal bytes, or as noted when fetched."""
     note = files.directory() / "names" / f"{digest}.json"
     if weights.name is None and digest in WEIGHTS:
         preset = presets()[WEIGHTS[digest].preset]
@@ -88,12 +91,12 @@ def _named(weights: WeightsFile, digest: str) -> WeightsFile:
 
 
 def family_of(name: str) -> str:
-    """The part before the size in a model's name: `Qwen3` of `Qwen3-8B`."""
+    """Return the part before the size in a model's name: `Qwen3` for `Qwen3-8B`."""
     return _SIZE_WORD.split(name)[0].strip("-_. ") or name
 
 
 def cached_facts(path: Path, *, say: Callable[[str], None]) -> CachedFacts:
-    """Header and digest of a file, from the cache or the file."""
+    """Return header and digest of a file, from the cache or else from the file."""
     note = files.directory() / "known" / f"{_fingerprint(path)}.json"
     if note.is_file():
         return msgspec.json.decode(note.read_bytes(), type=CachedFacts)

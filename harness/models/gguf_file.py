@@ -1,4 +1,4 @@
-"""Open GGUF files, and explain why one cannot be opened."""
+"""Open GGUF files, and explain why a file cannot be opened."""
 
 import re
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from pathlib import Path
 from harness.errors import BadInputError
 from harness.models.gguf_parse import ALIGNMENT, MAGIC, GgufHeader, parse_header
 
-# A model in several files: the parts' common name, the part's number and the number of parts.
+# A part of a split model: the parts' common name, the part's number and the number of parts.
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf")
-# Other kinds of files that often bear a model's name, by their first bytes.
+# Other kinds of files that often have a model's name, by their first bytes.
 _OTHERS = {
     b"version https://git-lfs": "a Git LFS pointer; `git lfs pull` fetches the file itself",
     b"PK\x03\x04": "a zip archive; unpack it",
@@ -22,7 +22,10 @@ _LONGEST = max(map(len, _OTHERS))
 
 
 def opened(path: Path) -> GgufHeader:
-    """The header of a whole file. Raises `BadInputError` with what is wrong and what to do."""
+    """Return the header of a complete file.
+
+    Raises `BadInputError` with the problem and a remedy.
+    """
     check_start(path)
     found = parse_header(path.name, partial(_read, path))
     alignment = found.number("general.alignment") or ALIGNMENT
@@ -37,7 +40,10 @@ def opened(path: Path) -> GgufHeader:
 
 
 def architecture_of(name: str, headers: Sequence[GgufHeader]) -> str:
-    """The architecture of a model in one file or several. Raises `BadInputError` without any."""
+    """Return the architecture of a model in one or more files.
+
+    Raises `BadInputError` without one.
+    """
     if headers[0].architecture is None:
         raise BadInputError(
             f"{name} names no architecture, so it is not a language model in GGUF format"
@@ -48,7 +54,7 @@ def architecture_of(name: str, headers: Sequence[GgufHeader]) -> str:
 
 
 def part_paths(path: Path) -> tuple[Path, ...]:
-    """All files of the model in order, if `path` is one of several, else only `path`."""
+    """Return all files of a split model in order if `path` is one of them, else only `path`."""
     match = _PART.fullmatch(path.name)
     if match is None:
         return (path,)
@@ -64,7 +70,7 @@ def part_paths(path: Path) -> tuple[Path, ...]:
 
 
 def refuse_renamed_part(first: GgufHeader, path: Path) -> None:
-    """Raise `BadInputError` for a renamed part of a split model: the others cannot be found."""
+    """Raise `BadInputError` for a renamed part of a split model: other parts cannot be found."""
     count = first.number("split.count") or 1
     if count > 1 and _PART.fullmatch(path.name) is None:
         part = (first.number("split.no") or 0) + 1
@@ -75,7 +81,7 @@ def refuse_renamed_part(first: GgufHeader, path: Path) -> None:
 
 
 def check_start(path: Path) -> None:
-    """Raise `BadInputError` for a file that is not GGUF, saying what it is instead."""
+    """Raise `BadInputError` for a file that is not GGUF, naming the actual file type."""
     if not path.is_file():
         raise BadInputError(
             f"{path} does not exist; give a GGUF file, a preset or owner/repo:quant"

@@ -20,7 +20,7 @@ _PRE = {name: frozenset(listed) for name, listed in _RULES["pre"].items()}
 
 
 class _Tokenizer(Struct, frozen=True):
-    """llama.cpp's defaults for a kind of vocabulary; `type` is its word for the kind."""
+    """llama.cpp's defaults for a kind of vocabulary; `type` is llama.cpp's name of the kind."""
 
     type: str = ""
     bos: int | None = None
@@ -33,7 +33,7 @@ TOKENIZERS = msgspec.convert(_RULES["kinds"], dict[str, _Tokenizer])
 
 
 def chat_template(path: Path) -> str | None:
-    """The chat template in a GGUF file. Raises `BadInputError` for another file."""
+    """Return the chat template in a GGUF file. Raises `BadInputError` for other files."""
     return opened(path).text("tokenizer.chat_template")
 
 
@@ -52,7 +52,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The facts of a GGUF file that identify a model. Absent is `None`."""
+    """The facts in a GGUF file that identify a model. An absent fact is `None`."""
 
     architecture: str
     quantisation: str
@@ -66,7 +66,7 @@ class Header:
 
 
 def read(path: Path) -> Header:
-    """The header of a GGUF file, or of a model in several. Raises `BadInputError`."""
+    """Return the header of a GGUF file, or of a model in several files. Raises `BadInputError`."""
     paths = part_paths(path)
     parts = [opened(part) for part in paths]
     first = parts[0]
@@ -86,7 +86,7 @@ def read(path: Path) -> Header:
 
 
 def vocabulary_and_tokens(path: Path) -> tuple[Vocabulary, tuple[bytes, ...]]:
-    """The vocabulary of a GGUF file and its token texts by id. Raises `BadInputError`."""
+    """Return a GGUF file's vocabulary and token texts by id. Raises `BadInputError`."""
     first = opened(part_paths(path)[0])
     refuse_renamed_part(first, path)
     return _vocabulary(first, path), _tokens(first, path)
@@ -97,7 +97,7 @@ def tokens(path: Path) -> tuple[bytes, ...]:
 
 
 def tokenizer_sha256(texts: Sequence[bytes]) -> str:
-    """SHA-256 over the token texts in order of id, each preceded by its length (uint32, little)."""
+    """Return the SHA-256 of the token texts by id, each after its length (little-endian uint32)."""
     digest = hashlib.sha256()
     for token in texts:
         digest.update(len(token).to_bytes(4, "little"))
@@ -106,7 +106,7 @@ def tokenizer_sha256(texts: Sequence[bytes]) -> str:
 
 
 def _quantisation(parts: list[GgufHeader]) -> str:
-    """The name of the file type (`Q4_K_M`), or the most common type of the weights."""
+    """Return the name of the file type (`Q4_K_M`), or the most common type of the weights."""
     file_type = parts[0].number("general.file_type")
     from gguf import LlamaFileType  # noqa: PLC0415 - imports numpy
 
@@ -122,7 +122,7 @@ def _quantisation(parts: list[GgufHeader]) -> str:
 
 
 def _active_parameters(parts: list[GgufHeader], architecture: str) -> int:
-    """Parameters used per token: in a mixture of experts, only those of the chosen experts."""
+    """Return the parameters used per token. In a mixture of experts, only chosen experts count."""
     experts = parts[0].number(f"{architecture}.expert_count") or 1
     used = parts[0].number(f"{architecture}.expert_used_count") or experts
     return sum(
@@ -163,7 +163,7 @@ def _vocabulary(first: GgufHeader, path: Path) -> Vocabulary:
 
 
 def _id(first: GgufHeader, name: str, assumed: int | None, size: int) -> int | None:
-    """The id of a special token: the stated one, else the default, if the vocabulary has it."""
+    """Return the id of a special token: the file's, else the default, if in the vocabulary."""
     for token in (first.number(f"{_PREFIX}{name}_token_id"), assumed):
         if token is not None and token < size:
             return token

@@ -1,7 +1,7 @@
 """Parse the header of a GGUF file: fields, the vocabulary, and tensors with their bytes.
 
-The gguf package reads a vocabulary token by token into arrays, which takes seconds. Here a list of
-texts is skipped and decoded only on demand.
+The gguf package reads a vocabulary token by token into arrays, which takes seconds. This parser
+skips a list of texts, and decodes the list only on demand.
 """
 
 import struct
@@ -15,7 +15,7 @@ ReadRange = Callable[[int, int], bytes]
 Value = int | float | bool | str | list[int]
 
 MAGIC = b"GGUF"
-ALIGNMENT = 32  # of the weights, unless the file states another
+ALIGNMENT = 32  # of the weights, unless the file states a different one
 
 _FIRST_BYTES = 4 * 1024 * 1024
 _MOST_BYTES = 256 * 1024 * 1024
@@ -41,7 +41,7 @@ _FORMATS = {
 
 
 class _CutOffError(Exception):
-    """The bytes at hand end before the header does."""
+    """Raised if the available bytes end before the header does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class GgufHeader:
     tensors: tuple[Tensor, ...]
     end: int
     data: bytes = field(repr=False)
-    # For each list of texts: the position of its first text, and their number.
+    # For each list of texts: the position of the first text, and the number of texts.
     lists: Mapping[str, tuple[int, int]] = field(repr=False)
 
     @property
@@ -81,26 +81,26 @@ class GgufHeader:
         return self.text("general.architecture")
 
     def text(self, key: str) -> str | None:
-        """A field that is a text; `None` when it is missing or empty."""
+        """Return a text field; `None` if the field is missing or empty."""
         value = self.fields.get(key)
         return value.strip() or None if isinstance(value, str) else None
 
     def number(self, key: str) -> int | None:
-        """A field that is a whole number; for a list with one per layer, the largest."""
+        """Return a whole-number field; for a list with a number per layer, the largest."""
         value = self.fields.get(key)
         if isinstance(value, list):
             return max(value, default=None)
         return int(value) if isinstance(value, int) else None
 
     def own(self, key: str) -> Value | None:
-        """A field of the architecture, by its name without the architecture's prefix."""
+        """Return a field of the architecture, by its name without the architecture's prefix."""
         return self.fields.get(f"{self.architecture}.{key}")
 
     def flag(self, key: str, *, default: bool) -> bool:
         return bool(self.fields.get(key, default))
 
     def texts(self, key: str) -> tuple[bytes, ...]:
-        """A field that is a list of texts; empty when it is missing."""
+        """Return a field that is a list of texts; empty if the field is missing."""
         position, count = self.lists.get(key, (0, 0))
         found = []
         for _ in range(count):
@@ -156,14 +156,14 @@ class _Cursor:
         return self.text()
 
     def passed(self, size: int) -> int:
-        """Move on by this many bytes. Returns their start."""
+        """Move on by a number of bytes, and return the position before the move."""
         start, self.position = self.position, self.position + size
         if self.position > len(self.data):
             raise _CutOffError
         return start
 
     def pass_texts(self, count: int) -> int:
-        """Move on by `count` texts: hundreds of thousands in a vocabulary, hence the bare loop."""
+        """Move on by `count` texts. A vocabulary has hundreds of thousands, hence the bare loop."""
         data, position, start = self.data, self.position, self.position
         try:
             for _ in range(count):

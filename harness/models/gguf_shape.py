@@ -13,17 +13,20 @@ from harness.models.gguf_parse import GgufHeader, Tensor
 
 _BLOCK = re.compile(r"blk\.(\d+)\.(.+)")
 _MOST_LAYERS = 4096
-# One layer in this many attends to the whole context (llama.cpp's `set_swa_pattern`).
+# One layer in every N attends to the whole context (llama.cpp's `set_swa_pattern`).
 _WINDOW_EVERY = {"gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "cohere2": 4, "exaone4": 4}
 
 
 def facts_of_file(path: Path) -> ModelFacts:
-    """The facts in a file on this disk, or in all its parts. Raises `BadInputError`."""
+    """Return the facts in a file on this disk, or in all parts of a model.
+
+    Raises `BadInputError`.
+    """
     return facts_of(path.name, [opened(part) for part in part_paths(path)])
 
 
 def facts_of(name: str, headers: Sequence[GgufHeader]) -> ModelFacts:
-    """The facts about a model's memory in its headers, one for each file."""
+    """Return the facts about a model's memory, from the headers of its files."""
     architecture = architecture_of(name, headers)
     header, tensors = headers[0], [tensor for part in headers for tensor in part.tensors]
     layers = _layers(name, header, tensors)
@@ -61,7 +64,7 @@ def _number(header: GgufHeader, key: str, default: int = 0) -> int:
 
 
 def _at(header: GgufHeader, key: str, index: int, default: int = 0) -> int:
-    """The value for one layer; the header has one per layer or one for all."""
+    """Return the value for a layer; the header has one value per layer or one for all layers."""
     value = header.own(key)
     if isinstance(value, list):
         return value[index] if index < len(value) else default
@@ -106,7 +109,7 @@ def _with_attention(header: GgufHeader, index: int, layer: Layer) -> Layer:
     k = _number(header, f"attention.key_length{suffix}", size)
     v = _number(header, f"attention.value_length{suffix}", size)
     if header.own("attention.key_length_mla") is not None:
-        return replace(layer, k_width=k, v_width=0)  # one latent row is both key and value
+        return replace(layer, k_width=k, v_width=0)  # the latent row is both key and value
     return replace(layer, k_width=k * shared, v_width=v * shared, window=window)
 
 

@@ -1,4 +1,4 @@
-"""Find the files that `owner/repo:quant` means in a hub repository, and fetch them."""
+"""Find the files that `owner/repo:quant` refers to in a hub repository, and fetch them."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def default_client() -> "Hub":
-    """The hub's own client, which takes a while to import."""
+    """Return the hub's own client, which is slow to import."""
     from harness.models.hub_client import Hub  # noqa: PLC0415 - slow to import
 
     return Hub()
 
 
 def fetch(reference: str, *, client: "Hub", say: Callable[[str], None]) -> WeightsFile:
-    """The weights behind `owner/repo:quant`. Raises `BadInputError` or `MachineError`."""
+    """Return the weights of `owner/repo:quant`. Raises `BadInputError` or `MachineError`."""
     repository, quantisation = _parts(reference)
     path = cached(repository, quantisation, client=client)
     if path is None:
@@ -39,7 +39,7 @@ def fetch(reference: str, *, client: "Hub", say: Callable[[str], None]) -> Weigh
 
 
 def readers(reference: str, *, client: "Hub") -> dict[str, Callable[[int, int], bytes]]:
-    """A function for each file of `owner/repo:quant`, by name, that reads a range of its bytes."""
+    """Return functions that read a range of bytes, by file name, for `owner/repo:quant`."""
     repository, quantisation = _parts(reference)
     commit, files = client.list(repository)
     names = choose(list(files), repository, quantisation)
@@ -54,7 +54,7 @@ def _parts(reference: str) -> tuple[str, str]:
 
 
 def cached(repository: str, quantisation: str, *, client: "Hub | None" = None) -> Path | None:
-    """The file with this quantisation, or its first part, if all parts are on this disk."""
+    """Return the file with a quantisation, or its first part, if all parts are on this disk."""
     files = client.cached(repository) if client else cached_files(repository)
     names = complete(list(files), quantisation)
     return files[names[0]] if names else None

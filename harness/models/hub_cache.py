@@ -7,7 +7,7 @@ from huggingface_hub import constants
 
 
 def cached_files(repository: str, cache_dir: Path | None = None) -> Mapping[str, Path]:
-    """The files in the hub's cache, each in its latest version."""
+    """Return the files in the hub's cache, each in its latest version."""
     snapshots = repository_folder(repository, cache_dir) / "snapshots"
     if not snapshots.is_dir():
         return {}
@@ -20,6 +20,6 @@ def cached_files(repository: str, cache_dir: Path | None = None) -> Mapping[str,
 
 
 def repository_folder(repository: str, cache_dir: Path | None = None) -> Path:
-    """The folder of a repository in the hub's cache, as the hub documents it."""
+    """Return the folder of a repository in the hub's cache, as the hub documents the layout."""
     folder = cache_dir or Path(constants.HF_HUB_CACHE)
     return folder / f"models--{repository.replace('/', '--')}"

@@ -1,8 +1,8 @@
-"""Download from the Hugging Face hub with its own client, into its shared cache.
+"""Download from the Hugging Face hub with the hub's own client, into the shared cache.
 
 `hf_hub_download` starts over after an interruption and does not check digests. So a large file is
-first written to a partial file in the cache, continued after an interruption, and moved to its
-place (its blob, named by its SHA-256) only when it has the digest that the hub lists.
+first downloaded to a partial file in the cache, and continued after an interruption. It becomes a
+blob, named by its SHA-256, only once it has the digest that the hub lists.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,8 @@ from huggingface_hub.errors import (  # type: ignore[attr-defined]
     RepositoryNotFoundError,
 )
 
-# Not documented, but the only download that continues a partial file; hence the bound below 3.
+# Undocumented, but the only function that continues a partial download; hence the version bound
+# below 3.
 from huggingface_hub.file_download import http_get
 from huggingface_hub.hf_api import BlobLfsInfo, RepoSibling
 from huggingface_hub.utils import build_hf_headers, get_session  # type: ignore[attr-defined]
@@ -35,27 +36,27 @@ from harness.models.hub_cache import cached_files, repository_folder
 _PARTIAL_CONTENT, _RANGE_BEYOND_END = 206, 416
 _UNFINISHED = ".draftmap-part"
 _DAMAGED = ".damaged"
-# The hub serves larger files only to its own client; `http_get` refuses them.
+# The hub serves larger files only to its own client; `http_get` refuses larger files.
 _LARGEST_BYTES = 50 * 1000**3
 
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """The hub. `None` means the values of HF_ENDPOINT and HF_HUB_CACHE.
+    """The Hugging Face hub. `None` means the values of HF_ENDPOINT and HF_HUB_CACHE.
 
-    Its methods raise `BadInputError` for a missing repository, and `MachineError` when the
-    network fails.
+    All methods raise `BadInputError` for a missing repository, and `MachineError` if the network
+    fails.
     """
 
     endpoint: str | None = None
     cache_dir: Path | None = None
 
     def __post_init__(self) -> None:
-        # Its warnings about each of five retries would hide our one line.
+        # The client's warnings about each of five retries would hide our one-line error.
         hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
 
     def list(self, repository: str) -> tuple[str, dict[str, RepoSibling]]:
-        """All files of a repository as they are now, in one request."""
+        """List all current files of a repository, with a single request."""
         away = f"the hub cannot be reached and {repository} is not on this disk"
         step = "check the network, give a GGUF file, or use a smollm2 preset, which needs no hub"
         with explained(repository, away, step):
@@ -64,11 +65,12 @@ class Hub:
         return info.sha or constants.DEFAULT_REVISION, files
 
     def fetch(self, repository: str, commit: str, file: RepoSibling) -> Path:
-        """The path of a file in the hub's cache. Raises `MachineError` when it is damaged."""
+        """Return a file's path in the hub's cache. Raises `MachineError` if the file is damaged."""
         step = "run the same command again: the download continues where it stopped"
         with explained(repository, f"{file.rfilename} could not be fetched", step):
             if file.lfs is not None:
-                # Not `files.only_one`: errors in here are the network's, not the cache's.
+                # `files.only_one` does not fit: errors in this block come from the network, not the
+                # cache.
                 with files.usable():
                     lock = FileLock(files.directory() / f"hub-{file.lfs.sha256[:16]}.lock")
                 with lock:
@@ -83,12 +85,13 @@ class Hub:
                 )
             )
         if file.lfs is not None and not path.is_symlink():
-            # Without symbolic links the client copied it, and the blob would take the space twice.
+            # Without symbolic links the client copied the file, and the blob would double the
+            # space.
             self._blob(repository, file.lfs.sha256).unlink(missing_ok=True)
         return path
 
     def read(self, repository: str, commit: str, name: str, start: int, length: int) -> bytes:
-        """Read a range of a file's bytes. Raises `MachineError` if that fails."""
+        """Read a range of a file's bytes. Raises `MachineError` if reading fails."""
         url = hf_hub_url(repository, name, revision=commit, endpoint=self.endpoint)
         ranged = {"Range": f"bytes={start}-{start + length - 1}"}
         with (

@@ -1,4 +1,4 @@
-"""Choose the files that `owner/repo:quant` means among the names in a repository."""
+"""Choose the files that `owner/repo:quant` refers to among the names in a repository."""
 
 import re
 from collections.abc import Sequence
@@ -13,18 +13,18 @@ _QUANTISATION = re.compile(
     r"(?:^|[-._/])((?:UD-)?(?:I?Q\d\w*|F16|F32|BF16|MXFP4\w*|NVFP4|TQ\d_\d))(?=[-./]|$)",
     re.IGNORECASE,
 )
-# Files of these kinds are in many repositories; they are not language models.
+# Kinds of files that many repositories contain and that are not language models.
 OTHER_KINDS = ("mmproj", "imatrix")
 
 
 def reference(text: str) -> tuple[str, str] | None:
-    """Repository and quantisation of `owner/repo:quant`; the default is Q4_K_M, as in llama.cpp."""
+    """Split `owner/repo:quant`; the default quantisation is Q4_K_M, as in llama.cpp."""
     match = _REFERENCE.fullmatch(text)
     return None if match is None else (match[1], match[2] or _DEFAULT_QUANTISATION)
 
 
 def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[str, ...]:
-    """The file with this quantisation, or all parts of it, first part first."""
+    """Return the file with a quantisation, or all parts of that file in order."""
     weights = [name for name in names if name.lower().endswith(".gguf")]
     weights = [n for n in weights if not any(kind in n.lower() for kind in OTHER_KINDS)]
     # A file may also be requested by its name: a repository may contain a model and its head.
@@ -52,7 +52,7 @@ def _quantisations(name: str) -> set[str]:
 
 
 def complete(names: Sequence[str], quantisation: str) -> tuple[str, ...]:
-    """The files with this quantisation if all parts are there, else an empty tuple."""
+    """Return the files with a quantisation if no part is missing, else an empty tuple."""
     try:
         chosen = choose(names, "the cache", quantisation)
     except BadInputError:

@@ -1,4 +1,4 @@
-"""Find the GGUF files that other programs keep on this disk; no file of a model is opened."""
+"""Find the GGUF files that other programs keep on this disk, without opening any of them."""
 
 import os
 import re
@@ -13,12 +13,12 @@ from harness.models.hub_names import OTHER_KINDS
 
 _OLLAMA_MODEL = "application/vnd.ollama.image.model"
 _LATER = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
-_LEAST_BYTES = 10_000_000  # smaller ones are vocabularies and tests
+_LEAST_BYTES = 10_000_000  # smaller files are vocabularies and tests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalFile:
-    """A file of a model: the program that keeps it, its name there, its path and its size."""
+    """A model's file: the program that keeps it, its name in that program, its path and size."""
 
     of: str
     name: str
@@ -27,7 +27,7 @@ class LocalFile:
 
 
 def local_files(home: Path, environment: Mapping[str, str] = os.environ) -> tuple[LocalFile, ...]:
-    """The models of LM Studio, Ollama, llama.cpp and the hub's cache, each file once."""
+    """Return the models of LM Studio, Ollama, llama.cpp and the hub's cache, each file once."""
     hub = environment.get("HF_HUB_CACHE") or Path(
         environment.get("HF_HOME") or home / ".cache" / "huggingface", "hub"
     )
@@ -51,7 +51,7 @@ def local_files(home: Path, environment: Mapping[str, str] = os.environ) -> tupl
 
 
 def _add(found: dict[Path, LocalFile], of: str, name: str, path: Path) -> None:
-    """Add a file that exists and is large enough, once even if there are several links to it."""
+    """Add a file that exists and is large enough; several links to a file count once."""
     size = path.stat().st_size if path.is_file() else 0
     if size >= _LEAST_BYTES:
         entry = LocalFile(of=of, name=name, path=str(path), bytes=size)
@@ -59,7 +59,7 @@ def _add(found: dict[Path, LocalFile], of: str, name: str, path: Path) -> None:
 
 
 def _of_ollama(models: Path) -> Iterator[tuple[str, Path]]:
-    """Names and files of Ollama, whose manifests refer to blobs by digest."""
+    """Yield names and files of Ollama's models; Ollama's manifests refer to blobs by digest."""
     for manifest in sorted((models / "manifests").rglob("*")):
         if not manifest.is_file():
             continue

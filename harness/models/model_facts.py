@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) -> PlannedModel:
-    """The facts behind a path, a preset, or `owner/repo:quant`.
+    """Return the facts about the model of a path, a preset, or `owner/repo:quant`.
 
-    A preset whose file is not here is planned from the tables, without asking the hub.
+    A preset whose file is not on this disk gets the tables' facts, without a request to the hub.
 
-    Raises `BadInputError` for an unknown name, and `MachineError` when the hub gives no header.
+    Raises `BadInputError` for an unknown name, and `MachineError` if the hub returns no header.
     """
     path = files.expanded(name)
     if path.is_file():
@@ -63,8 +63,8 @@ def _from_hub(reference: str, say: Callable[[str], None], client: "Hub | None") 
         for name, read in hub.readers(reference, client=client).items()
     }
     facts = gguf_shape.facts_of(reference, list(headers.values()))
-    # Sparse files with these headers, which an engine can be asked about; deleted when the program
-    # ends.
+    # Sparse files with these headers, which an engine can load to report facts; deleted when the
+    # program ends.
     folder = TemporaryDirectory(prefix="draftmap-headers-")
     atexit.register(folder.cleanup)
     paths = [Path(folder.name) / Path(name).name for name in headers]

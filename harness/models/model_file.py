@@ -1,4 +1,4 @@
-"""A model as the harness passes it around: its file and its description."""
+"""A model's file and description, as the harness passes them around."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,14 +10,17 @@ from schemas.submission import Model
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFile:
-    """Weights and what is known about them. `path` is `None` for a model that only a server has."""
+    """Weights and the known facts about them.
+
+    `path` is `None` for a model that only a server has.
+    """
 
     path: Path | None
     model: Model
 
     @property
     def on_disk(self) -> Path:
-        """The path of the file. Raises `BadInputError` when only a server has it."""
+        """The path of the file. Raises `BadInputError` if only a server has the model."""
         if self.path is None:
             raise BadInputError(
                 f"the weights of {self.model.name} are not on this disk; name a GGUF file"
@@ -32,7 +35,10 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightsFile:
-    """A GGUF file on this disk. The other fields are known for presets and hub files only."""
+    """A GGUF file on this disk.
+
+    All fields except the path are known for presets and hub files only.
+    """
 
     path: Path
     name: str | None = None
@@ -42,10 +48,10 @@ class WeightsFile:
 
 
 class ServedModels(Protocol):
-    """Models that servers hold; `None` for a name that is a file on this disk."""
+    """Models that servers have loaded; `None` for a name that is a file on this disk."""
 
     def target(self, name: str | None) -> ModelFile | None:
-        """The target by its name, or the one that the baseline's server offers."""
+        """Return the target by name, or the model that the baseline's server offers."""
         ...
 
     def draft(self, name: str) -> ModelFile | None: ...

@@ -1,4 +1,4 @@
-"""Find the presets and pairs that fit this machine's memory, as the planner places them."""
+"""Find the presets and pairs that fit this machine's memory with the planner's placement."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,12 +23,12 @@ class MachineMemory:
     """The memory that models are loaded into: its name, its kind and its free size."""
 
     name: str
-    kind: Literal["gpu", "ram"]  # dedicated, or a part of main memory
+    kind: Literal["gpu", "ram"]  # dedicated memory, or part of main memory
     free_mib: float
 
 
 def memory_of(computer: Computer) -> MachineMemory:
-    """The combined memory of the cards; without any, the main memory."""
+    """Return the combined memory of the GPUs, or main memory without a GPU."""
     cards = computer.devices
     if not cards:
         return MachineMemory(name="main memory", kind="ram", free_mib=computer.host.free_mib)
@@ -41,7 +41,7 @@ def memory_of(computer: Computer) -> MachineMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """The bytes of all buffers of a model if it is entirely in this memory, and how much fits."""
+    """The bytes of all buffers of a model that is entirely in a memory, and how much of it fits."""
 
     needed_bytes: int | None = None
     fits: Extent | None = None
@@ -53,7 +53,7 @@ def need_of(
     facts: ModelFacts | None,
     draft: ModelFacts | None = None,
 ) -> Need:
-    """The memory that a target and its draft need on a computer; empty without facts."""
+    """Return the memory that a target and its draft need on a computer; empty without facts."""
     if facts is None:
         return Need()
     second = Draft(facts=draft) if draft else None
@@ -69,7 +69,7 @@ def need_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelEntry:
-    """A preset, whether it is on disk, and how much memory it needs: `None` is unknown."""
+    """A preset, whether it is on disk, and its memory use; `None` means unknown."""
 
     preset: Preset
     on_disk: bool
@@ -100,7 +100,7 @@ def overview(context_tokens: int) -> ModelsOverview:
 
 
 def assess(computer: Computer, context_tokens: int) -> ModelsOverview:
-    """Assess the presets and pairs for a computer, with a context of this size."""
+    """Assess the presets and pairs for a computer, with a given context size."""
     sizes = {preset.name: _file_bytes(preset) for preset in presets().values()}
     facts = {name: facts_about(presets()[name], size) for name, size in sizes.items()}
     needs = {name: need_of(computer, context_tokens, facts[name]) for name in facts}
@@ -128,13 +128,13 @@ def assess(computer: Computer, context_tokens: int) -> ModelsOverview:
 
 
 def facts_about(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
-    """The facts about a preset, `None` if its size is unknown; approximate for a head in a file."""
+    """Return facts about a preset, `None` if its size is unknown; approximate for a draft head."""
     facts = (head_facts if preset.head else preset_facts)(preset, file_bytes)
     return facts if facts is not None and facts.weights_error is not None else None
 
 
 def fitting(found: ModelsOverview) -> str:
-    """A line that counts the models that fit this machine."""
+    """Return a line with the number of models that fit this machine."""
     models = [each for each in found.models if each.preset.head is None]
     whole, split = ([each for each in models if each.fits == word] for word in ("yes", "partly"))
     room = f"the {found.memory.free_mib / 1024:.1f} GiB free of {found.memory.name}"
@@ -144,6 +144,6 @@ def fitting(found: ModelsOverview) -> str:
 
 
 def _file_bytes(preset: Preset) -> int | None:
-    """The size of the preset's file, if it is on this disk."""
+    """Return the size of a preset's file, if that file is on this disk."""
     path = preset_path(preset)
     return sum(part.stat().st_size for part in part_paths(path)) if path else None

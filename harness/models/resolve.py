@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _MB = 1_000_000
 _OTHER_NAMES = "name a preset or owner/repo:quant"
-# The address of a file or of a page of the hub, as in a browser.
+# The URL of a hub file or page, as copied from a browser.
 _ADDRESS = re.compile(r"file://(.+)|(?:https?://)?[\w-]+(?:\.[\w-]+)+/([\w.-]+/[\w.-]+)")
 
 
@@ -42,14 +42,15 @@ def is_model(word: str) -> bool:
 
 
 def names() -> tuple[str, ...]:
-    """The names that every command accepts: presets, and models of known shape."""
+    """Return the names that every command accepts: presets, and models of known shape."""
     return tuple(dict.fromkeys((*presets(), *(shape.name for shape in shapes()))))
 
 
 def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
-    """The weights that `value` names, fetched or made if necessary.
+    """Return the weights that `value` names, fetched or made if necessary.
 
-    Raises `BadInputError` for an unknown name, `MachineError` if fetching or making them fails.
+    Raises `BadInputError` for an unknown name, `MachineError` if fetching or making the weights
+    fails.
     """
     path = files.expanded(value)
     if path.is_file():
@@ -63,7 +64,7 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
 
 
 def refuse_unknown(value: str) -> BadInputError:
-    """The error for an unknown model, or for a known one in an unknown quantisation."""
+    """Return the error for an unknown model, or for a known model in an unknown quantisation."""
     try:
         require_quantisation(value)
     except QuestionError as error:
@@ -88,14 +89,14 @@ def refuse_unknown(value: str) -> BadInputError:
 
 
 def _preset_of(stem: str) -> Preset | None:
-    """The preset whose file would have this name in the site's commands."""
+    """Return the preset whose file has a given name in the site's commands."""
     named = (each for each in presets().values() if not each.pruned_layers)
     wanted = slug(stem)
     return next((p for p in named if wanted in {p.name, slug(f"{p.model} {p.quantisation}")}), None)
 
 
 def _from_preset(preset: Preset, say: Callable[[str], None]) -> WeightsFile:
-    """The weights of a preset, with name and family from the table."""
+    """Return the weights of a preset, with name and family from the table."""
     _require_source(preset)
     if preset.repository is not None:
         path = hub.fetch(preset.reference, client=hub.default_client(), say=say).path
@@ -129,7 +130,7 @@ def _require_source(preset: Preset) -> None:
 
 
 def made_path(preset: Preset) -> Path:
-    """The path that a derived preset has once it is made."""
+    """Return the path that a derived preset has once it is made."""
     if preset.name == DEFAULT_DRAFT:
         return files.directory() / embedded.FILE_NAME
     pruned = f"-pruned-{len(preset.pruned_layers)}" if preset.pruned_layers else ""
@@ -137,7 +138,7 @@ def made_path(preset: Preset) -> Path:
 
 
 def on_disk(name: str) -> Path | None:
-    """The file on this disk for a path, preset or `owner/repo:quant`. Raises `BadInputError`."""
+    """Return the local file of a path, preset or `owner/repo:quant`. Raises `BadInputError`."""
     path = files.expanded(name)
     if path.is_file():
         return path
@@ -151,7 +152,7 @@ def on_disk(name: str) -> Path | None:
 
 
 def own_head(name: str) -> str | None:
-    """The method of a target's built-in prediction head; `None` if it has none or is unknown."""
+    """Return the method of a target's built-in head; `None` without a head or if unknown."""
     preset = preset_named(name)
     method = METHODS.get(preset.method or "") if preset else None
     if method is not None or preset is not None:
@@ -162,7 +163,7 @@ def own_head(name: str) -> str | None:
 
 
 def preset_path(preset: Preset, *, client: "Hub | None" = None) -> Path | None:
-    """The path of a preset that is ready to use; `None` if it must be fetched or made."""
+    """Return the path of a preset; `None` if the preset must first be fetched or made."""
     if preset.repository is not None:
         return hub.cached(preset.repository, preset.file or preset.quantisation, client=client)
     path = made_path(preset)
@@ -170,9 +171,10 @@ def preset_path(preset: Preset, *, client: "Hub | None" = None) -> Path | None:
 
 
 def planned(name: str) -> ModelFile | None:
-    """A description of a preset that would have to be fetched or made; `None` otherwise.
+    """Describe a preset that would have to be fetched or made; `None` otherwise.
 
-    Raises `BadInputError` for a hub file that is not on this disk: nothing is known about it.
+    Raises `BadInputError` for a hub file that is not on this disk, because no facts about the file
+    are known.
     """
     if on_disk(name) is not None:
         return None

@@ -1,4 +1,4 @@
-"""Check whether the models of a run fit this machine, and how many layers fit on its devices."""
+"""Check whether the models of a run fit this machine, and how many layers fit on its GPUs."""
 
 import re
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ from harness.models import hub_names
 from harness.models.compatibility import SIZE_DIFFERENCE, refusal
 from harness.models.gguf_shape import facts_of_file
 
-# All but the maker in a model's name; TinyLlama has the vocabulary of Llama 2.
+# Everything in a model's name except the maker; TinyLlama has the vocabulary of Llama 2.
 _MAKER = re.compile(r"^tiny|[^a-z].*")
 
 
 def load_plan(
     computer: Computer, target: ModelFacts, setting: Setting, draft: Draft | None = None
 ) -> LoadPlan:
-    """The load of a target and its draft into this computer's free memory."""
+    """Plan how a target and its draft load into a computer's free memory."""
     return LoadPlan(
         target=target,
         setting=setting,
@@ -39,10 +39,10 @@ def load_plan(
 
 
 def require_room(names: Sequence[str], context: int) -> None:
-    """Raise `HarnessError` if a named target and draft that are not fetched yet cannot run here.
+    """Raise `HarnessError` if a target and draft that are not fetched yet cannot run here.
 
-    Models without an entry in the tables pass. Others must fit into the free memory, if necessary
-    entirely into main memory.
+    Models without an entry in the tables pass. All other models must fit into free memory, if
+    necessary entirely into main memory.
     """
     known = [named_facts(name) for name in names]
     target = known[0] if known else None
@@ -68,9 +68,9 @@ def require_room(names: Sequence[str], context: int) -> None:
 
 
 def other_vocabulary(target: ModelFacts, draft: ModelFacts) -> str | None:
-    """Why the vocabularies of two models differ, by size and maker; `None` if they do not.
+    """Return why two models' vocabularies differ, by size and maker; `None` if they do not.
 
-    Shapes that were estimated from a model's size are skipped: their vocabulary is a guess.
+    Models whose shape was estimated from their size are skipped: their vocabulary is a guess.
     """
     if ESTIMATED in (target.architecture, draft.architecture):
         return None
@@ -82,7 +82,7 @@ def other_vocabulary(target: ModelFacts, draft: ModelFacts) -> str | None:
 
 
 def named_facts(name: str) -> ModelFacts | None:
-    """The tables' facts about a model that would have to be fetched; `None` for others."""
+    """Return the tables' facts about a model that is yet to be fetched; `None` for other models."""
     if files.expanded(name).is_file():
         return None
     preset = preset_named(name)
@@ -95,9 +95,9 @@ def named_facts(name: str) -> ModelFacts | None:
 
 
 def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[int, int] | None:
-    """The layers of target and draft that fit together; `None` without a device.
+    """Return the numbers of target and draft layers that fit together; `None` without a GPU.
 
-    They are counted as llama.cpp does.
+    Layers are counted as in llama.cpp.
 
     Raises `BadInputError` for a file whose shape cannot be read.
     """
@@ -110,14 +110,14 @@ def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[in
     found = fit(case)
     if facts is None or case.draft is None or found.device_fits:
         return found.placement.layers, case.draft_layers
-    on_host = replace(case, draft=replace(case.draft, on_host=True))  # not even the draft alone
+    on_host = replace(case, draft=replace(case.draft, on_host=True))  # not even the draft fits
     return fit(on_host).placement.layers, 0
 
 
 def failed_allocation(
     target: Path, draft: Path | None, setting: Setting, *, layers: int, draft_layers: int
 ) -> tuple[str, ...]:
-    """Explain a load that ran out of memory, and what fits; empty for an unusable header."""
+    """Explain why a load ran out of memory, and what would fit; empty for an unusable header."""
     computer = computer_of()
     try:
         facts = facts_of_file(target)

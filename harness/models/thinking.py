@@ -1,13 +1,14 @@
-"""Check whether a chat template has a switch for thinking, and set it."""
+"""Check whether a chat template has a switch for thinking, and set the switch."""
 
 import re
 from collections.abc import Mapping
 
-# Names of the switch in templates: Qwen, GLM and others; DeepSeek and Granite.
+# The switch's names in templates: first that of Qwen, GLM and others, then that of DeepSeek and
+# Granite.
 SWITCHES = ("enable_thinking", "thinking")
 # Thoughts need more tokens than an answer alone.
 OUTPUT_TOKENS = 1024
-# Templates are untrusted: no pattern searches for an end that may be missing.
+# Templates are untrusted, so no regular expression searches for an end that may be missing.
 _OPENS, _CLOSES = re.compile(r"\{[%{]"), re.compile(r"[%}]\}")
 _TEXTS = re.compile(r"'(?:[^'\\]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)", re.DOTALL)
 _OPENED = re.compile(r"<think(?:ing)?>\s*$")
@@ -21,12 +22,12 @@ def has_switch(template: str | None) -> bool:
 
 
 def arguments(*, thinking: bool) -> Mapping[str, bool]:
-    """The variables for a template: every known name of the switch."""
+    """Return the variables for a template: every known name of the switch."""
     return dict.fromkeys(SWITCHES, thinking)
 
 
 def state(template: str | None, rendered: str, *, asked: bool) -> bool | None:
-    """Whether the model thinks; `None` for a template without a switch.
+    """Return whether the model thinks; `None` for a template without a switch.
 
     A prompt that ends with an open thinking tag makes the model think even without a switch.
     """

@@ -11,7 +11,7 @@ from harness.runners.options import ConnectionOptions
 
 
 def connect(options: ConnectionOptions) -> Adapter:
-    """The servers that the options name. Raises `BadInputError` if they are not a usable set."""
+    """Return the servers that the options name. Raises `BadInputError` if the set is unusable."""
     check_options(options)
     found = endpoints.endpoints(options)
     endpoints.api_key()

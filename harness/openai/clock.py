@@ -1,7 +1,7 @@
 """Time the tokens of a streamed answer by the client's clock, and check the server's own figures.
 
-Servers and proxies send several tokens at once, first or always. The time after the first chunk
-covers only the tokens after it; how long a chunk was held back is unknown.
+Servers and proxies may send several tokens together, in the first chunk or in every chunk. The time
+after the first chunk covers only the tokens after that chunk, and the delay of a chunk is unknown.
 """
 
 import math
@@ -13,23 +13,23 @@ from os.path import commonprefix
 from harness.openai.streamed_answer import Answer, ServerTimes
 from harness.runners.http.values import BadAnswerError
 
-# A server's own time agrees if at most this share of the time is missing. It is wrong if more is
-# missing, and more than this many milliseconds.
+# A server's time agrees with the client's if at most this share is missing. The server's time is
+# wrong if both a larger share and more than this many milliseconds are missing.
 _APART = 0.10
 _APART_MS = 50.0
-# The same for its token count, compared with the baseline's for the same characters.
+# The tolerance of a server's token count against the baseline's for the same characters.
 _MISCOUNTED = 0.15
-# Chunks closer together than this share of the mean gap came together.
+# Chunks with a gap below this share of the mean gap arrived together.
 _AT_ONCE = 0.25
-# A round's tokens have at most this many times their share of the text.
+# The tokens of a round have at most this many times the average text per token.
 _UNEVEN = 1.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _DecodeTime:
-    """Milliseconds from the first token to the last, and their error (`grain_ms`).
+    """The time from the first token to the last in ms, and its error (`grain_ms`).
 
-    `proven`: the time is the server's own, and the client's clock agrees.
+    `proven`: the server reported the time, and the client's clock agrees.
     """
 
     decode_ms: float
@@ -40,13 +40,14 @@ class _DecodeTime:
 def decode_time(
     answer: Answer, times: ServerTimes | None, *, longest: int, server_clock: bool, alone: bool
 ) -> _DecodeTime:
-    """By the server's clock if `server_clock` is set and `times` are known, else by the client's.
+    """Return the decode time by the server's clock if `server_clock` and `times`, or the client's.
 
     An unproven server time is used only for a request that is `alone`, since whole requests check
-    it. For others the client's time is used, with the error of tokens hidden in the first chunk.
+    that time. For concurrent requests the client's time is used, with the error from tokens hidden
+    in the first chunk.
 
-    `longest` is the most tokens that a round may yield. Raises `BadAnswerError` if neither time is
-    known, and for `times` that contradict the answer.
+    `longest` is the maximum number of tokens that a round can yield. Raises `BadAnswerError` if
+    neither time is known, and for `times` that contradict the answer.
     """
     client = client_time(answer, longest=longest)
     proven = times is not None and times_agree(times, answer, client)
@@ -71,15 +72,15 @@ def _with_first_chunk(client: _DecodeTime, answer: Answer, longest: int) -> _Dec
 
 
 def client_time(answer: Answer, *, longest: int) -> _DecodeTime | None:
-    """The time by the client's clock; `None` if the whole answer came in one piece.
+    """Return the time by the client's clock; `None` if the whole answer arrived in one chunk.
 
-    A chunk no longer than a round is assumed to be sent when its round was done.
+    A chunk that is no longer than a round is assumed to arrive when its round is finished.
     """
     measured_ms = (answer.last_s - answer.first_s) * 1000
     if answer.output_tokens == 1:
         return _DecodeTime(decode_ms=measured_ms)
     of_chunks = sizes(answer)
-    # MLX sends the tokens of a round one by one: skip the chunks that came with the first.
+    # MLX sends the tokens of a round one by one: skip the chunks that arrived with the first chunk.
     leading = 1 + sum(takewhile(bool, _with_the_last(answer.chunk_s)))
     others = of_chunks[leading:]
     later = answer.output_tokens - sum(of_chunks[:leading])
@@ -92,19 +93,22 @@ def client_time(answer: Answer, *, longest: int) -> _DecodeTime | None:
 
 
 def at_once(answer: Answer) -> float:
-    """The share of chunks that came together with the previous one, as within a round."""
+    """Return the share of chunks that arrived together with the previous chunk."""
     found = _with_the_last(answer.chunk_s)
     return sum(found) / len(found) if found else 0.0
 
 
 def _with_the_last(chunk_s: Sequence[float]) -> list[bool]:
-    """For each chunk but the first, whether it came together with the previous one."""
+    """For each chunk but the first, return whether it arrived together with the previous chunk."""
     gaps = [after - before for before, after in pairwise(chunk_s)]
     return [gap < _AT_ONCE * sum(gaps) / len(gaps) for gap in gaps]
 
 
 def sizes(answer: Answer) -> Sequence[float]:
-    """Tokens of each chunk: the number of its ids, else its share of the text. EOS has no text."""
+    """Return each chunk's tokens: the number of ids, else by its share of the text.
+
+    EOS has no text.
+    """
     if answer.tokens is not None:
         return answer.chunk_tokens
     characters = answer.chunk_characters
@@ -113,15 +117,15 @@ def sizes(answer: Answer) -> Sequence[float]:
         return [1.0] * len(characters)
     known = sum(characters)
     shares = [written * (each / known if known else 1 / len(characters)) for each in characters]
-    # Each of the other chunks has at least one token.
+    # Each chunk except the first has at least one token.
     shares[0] = max(1.0, min(round(shares[0]), written - len(shares) + 1.0))
     return shares
 
 
 def times_agree(times: ServerTimes, answer: Answer, client: _DecodeTime | None) -> bool:
-    """Whether the server's times cover the answer's wall time, or agree with the client's.
+    """Return whether the server's times cover the answer's wall time, or agree with the client's.
 
-    Raises `BadAnswerError` if they clearly do not: part of the work was not counted.
+    Raises `BadAnswerError` if the server clearly left out part of the work.
     """
     missing_ms = abs(answer.wall_ms - times.worked_ms)
     if client is not None:
@@ -136,10 +140,10 @@ def times_agree(times: ServerTimes, answer: Answer, client: _DecodeTime | None) 
 
 
 def check_tokens(answer: Answer, baseline: Answer) -> None:
-    """Raise `BadAnswerError` if the server counts more or fewer tokens than the text has.
+    """Raise `BadAnswerError` if the server's token count does not fit the text.
 
-    The expected count comes from the baseline's answer to the same prompt; it is approximate
-    after the point where the texts diverge.
+    The expected count is derived from the baseline's answer to the same prompt; after the point
+    where the texts diverge, the count is approximate.
     """
     if answer.tokens is not None or not answer.text or not baseline.text:
         return

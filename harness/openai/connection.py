@@ -1,4 +1,4 @@
-"""Connect to a server that runs already or is started here, and identify it."""
+"""Connect to a server that runs already or is started here, and identify its engine."""
 
 import shutil
 import time
@@ -26,17 +26,17 @@ from harness.runners.http.session import Server, failure_of
 from harness.runners.options import ConnectionOptions
 from harness.runners.server_command import with_port
 
-# A supervisor that restarts a server has this long to make it ready again.
+# The time that a supervisor has to restart a server and make it ready again.
 _RETURNS_S = 60.0
 _POLL_S = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection(Server):
-    """A server that has named its engine and the model that is measured.
+    """A server whose engine and measured model are identified.
 
-    `drafts_nothing` means that it was started without speculation: its metrics page lacks the
-    counters that its engine otherwise always shows.
+    `drafts_nothing` means that the server was started without speculation: the metrics page lacks
+    the counters that the engine otherwise always shows.
     """
 
     identity: ServerIdentity
@@ -45,14 +45,14 @@ class Connection(Server):
     drafts_nothing: bool = False
 
     def counters(self) -> Counters | None:
-        """The counters of its metrics page; `None` without such a page."""
+        """Return the counters of the server's metrics page; `None` without such a page."""
         return read_counters(_page(self.client)) if self.has_counters else None
 
 
 def connect(
     endpoint: Endpoint, options: ConnectionOptions, *, key: str | None
 ) -> Connection | Failure:
-    """Connect to a server and identify it; on failure, a server started here is ended."""
+    """Connect to a server and identify it; on failure, stop a server that was started here."""
     limit_s = options.answer_limit_s
     if isinstance(endpoint, ServerAddress):
         return _identified(Client(address=endpoint, limit_s=limit_s, key=key), options.model)
@@ -68,7 +68,7 @@ def connect(
         if isinstance(server, Failure):
             return server
         death = started.death()
-        if death is not None:  # another program answered at the port
+        if death is not None:  # another program answered on the port
             return death
         undo.pop_all()
     return replace(server, process=started, load_s=load_s, argv=recorded(endpoint))
@@ -77,7 +77,7 @@ def connect(
 def reconnect(
     lost: Connection, options: ConnectionOptions, *, key: str | None
 ) -> Connection | Failure:
-    """Connect to a server that fell silent, once it is ready again; it must be the same one."""
+    """Reconnect to a server that fell silent, once it is ready; refuse a different server."""
     address = lost.client.address
     asked = Client(address=address, limit_s=process.ASK_LIMIT_S, key=key)
     until_s = time.monotonic() + min(_RETURNS_S, options.answer_limit_s)
@@ -110,7 +110,10 @@ def _started(command: Command, limit_s: float, key: str | None) -> ServerProcess
 
 
 def _ask(client: Client) -> None:
-    """Raise until the server is ready. Some servers have no `/health` page."""
+    """Query the server, and raise until the server is ready.
+
+    Some servers have no `/health` page.
+    """
     try:
         client.text("/health")
     except ServerRefusedError as error:
@@ -123,8 +126,8 @@ def _identified(client: Client, model: str | None) -> Connection | Failure:
     try:
         identity = identify(client, model)
         if identity.name == "mlx-lm" and model is None:
-            # It lists the models on disk under other names than its own, and reloads the weights if
-            # a request names one of them.
+            # This server lists the models on disk under other names than its loaded model, and
+            # reloads the weights if a request uses such a name.
             only = identity.models[0] if len(identity.models) == 1 else None
             served = Served(id="", root=only.id if only else None)
         else:

@@ -1,7 +1,7 @@
-"""Servers that take the draft depth with each request, and a check that they obey it.
+"""Servers that accept a draft depth per request, and a check that they use that depth.
 
-`mlx_lm.server` counts no drafts, but it sends the tokens of a round together: the arrival times of
-an answer's tokens show whether rounds were drafted.
+`mlx_lm.server` does not count drafts, but sends the tokens of a round together. The arrival times
+of an answer's tokens therefore show whether rounds were drafted.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,15 +14,16 @@ from harness.runners.http.values import BadAnswerError
 
 # The field with the maximum number of tokens to draft in a round; 0 turns drafting off.
 FIELDS: Mapping[EngineName, str] = {"mlx-lm": "num_draft_tokens"}
-# A token that came with the previous one was written with it, or held back by a busy machine. Plain
-# answers have few of these, answers with mostly accepted drafts have many.
+# A token that arrived with the previous token was written in the same round, or was delayed by a
+# busy machine. Plain answers have few such tokens; answers with mostly accepted drafts have many.
 _FEW, _MANY = 0.1, 0.25
-# That this many answers are all slower than as many others is chance in one of 6,435 cases.
+# If this many answers are all slower than the same number of others, that is chance in one of 6,435
+# cases.
 _ANSWERS = 8
 
 
 def check_cache(engine: EngineName, prompt: ServerRequest, answer: Answer) -> None:
-    """Raise `BadAnswerError` if drafting began after a cached prompt, which changes the text."""
+    """Raise `BadAnswerError` if an arm drafted after a cached prompt, which changes the text."""
     if engine in FIELDS and prompt.arm.drafts and answer.cached_tokens:
         raise BadAnswerError(
             f"the server took {answer.cached_tokens} tokens of the prompt from its cache, which "
@@ -32,10 +33,10 @@ def check_cache(engine: EngineName, prompt: ServerRequest, answer: Answer) -> No
 
 
 def obeys(plain: Answer, drafting: Answer, again: Callable[[], Iterable[Answer]]) -> bool:
-    """Whether answers to one text show that the first was not drafted and the second was.
+    """Return whether answers to one prompt show that only the second was written with drafts.
 
-    If these two do not, more such pairs are requested: then all answers of one kind must be slower,
-    or arrive in more pieces, than all of the other.
+    If the first two answers are not conclusive, more such pairs are requested: then all answers of
+    one kind must be slower, or arrive in more pieces, than all answers of the other kind.
     """
     if at_once(plain) <= _FEW and at_once(drafting) >= _MANY:
         return True

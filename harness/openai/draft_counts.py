@@ -1,8 +1,8 @@
-"""Read how much was drafted and accepted from an answer.
+"""Read the numbers of drafted and accepted tokens from an answer.
 
-Each engine uses its own names. Response metrics (vLLM) come first, then timings (llama.cpp and its
-forks), stats (LM Studio) and meta information (SGLang). The last resort is the difference of the
-metrics page before and after. A missing count is unknown, never zero, except for llama.cpp.
+Each engine uses its own names. Response metrics (vLLM) take precedence, then timings (llama.cpp and
+its forks), stats (LM Studio) and meta information (SGLang). The last resort is the change of the
+metrics page during the request. A missing count is unknown, never zero, except for llama.cpp.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from schemas.vocabulary.documents import document
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """The path to an engine's draft counters, and their names; empty for those it lacks."""
+    """The path to an engine's draft counters, and their names; empty for a missing counter."""
 
     path: str
     drafted: str
@@ -34,14 +34,14 @@ _SOURCES = [_Source(**each) for each in document("draft_counts", "harness.openai
 
 
 def in_answer(answer: Answer) -> Counted | None:
-    """The draft counts in the answer itself, from the first source that has them, or `None`."""
+    """Return the draft counts in an answer, from the first source that has them, or `None`."""
     stated: dict[str, Json] = {**answer.extras, "usage": dict(answer.usage)}
     found = (_read(part(stated, *each.path.split(".")), each) for each in _SOURCES)
     return next(filter(None, found), None) or _predicted(stated)
 
 
 def without_drafts(engine: EngineName, answer: Answer) -> Counted | None:
-    """Counts of zero, for an engine that omits its counters if nothing was drafted; else `None`."""
+    """Return zero counts for an engine that omits counters if nothing was drafted; else `None`."""
     timings = part(answer.extras, "timings")
     if engine not in ("llama.cpp", "mlx-vlm") or not timings:
         return None
@@ -64,7 +64,10 @@ def _read(values: Mapping[str, Json], names: _Source) -> Counted | None:
 
 
 def _predicted(stated: Mapping[str, Json]) -> Counted | None:
-    """OpenAI's own fields for predicted tokens; zeros, which some always send, are ignored."""
+    """Read OpenAI's fields for predicted tokens.
+
+    Zeros are ignored, since some servers always send them.
+    """
     values = part(stated.get("usage"), "completion_tokens_details")
     accepted = count(values, "accepted_prediction_tokens")
     rejected = count(values, "rejected_prediction_tokens")

@@ -1,7 +1,7 @@
-"""Read the servers that the options name: URLs of this machine, or commands that start them.
+"""Read the servers that the options name: URLs on this machine, or commands that start servers.
 
 A result file describes the machine that the harness runs on. Figures from a server on another
-machine would be attributed to the wrong hardware, so its address is refused.
+machine would be attributed to the wrong hardware, so a remote address is refused.
 """
 
 import ipaddress
@@ -33,18 +33,18 @@ _VARY_DEPTH = (
     "enable_adaptive_verification",
     "adaptive_verification",
 )
-# The last part of the path where a server has its OpenAI routes; LM Studio's older ones are in v0.
+# The last part of the path to a server's OpenAI routes; LM Studio's older routes are under v0.
 _VERSIONS = ("/v1", "/v0")
 _BEYOND = re.compile(r"(/v\d)((?:/chat)?/completions|/models)/?$")
 
-# A command is a list of words that starts a server, with a placeholder for its port.
+# The words of a command that starts a server, with a placeholder for the port.
 Command = tuple[str, ...]
 Endpoint = ServerAddress | Command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
-    """The endpoint of the baseline's server, and those of the methods in their order.
+    """The endpoint of the baseline's server, and the endpoints of the methods in order.
 
     `spec` is empty if `one_server` answers for all arms.
     """
@@ -60,7 +60,10 @@ class Endpoints:
 
 
 def endpoints(options: ConnectionOptions) -> Endpoints:
-    """The endpoints that the options name. Raises `BadInputError` for a contradictory set."""
+    """Return the endpoints that the options name.
+
+    Raises `BadInputError` for a contradictory set.
+    """
     urls = [text for text in (options.base_url, *options.spec_base_urls) if text]
     commands = [text for text in (options.server_command, *options.spec_server_commands) if text]
     if urls and commands:
@@ -131,7 +134,7 @@ def _check_one_server(found: Endpoints, campaign: Campaign) -> None:
 def check_told(endpoint: Endpoint, method: Method) -> None:
     """Raise `BadInputError` if a command configures vLLM's drafting differently from `--method`.
 
-    For a drafter that may be of several kinds, the configuration decides.
+    If a drafter may be of several kinds, the configuration determines the kind.
     """
     told = {} if isinstance(endpoint, ServerAddress) else settings(endpoint)
     configs = {name: method.vllm.config for name, method in METHODS.items() if method.vllm}
@@ -156,7 +159,7 @@ def _written(config: Mapping[str, object]) -> str:
 
 
 def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
-    """The commands that start a campaign's servers, a line per arm; empty if they run already.
+    """Return the commands that start a campaign's servers, one per arm; empty if they run already.
 
     Raises `MachineError` for a program that is not installed.
     """
@@ -179,16 +182,16 @@ def endpoint_of(arm: ArmPlan, found: Endpoints, campaign: Campaign) -> Endpoint:
 
 
 def speculation(campaign: Campaign) -> list[Method]:
-    """The methods of a campaign in order, each once even if it has an arm per concurrency."""
+    """Return the methods of a campaign in order, each once even with an arm per concurrency."""
     methods = (arm.method for arm in campaign.arms if arm.drafts)
     return list(dict.fromkeys(methods))
 
 
 def api_key(environment: Mapping[str, str] | None = None) -> str | None:
-    """The key, if one is set. Raises `BadInputError` if it cannot be sent in a header.
+    """Return the API key, if set. Raises `BadInputError` if the key cannot be sent in a header.
 
-    Only our own variable counts: a key in `OPENAI_API_KEY` belongs to a service and must not be
-    sent to whatever listens on this machine.
+    Only Draftmap's variable is read: a key in `OPENAI_API_KEY` belongs to a service and must not be
+    sent to an unknown program on this machine.
     """
     found = os.environ if environment is None else environment
     key = found.get(KEY_VARIABLE, "").strip()
@@ -203,7 +206,7 @@ def api_key(environment: Mapping[str, str] | None = None) -> str | None:
 
 
 def parse(text: str, *, option: str) -> ServerAddress:
-    """The address in a URL. Raises `BadInputError` with the reason if it is invalid."""
+    """Parse the address in a URL. Raises `BadInputError` with the reason if the URL is invalid."""
     text = text.strip()
     try:
         parts = urlsplit(text)
@@ -229,7 +232,10 @@ def parse(text: str, *, option: str) -> ServerAddress:
 
 
 def _unusable(parts: SplitResult) -> str | None:
-    """Why a URL cannot be used. The part before an @ is never printed: it may be a password."""
+    """Return why a URL is unusable.
+
+    The part before an @ is never printed, as it may be a password.
+    """
     if parts.scheme not in _PORTS or not parts.hostname:
         return "this is not an http or https URL; write http://127.0.0.1:8000"
     if parts.username is not None or parts.password is not None:

@@ -1,4 +1,4 @@
-"""Ask a server with OpenAI's API for one generation, and count and time it."""
+"""Request one generation from a server with OpenAI's API; count and time its tokens."""
 
 import time
 import uuid
@@ -21,11 +21,12 @@ from harness.runners.http.values import BadAnswerError, count, require_plain
 from schemas.codec import Json, token_digest
 from schemas.method import limit
 
-# LM Studio drafts if a request names a draft model; for the others, their start decides.
+# LM Studio drafts if a request names a draft model; any other server drafts as its start command
+# decides.
 DRAFTS_BY_REQUEST: frozenset[EngineName] = frozenset({"LM Studio"})
 # vLLM and SGLang put the salt into the keys of their prefix caches, so that requests share nothing.
 SALTED: frozenset[EngineName] = frozenset({"vLLM", "SGLang"})
-# These pass arguments on to the model's chat template, and so can switch thinking.
+# Engines that pass arguments to the model's chat template, which can switch thinking on and off.
 SWITCHES_THINKING: frozenset[EngineName] = frozenset({"vLLM", "SGLang", "llama.cpp", "mlx-lm"})
 # SGLang refuses requests for token ids and meta information in a stream.
 _OPTIONS: dict[EngineName, dict[str, Json]] = {
@@ -33,18 +34,18 @@ _OPTIONS: dict[EngineName, dict[str, Json]] = {
     "SGLang": {"return_spec_tokens_details": True},
     "llama.cpp": {"cache_prompt": False},
 }
-# A metrics page may lag briefly behind the answer; a real difference persists.
+# A metrics page may briefly lag behind the answer; a real difference persists after this delay.
 _PAGE_LAG_S = 0.1
-# Two clocks never agree to the last digit.
+# The tolerance between two clocks, which never agree to the last digit.
 _TOLERANCE = 1.001
 _SLACK_MS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedAnswer:
-    """A generation and the answer that it was made from.
+    """A generation, and the answer from which the generation was read.
 
-    `states_times`: its server states its own times; `proven`: the client's clock confirms them.
+    `states_times`: the server reports times of its own; `proven`: the client's clock confirms them.
     """
 
     generation: Generation
@@ -56,10 +57,10 @@ class TimedAnswer:
 def exchange(
     connection: Connection, prompt: ServerRequest, *, server_clock: bool, baseline: Answer | None
 ) -> TimedAnswer:
-    """Ask for one generation. Raises as `Client` does, and `BadAnswerError`.
+    """Request one generation. Raises the errors of `Client`, and `BadAnswerError`.
 
-    With `server_clock` the server's own times are used: every arm's server states them. `baseline`
-    is the baseline's answer to the same prompt, if known.
+    With `server_clock`, which requires that every arm's server reports times, those times are used.
+    `baseline` is the baseline's answer to the same prompt, if known.
     """
     before = connection.counters() if prompt.alone else None
     answer = _ask(connection, prompt)
@@ -108,7 +109,7 @@ def exchange(
 def _counted(
     connection: Connection, answer: Answer, before: Counters | None, deepest: int | None
 ) -> tuple[int | None, Totals]:
-    """The depth that a server states, and the totals of an answer, without its time."""
+    """Return the depth that a server reports, and the totals of an answer, without its time."""
     stated = draft_counts.in_answer(answer)
     page = None if before is None else _page_since(connection, before, stated)
     if connection.drafts_nothing:
@@ -126,9 +127,9 @@ def _counted(
 
 
 def _read_whole(connection: Connection, answer: Answer) -> bool:
-    """Whether the server read the whole prompt and took no part of it from a cache.
+    """Return whether the server read the whole prompt, without taking a part from a cache.
 
-    A server that has just started has no prompt cached, unless it answers for all arms.
+    A server that was just started has no prompt in its cache, unless it answers for all arms.
     """
     cached = count(part(answer.extras, "timings"), "cache_n")
     cached = answer.cached_tokens if cached is None else cached
@@ -142,7 +143,7 @@ def _read_whole(connection: Connection, answer: Answer) -> bool:
 def margins(
     connection: Connection, prompt: ServerRequest, known: Generation
 ) -> tuple[float, ...] | None:
-    """The margins of a known generation, from a second answer; `None` without token ids."""
+    """Return the margins of a known generation, from a second answer; `None` without token ids."""
     if known.tokens is None:
         return None
     body = {**_question(connection, prompt), "logprobs": True, "top_logprobs": 2}
@@ -151,7 +152,7 @@ def margins(
 
 def _ask(connection: Connection, prompt: ServerRequest) -> Answer:
     engine, client = connection.identity.name, connection.client
-    # The answer arrives token by token, with its counts at the end.
+    # The answer arrives token by token, followed by the counts.
     streamed: dict[str, Json] = {"stream": True, "stream_options": {"include_usage": True}}
     body = {**_question(connection, prompt), **streamed}
     began = time.perf_counter()
@@ -160,10 +161,11 @@ def _ask(connection: Connection, prompt: ServerRequest) -> Answer:
     wants_more = engine == "SGLang" and prompt.arm.drafts and prompt.alone
     if not wants_more or draft_counts.in_answer(answer) is not None:
         return answer
-    # Older builds of SGLang count only in unstreamed answers: ask again without streaming.
+    # Older builds of SGLang report counts only in unstreamed answers: request the answer again
+    # without streaming.
     whole = _post(connection, {**_question(connection, prompt), "return_meta_info": True})
     if part(whole, "usage").get("completion_tokens") != answer.output_tokens:
-        return answer  # not the text that was timed
+        return answer  # the text differs from the timed one
     meta_info = answers.choice_of(whole).get("meta_info")
     return replace(answer, extras={**answer.extras, "meta_info": meta_info})
 
@@ -191,7 +193,7 @@ def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
 
 
 def check_model(connection: Connection, prompt: ServerRequest, answer: Answer) -> None:
-    """Raise `BadAnswerError` if another model answered, or this one thought hidden or unasked."""
+    """Raise `BadAnswerError` if another model answered, or the model thought unseen or unasked."""
     hidden = answer.reasoning_tokens
     if other := other_model(answer.models, connection.served):
         message = f"the model {other} answered, but {connection.served.id} was requested"
@@ -213,7 +215,7 @@ def _post(connection: Connection, body: dict[str, Json]) -> Json:
 
 
 def _page_since(connection: Connection, before: Counters, stated: Counted | None) -> Counted | None:
-    """The counts of the metrics page for one answer, read again if it seems to lag behind."""
+    """Return the metrics page's counts for one answer; read the page again if it seems to lag."""
     after = connection.counters()
     page = None if after is None else after.since(before)
     if after is None or page is None or stated is None or page.drafted == stated.drafted:
@@ -224,7 +226,7 @@ def _page_since(connection: Connection, before: Counters, stated: Counted | None
 
 
 def check_answer(answer: Answer, times: ServerTimes | None, *, limit: int) -> None:
-    """Raise `BadAnswerError` if the server states more tokens than the limit, or too much time."""
+    """Raise `BadAnswerError` if the server reports more tokens than the limit, or too much time."""
     if answer.output_tokens > limit:
         raise BadAnswerError(
             f"the server counted {answer.output_tokens} tokens, but {limit} were requested"
@@ -238,7 +240,7 @@ def check_answer(answer: Answer, times: ServerTimes | None, *, limit: int) -> No
 
 
 def check_depth(generation: Generation, *, stated: int | None, asked: int | None) -> None:
-    """Raise `BadAnswerError` when the server drafts deeper than the method says."""
+    """Raise `BadAnswerError` if the server drafts deeper than the method specifies."""
     sums = generation.rounds
     if asked is None or not isinstance(sums, Totals):
         return

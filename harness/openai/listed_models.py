@@ -1,4 +1,4 @@
-"""Read the models that a server lists, and choose the one to measure."""
+"""Read the models that a server lists, and choose the model to measure."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -11,7 +11,7 @@ from harness.runners.http.values import count
 from schemas.codec import Json
 from schemas.public_text import is_word
 
-# Status codes of servers without such a page.
+# Status codes of servers without a page that lists models.
 NO_PAGE = (404, 405, 501)
 
 _MOST_SHOWN = 5
@@ -23,10 +23,10 @@ _QUANTISATION = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """One model in a server's list. Facts that the server does not state are `None`.
+    """One model in a server's list. A fact that the server does not report is `None`.
 
-    The id is empty for the model of a server that lists none: requests then name no model.
-    `root` is the source of the weights in vLLM and SGLang: a repository of the hub or a folder.
+    The id is empty if the server lists no models: requests then name no model. `root` is the source
+    of the weights in vLLM and SGLang: a repository of the hub or a folder.
     """
 
     id: str
@@ -41,9 +41,10 @@ class Served:
 
 
 def listed(client: Client) -> tuple[Served, ...]:
-    """The models that a server lists; empty if it has none or no such page.
+    """Return the models that a server lists; empty if there is none, or no page that lists models.
 
-    Raises as `Client` does. `mlx_lm.server` answers with an empty body if no hub cache exists.
+    Raises the errors of `Client`. `mlx_lm.server` answers with an empty body if no hub cache
+    exists.
     """
     path = f"{client.address.api}/models"
     try:
@@ -56,7 +57,7 @@ def listed(client: Client) -> tuple[Served, ...]:
 
 
 def read_models(answer: Json) -> tuple[Served, ...]:
-    """The models in an answer to `/v1/models`; empty when it has another form."""
+    """Return the models in an answer to `/v1/models`; empty if the answer has another form."""
     listed = part(answer).get("data")
     entries = listed if isinstance(listed, list) else []
     return tuple(
@@ -65,7 +66,7 @@ def read_models(answer: Json) -> tuple[Served, ...]:
 
 
 def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
-    """The model with a name, or the only one. Raises `BadInputError` with a list of the models."""
+    """Return the model with a name, or the only model. Raises `BadInputError` with a list."""
     if not models:
         return Served(id=name or "")
     if name is None:
@@ -80,17 +81,17 @@ def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
     return model
 
 
-# Facts about the weights, the most reliable first. Names, dates and limits are not among them.
+# Facts about the weights, the most reliable first; names, dates and limits are excluded.
 _OF_WEIGHTS = ("digest", "file_bytes", "parameters", "quantisation", "vocabulary_size", "root")
 ANOTHER_NAME = "another name"
 _SHOW_SAMENESS = ("digest", "file_bytes", "root")
 
 
 def difference(one: Served, other: Served) -> str | None:
-    """The difference between the models of two servers; `None` if they are the same.
+    """Return the difference between the models of two servers; `None` if the models are the same.
 
-    Every fact about the weights that both state must be equal. Two names mean one model if source,
-    digest or exact size in bytes shows it.
+    Every fact about the weights that both servers report must be equal. Two names refer to the same
+    model if source, digest or exact size in bytes is equal.
     """
     both = {
         name: pair
@@ -104,7 +105,7 @@ def difference(one: Served, other: Served) -> str | None:
 
 
 def other_model(names: Collection[str], served: Served) -> str | None:
-    """The model that an answer names, if it is not the requested one.
+    """Return the model that an answer names, if that is not the requested model.
 
     Servers shorten names: only the part after the last slash is compared, in lower case.
     """
@@ -119,14 +120,14 @@ def _last(name: str) -> str:
 
 
 def shown(models: Sequence[Served]) -> str:
-    """The names of the models, a few of them if there are many."""
+    """Return the names of the models, shortened to a few if there are many."""
     names = [model.id for model in models]
     more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
     return (", ".join(names[:_MOST_SHOWN]) or "none") + more
 
 
 def offer(models: Sequence[Served]) -> str:
-    """The next step when a server that lists these models answers "not found"."""
+    """Return the next step for a server that lists models but answers "not found"."""
     if not models:
         return "; correct the URL, or check which server listens there"
     return f"; it offers {shown(models)}: choose with --served-model, or correct the URL"
@@ -150,7 +151,7 @@ def _served(entry: Mapping[str, Json]) -> Served:
 
 
 def quantisation(text: str) -> str | None:
-    """The short name of a quantisation: `Q4_K_M` for llama.cpp's `Q4_K - Medium`."""
+    """Return the short name of a quantisation: `Q4_K_M` for llama.cpp's `Q4_K - Medium`."""
     match = _QUANTISATION.match(text)
     if match is None:
         return None
@@ -159,7 +160,7 @@ def quantisation(text: str) -> str | None:
 
 
 def _large_count(values: Mapping[str, Json], name: str) -> int | None:
-    """A count that is large enough to be a model's, else `None`."""
+    """Return a count that is large enough for a model, else `None`."""
     found = count(values, name)
     return found if found is not None and found >= _FEWEST else None
 

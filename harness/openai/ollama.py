@@ -1,4 +1,4 @@
-"""Ask Ollama whether a model drafts: its answers do not mention drafts."""
+"""Ask Ollama whether a model drafts, since Ollama's answers do not mention drafts."""
 
 import re
 from contextlib import suppress
@@ -19,9 +19,9 @@ _HEADS = ".nextn_predict_layers"
 
 
 def rejection(client: Client, model: str, method: Method) -> str | None:
-    """Why a model's parameters do not fit a method; `None` if they do, or are unknown.
+    """Return why a model's parameters do not fit a method; `None` if they fit or are unknown.
 
-    A model with heads or a draft may use them unless a parameter says otherwise.
+    A model with heads or a draft may use these unless a parameter switches them off.
     """
     shown: Json = None
     with suppress(ServerError):

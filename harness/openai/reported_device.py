@@ -1,4 +1,4 @@
-"""Find a server's device from its answers, its log, the machine and the options, or ask."""
+"""Find a server's device from its answers, log, the machine and the options, or ask the user."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from schemas.submission import Device, Gpu, Machine
 
 # Version suffixes of builds for one backend: `0.32.0+cpu`, `0.11.0+cu129`, `0.9.1+rocm631`.
 _MARKS: tuple[tuple[str, Backend], ...] = (("cpu", "cpu"), ("cu", "cuda"), ("rocm", "rocm"))
-# The line of llama.cpp: `using device CUDA0 (NVIDIA GeForce RTX 4090) - 23000 MiB free`.
+# A line in llama.cpp's log: `using device CUDA0 (NVIDIA GeForce RTX 4090) - 23000 MiB free`.
 _USED = re.compile(r"using device (\w+) \((.+?)\)(?: \([0-9a-f:.]+\))? - \d+ MiB free")
 _CARD_NAME = re.compile(r"[^\W_][\w .+()/-]{1,79}")
 _SIZE = re.compile(r"(?<!\s)\s*+\b(\d{1,4})\s*+Gi?B$", re.IGNORECASE)
@@ -35,10 +35,11 @@ def computed_on(
     log: str = "",
     describe: Callable[[Mapping[str, str]], Machine] = machine,
 ) -> tuple[Backend, tuple[Device, ...] | None]:
-    """The backend of a server, and its devices if the machine has others as well.
+    """Return a server's backend, and its devices if the machine also has unused devices.
 
-    `log` is the log of a server that the harness started; `describe` returns the machine as seen
-    with an environment. Raises `BadInputError` with a question if the device cannot be detected.
+    `log` is the log of a server that the harness started; `describe` returns the machine as a
+    program with a given environment sees it. Raises `BadInputError` with a question if the device
+    cannot be detected.
     """
     backend = BACKENDS[options.backend] if options.backend else backend_of(identity)
     if backend == "cpu":
@@ -57,7 +58,7 @@ def computed_on(
 
 
 def backend_of(identity: ServerIdentity) -> Backend | None:
-    """The backend in a server's answers, or from the suffix of its version."""
+    """Return the backend in a server's answers, or from the suffix of its version."""
     if identity.backend is not None:
         return identity.backend
     mark = (identity.version or "").partition("+")[2]
@@ -65,7 +66,7 @@ def backend_of(identity: ServerIdentity) -> Backend | None:
 
 
 def own_variables(command: Sequence[str]) -> dict[str, str]:
-    """The variables in `env NAME=VALUE … program`."""
+    """Return the variables in `env NAME=VALUE … program`."""
     assigned = takewhile(lambda word: "=" in word or word.startswith("-"), command[1:])
     pairs = (word.partition("=") for word in assigned if not word.startswith("-"))
     is_env = Path(command[0]).name == "env"
@@ -73,7 +74,7 @@ def own_variables(command: Sequence[str]) -> dict[str, str]:
 
 
 def check_options(options: ConnectionOptions) -> None:
-    """Raise `BadInputError` for a backend or a card name that the format does not allow."""
+    """Raise `BadInputError` for a backend or GPU name that the file format does not allow."""
     name = options.backend
     if name is not None and name not in BACKENDS:
         raise BadInputError(f"unknown --backend {name!r}.{suggestion(name, BACKENDS)}")
@@ -83,7 +84,7 @@ def check_options(options: ConnectionOptions) -> None:
 
 
 def _named(names: Sequence[str], cards: Sequence[Gpu]) -> tuple[Device, ...]:
-    """The cards that the user named: this machine's, or others with their size in the name."""
+    """Return the GPUs that the user named: this machine's, or others with a size in the name."""
     left, found = list(cards), []
     for name in names:
         size, bare = _SIZE.search(name), clean_name(_SIZE.sub("", name))
@@ -105,7 +106,7 @@ def _devices(cards: Sequence[Gpu]) -> tuple[Device, ...]:
 def _require_one(
     fitting: Sequence[Gpu], seen: Sequence[Gpu], engine: str, backend: Backend | None
 ) -> None:
-    """Raise the question unless only one card is possible; of two, a server may use just one."""
+    """Raise a question to the user unless only one GPU is possible: a server may use just one."""
     # Many engines do not use integrated graphics, except Apple's.
     sure = backend is not None or any(
         card.vendor == "apple" or not shares_memory(card) for card in fitting

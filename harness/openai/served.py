@@ -1,4 +1,4 @@
-"""Describe a model behind a server by its name and the server's statements."""
+"""Describe a model on a server, from its name and the facts that the server reports."""
 
 import re
 from collections.abc import Callable
@@ -26,7 +26,7 @@ UNKNOWN = "unknown"
 _ASK_LIMIT_S = 30.0
 _LONGEST, _TWICE = 120, 2
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
-# `name:quantisation`; other tails belong to the name, as in Ollama's `llama3.2:3b`.
+# `name:quantisation`; any other suffix belongs to the name, as in Ollama's `llama3.2:3b`.
 _TAIL = re.compile(
     r"(?P<name>.+):(?P<quantisation>(?:UD-)?(?:I?Q\d\w*|B?F16|F32|FP(?:4|8|16)\w*|INT[48]\w*|AWQ"
     r"|GPTQ\w*|MXFP4\w*|NVFP4|TQ\d_\d|W\d+A\d+))",
@@ -42,10 +42,10 @@ class NamedModels:
     say: Callable[[str], None]
 
     def target(self, name: str | None) -> ModelFile | None:
-        """The target by its name, or the one that the baseline's server offers.
+        """Return the target by name, or the model that the baseline's server offers.
 
-        Raises `BadInputError` if nothing names it, `MachineError` if the server that could
-        name it does not answer.
+        Raises `BadInputError` if the target has no name anywhere, `MachineError` if the server that
+        could name the target does not answer.
         """
         if self.options.device_names and not machine().gpus:
             self.say(
@@ -71,24 +71,24 @@ class NamedModels:
         return ModelFile(path=None, model=self.named(name, served))
 
     def named(self, name: str | None, served: Served | None) -> Model:
-        """The measured model, by the given name and the server's statements.
+        """Return the measured model, from the given name and the facts that the server reports.
 
-        Raises `BadInputError` if they contradict each other.
+        Raises `BadInputError` if name and facts contradict each other.
         """
         if name is not None and served is not None:
             name = self._checked(name, served)
         return model_of(_named(name, served), served)
 
     def draft(self, name: str) -> ModelFile | None:
-        """A draft by its name; servers do not list their drafts."""
+        """Return a draft by name, since servers do not list their drafts."""
         if files.expanded(name).is_file():
             return None
         return ModelFile(path=None, model=model_of(name, None))
 
     def _checked(self, name: str, served: Served) -> str | None:
-        """The name; `None` for a meaningless alias if the server states a real name.
+        """Return the name, or `None` for a meaningless alias if the server reports a real name.
 
-        Raises `BadInputError` if the server states that it serves another model.
+        Raises `BadInputError` if the server reports another model.
         """
         stated = [each for each in (served.root, served.id) if each and size_in(each)]
         if name in (served.id, served.root) or name.startswith(f"{served.id}:"):
@@ -110,9 +110,9 @@ class NamedModels:
         return name
 
     def _require_comparable(self, base: Connection) -> None:
-        """Check the other running servers before anything is measured.
+        """Check the running servers of all other arms before measuring.
 
-        Raises `HarnessError` if one does not answer, or is not comparable with the baseline's.
+        Raises `HarnessError` if a server does not answer, or is not comparable with the baseline's.
         """
         limit_s = min(_ASK_LIMIT_S, self.options.answer_limit_s)
         alone = no_depth(base) if self.options.one_server else None
@@ -145,7 +145,7 @@ class NamedModels:
 
 
 def _other_model(name: str, stated: str) -> bool:
-    """Whether two names have different families or sizes; one family may contain the other."""
+    """Whether two names differ in family or size; a family's name may contain the other's."""
     ours, theirs = (model_of(each, None) for each in (name, stated))
     families = [
         re.sub(r"[^a-z0-9]", "", (each.family or each.name).lower()) for each in (ours, theirs)
@@ -158,7 +158,7 @@ def _other_model(name: str, stated: str) -> bool:
 def model_of(name: str, served: Served | None) -> Model:
     """Describe a model by any name, hub name or folder, with or without `:quantisation`.
 
-    Its files on this disk, in that folder or in the hub's cache, are the best source.
+    The model's files on this disk, in that folder or in the hub's cache, are the best source.
     """
     match = _TAIL.fullmatch(name)
     bare, quantisation = (match["name"], match["quantisation"]) if match else (name, None)
@@ -186,7 +186,7 @@ def model_of(name: str, served: Served | None) -> Model:
 
 
 def _named(name: str | None, served: Served | None) -> str:
-    """The given name; for a mere alias of the server, the source that the server states."""
+    """Return the given name; for an alias, the source of the weights that the server reports."""
     if served is None:
         return name or ""
     source = served.root or served.id

@@ -1,4 +1,4 @@
-"""Identify the engine behind a server by its list of models and by pages unique to it."""
+"""Identify a server's engine by the list of models, and by pages that only one engine has."""
 
 import re
 import sys
@@ -20,7 +20,7 @@ EngineName = Literal[
 ]
 
 UNKNOWN: Literal["unknown server"] = "unknown server"
-# The engine of each owner in a list of models.
+# The engine for each `owned_by` value in a list of models.
 _OWNERS: dict[str, EngineName] = {
     "vllm": "vLLM",
     "sglang": "SGLang",
@@ -28,15 +28,15 @@ _OWNERS: dict[str, EngineName] = {
     "organization_owner": "LM Studio",
     "library": "Ollama",
 }
-# The page with the version, and its field.
+# The page with an engine's version, and the field with the version in it.
 _VERSIONS: dict[EngineName, tuple[tuple[str, str], ...]] = {
     "vLLM": (("/version", "version"),),
     "SGLang": (("/server_info", "version"), ("/get_server_info", "version")),
     "llama.cpp": (("/props", "build_info"),),
     "Ollama": (("/api/version", "version"),),
 }
-# `mlx_lm.server` signs with Python's own server; its answers have a fingerprint of two versions,
-# the platform and the device's architecture.
+# `mlx_lm.server` has the signature of Python's HTTP server; its answers have a fingerprint of two
+# versions, the platform and the device's architecture.
 _PYTHON = "BaseHTTP"
 _MLX_LM = re.compile(
     r"(?P<version>\d+\.[^-]+)-\d+\.[^-]+-(?:macOS|Darwin|Linux|Windows)-.*-(?P<device>[^-]+)"
@@ -49,11 +49,11 @@ _BUILD = re.compile(r"b(?P<number>\d+)-(?P<commit>[0-9a-f]{7,40})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerIdentity:
-    """An engine behind an address, and the models that it offers.
+    """The engine at an address, and the models that the engine offers.
 
-    `version` is the server's statement, shown only if it looks like a version. `software` is set
-    for an unknown engine that signs its answers with a known name, `backend` if the answers
-    state it.
+    `version` is as the server reports it, and shown only if it looks like a version. `software` is
+    set for an unknown engine whose answers have a known signature; `backend` is set if the answers
+    contain it.
     """
 
     name: EngineName
@@ -64,12 +64,12 @@ class ServerIdentity:
 
     @property
     def shown_name(self) -> str:
-        """The engine's name; for an unknown one, the signature of its answers."""
+        """The engine's name; for an unknown engine, the signature of its answers."""
         return self.software if self.name == UNKNOWN and self.software else self.name
 
     @property
     def shown_version(self) -> str:
-        """The version; `unknown` if it does not look like one: it may contain a key or a host."""
+        """The version; `unknown` if implausible, since such text may contain a key or a host."""
         return public_text.version(self.version or "") or "unknown"
 
     @property
@@ -86,15 +86,16 @@ class ServerIdentity:
 
 
 def identify(client: Client, model: str | None = None) -> ServerIdentity:
-    """Identify the engine that answers; requests name `model`, if it is given.
+    """Identify the engine that answers; requests name `model` if given.
 
-    Raises `ServerSilentError` or `ServerRefusedError` if the server gives no usable answer.
+    Raises `ServerSilentError` or `ServerRefusedError` if the server's answer is missing or
+    unusable.
     """
     models = listed(client)
     owners = (model.owner for model in models)
     name = next((_OWNERS[owner] for owner in owners if owner in _OWNERS), UNKNOWN)
     if name == "LM Studio":
-        # Its own list states the quantisation, too.
+        # The engine's own list of models includes the quantisation.
         models = read_models(dict(_page(client, "/api/v0/models"))) or models
     if name == UNKNOWN:
         return _by_signature(client, models, model)
@@ -128,7 +129,7 @@ def _by_signature(client: Client, models: tuple[Served, ...], model: str | None)
 
 
 def _answers(client: Client, model: str | None) -> bool:
-    """Whether a page for chats exists, whatever it answers."""
+    """Whether a chat page exists, regardless of its answer."""
     try:
         client.post(
             f"{client.address.api}/chat/completions", {"model": model or "", "messages": []}
@@ -141,7 +142,7 @@ def _answers(client: Client, model: str | None) -> bool:
 
 
 def _fingerprint(client: Client, model: str | None) -> str:
-    """The fingerprint in a server's answer of one token."""
+    """Return the fingerprint in a server's answer of one token."""
     body: dict[str, Json] = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
     asked = {**body, "model": model} if model else body
     answer: Json = None

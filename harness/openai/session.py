@@ -1,8 +1,8 @@
-"""Measure through servers with OpenAI's API: one without speculation, one for each method.
+"""Measure through servers with OpenAI's API: a server without speculation and one per method.
 
-A server that runs already is used as it is: its cache from earlier blocks cannot be cleared. A
-server that the harness starts is new for every arm in every block, unless requests set the draft
-depth: then it is started once, and all arms alternate on it.
+A running server is used unchanged: its cache from earlier blocks cannot be cleared. The harness
+starts a new server for every arm in every block, unless requests set the draft depth. In that case
+one server is started, and all arms alternate on it.
 """
 
 from dataclasses import replace
@@ -24,7 +24,8 @@ from harness.runners.http.session import ServerRequest, ServerSession
 from harness.runners.options import ConnectionOptions
 from schemas.submission import Engine
 
-# A longer text per token is not sent to be counted: it may not fit the server's context.
+# A text with more characters per token is not sent to be counted: it may exceed the server's
+# context.
 _MOST_CHARACTERS, _USUAL_CHARACTERS = 6, 4
 _SAME_SERVER = "this is the baseline's server; a server started with speculation is needed"
 _OLLAMA = (
@@ -37,7 +38,7 @@ class OpenAiSession(ServerSession[Connection]):
     """Connections to the servers of a campaign's arms."""
 
     def __init__(self, options: ConnectionOptions, campaign: Campaign) -> None:
-        """Raises `BadInputError` unless the servers match the arms."""
+        """Check the servers. Raises `BadInputError` unless they match the arms."""
         super().__init__(campaign)
         self._endpoints = reading.endpoints(options)
         reading.check(self._endpoints, campaign)
@@ -53,7 +54,7 @@ class OpenAiSession(ServerSession[Connection]):
         self._filled: dict[str, str] = {}
 
     def report(self) -> EngineReport:
-        """Describe the baseline's server. Raises `MachineError` if it does not answer.
+        """Describe the baseline's server. Raises `MachineError` if that server does not answer.
 
         A server that the harness starts is reused to prepare the baseline.
         """
@@ -71,7 +72,7 @@ class OpenAiSession(ServerSession[Connection]):
             engine=Engine(
                 runner="openai",
                 name=identity.shown_name,
-                version=identity.shown_version,  # a measured result must have one
+                version=identity.shown_version,  # a measured result must have a version
                 commit=identity.commit,
                 build_number=identity.build_number,
                 backend=backend,
@@ -85,7 +86,7 @@ class OpenAiSession(ServerSession[Connection]):
         )
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Connect and warm up; the first arm's server counts the tokens of the padded prompts."""
+        """Connect and warm up an arm; the first arm's server counts the padded prompts' tokens."""
         prepared = super().prepare(arm)
         if self._shared and isinstance(prepared, PreparedArm):
             prepared = self._contradiction(self._arms[arm]) or prepared
@@ -103,11 +104,11 @@ class OpenAiSession(ServerSession[Connection]):
             }
         except ServerError as error:
             return self._failure(server, error)
-        self._turn = None  # this server has cached the prompts; one of ours is started again
+        self._turn = None  # this server has cached the prompts: ours is started again
         return prepared
 
     def _contradiction(self, arm: ArmPlan) -> Failure | None:
-        """Why the one server cannot measure an arm: it ignores the depth in its requests."""
+        """Return why the only server cannot measure an arm: it ignores the requested depth."""
         server = self._server_of(arm, 0)
         if isinstance(server, Failure):
             return server
@@ -128,7 +129,7 @@ class OpenAiSession(ServerSession[Connection]):
         )
 
     def _size(self, server: Connection, arm: ArmPlan, depth: int, text: str) -> int:
-        """Tokens of a prompt as the server counts them; an estimate if it is far too long."""
+        """Return a prompt's tokens by the server's count, or by an estimate if far too long."""
         if len(text) > _MOST_CHARACTERS * depth:
             return len(text) // _USUAL_CHARACTERS
         asked = self._request(arm, text, 1)
@@ -136,7 +137,7 @@ class OpenAiSession(ServerSession[Connection]):
         return known.answer.prompt_tokens
 
     def _whole(self, prompt: ServerRequest) -> ServerRequest:
-        """The request with the text that fills the context."""
+        """Return the request with the text that fills the context."""
         return replace(prompt, text=self._filled.get(prompt.text, prompt.text))
 
     def _server_of(self, arm: ArmPlan, block: int) -> Connection | Failure:
@@ -164,7 +165,7 @@ class OpenAiSession(ServerSession[Connection]):
         return connect(self._endpoint(arm), self._options_of(arm), key=self._key)
 
     def _options_of(self, arm: ArmPlan) -> ConnectionOptions:
-        """The options with the model's name for an arm, if one server offers several models."""
+        """Return the options with an arm's model name, if a single server offers several models."""
         if not arm.drafts or not self._options.spec_models:
             return self._options
         index = reading.speculation(self._campaign).index(arm.method)
@@ -188,7 +189,7 @@ class OpenAiSession(ServerSession[Connection]):
         return found.generation
 
     def compares_requests(self) -> bool:
-        """Whether whole requests must confirm the times."""
+        """Whether the times of whole requests must confirm the decode times."""
         return not self._proven
 
     def _margins(
@@ -197,7 +198,7 @@ class OpenAiSession(ServerSession[Connection]):
         return exchange.margins(server, self._whole(prompt), known)
 
     def _rejection(self, server: Connection, arm: ArmPlan) -> Failure | None:
-        """Why a server cannot measure an arm, given the baseline's server."""
+        """Return why a server cannot measure an arm, given the baseline's server."""
         if server.identity.name == "Ollama":
             detail = ollama.rejection(server.client, server.served.id, arm.method)
             if detail is not None:
@@ -216,7 +217,7 @@ class OpenAiSession(ServerSession[Connection]):
 
 
 def no_depth(server: Connection) -> Failure | None:
-    """Why a server cannot answer for all arms: requests cannot set its draft depth."""
+    """Return why one server cannot answer for all arms: requests cannot set the draft depth."""
     if server.identity.name in depth_by_request.FIELDS:
         return None
     return _not_comparable(
@@ -228,10 +229,10 @@ def no_depth(server: Connection) -> Failure | None:
 def rejection(
     server: Connection, base: Connection, *, draft: str | None, named: bool = False
 ) -> Failure | None:
-    """Why a server is not comparable with the baseline's: another engine or model, or the same one.
+    """Return why a server is not comparable with the baseline's, or is the same server.
 
-    One server may serve both if it is LM Studio, which drafts when a request names a draft model,
-    or if the user `named` a model for each arm.
+    The same server may serve both if it is LM Studio, which drafts if a request names a draft
+    model, or if the user `named` a model for each arm.
     """
     ours, theirs = server.identity, base.identity
     if (ours.shown_name, ours.version) != (theirs.shown_name, theirs.version):

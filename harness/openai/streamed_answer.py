@@ -1,7 +1,7 @@
-"""Read a streamed answer: counts as the server states them, times by our clock.
+"""Read a streamed answer: token counts from the server, times from our clock.
 
-Token counts come from the server's usage, never from chunks: a chunk may hold several tokens. The
-decode time runs from the first chunk with content to the one with the finish reason.
+Token counts are read from the server's usage, never from chunks: a chunk may contain several
+tokens. The decode time runs from the first chunk with content to the one with the finish reason.
 """
 
 import json
@@ -15,7 +15,7 @@ from harness.runners.http.client import one_line, parsed
 from harness.runners.http.values import BadAnswerError, count, margins, milliseconds, whole_numbers
 from schemas.codec import Json
 
-# Fields of a chunk or its delta with the model's text; reasoning has had two names.
+# Fields with the model's text in a chunk or its delta; reasoning has two field names.
 _THOUGHTS = ("reasoning_content", "reasoning")
 _CONTENT = ("content", "reasoning_content", "reasoning", "tool_calls", "text")
 # Fields that servers add to an answer for times and drafts.
@@ -28,13 +28,12 @@ _SHOWN = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One answer. Seconds are by the client's clock, from an arbitrary start.
+    """A streamed answer. Seconds are by the client's clock, from an arbitrary start.
 
-    `tokens` and `prompt` are ids, `None` if the server gives none. `chunk_tokens` holds the number
-    of ids of each chunk that had any, `chunk_characters` the length of each chunk with content, and
-    `chunk_s` its arrival.
-    `text` includes the `thoughts` in the stream; `models` are the names in its chunks. `extras` has
-    the server's additional fields, by name; `usage` is unchanged.
+    `tokens` and `prompt` are ids, `None` if the server sends no ids. `chunk_tokens` is the number
+    of ids in each chunk that has ids. `chunk_characters` is the length of each chunk with content,
+    and `chunk_s` its arrival. `text` includes the `thoughts` in the stream; `models` are the model
+    names in the chunks. `extras` has the server's additional fields, by name; `usage` is unchanged.
     """
 
     began_s: float
@@ -61,7 +60,7 @@ class Answer:
 
     @property
     def reasoning_tokens(self) -> int:
-        """Tokens of reasoning as the server counts them, else by their share of the text."""
+        """Reasoning tokens as the server counts them, else by their share of the text."""
         stated = count(part(self.usage, "completion_tokens_details"), "reasoning_tokens")
         if stated or not self.thoughts:
             return stated or 0
@@ -69,12 +68,12 @@ class Answer:
 
     @property
     def cached_tokens(self) -> int | None:
-        """Prompt tokens that the server took from its cache; `None` if not stated."""
+        """Prompt tokens that the server took from its cache; `None` if unknown."""
         return count(part(self.usage, "prompt_tokens_details"), "cached_tokens")
 
 
 def events(lines: Iterable[bytes]) -> Iterator[dict[str, Json]]:
-    """The JSON objects of a stream, each as soon as its last line arrives.
+    """Yield the JSON objects of a stream, each as soon as its last line arrives.
 
     Raises `BadAnswerError` for an event that is not a JSON object, for an error that the server
     reports midway, and for a stream without its end mark.
@@ -87,14 +86,15 @@ def events(lines: Iterable[bytes]) -> Iterator[dict[str, Json]]:
             held.append(data.strip())
         if held == [_END]:
             return
-        # Blank lines end events, but not every server sends them; others are comments or names.
+        # Blank lines end events, but not every server sends blank lines; other lines are comments
+        # or names.
         if not held or (text and (name != b"data" or len(held) > 1)):
             continue
         try:
             value = parsed(b"\n".join(held).decode("utf-8", "replace"))
         except ValueError as error:
             if text:
-                continue  # the first of several lines
+                continue  # the event has further lines
             shown = held[0][:_SHOWN].decode("utf-8", "replace")
             raise BadAnswerError(f"a line of the stream is not JSON: {shown}") from error
         held.clear()
@@ -118,7 +118,7 @@ def read(
     written = [(choice, at_s) for _, choice, at_s in timed if _says_something(choice)]
     usages = [usage for chunk, _, _ in timed if isinstance(usage := chunk.get("usage"), dict)]
     prompt_tokens, output_tokens = _counted(usages[-1] if usages else {})
-    if not written and output_tokens > 1:  # a single token may be part of a character
+    if not written and output_tokens > 1:  # a single token may be only part of a character
         raise BadAnswerError("the server returned no text")
     ends = [(choice.get("finish_reason"), at_s) for _, choice, at_s in timed]
     finish, ended_s = next((end for end in reversed(ends) if isinstance(end[0], str)), (None, 0.0))
@@ -136,7 +136,7 @@ def read(
         prompt_tokens=prompt_tokens,
         output_tokens=output_tokens,
         finish="length" if finish == "length" else "stop",
-        # Ids are the output only if there are as many as the server counted.
+        # Ids are the output only if their number equals the server's count.
         tokens=tokens if len(tokens) == output_tokens else None,
         prompt=next(filter(None, prompts), None),
         chunk_tokens=tuple(map(len, ids)),
@@ -151,7 +151,7 @@ def read(
 
 
 def _text(choice: Mapping[str, Json], names: Sequence[str] = _TEXTS) -> str:
-    """The text in a chunk, thoughts included."""
+    """Return the text in a chunk, including thoughts."""
     found = (each.get(name) for each in (choice, part(choice, "delta")) for name in names)
     return "".join(each for each in found if isinstance(each, str))
 
@@ -177,7 +177,7 @@ def _says_something(choice: Mapping[str, Json]) -> bool:
 
 
 def margins_in(answer: Json, *, tokens: tuple[int, ...]) -> tuple[float, ...] | None:
-    """The margin of each token: its log probability minus the runner-up's."""
+    """Return the margin of each token: its log probability minus the runner-up's."""
     choice = choice_of(answer)
     if choice.get("token_ids") != list(tokens):
         return None
@@ -186,10 +186,10 @@ def margins_in(answer: Json, *, tokens: tuple[int, ...]) -> tuple[float, ...] | 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerTimes:
-    """A server's own times of one answer, in milliseconds.
+    """The times that a server reports for one answer, in milliseconds.
 
-    `prompt_ms` is `None` if a part of the prompt came, or may have come, from a cache; `worked_ms`
-    is the total stated time, including the uncached part of the prompt.
+    `prompt_ms` is `None` if a part of the prompt was, or may have been, cached; `worked_ms` is the
+    total reported time, including the uncached part of the prompt.
     """
 
     decode_ms: float
@@ -198,16 +198,16 @@ class ServerTimes:
 
 
 def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
-    """The server's times in an answer, else `None`.
+    """Return the server's times in an answer, or `None`.
 
     Reads `timings` of llama.cpp and its forks, `metrics` of vLLM, and TabbyAPI's `usage` (seconds).
 
-    `salted` means that this request could not use the prompt cache.
+    `salted` means that the request could not use the prompt cache.
     """
     timings, metrics = part(answer.extras, "timings"), part(answer.extras, "metrics")
     if timings:
         whole = timings.get("cache_n") == 0
-        # mlx-vlm's time includes the first token, at the mean time of the others.
+        # mlx-vlm's time includes the first token, at the mean time of all other tokens.
         share = 1 - 1 / answer.output_tokens if "draft_kind" in timings else 1.0
         return _times(timings, "predicted_ms", "prompt_ms", whole=whole, share=share)
     if metrics:

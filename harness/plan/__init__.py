@@ -1,1 +1,1 @@
-"""The planner: what fits, what a draft costs in memory, and what it will probably gain."""
+"""The planner: which models fit, a draft's memory use, and its expected gain."""

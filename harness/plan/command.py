@@ -1,4 +1,4 @@
-"""`draftmap plan`: what fits, what a draft costs, what it will probably gain."""
+"""`draftmap plan`: which models fit, a draft's memory use, and its expected gain."""
 
 from typing import Annotated, cast
 

@@ -42,10 +42,10 @@ def question_of(
     speed: options.SpeedOptions,
     say: Callable[[str], None],
 ) -> Question:
-    """The question behind the options; only the models' headers are read.
+    """Return the question that the options describe; only the models' headers are read.
 
     Raises `BadInputError` for a model that cannot be planned and for contradictory options,
-    `MachineError` for a hub that gives no header.
+    `MachineError` if the hub returns no header.
     """
     if models.target is None:
         raise BadInputError("name a model, such as `python -m harness plan qwen3-8b`")
@@ -69,7 +69,7 @@ def question_of(
         cpu_experts=load.cpu_experts,
         curve=curve,
     )
-    if curve is not None and fit(asked.load).extent == "yes":  # its step read only one memory
+    if curve is not None and fit(asked.load).extent == "yes":  # a step reads one memory only
         asked = replace(asked, computer=with_step(machine, target.facts, curve.step_ms))
     named = _named(models, load, target, speed.acceptance, say)
     ways = () if asked.alone else tuple(_ways(asked, named, load.depth, speed.acceptance, say))
@@ -80,7 +80,7 @@ def question_of(
 def _curve(
     given: str | None, name: str, target: PlannedModel, computer: Computer, *, described: bool
 ) -> Curve | None:
-    """The given curve, else one that `probe` stored for this file on this machine."""
+    """Return the given curve, else the curve that `probe` stored for the file on this machine."""
     if given == _NO_CURVE:
         return None
     found = None
@@ -98,7 +98,10 @@ def _ways(
     acceptance: float | None,
     say: Callable[[str], None],
 ) -> Iterator[Way]:
-    """All ways to draft, the named one last; depth and acceptance apply to it, else to all."""
+    """Yield all ways to draft, a named way last.
+
+    Depth and acceptance apply to the named way, else to all.
+    """
     listed = catalog.ways_of(
         asked.name,
         asked.target,
@@ -112,9 +115,9 @@ def _ways(
 
 
 def server_of(computer: options.ComputerOptions) -> Path | None:
-    """The llama-server to ask, named or installed; `None` for a described machine.
+    """Return the named or installed llama-server; `None` for a described machine.
 
-    Raises `BadInputError` if the named one is missing.
+    Raises `BadInputError` if a named server is missing.
     """
     named = computer.server_binary
     if computer.words.described:
@@ -133,7 +136,7 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
 
 
 def _possible_draft(name: str, say: Callable[[str], None]) -> PlannedModel | None:
-    """A draft that the user did not name: from its file if that is here, else from the tables."""
+    """Describe a draft that the user did not name: from a local file, else from the tables."""
     return find(name, say=say) if on_disk(name) else catalog.model_named(name)
 
 
@@ -144,7 +147,7 @@ def _named(
     acceptance: float | None,
     say: Callable[[str], None],
 ) -> Way | None:
-    """The way to draft that was named, if any. Raises `BadInputError` if it cannot draft."""
+    """Return the way to draft that was named, if any. Raises `BadInputError` if it cannot draft."""
     draft, target_name = models.draft or "none", models.target or ""
     if draft.lower() == "none":
         return None
@@ -167,7 +170,7 @@ def _named(
 def _listed_drafter(
     method: str, target_name: str, target: PlannedModel, say: Callable[[str], None]
 ) -> tuple[PlannedModel, str]:
-    """The drafter for a method that was named without a file: a listed one, else an assumed one.
+    """Return the drafter for a method named without a file: a listed drafter, else an assumed one.
 
     Raises `BadInputError` for a built-in head that the model does not have.
     """
@@ -190,7 +193,7 @@ def _require_vocabulary(target: PlannedModel, draft: PlannedModel, source: Draft
         raise BadInputError(
             f"{draft.facts.name} is the target itself; name a smaller model as the draft"
         )
-    # By the files if both are here, else by size and maker.
+    # Compare the files if both are on this disk, else size and maker.
     if target.path is not None and draft.path is not None:
         reason = compare_files(target.path, draft.path).reason
     else:

@@ -1,4 +1,4 @@
-"""Take speeds from results of similar machines: the learned rates, or named files."""
+"""Take speeds from results of similar machines: from the learned rates, or from named files."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,17 +20,18 @@ from schemas.submission import Submission
 
 
 def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel) -> Computer:
-    """The computer with the rates from results of the same card or processor, if there are any.
+    """Return the computer with rates from results of the same GPU or CPU, if there are any.
 
-    The models nearest to the target in size decide. `files` are used without matching the machine's
-    name; other results must match. Raises `BadInputError` if a file is not a result.
+    Results for the models nearest in size to the target count. `files` are used even if the
+    machine's name differs; other results must match. Raises `BadInputError` if a file is not a
+    result.
     """
     named = [rate for path in files for rate in _rates(_result(path), path.stem)]
     return with_rates(computer, named or learned().rates, target.facts, of_this_machine=bool(named))
 
 
 def _rates(submission: Submission, source: str) -> Iterator[Rate]:
-    """The rate of a result whose target was in a single memory; nothing if that is unknown."""
+    """Yield the rate of a result whose target was in a single memory; nothing if unknown."""
     if len(submission.machine.gpus) > 1:
         return
     on_cpu = submission.engine.backend == "cpu"

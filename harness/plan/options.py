@@ -18,7 +18,7 @@ _loaded = partial(option, panel="How the model is loaded")
 _machine = partial(option, panel="Machine")
 _speed = partial(option, panel="Speed")
 USUAL_CONTEXT = 4096
-# The usual depth of the methods that draft from the text itself.
+# The usual depth of methods that draft from the preceding text, without a model.
 NGRAM = "ngram"
 _FILES = (*methods_by("model"), *methods_by("other-head"))
 _MODEL = (
@@ -105,7 +105,10 @@ class LoadOptions:
     )
 
     def setting(self, rollback_states: int) -> Setting:
-        """The setting for memory estimates. Raises `BadInputError` if no engine can run it."""
+        """Return the setting for memory estimates.
+
+        Raises `BadInputError` if no engine can run it.
+        """
         if self.flash_attention == "off" and "_" in self.kv_type:
             raise BadInputError(
                 f"--kv-type {self.kv_type} needs flash attention; leave out --flash-attention"
@@ -122,7 +125,7 @@ class LoadOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputerOptions:
-    """A described machine, in place of this one."""
+    """The description of another machine, to plan for instead of this machine."""
 
     gpus: tuple[str, ...] = _machine(
         "A graphics card of another machine, such as `RTX 4060 8 GB`; `none` for a machine "
@@ -154,7 +157,7 @@ class ComputerOptions:
 
     @property
     def words(self) -> MachineWords:
-        """The description as a value of `answers`, which does not import options."""
+        """The description as a type of `answers`, which does not import options."""
         given = ((each.name, getattr(self, each.name)) for each in fields(MachineWords))
         return MachineWords(**dict(given))
 

@@ -1,4 +1,4 @@
-"""Answer a question, with the engine's own buffer sizes instead of closed forms if possible."""
+"""Answer a question, if possible with the engine's buffer sizes instead of formulas."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from harness.plan.server_fit import AllocatedSizes, allocated_sizes
 
 
 def plan(question: Question, server: Path | None = None) -> Answer:
-    """Answer a question, with the sizes that a llama-server would allocate on this machine."""
+    """Answer a question about a model, using the sizes that a local llama-server would allocate."""
     found = answer(question, details=False)
     sizes = _allocated(found, server)
     if isinstance(sizes, str):
@@ -40,7 +40,7 @@ def _exact(found: Answer, sizes: tuple[AllocatedSizes, ...]) -> Answer:
 
 
 def _allocated(found: Answer, server: Path | None) -> tuple[AllocatedSizes, ...] | str | None:
-    """The sizes that the server would allocate; `None` without a server or the models' headers."""
+    """Return the sizes that the server would allocate; `None` without a server or model headers."""
     asked = found.asked
     sources = [asked.target, *([asked.draft] if asked.draft else [])]
     paths = [source.path for source in sources if source.path is not None]

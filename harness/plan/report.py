@@ -1,4 +1,4 @@
-"""Print an answer: its sentences and commands, and the details if requested."""
+"""Print an answer: sentences and commands, and details if requested."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,7 +47,7 @@ def show(found: Answer, screen: Console, server: Path | None = None, *, details:
 
 
 def _commands(found: Answer, server: Path | None) -> Iterator[str]:
-    """The commands that use the best way and measure it, if its files are known."""
+    """Yield the commands that use and measure the best way to draft, if its files are known."""
     best = found.best
     if not best.fits:
         return
@@ -84,7 +84,7 @@ def _show_details(found: Answer, screen: Console) -> None:
 
 
 def _memory(choice: PlanOption) -> Table:
-    """One column per place, one row per existing kind of buffer."""
+    """Return a memory table with a column per place and a row per existing kind of buffer."""
     table = Table(box=None, padding=(0, 1), pad_edge=False)
     table.add_column("MiB", no_wrap=True)
     places: list[tuple[str, float, Buffers]] = [

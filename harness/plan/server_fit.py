@@ -1,7 +1,7 @@
-"""Ask a llama-server what it would allocate: it fits a model before loading it (`-fit on`).
+"""Ask a llama-server for the sizes it would allocate: `-fit on` computes them before loading.
 
-That needs no weights: a sparse file with only the header is enough. The server is ended before
-it loads.
+No weights are needed: a sparse file with only the header is enough. The server is stopped before it
+loads the model.
 """
 
 import re
@@ -23,7 +23,7 @@ _COMPUTE = re.compile(rf"(?<!\S)(\S+) compute buffer size = +{_MIB_SIZE}")
 _CACHE = re.compile(rf"llama_kv_cache\w*: size = +{_MIB_SIZE}")
 _STATE = re.compile(rf"llama_memory_recurrent: size = +{_MIB_SIZE}")
 _OUTPUT = re.compile(rf"output buffer size = +{_MIB_SIZE}")
-# A row of the table that llama-server prints: MiB of weights, caches and states, and compute.
+# A row of llama-server's table: MiB of weights, of caches and states, and of compute buffers.
 _PLACE = re.compile(
     r"memory_breakdown_print: \|\s+- (\S+).{0,200}?=\s+(\d+) \+\s+(\d+) \+\s+\d+\s*[|)]"
 )
@@ -35,9 +35,9 @@ _STAMP = re.compile(r"^[\d.]+ [EW] ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllocatedSizes:
-    """The sizes that a server would allocate for one model, in MiB, with devices in its order.
+    """The sizes in MiB that a server would allocate for one model, by device in its order.
 
-    `places` has, by device, whole MiB of weights and of caches with states.
+    `places` has the whole MiB of weights, and of caches with states, by device.
     """
 
     kv: float
@@ -48,7 +48,7 @@ class AllocatedSizes:
     places: Mapping[str, tuple[int, int]]
 
     def replace_in(self, devices: Sequence[Buffers], host: Buffers) -> None:
-        """Replace the planned sizes for the same model by these."""
+        """Replace the planned sizes of the same model by the server's sizes."""
         host.output, host.compute = self.output, self.host_compute
         if not self.device_compute:
             host.kv, host.recurrent = self.kv, self.recurrent
@@ -62,7 +62,7 @@ class AllocatedSizes:
 
 
 def _take(buffers: Buffers, weights: int, context: int) -> None:
-    """Take the server's whole MiB, unless they only round our own figure down."""
+    """Take the server's whole MiB, unless that is merely our own figure rounded down."""
     if int(buffers.model) != weights:
         buffers.model = float(weights)
     state = buffers.recurrent + buffers.output
@@ -73,7 +73,7 @@ def _take(buffers: Buffers, weights: int, context: int) -> None:
 def allocated_sizes(
     program: Path, loads: Sequence[tuple[Path, Sequence[str]]]
 ) -> tuple[AllocatedSizes, ...] | str:
-    """The server's sizes for each model with these arguments, or why it does not state them."""
+    """Return the server's sizes for each model with given arguments, or why there are none."""
     found = []
     with TemporaryDirectory(prefix="draftmap-plan-") as folder:
         for number, (model, words) in enumerate(loads):
@@ -96,7 +96,7 @@ def _header_only(path: Path, folder: Path) -> Path:
 
 
 def _log_until_fitted(program: Path, arguments: Sequence[str]) -> str:
-    """The log of a server until it knows its sizes; it is ended before it loads."""
+    """Return a server's log up to its sizes; the server is stopped before it loads the model."""
     process = subprocess.Popen(  # noqa: S603 - the program that the user named or installed
         [str(program), *arguments],
         stdin=subprocess.DEVNULL,
@@ -120,7 +120,7 @@ def _log_until_fitted(program: Path, arguments: Sequence[str]) -> str:
 
 
 def _refusal(log: str) -> str:
-    """The line in which a server states why it cannot simulate the load."""
+    """Return the log line in which a server reports why it cannot simulate the load."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     wrong = [line for line in lines if "error" in line.lower() or "invalid" in line.lower()]
     reason = _STAMP.sub("", (wrong or lines or ["it logged nothing"])[0])
@@ -128,10 +128,10 @@ def _refusal(log: str) -> str:
 
 
 def parsed(log: str) -> AllocatedSizes:
-    """The sizes in the engine's log of one model."""
+    """Parse the sizes in the engine's log for one model."""
     before = log.rpartition("memory breakdown [MiB]")[0] or log
     compute = {name: float(mib) for name, mib in _COMPUTE.findall(before)}
-    # Host memory has the CPU's buffers and those that a GPU reads there.
+    # Host memory contains the CPU's buffers and the host buffers that a GPU reads.
     in_host = [n for n in compute if n.startswith(("CPU", "BLAS")) or n.endswith("_Host")]
     return AllocatedSizes(
         kv=sum(map(float, _CACHE.findall(before))),

@@ -1,1 +1,1 @@
-"""Measure what a wider step of a model costs on this machine, without a draft."""
+"""Measure the time of wider steps of a model on this machine, without a draft."""

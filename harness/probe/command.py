@@ -1,4 +1,4 @@
-"""`draftmap probe`: measure the cost of wider steps, and store it for `plan`."""
+"""`draftmap probe`: measure the time of wider steps, and store the curve for `plan`."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -87,7 +87,8 @@ def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> 
     """Load the model and measure. Ctrl-C ends the program and keeps the finished passes."""
     campaign = chosen.campaign(options, fetch=True)
     with console.interruptible():
-        # The engine reserves room for the widest step of an arm, so this arm has it.
+        # The engine reserves room for an arm's widest step, so this arm has the widest step of the
+        # probe.
         wide = Method(type=NO_SPECULATION.type, n_max=probing.widest - 1)
         arm = replace(campaign.arms[0], method=wide)
         session = chosen.adapter().open(replace(campaign, arms=(arm,)))
@@ -120,7 +121,10 @@ def _nothing_yet(campaign: Campaign, session: Stepped, widest: int) -> KeptCurve
 
 @contextmanager
 def _shown(begun: KeptCurve, budget_s: float) -> Iterator[Callable[[KeptCurve, float], None]]:
-    """A progress bar, or one line with the duration on a log. Ctrl-C reports the passes kept."""
+    """Show a progress bar, or in a log one line with the duration.
+
+    Ctrl-C reports the stored passes.
+    """
     screen = console.progress_console()
     columns = (
         progress.TextColumn("Timing steps of 1 to {task.fields[widest]} tokens"),

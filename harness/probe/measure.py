@@ -1,4 +1,4 @@
-"""Time steps of all widths pass by pass, and store every pass as soon as it is measured."""
+"""Time steps of all widths pass by pass, and store every pass as soon as it is finished."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ def measure(
     passed: Callable[[KeptCurve, float], None],
     clock: Callable[[], float] = time.monotonic,
 ) -> KeptCurve:
-    """Complete a curve, which may already have passes.
+    """Measure the missing passes of a curve.
 
     `passed` receives the curve after each pass, and its seconds. Raises `HarnessError` if
     steps cannot be timed.

@@ -1,6 +1,6 @@
 """Print the short answer of a result: a few sentences, a table, and the command to use.
 
-At most 24 lines of 80 columns, for a newcomer; `--details` prints the rest.
+The answer has at most 24 lines of 80 columns, for a newcomer; `--details` prints the rest.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ def show(
     path: Path,
     local_files: use.LocalFiles | None = None,
 ) -> None:
-    """Print the verdict. `path` is the result's file, `local_files` the files measured here."""
+    """Print the verdict. `path` is the result file; `local_files` are the measured model files."""
     drafting = settings(submission, summary)
     if not drafting:
         parts = [folded(_no_method(submission)), [], [], _closing(submission, summary.flags, path)]
@@ -75,7 +75,7 @@ def _target(submission: Submission) -> str:
 
 
 def _table(found: Sequence[SettingFigures], most: int) -> list[str]:
-    """Each arm with both rates, its speedups, and the verdict."""
+    """Return a table: each arm with both rates, its speedups, and the verdict."""
     rows = [*_rows(found)]
     width = min(_NAME_COLUMNS, max(len(name) for name, _ in rows))
     lines = [f"{'tokens/s':{width + 2}}{_cells(_HEADINGS)}"]
@@ -91,7 +91,7 @@ def _table(found: Sequence[SettingFigures], most: int) -> list[str]:
 
 
 def _rows(found: Sequence[SettingFigures]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each arm with its figures; if no arm has a figure over all tasks, each task of each arm."""
+    """Yield each arm with its figures; without figures over all tasks, each task of each arm."""
     by_task = all(each.whole.speedup is None for each in found)
     for each in found:
         if by_task and each.tasks:
@@ -125,7 +125,7 @@ def _cells(cells: Sequence[str]) -> str:
 def _command(
     best: SettingFigures, submission: Submission, local_files: use.LocalFiles
 ) -> list[str]:
-    """The command to use: the best arm if it gains, else the target alone."""
+    """Return the command to use: for the best arm if it gains, else for the target alone."""
     chosen = best.arm if best.answer in ("yes", "depends") else None
     match best.answer:
         case "depends" | "yes" if best.helped and best.verdict != "helps":
@@ -148,7 +148,7 @@ def _command(
 
 
 def _closing(submission: Submission, flags: Sequence[Flag], path: Path) -> list[str]:
-    """The setup, the doubts, and the command that shows the rest."""
+    """Return the setup, any reasons for doubt, and the command that shows the rest."""
     prompts = say.count(len(submission.suite.prompts), "prompt")
     blocks = say.count(blocks_run(submission), "block")
     where = f"{_target(submission)} on {identify(submission).device_label}"

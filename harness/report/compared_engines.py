@@ -1,4 +1,4 @@
-"""Compare the engines of one command: their baselines, and the speedups on each."""
+"""Compare the engines of one command: their baselines, and the speedups on each engine."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,7 +14,7 @@ from schemas.vocabulary import VERDICTS, say
 def compared(
     measured: Mapping[str, tuple[Submission, Summary]], failed: Mapping[str, str]
 ) -> Iterator[str]:
-    """Each engine's baseline over the first one's, its arms' speedups, and any failures."""
+    """Yield each engine's baseline relative to the first engine's, its speedups, and failures."""
     first_name, (first, _) = next(iter(measured.items()))
     yield "Engines compared:"
     for name, (submission, summary) in measured.items():
@@ -44,7 +44,7 @@ def _baselines(first_name: str, first: Submission, other: Submission) -> str:
 
 
 def _headline(estimates: Sequence[Estimate]) -> Sequence[Estimate]:
-    """The estimate over all tasks; without a speedup there, those of the single tasks."""
+    """Return the estimate over all tasks, or the estimates of single tasks if there is none."""
     if not estimates:
         return ()
     whole = words.overall(estimates)

@@ -10,9 +10,9 @@ from harness.runners.base import Failure
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialsPlanned:
-    """The plan is fixed: at least `total` trials; `done` of them are in the work file already.
+    """The plan is fixed: at least `total` trials, of which `done` are in the work file already.
 
-    `restarts` means that the engine starts again for every arm and block.
+    `restarts` means that a new engine is started for every arm and block.
     """
 
     total: int
@@ -25,8 +25,8 @@ class TrialsPlanned:
 class Extended:
     """Another block follows, or a repeat of some prompts; `total` is the new number of trials.
 
-    `half_width` is the interval's so far, as a share of the ratio, if it is still too wide; `None`
-    if it is unknown, or if times of the same prompt disagree.
+    `half_width` is the interval's current half-width as a share of the ratio, if still too wide;
+    `None` if unknown, or if times of the same prompt disagree.
     """
 
     total: int
@@ -37,8 +37,8 @@ class Extended:
 class Stage:
     """The activity that begins now, with the `name` of its model or arm.
 
-    `warming-up` is an arm's discarded generation, `probing` measures the verification curve and
-    the drafting costs, and `finished` means that nothing is left to measure.
+    `warming-up` is an arm's discarded generation. `probing` measures the verification curve and the
+    drafting costs. `finished` means that all measurements are done.
     """
 
     kind: Literal["loading", "warming-up", "probing", "finished"]
@@ -47,7 +47,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarmedUp:
-    """The discarded generation of this arm ended."""
+    """The discarded warm-up generation of an arm ended."""
 
     arm: str
 
@@ -61,7 +61,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmFailed:
-    """An arm cannot run, so its trials are skipped; the others continue."""
+    """An arm cannot run, so its trials are skipped; all other arms continue."""
 
     arm: str
     failure: Failure
@@ -76,7 +76,7 @@ class TrialStarted:
 class TrialEnded:
     """A trial of the plan ended: with its decode rate in tokens/s, or with a failure.
 
-    `again_s` is the part of its time that recurs in every further block.
+    `again_s` is the part of the trial's time that recurs in every further block.
     """
 
     trial: PlannedTrial

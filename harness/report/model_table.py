@@ -1,4 +1,4 @@
-"""Shows the named models, whether they are here and fit, and whether one can draft for another."""
+"""Shows the named models: whether each is on disk and fits, and which can draft for another."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -95,7 +95,7 @@ def _models(found: ModelsOverview) -> Table:
 
 
 def _below(entry: ModelEntry) -> str:
-    """The source of a model, and its method to draft without a smaller model."""
+    """Return a model's source, and its method to draft without a smaller model."""
     method = entry.preset.method
     return ", ".join(filter(None, (entry.preset.repository, method and f"--method {method}")))
 
@@ -119,7 +119,7 @@ def _table(*headings: str) -> Table:
 
 
 def _print(table: Table, console: Console, below: Sequence[str] = ()) -> None:
-    """Print the table without trailing blanks, with the texts `below` under its lines."""
+    """Print the table without trailing blanks, with the texts `below` under its rows."""
     with console.capture() as captured:
         console.print(table)
     for line, more in zip_longest(captured.get().splitlines(), below, fillvalue=""):

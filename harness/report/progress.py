@@ -1,4 +1,4 @@
-"""Shows what a campaign will do, then its progress: arm, prompt, tokens/s and the time left."""
+"""Shows a campaign's plan, then its progress: arm, prompt, tokens/s and the time left."""
 
 import time
 from collections import Counter
@@ -22,14 +22,14 @@ from schemas.vocabulary import say
 
 
 def answer_lines(target: Model) -> Iterator[str]:
-    """The expected gain of speculation here, as in the answer of `plan`."""
+    """Yield the expected gain of speculation on this machine, as in the answer of `plan`."""
     sentence = answer_here(target)
     if sentence is not None:
         yield f"answer    {sentence}"
 
 
 def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
-    """Models, arms, prompts, trials, stop conditions, and the expected duration."""
+    """Yield the plan: models, arms, prompts, trials, stop conditions, and expected duration."""
     tasks = Counter(prompt.task for prompt in campaign.suite.prompts)
     yield f"target    {words.model(campaign.target.model)}"
     for draft in campaign.drafts:
@@ -93,9 +93,9 @@ def as_json(campaign: Campaign, estimate: Expected | None) -> dict[str, Json]:
     }
 
 
-# The factor between estimate and measurement that is worth a line.
+# A larger factor than this between estimate and measurement is reported.
 _FAR = 1.5
-_LINE_S = 60.0  # between two lines of a log
+_LINE_S = 60.0  # seconds between two progress lines in a log
 _STAGES = {
     "loading": "Loading {}",
     "warming-up": "Warming up {}",
@@ -105,7 +105,7 @@ _STAGES = {
 
 
 class ProgressDisplay:
-    """An observer that draws on a terminal; on any other output it writes a few lines."""
+    """An observer that draws on a terminal, or writes a few lines to any other output."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class ProgressDisplay:
         most_s: float | None = None,
         line_s: float = _LINE_S,
     ) -> None:
-        """`most_s` limits the whole run. On a log, a line is written every `line_s` seconds."""
+        """Set the run's limit `most_s`, and the seconds `line_s` between lines in a log."""
         self._progress = progress.Progress(
             progress.TextColumn("{task.description}"),
             progress.BarColumn(bar_width=None),
@@ -124,7 +124,7 @@ class ProgressDisplay:
             progress.TextColumn("{task.fields[left]}"),
             console=console,
             transient=True,
-            refresh_per_second=2,  # each refresh is work beside the measurement
+            refresh_per_second=2,  # each refresh takes CPU time during the measurement
             disable=not console.is_terminal,
         )
         self._tasks: dict[str, progress.TaskID] = {}
@@ -150,7 +150,7 @@ class ProgressDisplay:
         return timer
 
     def _write_line(self) -> None:
-        """On a log, write the progress and the time left; repeat after `line_s`."""
+        """Write progress and time left to a log; repeat after `line_s`."""
         passed = f"{seconds(time.monotonic() - self._began_s)} so far"
         if self._progress.disable:
             self._say(self._line if self._counts else f"{self._line}, {passed}")
@@ -158,16 +158,16 @@ class ProgressDisplay:
         self._timer.start()
 
     def _correct(self, left_s: float) -> None:
-        """Print the duration by the first answers if it is far from the estimate."""
+        """Print the duration that the first answers imply, if far from the estimate."""
         whole_s = time.monotonic() - self._began_s + left_s
         if self._expected and not 1 / _FAR < whole_s / self._expected.seconds < _FAR:
             word = "slower" if whole_s > self._expected.seconds else "faster"
             self._say(f"This machine is {word} than estimated: about {seconds(whole_s)}.")
 
     def __call__(self, event: events.Event, *, name: str = "", left_s: float | None = None) -> None:
-        """Show what happened to the campaign `name`; each has its own bar.
+        """Show an event of the campaign `name`; each campaign has a separate bar.
 
-        `left_s` is the time left for all campaigns, including those that have not started.
+        `left_s` is the time left for all campaigns, including campaigns that have not started.
         """
         if name not in self._tasks:
             self._tasks[name] = self._progress.add_task(
@@ -180,7 +180,7 @@ class ProgressDisplay:
             case events.TrialsPlanned():
                 update(task, total=event.total, completed=event.done)
             case events.WarmedUp():
-                pass  # its time is not typical: a short text, read for the first time
+                pass  # a warm-up's time is not typical: a short text, read for the first time
             case events.Extended():
                 off = event.half_width
                 wide = "Disagreeing" if off is None else f"Still ±{say.percent(off, 1)}"
@@ -197,7 +197,7 @@ class ProgressDisplay:
     def _count(
         self, event: events.TrialEnded, task: progress.TaskID, prefix: str, left_s: float | None
     ) -> None:
-        """Show a trial and the rest: of a stage, or of all engines."""
+        """Show a trial, and the rest of a stage or of all engines."""
         known_s = self._remaining.seconds() if left_s is None else left_s
         left = f"about {seconds(known_s)} left" if known_s else ""
         rate = "" if event.tps is None else f"{event.tps:.1f} tokens/s"
@@ -219,7 +219,7 @@ class ProgressDisplay:
             self._print(f"{prefix}{event.trial.arm} failed: {event.failure.detail}")
 
     def _print(self, text: str) -> None:
-        """Print a lasting line, each text only once: twenty trials may fail for one reason."""
+        """Print a lasting line, each text only once: twenty trials may fail for the same reason."""
         if text not in self._printed:
             self._printed.add(text)
             self._say(text)

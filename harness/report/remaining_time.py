@@ -12,8 +12,8 @@ from harness.report import events
 class _Campaign:
     """The planned and finished trials, the seconds of each arm's answers, and separate costs.
 
-    Separate costs are the start of a server, by arm and block, and the first processing of a
-    prompt. An arm that failed is `None`.
+    Separate costs are server starts, by arm and block, and the first processing of each prompt. A
+    failed arm is `None`.
     """
 
     total: int = 0
@@ -30,7 +30,7 @@ class _Campaign:
 
     @property
     def begins(self) -> bool:
-        """Whether some of the alternating arms have no answer yet."""
+        """Whether any of the alternating arms has no answer yet."""
         return not self.restarts and sum(map(len, self.answers_s)) < len(self.answers_s)
 
     def count(self, event: events.TrialEnded, passed_s: float) -> None:
@@ -61,16 +61,17 @@ class _Campaign:
 
 
 class RemainingTime:
-    """Assumes that the remaining answers of an arm take as long as its earlier ones.
+    """An estimate that assumes that an arm's remaining answers take as long as its earlier answers.
 
-    An arm without any takes as long as the others: its warm-up, one short text, is not typical.
-    Starting a server and processing a prompt for the first time are counted separately.
+    An arm without answers is assumed to take as long as the other arms: its warm-up, a short text,
+    is not typical. Starting a server and processing a prompt for the first time are counted
+    separately.
     """
 
     def __init__(
         self, most_s: float | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`most_s` is the limit of the run, if it has one."""
+        """Start without observations; `most_s` is the time limit of the run, if any."""
         self._clock = clock
         self._last_s = clock()
         self._ends_s = float("inf") if most_s is None else clock() + most_s
@@ -82,7 +83,7 @@ class RemainingTime:
         campaign = self._campaigns.setdefault(name, _Campaign())
         match event:
             case events.TrialStarted() if campaign.prompts_s:
-                return  # the time since the last trial is part of this one
+                return  # the time since the last trial belongs to this trial
             case events.TrialsPlanned():
                 campaign.total, campaign.done = event.total, event.done
                 campaign.prompts, campaign.restarts = event.prompts, event.restarts
@@ -98,15 +99,15 @@ class RemainingTime:
 
     @property
     def trials(self) -> tuple[int, int]:
-        """The numbers of finished and of planned trials."""
+        """The numbers of finished and planned trials."""
         campaigns = self._campaigns.values()
         return sum(each.done for each in campaigns), sum(each.total for each in campaigns)
 
     def seconds(self) -> float | None:
-        """Seconds until all is done; `None` before the first trial ended.
+        """The seconds until all trials are done; `None` before the first trial ended.
 
-        Where the arms alternate, every arm needs a trial first: each does some work only once
-        for a prompt.
+        If the arms alternate, every arm needs a trial first: each arm does some work only once per
+        prompt.
         """
         campaigns = self._campaigns.values()
         timed = [fmean(each) for campaign in campaigns for each in campaign.answers_s if each]
@@ -114,7 +115,7 @@ class RemainingTime:
             return None
         usual_s = fmean(timed)
         rest_s = sum(part_s for each in campaigns for part_s in each.parts_s(usual_s))
-        # After the limit no block is started, but the running one is finished.
+        # After the limit no block is started, but the running block is finished.
         block = sum(-each.done % (each.prompts * len(each.arms) or 1) for each in campaigns)
         done, total = self.trials
         block_s = rest_s * min(1.0, block / max(1, total - done))

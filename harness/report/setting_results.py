@@ -1,7 +1,7 @@
-"""The figures and verdict of each setting that drafts, if that setting is picked.
+"""The figures and verdict that each drafting setting would have if it were picked.
 
-The best of several is partly luck, so bounds and verdicts allow for the choice among the settings,
-or among settings and tasks (`estimates.best_of_several`).
+The best of several settings is partly luck, so bounds and verdicts allow for the choice among
+settings, or among settings and tasks (`estimates.best_of_several`).
 """
 
 from dataclasses import dataclass
@@ -24,10 +24,10 @@ _RANKS = {answer: rank for rank, answer in enumerate(_BEST_FIRST)} | {"long-answ
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SettingFigures:
-    """An arm that drafts, with its figures over all tasks and on each.
+    """An arm that drafts, with its figures over all tasks and on each task.
 
-    `choices` is the number of settings to pick from, `task_choices` the number of figures of
-    single tasks. `at_most_request` is the ratio of whole answers without the draft's reading.
+    `choices` is the number of settings to pick from, `task_choices` the number of figures of single
+    tasks. `at_most_request` is the ratio for whole requests without the draft's prompt reading.
     """
 
     arm: Arm
@@ -39,22 +39,22 @@ class SettingFigures:
 
     @property
     def alone(self) -> bool:
-        """Whether requests were answered one at a time."""
+        """Whether the server answered one request at a time."""
         return (self.arm.concurrency or 1) == 1
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict over all tasks if this setting is picked."""
+        """The verdict over all tasks if the setting is picked."""
         return _picked(self.whole, self.choices)
 
     @cached_property
     def helped(self) -> tuple[Estimate, ...]:
-        """The tasks for which it can be recommended."""
+        """The tasks for which the setting can be recommended."""
         return tuple(each for each in self.tasks if self.verdict_on(each) == "helps")
 
     @cached_property
     def lost(self) -> tuple[Estimate, ...]:
-        """The tasks that take longer with it."""
+        """The tasks that take longer with the setting."""
         return tuple(each for each in self.tasks if _loses(each))
 
     @property
@@ -75,17 +75,20 @@ class SettingFigures:
         return "no" if _loses(whole) or all_lost or no_gain else "unknown"
 
     def verdict_on(self, task: Estimate) -> Verdict:
-        """The verdict on one task if that figure is picked."""
+        """Return the verdict on one task if that task's figure is picked."""
         return _picked(task, self.task_choices)
 
     @property
     def position(self) -> tuple[int, int, float]:
-        """The sort key in a list: one request at a time first, then the best."""
+        """The sort key in a list: settings with one request at a time first, then the best."""
         return self.arm.concurrency or 1, _RANKS[self.answer], -(self.whole.speedup or 0.0)
 
 
 def settings(submission: Submission, summary: Summary) -> list[SettingFigures]:
-    """The arms that draft, the best first. Arms that never drafted do not count as choices."""
+    """Return the arms that draft, the best first.
+
+    Arms that never drafted do not count as choices.
+    """
     found = []
     drafted = [e for e in summary.estimates if e.speedup and e.verdict != "never-drafted"]
     drafting = [arm for arm in submission.arms if arm.role == "speculation"]
@@ -110,14 +113,14 @@ def settings(submission: Submission, summary: Summary) -> list[SettingFigures]:
 
 
 def _picked(estimate: Estimate, choices: int) -> Verdict:
-    """The verdict on a figure that is the best of `choices`."""
+    """Return the verdict on a figure that is the best of `choices`."""
     if estimate.verdict not in ("helps", "slower-in-all") or estimate.speedup is None:
         return estimate.verdict
     return judge(corrected_estimate(estimate, choices), estimate.whole_request_interval)
 
 
 def _loses(estimate: Estimate) -> bool:
-    """Whether writing or the whole request takes longer."""
+    """Whether decoding or the whole request takes longer."""
     request = estimate.whole_request_interval
     slower = judge(request) == "hurts" and estimate.verdict == "no-clear-difference"
     return estimate.verdict in ("hurts", "slower-in-all") or slower

@@ -1,4 +1,4 @@
-"""The answer of a result in a few plain sentences."""
+"""A result's answer in a few plain sentences."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,11 +19,11 @@ _OPENINGS: dict[Answer, str] = {
     "nothing": "No answer.",
 }
 FEW = "too few prompts were compared."
-_WIDE = 2.0  # an interval beyond this factor says little
+_WIDE = 2.0  # an interval wider than this factor is not informative
 
 
 def sentences(best: SettingFigures, summary: Summary) -> str:
-    """The answer about the best setting."""
+    """Return sentences about the best setting."""
     whole = best.whole
     opening = "" if _doubted(best) else _OPENINGS[best.answer]
     if best.answer == "unknown" and beyond_drift(whole):
@@ -67,7 +67,7 @@ def _rates(best: SettingFigures) -> str:
 
 
 def _unclear(best: SettingFigures) -> str:
-    """The meaning of an interval that supports no verdict."""
+    """Explain an interval that supports no verdict."""
     interval = corrected_estimate(best.whole, best.choices)
     if interval is not None and interval.high < 1:
         return ", which is slower by an uncertain amount"
@@ -97,7 +97,7 @@ def _request(best: SettingFigures) -> str:
 
 
 def _range(tasks: Sequence[Estimate]) -> str:
-    """The tasks with the highest and lowest speedup; the range is not an uncertainty."""
+    """Describe the tasks with the highest and lowest speedup; this range is not an uncertainty."""
     if len(tasks) <= 1:
         return ""
     ranked = sorted(tasks, key=lambda each: each.speedup or 0.0)
@@ -141,14 +141,14 @@ def _long_answers(best: SettingFigures) -> Iterator[str]:
 
 
 def _doubted(best: SettingFigures) -> bool:
-    """Whether a figure has an interval, but something else prevents a verdict."""
+    """Whether a figure has an interval, but another reason prevents a verdict."""
     whole = best.whole
     undecided = best.answer == "unknown" and whole.verdict == "uncertain"
     return undecided and whole.interval is not None
 
 
 def _undecided(best: SettingFigures, summary: Summary) -> Iterator[str]:
-    """The finding, and why it is not a verdict."""
+    """Yield the finding, and the reason why the finding is not a verdict."""
     whole, doubt = best.whole, _doubt(best.whole, summary)
     beyond = f", {sentence('beyond-drift')}" if beyond_drift(whole) else ""
     if _doubted(best) and beyond:
@@ -166,7 +166,7 @@ def _undecided(best: SettingFigures, summary: Summary) -> Iterator[str]:
 
 
 def _doubt(whole: Estimate, summary: Summary) -> str:
-    """Why there is no verdict."""
+    """Return the reason why there is no verdict."""
     flag = next((each for each in summary.flags if each.name == whole.doubt), None)
     if flag is not None:
         return f"{flag.message[0].lower()}{flag.message[1:]} {flag.remedy}"
@@ -174,7 +174,7 @@ def _doubt(whole: Estimate, summary: Summary) -> str:
 
 
 def _excluded(best: SettingFigures) -> str:
-    """The gains and losses that the interval excludes."""
+    """Return the gains and losses that the interval excludes."""
     interval = corrected_estimate(best.whole, best.choices)
     if interval is not None and interval.low >= 1:
         return "probably a gain, not yet certain"

@@ -107,7 +107,7 @@ def _print_flags(flags: Sequence[Flag], console: Console) -> None:
 def _print_wrapped(
     text: str, console: Console, *, style: str = "", first: str = "", rest: str = ""
 ) -> None:
-    """Print a paragraph without the trailing blanks that rich leaves; nothing if it is empty."""
+    """Print a paragraph without the trailing blanks that rich leaves; print nothing if empty."""
     if not text:
         return
     paragraph = fill(

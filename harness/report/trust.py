@@ -19,7 +19,7 @@ _STEADY = {
 
 
 def began(submission: Submission) -> str:
-    """`rested (load 0.2 in 15 minutes), on mains power, …`: the state before the run."""
+    """Return the state before the run: `rested (load 0.2 in 15 minutes), on mains power, …`."""
     shots = {shot.moment: shot for shot in submission.environment or ()}
     before, warm = shots.get("before"), shots.get("warm")
     if before is None or before.load_15min is None:
@@ -36,7 +36,7 @@ def began(submission: Submission) -> str:
 
 
 def ended(submission: Submission) -> str:
-    """`after 4 of at most 6 blocks, within ±2.1 % (target ±3.0 %)`: why the run ended."""
+    """Return why the run ended: `after 4 of at most 6 blocks, within ±2.1 % (target ±3.0 %)`."""
     design, done = submission.design, blocks_run(submission)
     half_width = deciding(submission)
     found = "unknown precision" if half_width is None else _within(half_width)
@@ -66,7 +66,7 @@ def _within(half_width: float) -> str:
 
 
 def repeatability(found: Repeatability | None) -> str:
-    """The repeatability of the speedup on these prompts, and the benefit of more time."""
+    """Describe the repeatability of the speedup on these prompts, and the benefit of more time."""
     if found is None or found.half_width is None:
         return ""
     text = (
@@ -81,7 +81,7 @@ def repeatability(found: Repeatability | None) -> str:
 
 
 def starts(found: Repeatability | None) -> str:
-    """The spread of the speedup between starts, or a note that there was only one."""
+    """Describe the spread of the speedup between starts, or note that there was a single start."""
     if found is None:
         return ""
     each = found.starts
@@ -89,14 +89,14 @@ def starts(found: Repeatability | None) -> str:
 
 
 def unknown_repeatability(summary: Summary) -> str:
-    """Why the repeatability of all arms is unknown; empty if one is known."""
+    """Return why no arm's repeatability is known; empty if any is known."""
     if any(each.half_width is not None for each in summary.repeatability):
         return ""
     return f"Repeatability needs at least {LEAST_BLOCKS} full blocks."
 
 
 def predicted(estimates: Sequence[Estimate]) -> str:
-    """Each task's predicted speedup, and the unexplained rest of the measured one."""
+    """Describe each task's predicted speedup, and the deviation of the measured speedup."""
     parts = [
         f"{each.scope} {say.times(each.predicted_speedup)} "
         f"({say.percent(each.unexplained, signed=True)})"
@@ -115,7 +115,7 @@ def by_processor(estimate: Estimate) -> str:
 
 
 def controls(summary: Summary) -> Iterator[str]:
-    """One line per control arm: its result, and whether that is right."""
+    """Yield one line per control arm: its result, and whether the result is right."""
     for each in summary.controls:
         bounds = say.interval(each.interval.low, each.interval.high) if each.interval else ""
         yield f"{each.arm} {each.ratio:.3f} {bounds}: {_judged(each)}{_same(each, summary)}"
@@ -146,7 +146,7 @@ _BAR_LENGTH = 30
 
 
 def costs(probes: Probes | None) -> Iterator[str]:
-    """The verification curve and the drafting costs as text; nothing without probes."""
+    """Yield the verification curve and the drafting costs as text; nothing without probes."""
     curve = probes.verification if probes else None
     if curve is not None and curve.widths[0] == 1:
         yield ("Cost of one target step by its number of tokens (1.00 is one plain token):")

@@ -26,7 +26,7 @@ class LocalFiles:
 
 
 def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) -> list[str]:
-    """The command that serves the target with an arm's method, or alone without an arm."""
+    """Return the command that serves the target, with an arm's method if there is an arm."""
     engine = submission.engine.name if submission.engine.name in ENGINES else LLAMA_CPP
     served = serve_nearest(
         engine,
@@ -40,7 +40,7 @@ def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) ->
     program = served.words[0]
     if program == SERVER_PROGRAM and local_files.server:
         program = local_files.server
-    # On a processor the figures hold for this many threads; an engine's own default differs.
+    # On a CPU the figures are valid for this number of threads; an engine's default may differ.
     threads = submission.settings.threads if submission.engine.backend == "cpu" else None
     known = threads is not None and engine in (LLAMA_CPP, IK_LLAMA_CPP)
     words = (program, *served.words[1:], *(("-t", str(threads)) if known else ()))
@@ -48,7 +48,7 @@ def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) ->
 
 
 def _options(words: Sequence[str]) -> Iterator[str]:
-    """The words for a shell, grouped by line: a flag with its value, the program with the model."""
+    """Yield a shell's words by line: a flag with its value, or the program with the model."""
     shown: list[str] = []
     for word in map(quoted, words):
         if word.startswith("-") and len(shown) > 1:
@@ -59,7 +59,7 @@ def _options(words: Sequence[str]) -> Iterator[str]:
 
 
 def elsewhere(arm: Arm | None, server: str) -> list[str]:
-    """Advice for another server, whose command line is unknown."""
+    """Return advice for another server, whose command line is unknown."""
     if arm is None:
         return [f"{INDENT}{server}, started plain"]
     how = " ".join(arm.argv) if arm.argv else f"the setting measured as {arm.id}"
@@ -67,12 +67,12 @@ def elsewhere(arm: Arm | None, server: str) -> list[str]:
 
 
 def folded(text: str, columns: int = COLUMNS) -> list[str]:
-    """A paragraph in lines that fit."""
+    """Return a paragraph, broken into lines that fit."""
     return wrap(text, columns, break_on_hyphens=False)
 
 
 def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> str:
-    """The model's file if known, else a placeholder with its name.
+    """Return the model's file if known, else a placeholder with the model's name.
 
     vLLM and SGLang take a name on the hub.
     """
@@ -83,7 +83,7 @@ def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> s
 
 
 def _draft_file(submission: Submission, arm: Arm, files: Mapping[str, Path]) -> str | None:
-    """The file of the arm's draft; a chain names none and uses the campaign's only draft."""
+    """Return the file of an arm's draft; a chain uses the campaign's only draft."""
     chained = any(METHODS[kind].draft != "none" for kind in arm.method.chain or ())
     for draft in submission.drafts:
         if chained or draft.id == arm.method.draft:
@@ -92,7 +92,7 @@ def _draft_file(submission: Submission, arm: Arm, files: Mapping[str, Path]) -> 
 
 
 def _broken(words: Sequence[str]) -> list[str]:
-    """A command broken over several lines for POSIX shells; PowerShell's is one line."""
+    """Return a command, broken over several lines for POSIX shells; in one line for PowerShell."""
     if WINDOWS:
         return [INDENT + pasted(words)]
     lines, line = [], INDENT

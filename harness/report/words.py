@@ -1,4 +1,4 @@
-"""Format the values of the report; unknown is a dash, never a zero."""
+"""Format the values of the report; an unknown value is a dash, never a zero."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ _MILLION = 1e6
 
 
 def overall(estimates: Sequence[Estimate]) -> Estimate:
-    """The estimate over all tasks, or of a single task."""
+    """Return the estimate over all tasks, or of the only task."""
     whole = next((e for e in estimates if e.task is None), None)
     if whole is not None and whole.speedup is not None:
         return whole
@@ -29,7 +29,7 @@ def overall(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def speedup(ratio: float | None, interval: Interval | None, *, at_most: bool = False) -> str:
-    """A speedup with its interval, if they are known."""
+    """Return a speedup with its interval, if both are known."""
     low, high = (None, None) if interval is None else (interval.low, interval.high)
     return f"{AT_MOST if at_most else ''}{say.speedup(ratio, low, high)}"
 
@@ -42,7 +42,7 @@ def rates(estimate: Estimate) -> str:
 
 
 def over_alternative(estimate: Estimate) -> str:
-    """The speed over the target alone; empty if that was not measured."""
+    """Return the speed relative to the target alone; empty if the target alone was not measured."""
     if estimate.over_alternative is None:
         return ""
     found = speedup(estimate.over_alternative, estimate.over_alternative_interval)
@@ -53,13 +53,13 @@ def over_alternative(estimate: Estimate) -> str:
 
 
 def rounds(estimate: Estimate) -> str:
-    """`2.60/1.90`: the measured tokens per round, and those needed to break even."""
+    """`2.60/1.90`: the measured tokens per round, and the number needed to break even."""
     got, needs = estimate.tokens_per_round, estimate.round_cost
     return f"{say.number(got, 2)}/{say.number(needs, 2)}"
 
 
 def acceptance(estimate: Estimate) -> str:
-    """The share of drafted tokens accepted, and of whole drafts; empty if unknown."""
+    """Return the shares of accepted tokens and of fully accepted drafts; empty if unknown."""
     if estimate.acceptance_rate is None:
         return ""
     taken = f"Accepted: {say.percent(estimate.acceptance_rate)} of the drafted tokens"
@@ -70,7 +70,7 @@ def acceptance(estimate: Estimate) -> str:
 
 
 def exactness(counts: ExactnessCounts | None) -> str:
-    """`20~3!1`: outputs like the baseline's, diverged at a near-tie, diverged without one."""
+    """`20~3!1`: outputs equal to the baseline's, diverged at a near-tie, diverged elsewhere."""
     if counts is None:
         return say.UNKNOWN
     compared = counts.identical + counts.diverged_near_tie + counts.diverged

@@ -1,1 +1,1 @@
-"""Run a campaign: plan to trials, journal, and the result file."""
+"""Run a campaign: from the plan to trials, the journal, and the result file."""

@@ -1,4 +1,4 @@
-"""Check that a runner supports the options that are given, and has the inputs that it needs."""
+"""Check that a runner supports the given options, and has the inputs that it needs."""
 
 from collections.abc import Callable
 from operator import attrgetter
@@ -17,7 +17,7 @@ from schemas.vocabulary.axes import AXES
 
 
 def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
-    """Raise `BadInputError` with a capable runner if this one cannot run the options."""
+    """Raise `BadInputError` naming a capable runner if this runner does not support the options."""
     for method in options.methods:
         _require_method(method, kind)
     unable = {

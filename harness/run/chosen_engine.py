@@ -1,4 +1,4 @@
-"""Choose the engines of a run: a runner by name, on one or several binaries."""
+"""Choose the engines of a run: a runner by name, with one or several binaries."""
 
 import os
 import re
@@ -23,7 +23,7 @@ from harness.runners.options import ConnectionOptions
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, RunnerEntry
 
 _SETTINGS = "How it runs"
-# The runner that needs only a program, nothing compiled for Python.
+# The runner that needs only a program, without anything compiled for Python.
 _SERVER = "llama-server"
 _NAMED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<path>.+)")
 
@@ -48,7 +48,7 @@ class EngineOptions(ConnectionOptions):
     )
 
     def engines(self, options: Options) -> "tuple[ChosenEngine, ...]":
-        """The named engines, else an installed one. Raises `HarnessError`."""
+        """Return the named engines, else an installed engine. Raises `HarnessError`."""
         runner = self.runner or (_SERVER if self.server_binaries else None)
         if runner is None and self.names_servers:
             runner = "openai"
@@ -69,7 +69,7 @@ class EngineOptions(ConnectionOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenEngine:
-    """A runner by name, the connection to its engine, and a context depth."""
+    """A runner, the connection to its engine, and a context depth."""
 
     runner: str
     connection: ConnectionOptions
@@ -87,26 +87,26 @@ class ChosenEngine:
         return RUNNERS[self.runner]
 
     def require_suited(self, options: Options) -> None:
-        """Raise `BadInputError` if this runner does not support the options."""
+        """Raise `BadInputError` if the runner does not support the options."""
         require_suited(options, self.runner, self.kind)
         if self.kind.behind_servers:
             if self.connection.base_url:
-                self.adapter()  # refuses what is not an address
+                self.adapter()  # refuses an invalid address
             require_servers(options, self.connection)
             return
         ignored = self.connection.given_for_servers()
-        if self.runner == _SERVER:  # for a build that lists no devices
+        if self.runner == _SERVER:  # in case the build lists no devices
             ignored = [flag for flag in ignored if flag != "--backend"]
         if ignored and self.connection.binary:
             raise BadInputError(f"give either {ignored[0]} (a running server) or --server-binary")
-        if ignored:  # the wrong engine would be measured
+        if ignored:  # else the wrong engine would be measured
             raise BadInputError(f"{ignored[0]} works with --runner openai, not with {self.runner}")
 
     def adapter(self) -> Adapter:
         return CONNECT[self.kind.id](self.connection)
 
     def campaign(self, options: Options, *, fetch: bool) -> Campaign:
-        """The campaign as this runner can run it, without a context depth."""
+        """Return the campaign in the form that the runner can run, without a context depth."""
         served = self.adapter().served(console.say)
         campaign = campaign_from(
             options, say=console.say, fetch=fetch, runner=self.kind, served=served
@@ -116,7 +116,7 @@ class ChosenEngine:
         return replace(self, name="", depth=None).on(campaign)
 
     def known(self, campaign: Campaign, say: Callable[[str], None]) -> Campaign:
-        """The campaign without default arms that this engine does not support."""
+        """Return the campaign without default arms that the engine does not support."""
         unknown: dict[str, HarnessError] = {}
         for arm in campaign.arms if self.runner == _SERVER else ():
             try:
@@ -131,9 +131,10 @@ class ChosenEngine:
         return replace(campaign, arms=left)
 
     def on(self, campaign: Campaign) -> Campaign:
-        """The campaign on this engine, at its depth, with a work file of its own.
+        """Return the campaign on the engine, at its depth, with a separate work file.
 
-        Raises `HarnessError`, with the engine's name first, if the engine cannot run it.
+        Raises `HarnessError`, beginning with the engine's name, if the engine cannot run the
+        campaign.
         """
         campaign = at_depth(campaign, self.depth)
         try:
@@ -150,16 +151,19 @@ class ChosenEngine:
         return replace(campaign, engine=identity)
 
     def in_turns(self, campaign: Campaign) -> Campaign:
-        """The campaign, with arms that alternate prompt by prompt if one server answers for all."""
+        """Return the campaign; arms alternate prompt by prompt if one server answers for all."""
         one_server = self.adapter().one_server(campaign)
         return replace(campaign, interleaved="prompt") if one_server else campaign
 
     def commands(self, campaign: Campaign) -> tuple[str, ...]:
-        """The command lines that start the engine. Raises `BadInputError` if it cannot."""
+        """Return the command lines that start the engine.
+
+        Raises `BadInputError` if it cannot start.
+        """
         return self.adapter().commands(campaign)
 
     def server(self) -> str | None:
-        """The measured llama-server, else the installed one."""
+        """Return the measured llama-server, else the installed llama-server."""
         if self.runner == _SERVER:
             return str(find(self.connection.binary).path)
         return installed.server_program()
@@ -175,7 +179,7 @@ class ChosenEngine:
 
 
 def at_depths(engines: Iterable[ChosenEngine], depths: Sequence[int]) -> tuple[ChosenEngine, ...]:
-    """Every engine at every context depth, to be interleaved block by block like engines."""
+    """Return every engine at every context depth, to be interleaved block by block like engines."""
     if not depths:
         return tuple(engines)
     return tuple(
@@ -190,7 +194,10 @@ def at_depths(engines: Iterable[ChosenEngine], depths: Sequence[int]) -> tuple[C
 
 
 def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[ChosenEngine, ...]:
-    """One engine per binary, or the given engine without any. Raises `BadInputError`."""
+    """Return one engine per binary, or the given engine if no binary is named.
+
+    Raises `BadInputError`.
+    """
     if binaries and engine.runner != _SERVER:
         raise BadInputError(
             f"--server-binary works with --runner llama-server, not with {engine.runner}"
@@ -211,7 +218,7 @@ def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[Chosen
 
 
 def _name_and_path(text: str) -> tuple[str, str]:
-    """The parts of `name=PATH`; the name is empty for a path, which may contain an equals sign."""
+    """Split `name=PATH`. The name is empty for a plain path, which may contain an equals sign."""
     match = _NAMED.fullmatch(text)
     if match is None or Path(text).exists():
         return "", text

@@ -1,4 +1,4 @@
-"""Measure a command's campaign on one engine by blocks, and write its result file."""
+"""Measure a command's campaign on one engine block by block, and write its result file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ from schemas.submission import Submission
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredEngine:
-    """One engine's measurements and file, and the memory plans of arms that ran out of memory."""
+    """One engine's measurements, result file, and memory plans of arms that ran out of memory."""
 
     submission: Submission
     summary: Summary
@@ -38,7 +38,7 @@ class MeasuredEngine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOnEngine:
-    """The campaign on one engine, with its own work file."""
+    """The campaign on one engine, with a separate work file."""
 
     request: RunRequest
     engine: ChosenEngine
@@ -68,7 +68,7 @@ class RunOnEngine:
         )
 
     def so_far(self) -> Submission:
-        """The result of its work file so far, while it waits."""
+        """Return the result so far from the work file, while the run waits."""
         facts = journal.read(self.work_file)
         return assemble(self.campaign, facts, machine=machine(), part_s=0, ended="completed")
 
@@ -96,7 +96,7 @@ class RunOnEngine:
         )
 
     def planned(self, arm: ArmPlan) -> tuple[str, ...]:
-        """The memory plan of an arm that ran out of memory."""
+        """Return the memory plan of an arm that ran out of memory."""
         settings, files = self.campaign.settings, self.campaign.files()
         target = files.get(self.campaign.target.model.id)
         if target is None:

@@ -1,7 +1,7 @@
 """Run a campaign: prepare the arms, probe costs, and run the trials in the planned order.
 
-Every fact is on disk before the next one is measured. Failures are recorded and the rest continues;
-Ctrl-C ends the campaign with the results so far.
+Every fact is on disk before the next fact is measured. A failure is recorded, and the remaining
+trials continue; Ctrl-C ends the campaign with the results so far.
 """
 
 import time
@@ -27,12 +27,13 @@ from schemas.submission import Probes, Submission, VerificationProbe
 
 TakeSnapshot = Callable[[Moment], Snapshot]
 
-# An arm that fails this often in a row will not recover; the others make better use of the time.
+# An arm with this many consecutive failures will not recover; other arms make better use of the
+# time.
 _FAILURES_TO_GIVE_UP = 3
 
 
 class EndEarlyError(Exception):
-    """Thrown into a waiting run to end it as its own stop rule would."""
+    """Thrown into a waiting run to end the run in the same way as the run's stop rule."""
 
     def __init__(self, reason: Early) -> None:
         super().__init__(reason)
@@ -40,7 +41,7 @@ class EndEarlyError(Exception):
 
 
 def utc_now() -> str:
-    """The time in the format's form."""
+    """Return the current time in the format of result files."""
     return utc(datetime.now(UTC))
 
 
@@ -48,11 +49,11 @@ def utc_now() -> str:
 class RunContext:
     """The environment of a run: machine, commit of this tool, clocks, and an observer.
 
-    `clock` counts seconds from an arbitrary start; it measures the time budget and the end.
-    `prune` decides after every block which arms to drop. With a `pause` after every answer,
-    another engine can answer the same prompt next, while this one's server keeps running. A run
-    that `compares` engines needs the baseline even if all other arms fail. `known_curve` returns
-    the curve that `probe` stored for this setting, which is then not measured again.
+    `clock` counts seconds from an arbitrary start, for the time budget and the end of the run.
+    `prune` decides after every block which arms to drop. With a `pause` after every answer, another
+    engine can answer the same prompt next, while this engine's server keeps running. A run that
+    `compares` engines needs the baseline even if all other arms fail. If `known_curve` returns a
+    curve that `probe` stored for the setting, the run does not measure the curve again.
     """
 
     machine: Machine
@@ -72,7 +73,7 @@ def measure(
 ) -> Submission:
     """Run a campaign and return the result. Progress is written to `work_file`.
 
-    Raises `HarnessError` if target or baseline cannot run, or nothing was measured.
+    Raises `HarnessError` if target or baseline cannot run, or if no trial was measured.
     """
     running = by_blocks(
         campaign, runner=runner, context=context, work_file=work_file, resume=resume
@@ -88,10 +89,10 @@ def measure(
 def by_blocks(
     campaign: Campaign, *, runner: base.Runner, context: RunContext, work_file: Path, resume: bool
 ) -> Generator[int, None, Submission]:
-    """Run a campaign, pausing between passes so that others can use the machine.
+    """Run a campaign, pausing between passes so that other runs can use the machine.
 
-    Yields the `order` of the next trial. A caller that gets Ctrl-C during a pause throws it into
-    the generator.
+    Yields the `order` of the next trial. A caller that gets Ctrl-C during a pause throws
+    `KeyboardInterrupt` into the generator.
     """
     opened = journal.Journal.reopen if resume else journal.Journal.create
     with opened(work_file, campaign, measured_from=context.now()) as written:
@@ -120,14 +121,14 @@ class _Run:
             so_far=self.submission,
             prune=context.prune,
         )
-        # The wall clock may be set while the campaign runs.
+        # The wall clock may be adjusted while the campaign runs.
         self._start_s = context.clock()
         self._failed_arms: set[str] = set()
         self._drafting = [] if context.compares else [arm for arm in campaign.arms if arm.drafts]
         self._failures_in_a_row: Counter[str] = Counter()
 
     def everything(self, runner: base.Runner) -> Generator[int, None, Early | None]:
-        """Run the trials missing from the journal; return why it ended early, if it did."""
+        """Run the trials missing from the journal; return why the campaign ended early, if so."""
         left = self._stopping.left()
         self._stopping.announce(left)
         early = self._stopping.early(min(left, default=self._campaign.blocks), left)
@@ -202,12 +203,15 @@ class _Run:
         return early
 
     def _pauses_after(self, arm: str) -> bool:
-        """Whether to pause after each answer of the arm: never while others are in flight."""
+        """Whether to pause after each answer of the arm: never with several requests in flight."""
         concurrent = any(each.id == arm and each.concurrency > 1 for each in self._campaign.arms)
         return self._context.pause == "answer" and not concurrent
 
     def submission(self, ended: Ended = "completed") -> Submission:
-        """The result so far, without facts that break a rule. Raises `NothingMeasuredError`."""
+        """Return the result so far, without facts that break a rule.
+
+        Raises `NothingMeasuredError`.
+        """
         return salvage.without_invalid(self._journal.facts, partial(self._assembled, ended=ended))
 
     def _assembled(self, facts: Sequence[journal.Fact], ended: Ended = "completed") -> Submission:
@@ -226,7 +230,7 @@ class _Run:
         return not all(self._in_vain(item.arm) for item in left)
 
     def _in_vain(self, arm: str) -> bool:
-        """Whether an arm failed, or is the baseline of failed arms only."""
+        """Whether an arm failed, or is only the baseline of failed arms."""
         if arm in self._failed_arms or not self._drafting:
             return arm in self._failed_arms
         alive = [each for each in self._drafting if each.id not in self._failed_arms]
@@ -248,7 +252,7 @@ class _Run:
             self._observe(events.Stage(kind="warming-up", name=arm.id))
             prepared = session.prepare(arm.id)
             self._record_arm(arm, prepared)
-            if arm is self._campaign.arms[0]:  # a server's turn starts now
+            if arm is self._campaign.arms[0]:  # a server's pass starts now
                 curve = self._curve(session, report)
             if not isinstance(prepared, base.Failure):
                 last = arm.id, prepared
@@ -256,7 +260,7 @@ class _Run:
                 reasons.append(f"{arm.id}: {prepared.detail}")
         if self._drafting and {arm.id for arm in self._drafting} <= self._failed_arms:
             raise MachineError(f"nothing to compare: {'; '.join(dict.fromkeys(reasons))}")
-        # Otherwise every pass has its own engine, or the clock is a mean over idle cores.
+        # In any other case every pass has a new engine, or the clock is a mean over idle cores.
         if self._campaign.interleaved == "prompt" and report.engine.backend != "cpu":
             self._wait_until_settled(session, *last)
         if not self._probed:
@@ -269,7 +273,7 @@ class _Run:
         return any(isinstance(fact, journal.ProbesFact) for fact in self._journal.facts)
 
     def _curve(self, session: base.Session, report: base.EngineReport) -> VerificationProbe | None:
-        """The cost of wider steps of the target, if the engine can time them."""
+        """Return the cost of wider steps of the target, if the engine can time steps."""
         if self._context.compares or self._probed:
             return None
         known = self._context.known_curve(report)
@@ -317,7 +321,7 @@ class _Run:
         self._failures_in_a_row[item.arm] = 0
         self._journal.add(fact)
         ms = decode_ms_per_token(fact.trial)
-        # In this process the state of a prompt is cached; a server processes it every time.
+        # In this process the state of a prompt is cached; a server processes every prompt again.
         again_ms = result.wall_ms if self._campaign.interleaved == "block" else result.decode_ms
         again_s = again_ms / 1000 if outcome.started_ms is None else None
         tps = 1000 / ms if ms else None

@@ -13,12 +13,12 @@ from schemas.submission import Machine, Submission
 
 EngineRun = Generator[int, None, Submission]
 Orders = Mapping[int, Sequence[str]]
-# The reason to stop every run at the position all have reached, or `None`.
+# Returns the reason to stop every run at the position that all have reached, or `None`.
 JointStop = Callable[[int], Early | None]
 
 
 class NotStartedError(NothingMeasuredError):
-    """A run was interrupted before it measured anything."""
+    """A run was interrupted before its first measurement."""
 
 
 def interleave(
@@ -28,11 +28,11 @@ def interleave(
     needs_all: bool = False,
     stop: JointStop = lambda _position: None,
 ) -> dict[str, Submission | HarnessError]:
-    """The result of every run, or its error; after an error the others continue unless `needs_all`.
+    """Return every run's result or error; after an error, other runs continue unless `needs_all`.
 
-    `orders` holds the order of the runs at a position; a run that is behind continues alone until
-    it has caught up. Ctrl-C ends all runs: the active one directly, the others in their pause.
-    `stop` is called whenever all are at one position.
+    `orders` is the order of the runs at each position; a run that is behind continues alone until
+    it has caught up. Ctrl-C ends all runs: the active run directly, the other runs in their pause.
+    `stop` is called whenever all runs are at the same position.
     """
     positions = dict.fromkeys(runs, 0)
     ended: dict[str, Submission | HarnessError] = {}
@@ -56,7 +56,7 @@ def interleave(
 
 
 def all_fit(campaigns: Iterable[Campaign], machine: Machine) -> bool:
-    """Whether all models fit into half of the free main memory; never on a machine with a GPU."""
+    """Whether all models fit into half of the free main memory; false on a machine with a GPU."""
     files = [path for campaign in campaigns for path in campaign.files().values()]
     free = psutil.virtual_memory().available
     return not machine.gpus and 2 * sum(path.stat().st_size for path in files) < free

@@ -1,4 +1,4 @@
-"""Write every measured fact to disk, one line each, before the next measurement starts.
+"""Write every measured fact to disk, as one line, before the next measurement starts.
 
 A killed run or a power cut loses at most the running trial. A line has a checksum: a damaged line
 is skipped, and its trial is measured again.
@@ -26,7 +26,7 @@ from schemas.vocabulary.say import count
 
 
 class _Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
-    """One line of the journal; its kind is the tag `type`."""
+    """One line of the journal; the tag `type` is the kind of fact."""
 
 
 class Started(_Fact, frozen=True, kw_only=True, tag="started"):
@@ -74,7 +74,7 @@ class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
 
 
 class OneTokenFact(_Fact, frozen=True, kw_only=True, tag="one-token"):
-    """A request for one token after a pass; `read_whole`: no part of its prompt was cached."""
+    """A request for one token after a pass; `read_whole`: no part of the prompt was cached."""
 
     arm: str
     prompt: str
@@ -107,23 +107,27 @@ class _Line(Struct, frozen=True):
     fact: Fact
 
 
-# The first character of a line's text: facts that are not measured again are written twice.
+# The first character marks a line as original or copy: facts that are not measured again are
+# written twice.
 _ONCE, _COPY = b" ", b"="
 
 
 class Journal:
-    """An append-only file of facts. `facts` holds earlier and added ones."""
+    """An append-only file of facts. `facts` contains the earlier facts and the added facts."""
 
     def __init__(self, path: Path, facts: list[Fact], lock: FileLock | None = None) -> None:
         self.facts = facts
         self._path = path
         self._lock = lock
-        # Unbuffered: closing a buffered file would try again to write what a full disk refused.
+        # Unbuffered, because closing a buffered file would retry a write that a full disk refused.
         self._file = path.open("ab", buffering=0)
 
     @classmethod
     def create(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
-        """Start a new journal, replacing an existing one. Raises `MachineError` like `reopen`."""
+        """Start a new journal, replacing any existing journal.
+
+        Raises `MachineError` like `reopen`.
+        """
         lock = _locked(path)
         path.unlink(missing_ok=True)
         return cls(path, [], lock).started(campaign, measured_from)
@@ -132,12 +136,12 @@ class Journal:
     def reopen(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
         """Continue a journal.
 
-        Raises `BadInputError` if it belongs to another campaign, `MachineError` if another run
-        writes it.
+        Raises `BadInputError` if the journal belongs to another campaign, `MachineError` if another
+        run is writing to the journal.
         """
         lock = _locked(path)
         facts = read(path)
-        if not facts:  # killed before its first line was complete: nothing was measured
+        if not facts:  # killed before the first line was complete: no trial was measured
             return cls(path, [], lock).started(campaign, measured_from)
         first = facts[0]
         if not isinstance(first, Started) or first.fingerprint != fingerprint(campaign):
@@ -150,19 +154,19 @@ class Journal:
         return journal
 
     def started(self, campaign: Campaign, measured_from: str) -> Self:
-        """Write the first line; line and file name are on the disk when this returns."""
+        """Write the first line; line and file name are on disk when the method returns."""
         self.add(Started(fingerprint=fingerprint(campaign), measured_from=measured_from))
         sync_directory(self._path.parent)
         return self
 
     def add(self, fact: Fact) -> None:
-        """Append a fact; it is on the disk when this returns. Raises `MachineError`."""
+        """Append a fact, which is on disk when the method returns. Raises `MachineError`."""
         line = _line(fact)
-        # First in memory: Ctrl-C may come after the line is on the disk, and the result, written
-        # from memory, must contain it.
+        # Append in memory first: Ctrl-C may arrive after the line is on disk, and the result,
+        # written from memory, must contain the fact.
         self.facts.append(fact)
         try:
-            while line:  # a disk that is nearly full may take only part of it
+            while line:  # a nearly full disk may accept only part of the line
                 line = line[self._file.write(line) :]
             os.fsync(self._file.fileno())
         except OSError as error:
@@ -181,7 +185,7 @@ class Journal:
 
 
 def _locked(path: Path) -> FileLock:
-    """Acquire the lock of a journal, which ends with its process."""
+    """Acquire the lock of a journal; the end of the process releases the lock."""
     lock = FileLock(path.with_suffix(".lock"), thread_local=False)
     with usable():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -195,14 +199,17 @@ def _locked(path: Path) -> FileLock:
 
 
 def _line(fact: Fact) -> bytes:
-    """The bytes of a fact. A line begins and ends with a line break, so that damage stays in it."""
+    """Return a fact as bytes.
+
+    A line begins and ends with a line break, so that damage stays in the line.
+    """
     text = orjson.dumps(encode(_Line(fact=fact)))
     signs = (_ONCE,) if isinstance(fact, TrialFact) else (_ONCE, _COPY)
     return b"".join(b"\n%08x%b%b\n" % (zlib.crc32(sign + text), sign, text) for sign in signs)
 
 
 def _texts(data: bytes) -> Iterator[bytes]:
-    """The undamaged lines as JSON; a copy counts only if the original before it is damaged."""
+    """Yield the undamaged lines as JSON; a copy is used only if its original is damaged."""
     damaged = False
     for line in filter(None, data.split(b"\n")):
         is_copy, before = line[8:9] == _COPY, damaged
@@ -212,7 +219,7 @@ def _texts(data: bytes) -> Iterator[bytes]:
 
 
 def read(path: Path) -> list[Fact]:
-    """The facts of a journal without damaged lines. Trials are numbered in their order."""
+    """Return the facts in a journal's undamaged lines. Trials are numbered in order."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -242,7 +249,7 @@ def _facts(data: bytes) -> Iterator[Fact]:
 
 
 def path_of(campaign: Campaign) -> Path:
-    """The path of a campaign's journal in the cache."""
+    """Return the path of a campaign's journal in the cache."""
     return directory() / "work" / f"{fingerprint(campaign)[:16]}.jsonl"
 
 
@@ -253,7 +260,7 @@ def remove(path: Path) -> None:
 
 
 def began(path: Path) -> str | None:
-    """The start of a journal; `None` if it cannot be resumed."""
+    """Return the time at which a journal was started; `None` if the journal cannot be resumed."""
     try:
         facts = read(path)
     except BadInputError:
@@ -262,19 +269,19 @@ def began(path: Path) -> str | None:
 
 
 def make_way(path: Path, *, say: Callable[[str], None]) -> None:
-    """Rename an earlier journal that holds trials, and say so.
+    """Rename an earlier journal that contains trials, and tell the user.
 
-    Otherwise a new run would replace it, and a forgotten --resume would cost hours.
+    Otherwise a new run would replace the journal, and a forgotten --resume would cost hours.
     """
     try:
         with usable():
             trials = sum(isinstance(fact, TrialFact) for fact in read(path))
             if trials == 0:
                 return
-            _locked(path).release()  # another run may be writing it
+            _locked(path).release()  # fails if another run is writing the journal
             aside = path.replace(path.with_suffix(".replaced.jsonl"))
             sync_directory(path.parent)
-    except BadInputError:  # there is none, or its version cannot be resumed
+    except BadInputError:  # no journal, or a version that cannot be resumed
         return
     say(
         f"An earlier run with these options stopped after {count(trials, 'trial')}; --resume "
@@ -283,9 +290,9 @@ def make_way(path: Path, *, say: Callable[[str], None]) -> None:
 
 
 def fingerprint(campaign: Campaign) -> str:
-    """SHA-256 over everything that decides the trials, except paths.
+    """Return the SHA-256 of everything that determines the trials, except paths.
 
-    Stop conditions are left out: a campaign may be resumed with more time or a finer precision.
+    Stop conditions are excluded: a campaign may be resumed with more time or a finer precision.
     """
     parts = {
         "target": encode(campaign.target.model),

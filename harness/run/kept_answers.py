@@ -1,7 +1,7 @@
-"""Store a target's answers, one line of JSON each, to count the tokens that a draft gets right.
+"""Store a target's answers as JSON lines, to count the tokens that a draft predicts correctly.
 
-A result has only digests of answers. These lines have texts and token ids, stay on this machine,
-and are in a file that no command sends.
+A result contains only digests of answers. These lines contain texts and token ids, stay on this
+machine, and are in a file that no command sends.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,13 +20,13 @@ from harness.runners.base import Generation
 from schemas.codec import encode
 from schemas.submission import Model
 
-_SUFFIX = ".jsonl"  # a result is JSON: neither file is mistaken for the other
+_SUFFIX = ".jsonl"  # results end in .json, so the two are not confused
 _FORM = 'each line must be an object such as {"prompt": "…", "answer": "…"}'
 _Ids = Annotated[tuple[Annotated[int, Meta(ge=0, lt=2**31)], ...], Meta(min_length=1)]
 
 
 class KeptAnswer(Struct, frozen=True, kw_only=True):
-    """A prompt as the user typed it, and its answer as token ids or only as a text.
+    """A prompt as the user typed it, and the answer as token ids or only as text.
 
     `prompt_ids` are the ids of the whole conversation, `target` wrote the answer under a chat
     template with this digest, and `max_output_tokens` was the answer's limit.
@@ -44,7 +44,7 @@ class KeptAnswer(Struct, frozen=True, kw_only=True):
 
 
 def require_free(path: Path | None, *, replaced: bool = False) -> None:
-    """Raise `BadInputError` if answers cannot be stored there; call it before measuring."""
+    """Raise `BadInputError` if answers cannot be stored at a path; call it before measuring."""
     if path is None:
         return
     problem = None
@@ -61,7 +61,7 @@ def require_free(path: Path | None, *, replaced: bool = False) -> None:
 def kept(
     campaign: Campaign, prompt: SuitePrompt, answer: Generation | TrialFact, template: str | None
 ) -> KeptAnswer:
-    """The answer of the campaign's target to a prompt of its suite."""
+    """Return the answer of a campaign's target to a prompt of the suite."""
     return KeptAnswer(
         id=prompt.id,
         task=prompt.task,
@@ -76,7 +76,7 @@ def kept(
 
 
 def of_campaign(campaign: Campaign, facts: Sequence[Fact]) -> Iterator[KeptAnswer]:
-    """The first answer of the baseline to each prompt, in the order of the suite."""
+    """Yield the baseline's first answer to each prompt, in the order of the suite."""
     baselines = {arm.id for arm in campaign.arms if arm.role == "baseline"}
     templates = [f.settings.chat_template_sha256 for f in facts if isinstance(f, EngineFact)]
     trials = [f for f in facts if isinstance(f, TrialFact) and f.trial.arm in baselines]
@@ -87,7 +87,7 @@ def of_campaign(campaign: Campaign, facts: Sequence[Fact]) -> Iterator[KeptAnswe
 
 
 def write(path: Path, answers: Iterable[KeptAnswer]) -> None:
-    """Write answers to a file. Raises `MachineError` if the disk refuses them."""
+    """Write answers to a file. Raises `MachineError` if writing fails."""
     try:
         with files.written(path) as part:
             part.write_bytes(b"".join(orjson.dumps(encode(each)) + b"\n" for each in answers))
@@ -98,7 +98,7 @@ def write(path: Path, answers: Iterable[KeptAnswer]) -> None:
 
 
 def read(path: Path) -> tuple[KeptAnswer, ...]:
-    """The answers in a file. Raises `BadInputError` naming the invalid line."""
+    """Read the answers in a file. Raises `BadInputError` naming the invalid line."""
     try:
         lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The run of the month: the same few prompts for all, and one line that compares results."""
+"""The run of the month: the same few prompts for everybody, and a line for comparing results."""
 
 from dataclasses import replace
 
@@ -16,12 +16,12 @@ from harness.report.setting_results import settings
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS, say
 
-# With slower steps the few prompts take most of an hour.
+# With slower steps, even these few prompts take most of an hour.
 _SLOWEST_STEP_S, _BYTES_PER_MB = 0.3, 1e6
 
 
 def of_the_month(options: Options) -> Options:
-    """The options of the run: the given ones, and a target that fits if none was named."""
+    """Return the run's options: those given, and a target that fits if the user named none."""
     run = month()
     short = replace(
         options,
@@ -35,7 +35,7 @@ def of_the_month(options: Options) -> Options:
     computer = computer_of()
     for name in run.targets:
         need = need_of(computer, DEFAULT_CONTEXT_TOKENS, facts_about(presets()[name]))
-        # A step reads all weights.
+        # A step reads all weights, so size and read rate give its time.
         step_s = (presets()[name].size_mb or 0) * _BYTES_PER_MB / this_machine(None).bytes_per_s
         slow = not computer.devices and step_s > _SLOWEST_STEP_S
         if need.fits == "yes" and not slow:
@@ -49,7 +49,7 @@ def of_the_month(options: Options) -> Options:
 
 
 def line(submission: Submission, summary: Summary) -> str:
-    """The line to paste: machine, model, method and the speedup on each task."""
+    """Return the line to paste: machine, model, method and the speedup on each task."""
     found = settings(submission, summary)
     tasks = [each for each in found[0].tasks if each.speedup] if found else []
     if not tasks:

@@ -1,4 +1,4 @@
-"""Turn a session's return values into facts of the journal. Pure."""
+"""Turn a session's return values into facts of the journal. Pure functions."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from schemas.submission import Arm, Prompt, Warmup
 
 
 def of_arm(arm: ArmPlan, prepared: PreparedArm | Failure) -> journal.ArmFact:
-    """The fact of a loaded arm, or of its failure."""
+    """Return the fact of a loaded arm, or of the arm's failure."""
     recorded = Arm(
         id=arm.id,
         role=arm.role,
@@ -46,7 +46,7 @@ def of_trial(
     *,
     started_ms: float | None,
 ) -> journal.TrialFact:
-    """A successful trial, with its text in the first block or if it has no tokens."""
+    """Return the fact of a successful trial, with text in the first block or without token ids."""
     asked = _asked(item, prompts)
     return journal.TrialFact(
         trial=trial_of(answer, item, order=order, started_ms=started_ms, prompt=asked),

@@ -1,4 +1,4 @@
-"""Name the next command after a run without an answer, and its minutes."""
+"""Suggest the next command after a run without an answer, and its duration in minutes."""
 
 import math
 import sys
@@ -19,7 +19,7 @@ OUTPUT = ("--output", "-o", "--keep-answers")
 
 
 def after(request: RunRequest, measured: MeasuredEngine) -> str | None:
-    """The next command and its duration; `None` if the result is an answer."""
+    """Return the next command and its duration; `None` if the result is an answer."""
     submission = measured.submission
     design, done = submission.design, len(submission.trials)
     began, ended = map(
@@ -35,7 +35,7 @@ def after(request: RunRequest, measured: MeasuredEngine) -> str | None:
         return _said(resume_command(RESUME, "--budget", str(budget_min)), left_s)
     if best is None or best.answer != "unknown":
         return None
-    if best.whole.verdict == "uncertain":  # more of the same does not remove a doubt
+    if best.whole.verdict == "uncertain":  # more measurements do not remove a doubt
         return _said(resume_command(), spent_s)
     if not request.options.quick:
         return _said(resume_command("--blocks", str(2 * design.blocks)), 2 * spent_s)
@@ -46,9 +46,9 @@ def after(request: RunRequest, measured: MeasuredEngine) -> str | None:
 
 
 def resume_command(*more: str, without: str = "") -> str:
-    """The current command line with `more` options, and without the switch `without`.
+    """Return the current command line with `more` options, and without the switch `without`.
 
-    Unless it resumes, it must not overwrite earlier results, so it names no output.
+    A command that does not resume must not overwrite earlier results, so it names no output.
     """
     valued = [] if RESUME in more else [*OUTPUT]
     valued += [word for word in more if word.startswith("--") and word != RESUME]
@@ -59,7 +59,7 @@ def resume_command(*more: str, without: str = "") -> str:
 def given_words(
     words: Sequence[str], *, alone: Collection[str], valued: Sequence[str]
 ) -> Iterator[str]:
-    """The words without these options: `alone` are switches, `valued` take a value."""
+    """Yield the words without certain options: `alone` are switches, `valued` take a value."""
     given = iter(words)
     for word in given:
         if word in valued:
@@ -73,6 +73,6 @@ def _said(command: str, seconds: float) -> str:
 
 
 def _tokens(campaign: Campaign) -> int:
-    """The most tokens that a campaign's arms may write."""
+    """Return the maximum number of tokens that a campaign's arms may write."""
     trials = len(campaign.arms) * len(campaign.suite.prompts) * campaign.blocks
     return trials * campaign.settings.max_output_tokens

@@ -1,7 +1,8 @@
-"""Compare whole requests with the client's clock: the same request for one token.
+"""Compare whole requests by the client's clock with the same requests for a single token.
 
-The time of a whole request is known however its answer is streamed. The prompts are repeated after
-the last pass in the same way, so that a prompt cache holds the same part of each as it did then.
+The time of a whole request is known, no matter how the answer is streamed. The prompts are repeated
+in the same way after the last pass, so that a prompt cache contains the same part of each prompt as
+in that pass.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,14 +20,14 @@ _PROMPTS = 4
 def answers(
     session: Session, campaign: Campaign, facts: Sequence[Fact], observe: events.Observer
 ) -> Iterator[OneTokenFact]:
-    """Time one token from each arm in sequence, if the session compares requests."""
+    """Time a one-token request for each arm in sequence, if the session compares requests."""
     if not isinstance(session, ByClientClock):
         return
     for arm in campaign.arms:
         if arm.concurrency > 1 or not session.compares_requests():
             continue
         observe(events.Stage(kind="warming-up", name=arm.id))
-        session.rest()  # as in the last pass, the next server has not seen the prompts
+        session.rest()  # as in the last pass, the next server must not have seen the prompts
         for asked in requests(facts, arm.id):
             answer = session.generate(asked)
             if isinstance(answer, Failure):
@@ -42,7 +43,7 @@ def answers(
 
 
 def requests(facts: Iterable[Fact], arm: str) -> list[TrialRequest]:
-    """The requests for an arm: a few prompts of its last pass, in their order."""
+    """Return the requests for an arm: a few prompts of the arm's last pass, in order."""
     trials = [fact.trial for fact in facts if isinstance(fact, TrialFact)]
     last = max((trial.block for trial in trials), default=0)
     own = [each for each in trials if (each.arm, each.block, each.outcome) == (arm, last, "ok")]
@@ -53,7 +54,7 @@ def requests(facts: Iterable[Fact], arm: str) -> list[TrialRequest]:
 
 
 def beside(trials: Sequence[Trial], facts: Iterable[Fact]) -> Iterator[Trial]:
-    """The trials, with the time of the one-token request where it is comparable."""
+    """Yield the trials, with the time of the one-token request if comparable."""
     asked = {
         (each.arm, each.prompt, each.block): each
         for each in facts
@@ -62,6 +63,6 @@ def beside(trials: Sequence[Trial], facts: Iterable[Fact]) -> Iterator[Trial]:
     for trial in trials:
         fact = asked.get((trial.arm, trial.prompt, trial.block))
         read_whole = trial.ttft_ms is not None
-        # In the first pass it is unknown whether a server had seen the prompt before.
+        # In the first pass, a server may or may not have seen the prompt before.
         same = fact is not None and fact.read_whole == read_whole and (read_whole or trial.block)
         yield replace(trial, one_token_ms=fact.wall_ms) if fact is not None and same else trial

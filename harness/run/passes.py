@@ -12,7 +12,7 @@ from harness.runners.base import ConcurrentSession, Failure, Generation, Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialOutcome:
-    """A planned trial and its result. `started_ms` is set if others were in flight."""
+    """A planned trial and its result. `started_ms` is set if other requests were in flight."""
 
     trial: PlannedTrial
     result: Generation | Failure
@@ -27,10 +27,10 @@ def answers(
     skip: Callable[[str], bool],
     observe: events.Observer,
 ) -> Iterator[TrialOutcome]:
-    """Yield every trial with its result as soon as it ends; `skip(arm)` is called before each.
+    """Yield every trial with its result as soon as it ends; call `skip(arm)` before each trial.
 
-    Raises `BadInputError` if concurrent requests are planned but the session answers one at a
-    time.
+    Raises `BadInputError` if concurrent requests are planned but the session answers a single
+    request at a time.
     """
     levels = {arm.id: arm.concurrency for arm in campaign.arms}
     limit = campaign.settings.max_output_tokens

@@ -1,4 +1,4 @@
-"""Assemble a submission from the facts of a journal. Pure."""
+"""Assemble a submission from the facts of a journal. Pure functions."""
 
 import statistics
 from collections import Counter
@@ -26,14 +26,14 @@ F = TypeVar("F", bound=journal.Fact)
 T = TypeVar("T")
 
 _MS_DECIMALS = 3
-# Bound of the format on $.warmups and $.environment, which grow with every resumption.
+# The file format's limit for $.warmups and $.environment, which grow with every resumption.
 _MOST_ENTRIES = 64
 
 
 def failed_trial(
     planned: PlannedTrial | submission.Trial, failure: Failure, *, order: int
 ) -> submission.Trial:
-    """The trial of a request without an answer, or with an unusable one."""
+    """Return the trial of a request without an answer, or with an unusable answer."""
     return submission.Trial(
         arm=planned.arm,
         prompt=planned.prompt,
@@ -53,7 +53,7 @@ def trial_of(
     started_ms: float | None = None,
     prompt: SuitePrompt | None = None,
 ) -> submission.Trial:
-    """The trial of a generation: counters, histograms and medians of its rounds."""
+    """Return the trial of a generation: counters, histograms and medians of its rounds."""
     text, whole = generation.text, generation.whole
     measured: dict[str, Any] = {
         field.name: ms(getattr(generation, field.name)) for field in fields(submission.Measured)
@@ -122,7 +122,7 @@ def assemble(
             "no answer was finished before the run ended; add --resume to continue"
         )
     engine = _of(facts, journal.EngineFact)[-1]
-    # Answers show that a model thinks even if it was not asked to.
+    # Answers show if a model thinks without being asked to.
     thinks = any(fact.trial.reasoning_tokens for fact in trials)
     probes = [fact.probes for fact in _of(facts, journal.ProbesFact)]
     parts = [each for each in facts if isinstance(each, journal.Started | journal.Resumed)]
@@ -152,14 +152,14 @@ def later(time: str, seconds: float) -> str:
 
 
 def utc(time: datetime) -> str:
-    """The time in the format's form, to the second."""
+    """Return a time in the format of result files, to the second."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def compared(
     campaign: Campaign, facts: Sequence[journal.TrialFact]
 ) -> tuple[submission.Trial, ...]:
-    """The trials, each compared with the first baseline output of its prompt."""
+    """Return the trials, each compared with the baseline's first output for the prompt."""
     if campaign.settings.temperature is not None:  # when sampling, a different text is not an error
         return tuple(fact.trial for fact in facts)
     baselines = {arm.id for arm in campaign.arms if arm.role == "baseline"}
@@ -190,7 +190,7 @@ def _compare(fact: journal.TrialFact, reference: journal.TrialFact | None) -> su
 
 
 def _equal_words(one: str | None, other: str | None) -> int | None:
-    """Equal words before two texts diverge; `None` if one is a prefix of the other."""
+    """Return the number of equal words before two texts diverge; `None` if one text is a prefix."""
     if not one or not other or one.startswith(other) or other.startswith(one):
         return None
     pairs = zip(one.split(), other.split(), strict=False)
@@ -212,7 +212,7 @@ def _design(
         ended=ended,
         seed=campaign.seed,
         resumed=len(_of(facts, journal.Resumed)),
-        # In-process arms always alternate by prompt and do not record it.
+        # In-process arms always alternate by prompt, so the order is not recorded.
         interleaved=campaign.interleaved if "block" in (usual, campaign.interleaved) else None,
         precision=rule.precision,
         budget_s=rule.budget_s,
@@ -224,9 +224,9 @@ def _design(
 
 
 def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> submission.Suite:
-    """The suite with the answered prompts, in its order, each with its most common facts."""
+    """Return the suite of the answered prompts, in suite order, each with its most common facts."""
     stated: dict[str, Counter[submission.Prompt]] = {}
-    for fact in trials:  # a failed trial does not record how its prompt was rendered
+    for fact in trials:  # a failed trial has no facts about its rendered prompt
         known = fact.prompt.tokens is not None
         stated.setdefault(fact.prompt.id, Counter())[fact.prompt] += known
     prompts = [prompt.id for prompt in campaign.suite.prompts if prompt.id in stated]
@@ -239,7 +239,7 @@ def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> submissio
 
 
 def _thinned(items: Sequence[T]) -> tuple[T, ...]:
-    """At most as many as the format allows: the first, the last, and evenly spaced ones between."""
+    """Reduce a list to the format's limit: keep the first, the last, and evenly spaced entries."""
     last = len(items) - 1
     if last < _MOST_ENTRIES:
         return tuple(items)

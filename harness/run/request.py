@@ -1,4 +1,4 @@
-"""The request of one `draftmap run`, checked before anything is measured."""
+"""The request of one `draftmap run`, checked before measuring starts."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from schemas.submission import Submission
 
 _RESULT = "Result"
 
-# The patterns of these two fields in the format; checked before an hour of measuring, not after.
+# The file format's patterns for two fields, checked before an hour of measuring instead of after.
 _CONTRIBUTOR = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?")
 _NOTES = re.compile(r"[^\x00-\x1f\ud800-\udfff]{1,280}")
 
@@ -29,14 +29,14 @@ JSON = Option("Print the result as JSON.", panel=_RESULT, usual=True)
 
 
 def check_contributor(name: str | None) -> None:
-    """Raise `BadInputError` when the format would not accept the name."""
+    """Raise `BadInputError` if the file format would not accept a contributor's name."""
     if name is not None and not _CONTRIBUTOR.fullmatch(name):
         raise BadInputError(f"--contributor {name!r}: letters, digits and inner hyphens only")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultOptions:
-    """Whether to measure, where the result goes, and the contributor's own statements."""
+    """Options of the result: dry run or measurement, output path, contributor's statements."""
 
     month: bool = option(
         "The run of the month: a current model that fits, a few prompts, and a line to paste.",
@@ -77,7 +77,7 @@ class ResultOptions:
     )
 
     def check(self) -> None:
-        """Raise `BadInputError` if the format would not accept these statements."""
+        """Raise `BadInputError` if the format would not accept the contributor's statements."""
         check_contributor(self.contributor)
         if self.notes is not None and not _NOTES.fullmatch(self.notes):
             raise BadInputError("--notes takes one line of at most 280 characters, in UTF-8")
@@ -114,7 +114,7 @@ class RunRequest:
         if len(self.engines) > 1:
             results.require_directory(self.result.output)
         results.require_writable(self.result.output)
-        if not self.result.resume:  # a resumed run writes the same result again, with more in it
+        if not self.result.resume:  # a resumed run rewrites its result with more trials
             results.require_free(self.result.output)
 
     def write(self, submission: Submission) -> Path:
@@ -123,13 +123,13 @@ class RunRequest:
         return results.write(submission, given.output)
 
     def campaigns(self, *, fetch: bool) -> dict[str, Campaign]:
-        """The campaign on each of the engines. Raises `HarnessError` when one cannot run it."""
+        """Return the campaign on each engine. Raises `HarnessError` if an engine cannot run it."""
         first = self.engines[0].campaign(self.options, fetch=fetch)
-        # All engines measure the same arms: of the default ones, those that every engine knows.
+        # All engines measure the same arms: of the default arms, those that every engine supports.
         for each in self.engines[1:] if not self.options.methods else ():
             first = each.known(first, console.say)
         found = {each.name: each.on(first) for each in self.engines}
-        if len(found) == 1:  # several use the memory alternately, block by block
+        if len(found) == 1:  # several engines share memory, block by block
             found = {each.name: each.in_turns(found[each.name]) for each in self.engines}
         begun = any(journal.path_of(each).is_file() for each in found.values())
         if self.result.resume and not begun:

@@ -11,14 +11,14 @@ from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.submission import Submission
 
-# Suffixes of other files; any other name is a folder.
+# Suffixes that indicate a file; a name with any other suffix is a folder.
 _OTHER_FILES = {".csv", ".gz", ".html", ".jsonl", ".log", ".md", ".toml", ".txt", ".yaml", ".zip"}
 
 
 def write(submission: Submission, output: Path | None) -> Path:
     """Write a submission and return its path: `output`, or its canonical name in that directory.
 
-    Raises `HarnessError` if it violates the format, `MachineError` if the disk refuses it.
+    Raises `HarnessError` if the submission violates the format, `MachineError` if writing fails.
     """
     data = canonical_bytes(encode(submission))
     problems = findings(data, file="result")
@@ -42,19 +42,19 @@ def write(submission: Submission, output: Path | None) -> Path:
 
 
 def require_directory(output: Path | None) -> None:
-    """Raise `BadInputError` if several results would go to one file."""
+    """Raise `BadInputError` if several results would be written to the same file."""
     if output is not None and _is_file_name(output):
         raise BadInputError(f"several engines give several results; name a directory, not {output}")
 
 
 def require_free(output: Path | None) -> None:
-    """Raise `BadInputError` if the file exists: it may be the result of an hour's work."""
+    """Raise `BadInputError` if the file exists: the file may be the result of an hour's work."""
     if output is not None and output.is_file():
         raise BadInputError(f"{output} already exists; name another --output, or delete it first")
 
 
 def require_writable(output: Path | None) -> None:
-    """Raise `HarnessError` if nothing can be written there; call it before measuring."""
+    """Raise `HarnessError` if the output path is not writable; call it before measuring."""
     path = output or Path()
     if path.suffix in _OTHER_FILES and not path.exists():
         raise BadInputError(
@@ -66,7 +66,7 @@ def require_writable(output: Path | None) -> None:
             f"{folder} is a file; name a directory as --output, or a file NAME.json in a directory"
         )
     try:
-        # Missing folders are made with the file: a dry run writes nothing.
+        # Missing folders are created with the file, because a dry run must not write anything.
         with TemporaryFile(dir=next(each for each in (folder, *folder.parents) if each.exists())):
             pass
     except OSError as error:
@@ -76,5 +76,5 @@ def require_writable(output: Path | None) -> None:
 
 
 def _is_file_name(path: Path) -> bool:
-    """Whether a path means a JSON file; any other is a directory: `results`, `my.results`."""
+    """Whether a path means a JSON file; any other path is a directory: `results`, `my.results`."""
     return path.suffix.lower() == ".json" and not path.is_dir()

@@ -1,4 +1,4 @@
-"""Carry out a run: alternate the engines, write a result file for each, print the reports."""
+"""Execute a run: alternate the engines, write a result file for each, print the reports."""
 
 import os
 import re
@@ -51,10 +51,10 @@ def measure(request: RunRequest) -> None:
 def measured_interleaved(
     request: RunRequest, end: JointEnd | None = None
 ) -> tuple[dict[str, MeasuredEngine], dict[str, HarnessError]]:
-    """The results of the engines, with a file each, and the errors of those that failed.
+    """Return each engine's result with its file, and the errors of engines that failed.
 
     Engines that `end` compares alternate after every answer if all fit into memory, and the first
-    failure ends the others. Raises the error of an engine that is the only one.
+    failure ends the others. Raises the error if there is only one engine.
     """
     request.check()
     campaigns = request.campaigns(fetch=True)
@@ -86,7 +86,7 @@ def measured_interleaved(
 def _together(
     runs: Mapping[str, RunOnEngine], end: JointEnd, *, resumed: bool
 ) -> dict[str, Submission | HarnessError]:
-    """The outcome of every run; earlier work files are renamed unless they are resumed."""
+    """Return the outcome of every run; earlier work files are renamed unless they are resumed."""
     campaigns = [run.campaign for run in runs.values()]
     expected = in_turns(campaigns, end.budget_s)
     if expected is not None:
@@ -94,7 +94,7 @@ def _together(
     for run in () if resumed else runs.values():
         journal.make_way(run.work_file, say=console.say)
     shown = ProgressDisplay(console.progress_console(), expected=expected, most_s=end.budget_s)
-    # An earlier run must have freed the device of this fleet worker.
+    # An earlier run must first free the device of this fleet worker.
     device = re.sub("[^A-Za-z0-9-]", "-", os.environ.get(OWN_DEVICE, ""))
     left = only_one(f"device-{device}") if device else nullcontext()
     with console.interruptible(), left, shown as display:
@@ -106,7 +106,7 @@ def _together(
 
 
 def _require_figures(end: JointEnd, ended: Collection[Submission | HarnessError]) -> None:
-    """Raise `BadInputError` if the time limit left nothing to compare."""
+    """Raise `BadInputError` if the time limit left no figures to compare."""
     found = [each for each in ended if isinstance(each, Submission)]
     if end.budget_s is None or end.block_s is None or len(found) < len(ended):
         return
@@ -117,7 +117,7 @@ def _require_figures(end: JointEnd, ended: Collection[Submission | HarnessError]
 
 
 def nothing_drafted(submission: Submission) -> bool:
-    """Whether there were arms that draft, but none of them finished a trial."""
+    """Whether there were arms that draft, but no such arm finished a trial."""
     drafting = {arm.id for arm in submission.arms if arm.role == "speculation"}
     finished = {trial.arm for trial in submission.trials if trial.outcome == "ok"}
     return bool(drafting) and not drafting & finished

@@ -1,4 +1,4 @@
-"""Print what a run measured or would measure, for people or as JSON."""
+"""Print the results or the plan of a run, for people or as JSON."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -18,7 +18,7 @@ from schemas.codec import Json, encode
 def print_results(
     measured: Mapping[str, MeasuredEngine], errors: Mapping[str, HarnessError], asked: ResultOptions
 ) -> None:
-    """Print the results for people, or as JSON: one summary, or one for each engine."""
+    """Print the results for people, or as JSON: one summary, or a summary for each engine."""
     if asked.json:
         summaries: dict[str, dict[str, Json]] = {
             name: {"result": str(run.path), **cast("dict[str, Json]", encode(run.summary))}
@@ -52,7 +52,10 @@ def print_memory(failed: Mapping[str, tuple[str, ...]], screen: Console) -> None
 
 
 def print_plan(request: RunRequest, most_s: float | None = None) -> None:
-    """Print the plan and its duration. Fetches nothing, and refuses what a run would refuse."""
+    """Print the plan and its duration without fetching files.
+
+    Raises the errors that a run would raise.
+    """
     request.check()
     campaigns = request.campaigns(fetch=False)
     campaign = next(iter(campaigns.values()))
@@ -73,5 +76,5 @@ def print_plan(request: RunRequest, most_s: float | None = None) -> None:
         if lines:
             screen.print(f"{name or 'starts'}{when}", style="dim")
         for line in lines:
-            # Unwrapped, so that it can be copied.
+            # The command is not wrapped, so that it can be copied.
             screen.print(f"  {line}", soft_wrap=True, markup=False)

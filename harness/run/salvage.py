@@ -1,7 +1,7 @@
-"""Leave out facts that break a rule of the format, so that the rest of a result can be written.
+"""Drop facts that break a rule of the format, so that the rest of a result can be written.
 
-A server may answer with impossible counts once, for example after a restart. One such answer must
-not make an hour of measurements unwritable.
+A server may once answer with impossible counts, for example after a restart. A single such answer
+must not make an hour of measurements unwritable.
 """
 
 import re
@@ -26,7 +26,7 @@ _PLACE = re.compile(r"\$\.(trials|suite\.prompts|warmups|environment|probes)\b(?
 
 
 def breach(fact: TrialFact, others: Sequence[Fact], assembled: Assemble) -> str | None:
-    """The rule that a trial breaks, regardless of other trials; `None` if it breaks none."""
+    """Return the rule that a trial breaks on its own, without regard to other trials, or `None`."""
     alone = TrialFact(trial=replace(fact.trial, order=0), prompt=fact.prompt)
     submission = assembled([*_without_trials(others), alone])
     for found in contract.value_findings(submission):
@@ -36,7 +36,7 @@ def breach(fact: TrialFact, others: Sequence[Fact], assembled: Assemble) -> str 
 
 
 def without_invalid(facts: Sequence[Fact], assembled: Assemble) -> Submission:
-    """The submission without facts that break a rule; such a trial counts as failed."""
+    """Return the submission without facts that break a rule; such a trial counts as failed."""
     while True:
         submission = assembled(facts)
         broken = [_entry(submission, each) for each in contract.value_findings(submission)]
@@ -47,9 +47,9 @@ def without_invalid(facts: Sequence[Fact], assembled: Assemble) -> Submission:
 
 
 def require_writable(failed: TrialFact, others: Sequence[Fact], assembled: Assemble) -> None:
-    """Raise `BadInputError` if the result would be invalid whatever is measured.
+    """Raise `BadInputError` if the result would be invalid with any measurement.
 
-    `failed` is a placeholder trial, since a result needs at least one.
+    `failed` is a placeholder trial, since a result needs at least one trial.
     """
     submission = without_invalid([*_without_trials(others), failed], assembled)
     found = contract.findings(canonical_bytes(encode(submission)))
@@ -60,7 +60,7 @@ def require_writable(failed: TrialFact, others: Sequence[Fact], assembled: Assem
 
 
 def _good(facts: Sequence[Fact], broken: Collection[object]) -> Iterator[Fact]:
-    """The facts without those behind invalid entries of a submission."""
+    """Yield the facts except those that cause invalid entries in a submission."""
     orders = {each.order for each in broken if isinstance(each, Trial)}
     failure = Failure(reason="bad-answer", detail="")
     for fact in facts:
@@ -76,7 +76,7 @@ def _good(facts: Sequence[Fact], broken: Collection[object]) -> Iterator[Fact]:
 
 
 def _entry(submission: Submission, found: Finding) -> object:
-    """The entry that a finding concerns, if a single fact states it."""
+    """Return the entry that a finding concerns, if a single fact contains that entry."""
     match = _PLACE.match(found.path)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""Decide between two blocks whether the campaign is long enough."""
+"""Decide between two blocks whether a campaign may end."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -19,11 +19,12 @@ Ended = Literal["completed", "precise-enough", "budget-spent", "interrupted"]
 def decide(
     rule: Stopping, *, blocks: int, half_width: float | None, spent_s: float, share: float = 1.0
 ) -> Early | None:
-    """Why no block is run after `blocks` of them; `None` to continue.
+    """Return why the campaign ends after `blocks` blocks; `None` to continue.
 
-    `half_width` is the interval's over blocks, as a share of the ratio. The next block, or `share`
-    of it, is expected to take as long as the earlier ones on average; if it would exceed the
-    budget, it is not started. The first always runs: without it there would be no result.
+    `half_width` is the half-width of the interval over blocks, as a share of the ratio. The next
+    block, or `share` of it, is expected to take as long as earlier blocks on average. A block that
+    would exceed the budget is not started, except the first: without a block there would be no
+    result.
     """
     if blocks == 0:
         return None
@@ -52,8 +53,8 @@ Blocks = dict[int, list[PlannedTrial]]
 class StopController:
     """Decide from the journal which trials a campaign still runs.
 
-    The budget covers the time by `clock` from now on, and the trials of earlier parts of a resumed
-    campaign. `so_far` returns the result up to now; `prune` may drop arms after a block.
+    The budget covers the time by `clock` from creation on, and the trials of earlier parts of a
+    resumed campaign. `so_far` returns the result up to now; `prune` may drop arms after a block.
     """
 
     campaign: Campaign
@@ -64,18 +65,18 @@ class StopController:
     prune: Prune | None = None
 
     def __post_init__(self) -> None:
-        # Earlier trials count with their own time, without loading.
+        # Earlier trials count with their wall time, which excludes loading.
         self._start_s = self.clock() - sum(trial.wall_ms or 0.0 for trial in self._trials) / 1000
 
     def left(self) -> Blocks:
-        """The trials missing from the journal, by block, in their order.
+        """Return the trials missing from the journal, by block, in order.
 
-        First the trials of the plan, then repeats of the prompts whose times disagree.
+        Trials of the plan come first, then repeats of the prompts whose times disagree.
         """
         return self._undone(plan(self.campaign)) or self.repeats()
 
     def repeats(self) -> Blocks:
-        """The repeats after the last block that are missing from the journal.
+        """Return the repeats after the last block that are missing from the journal.
 
         The times in the journal decide, so that a resumed campaign repeats the same prompts.
         """
@@ -93,14 +94,14 @@ class StopController:
         return left
 
     def announce(self, left: Blocks) -> None:
-        """Report the numbers of certain trials and of finished ones."""
+        """Report the number of certain trials and the number of finished trials."""
         undone = sum(len(items) for items in left.values())
         beyond = self._per_block * (self.campaign.blocks - self.campaign.least_blocks)
         done = len(self._trials)
         self._planned(done + max(undone - beyond, 0), done)
 
     def early(self, block: int, left: Blocks) -> Early | None:
-        """Why the campaign ends before this block. A started block is always finished."""
+        """Return why the campaign ends before a block. A started block is always finished."""
         if block not in left or any(trial.block == block for trial in self._trials):
             return None
         if self.prune is not None and block and self._pruned(self.prune, block):
@@ -126,7 +127,7 @@ class StopController:
         return frozenset(fact.arm for fact in facts if isinstance(fact, DroppedFact))
 
     def _pruned(self, prune: Prune, block: int) -> bool:
-        """Drop the arms that are not worth another block; return whether the campaign is over."""
+        """Drop the arms that do not merit another block; return whether the campaign is over."""
         decision = prune(self.so_far())
         for arm in sorted(decision.drop - self.dropped):
             self.journal.add(DroppedFact(arm=arm))

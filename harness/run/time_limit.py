@@ -1,4 +1,4 @@
-"""The time limit of a command: refused if too short, enforced while engines run."""
+"""The time limit of a command: rejected if too short, enforced while engines run."""
 
 import math
 import time
@@ -18,20 +18,20 @@ from harness.run.interleave import JointStop
 from harness.run.stopping import Early
 from schemas.submission import Submission
 
-# How far an estimate may be off on a quiet processor.
+# The factor by which an estimate may be wrong on an idle CPU.
 _OFF = 1.5
-# Per engine; before that, loading and reading take much of the time.
+# The number of answers per engine; before that, loading and prefill take much of the time.
 _FIRST_ANSWERS = 4
 BLOCK = "a block of all prompts"
 
 
 def budget_for(seconds: float) -> str:
-    """A --budget, in minutes, that surely covers this many seconds."""
+    """Return a --budget in minutes that certainly covers a number of seconds."""
     return str(math.ceil(1.2 * seconds / 60))
 
 
 def too_short(limit_s: float, what: str, least_s: float, where: str, instead: str) -> BadInputError:
-    """The error for a limit that is too short for `what`."""
+    """Return the error for a limit that is too short for `what`."""
     takes = f"{what} takes about {words.seconds(least_s)} {where}"
     return BadInputError(f"--budget {limit_s / 60:g} is too short: {takes}; {instead}")
 
@@ -39,10 +39,10 @@ def too_short(limit_s: float, what: str, least_s: float, where: str, instead: st
 def in_turns(
     campaigns: Sequence[Campaign], most_s: float | None = None, rate: MachineRate | None = None
 ) -> Expected | None:
-    """The duration of campaigns in sequence; `None` if any is unknown.
+    """Return the duration of campaigns in sequence; `None` if any duration is unknown.
 
     The default rate is this machine's. Raises `BadInputError` if `most_s` is clearly too short for
-    a block on its processor.
+    one block on the CPU.
     """
     settings, limit_s = campaigns[0].settings, math.inf if most_s is None else most_s
     rate = rate or this_machine(settings.threads)
@@ -50,7 +50,7 @@ def in_turns(
     if len(found) < len(campaigns):
         return None
     first_s = sum(each.first_seconds for each in found)
-    # The rate is for the processor.
+    # The rate applies to the CPU only.
     if first_s > _OFF * limit_s and not (settings.gpu_layers and machine().gpus):
         instead = f"give --budget {budget_for(first_s)}, or fewer --prompts or --max-tokens"
         raise too_short(limit_s, BLOCK, first_s, "on this CPU", instead)
@@ -64,11 +64,11 @@ def in_turns(
 
 @dataclass(kw_only=True)
 class JointEnd:
-    """Ends engines together: at the time limit, or after a block that all of them finished.
+    """Ends engines together: at the time limit, or after a block that all engines finished.
 
-    `budget_s` limits the whole, in seconds. Compared engines need a whole block, and `enough`
-    decides whether more blocks would change nothing. `block_s` is set if the first block was too
-    long: the seconds that it would take.
+    `budget_s` is the limit for all engines together, in seconds. Compared engines need a whole
+    block, and `enough` decides whether more blocks would make no difference. If the first block was
+    too long, `block_s` is set to the seconds that it would take.
     """
 
     budget_s: float | None
@@ -81,7 +81,7 @@ class JointEnd:
         return self.enough is not None
 
     def after_answers(self, runs: Mapping[str, RunOnEngine]) -> JointStop:
-        """Decide whether to stop, at a point that all runs have reached."""
+        """Decide whether to stop, at a position that all runs have reached."""
         campaign = next(iter(runs.values())).campaign
         trials, limit_s, began_s = len(plan(campaign)), self.budget_s, self.clock()
         block = trials // campaign.blocks
@@ -93,7 +93,7 @@ class JointEnd:
                 return None
             spent_s = self.clock() - began_s
             pauses.append((position, spent_s))
-            # Without the loading before the first answer, if known.
+            # Excluding the loading before the first answer, if known.
             (first, first_s), more = pauses[0], len(pauses) > 1
             pace_s = (spent_s - first_s * more) / (position - first * more)
             sees = self.compares and more and pauses[-2][0] < _FIRST_ANSWERS <= position
@@ -115,7 +115,7 @@ class JointEnd:
 
 
 def _say_too_long(whole_s: float, limit_s: float, blocks: int) -> None:
-    """Report how many blocks fit into the limit at the pace of the first answers, if not all."""
+    """If not all blocks fit into the limit at the pace of the first answers, report how many do."""
     fit = max(1, int(blocks * limit_s / whole_s))
     if fit < blocks:
         console.say(

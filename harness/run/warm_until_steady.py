@@ -6,7 +6,7 @@ from dataclasses import replace
 from harness.runners.base import Failure, PreparedArm
 from schemas.rig import Snapshot
 
-# Two readings this many seconds apart must agree; a device that never settles is measured anyway.
+# Two readings this many seconds apart must agree. A device that never settles is measured anyway.
 APART_S, LONGEST_S = 10.0, 60.0
 _CLOCK, _POWER, _DEGREES = 0.02, 0.05, 1.0
 
@@ -17,10 +17,10 @@ def wait_until_settled(
     snapshot: Callable[[], Snapshot],
     clock: Callable[[], float],
 ) -> Snapshot | None:
-    """The state in which a GPU settled, or its state when time ran out.
+    """Return the state in which a GPU settled, or the GPU's state when time ran out.
 
-    `first` is the warm-up that has just ended. `None` if neither clock nor power can be read, or
-    a warm-up fails.
+    `first` is the warm-up that has just ended. Returns `None` if neither clock nor power can be
+    read, or if a warm-up fails.
     """
     readings: list[tuple[float, Snapshot]] = []
     done: PreparedArm | Failure = first

@@ -1,4 +1,4 @@
-"""The runners by name. Nothing here loads an engine: a runner is imported when it is used."""
+"""The runners by name. This module loads no engine: a runner is imported when it is used."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +13,8 @@ def _connect(engine: Feature, options: ConnectionOptions) -> Adapter:
     return adapter
 
 
-# How each runner is connected to its engine. Raises `BadInputError` for options that do not say so.
+# The function that connects each runner to its engine. Raises `BadInputError` if the options do not
+# identify an engine.
 CONNECT: dict[str, Callable[[ConnectionOptions], Adapter]] = {
     name: partial(_connect, engine) for name, engine in ENGINES.items()
 }

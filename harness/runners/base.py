@@ -1,4 +1,4 @@
-"""The interface of an engine to be measured: its session, and the values that pass through it."""
+"""The interface of an engine to be measured: its session, and the values it takes and returns."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,9 +24,9 @@ class TrialRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """One draft-and-verify cycle; for a baseline one single step.
+    """One draft-and-verify cycle; for a baseline, a single step.
 
-    The target's step was fed `drafted + 1` tokens: the newest token and the draft.
+    The target's step processes `drafted + 1` tokens: the newest token and the draft.
     """
 
     drafted: int
@@ -39,11 +39,11 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """The totals that a server states for a generation's rounds.
+    """The totals that a server reports for a generation's rounds.
 
     `None` is unknown, never zero. `decode_ms` runs from the first token to the last. The two
-    `metrics_` counts are set where the server's metrics page disagrees with its answer: both are
-    recorded, since we cannot know which is right.
+    `metrics_` counts are set if the server's metrics page disagrees with its answer: both counts
+    are recorded, since we cannot tell which count is right.
     """
 
     decode_ms: float
@@ -61,13 +61,13 @@ class Totals:
 class Generation(Measured):
     """One finished generation: its tokens, its measurements, and its rounds.
 
-    `tokens` are `None` if a server states only their number, as `counted_tokens`; if it states
-    both, the count decides, and `tokens` may lack the last ones.
-    `margins` has one entry per output token: the logit of the token minus the runner-up's. It is
-    `None` if it was not read (only baselines need it). `rounds` are single rounds if the runner
-    sees them, else the totals that a server states. `prompt_ms` is `None` if the state of the same
+    `tokens` are `None` if a server reports only their number, as `counted_tokens`. If a server
+    reports both, the count is authoritative, and `tokens` may lack the last tokens. `margins` has
+    one entry per output token: the logit of the token minus the runner-up's. `margins` is `None` if
+    it was not read (only baselines need margins). `rounds` are single rounds if the runner observes
+    them, else the totals that a server reports. `prompt_ms` is `None` if the state of the same
     prompt was reused. `draft_prompt_ms`, the draft model's time for the prompt, is `None` also
-    without a draft model or if unknown, `ttft_ms` if the first token was not awaited.
+    without a draft model or if unknown. `ttft_ms` is `None` if the first token was not awaited.
     `prompt_ids`, the token ids of the rendered prompt, `prompt_sha256`, their digest, and `text`
     are `None` if unknown.
     """
@@ -95,7 +95,7 @@ class Generation(Measured):
 
     @property
     def whole(self) -> tuple[int, ...] | None:
-        """The ids of all output tokens; `None` if one of them is unknown."""
+        """The ids of all output tokens; `None` if any id is unknown."""
         known = self.tokens is not None and len(self.tokens) == self.output_tokens
         return self.tokens if known else None
 
@@ -109,9 +109,9 @@ class Generation(Measured):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why an arm or a trial did not run: a reason of the format, and one line of detail.
+    """Why an arm or a trial did not run: a reason from the file format, and a line of detail.
 
-    `waited_ms`: the time that a request had run when it was given up as too slow.
+    `waited_ms`: the time after which a request was given up as too slow.
     """
 
     reason: Reason
@@ -119,13 +119,13 @@ class Failure:
     waited_ms: float | None = None
 
     def given_up_after(self, limit_s: float) -> Self:
-        """The failure with the request's time limit, if it was given up as too slow."""
+        """Return the failure with the request's time limit, if that ended the request."""
         return replace(self, waited_ms=1000 * limit_s) if self.reason == "timed-out" else self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineReport:
-    """The engine's own description, and the settings that it really uses."""
+    """The engine's description of itself, and the settings that the engine actually uses."""
 
     engine: Engine
     settings: Settings
@@ -146,9 +146,9 @@ class PreparedArm:
 
 
 class Session(Protocol):
-    """A loaded target that answers requests one at a time.
+    """A loaded target that answers one request at a time.
 
-    Failures are values: only a bug or the death of the engine's process raises.
+    Failures are returned as values: only a bug or the death of the engine's process raises.
     """
 
     def report(self) -> EngineReport:
@@ -156,7 +156,7 @@ class Session(Protocol):
         ...
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Load the arm's models and warm it up, with speculation on."""
+        """Load the arm's models and warm up with speculation on."""
         ...
 
     def generate(self, request: TrialRequest) -> Generation | Failure:
@@ -174,9 +174,9 @@ class Session(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """Whether a model would have chosen each token after the first, and if the text `ended`.
+    """Whether a model would have chosen each token after the first, and whether the text `ended`.
 
-    A token that ends a text does not count as chosen: no draft is accepted for it.
+    A token that ends a text does not count as chosen, because no draft is accepted there.
     """
 
     agrees: tuple[bool, ...]
@@ -192,14 +192,15 @@ class ReadingSession(Session, Protocol):
     ) -> Agreement:
         """Compare the model's choices with an answer, given as tokens, as text, or both.
 
-        Raises `HarnessError` if it cannot, for example if tokens and text contradict each other.
+        Raises `HarnessError` if the comparison is impossible, for example if tokens and text
+        contradict each other.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRequest:
-    """One of several requests that were in flight together.
+    """A finished request that was in flight together with others.
 
     `started_ms` counts from the beginning of the arm's pass over the prompts of the block.
     """
@@ -216,9 +217,9 @@ class ConcurrentSession(Session, Protocol):
     def generate_concurrently(
         self, requests: Sequence[TrialRequest], concurrency: int
     ) -> Iterator[FinishedRequest]:
-        """Run generations of one arm in one block; each is yielded as soon as it ends.
+        """Run generations of one arm in one block, and yield each as soon as it ends.
 
-        At most `concurrency` are in flight; the next one starts when one ends.
+        At most `concurrency` requests are in flight; the next request starts when a request ends.
         """
         ...
 
@@ -228,7 +229,7 @@ class Resting(Protocol):
     """A session that can free its engine between two blocks."""
 
     def rest(self) -> None:
-        """Free the engine, so that another one can use the machine until the next request."""
+        """Free the engine, so that another engine can use the machine until the next request."""
         ...
 
 
@@ -237,13 +238,13 @@ class ByClientClock(Resting, Protocol):
     """A session that times answers by the arrival of their stream."""
 
     def compares_requests(self) -> bool:
-        """Whether whole requests must confirm the times."""
+        """Whether the times of whole requests must confirm the decode times."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTimes:
-    """Milliseconds of one step of each width, after this many tokens of context."""
+    """Milliseconds of one step of each width, after a number of context tokens."""
 
     context_tokens: int
     ms: tuple[float, ...]
@@ -254,23 +255,26 @@ class Stepped(Session, Protocol):
     """A session that can time single steps of the target."""
 
     def step_times(self, widths: Sequence[int]) -> StepTimes:
-        """Time a step of each width after a prompt. Raises `HarnessError` if it cannot."""
+        """Time a step of each width after a prompt.
+
+        Raises `HarnessError` if steps cannot be timed.
+        """
         ...
 
 
-# Loads the target of a campaign. Raises `HarnessError` when it cannot be loaded.
+# Loads the target of a campaign. Raises `HarnessError` if the target cannot be loaded.
 Runner = Callable[[Campaign], Session]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:
-    """An engine as a command uses it. `open` is its runner.
+    """An engine, as a command of Draftmap uses it. `open` is the engine's runner.
 
-    `identity` distinguishes two engines of one runner if the options do not. `commands` returns the
-    command lines to start, one for each arm; it raises `BadInputError` for a campaign that the
-    engine cannot run. `one_server` tells whether one server answers for all arms of a campaign,
-    with the depth in each request, so that they can alternate prompt by prompt. `served` returns
-    the models that only a server has; its argument prints progress.
+    `identity` distinguishes two engines of the same runner if the options do not. `commands`
+    returns the command lines to start, one for each arm, and raises `BadInputError` for a campaign
+    that the engine cannot run. `one_server` returns whether one server answers for all arms of a
+    campaign, with the depth in each request, so that the arms can alternate prompt by prompt.
+    `served` returns the models that only a server has; its argument prints progress.
     """
 
     open: Runner

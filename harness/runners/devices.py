@@ -1,4 +1,4 @@
-"""The devices of the installed ggml, the memory in use there, and the default number of threads."""
+"""The devices of the installed ggml, their memory in use, and the default number of threads."""
 
 import ctypes
 import os
@@ -43,13 +43,13 @@ def devices() -> tuple[Device, ...]:
 
 
 class MemoryMeter:
-    """Compares each device's free memory with that at the creation of the meter."""
+    """Compares each device's free memory with the free memory when the meter was created."""
 
     def __init__(self) -> None:
         self._free_mib = _memory_free_mib()
 
     def in_use(self) -> tuple[DeviceMemory, ...]:
-        """Main memory of this process, and the decrease of each GPU's free memory."""
+        """Return this process's main memory, and the decrease of each GPU's free memory."""
         resident_mib = psutil.Process().memory_info().rss // _MIB
         used = {name: self._free_mib[name] - free for name, free in _memory_free_mib().items()}
         return (
@@ -79,8 +79,8 @@ def _all_properties() -> list[_Properties]:
 
 
 def library(name: str) -> Path:
-    """The file of the installed engine's library `ggml` or `llama`, found as its package does."""
-    # The import initialises the backends; it must not happen before the engine is needed.
+    """Return the file of the engine's library `ggml` or `llama`, found as the package finds it."""
+    # The import initialises the backends, so it must not happen before the engine is needed.
     import llama_cpp  # noqa: PLC0415 - see above
 
     folders = (os.environ.get("LLAMA_CPP_LIB_PATH"), Path(llama_cpp.__file__).parent / "lib")
@@ -91,7 +91,7 @@ def library(name: str) -> Path:
 
 @cache
 def _ggml() -> ctypes.CDLL:
-    """The ggml library that the engine has loaded, with three functions declared."""
+    """Return the ggml library that the engine has loaded, with three functions declared."""
     from llama_cpp import llama_backend_init  # noqa: PLC0415 - see above
 
     llama_backend_init()
@@ -105,11 +105,11 @@ def _ggml() -> ctypes.CDLL:
 
 
 def default_threads() -> int:
-    """The default number of threads: all usable physical cores but one.
+    """Return the default number of threads: all usable physical cores but one.
 
-    The threads of a step wait for each other at every operation. If one shares its core with
-    another program, all wait: on a busy two-core machine one thread took 20 ms for a step, two
-    took 50 to 220 ms. One core for everything else costs little on a quiet machine.
+    The threads of a step wait for each other at every operation. If one thread shares its core with
+    another program, all threads wait: on a busy two-core machine a step took 20 ms with one thread,
+    and 50 to 220 ms with two. Leaving one core for other programs costs little on an idle machine.
     """
     usable = len(psutil.Process().cpu_affinity()) if psutil.LINUX else psutil.cpu_count() or 1
     return max(1, min(psutil.cpu_count(logical=False) or 1, usable) - 1)

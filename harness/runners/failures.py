@@ -12,12 +12,12 @@ _FRAME = re.compile(r"#\d+\s")  # a line of a backtrace, which follows the reaso
 
 
 def reason_in_log(log: str) -> Reason | None:
-    """The reason that a log names, if any."""
+    """Return the failure reason that a log names, if any."""
     return _decisive(log, "logs")[1]
 
 
 def reason_in_answer(message: str) -> Reason | None:
-    """The reason that a server's refusal names, if any."""
+    """Return the failure reason that a server's refusal names, if any."""
     return _decisive(message, "answers")[1]
 
 
@@ -27,12 +27,12 @@ def is_out_of_memory(log: str) -> bool:
 
 
 def failure_in_log(log: str, *, otherwise: Reason, what: str) -> Failure:
-    """Why an engine ended, with the line of its log that states it."""
+    """Return why an engine ended, with the log line that names the reason."""
     return Failure(reason=reason_in_log(log) or otherwise, detail=f"{what}: {last_line(log)}")
 
 
 def last_line(log: str) -> str:
-    """The last line with the reason, else with an error, else the last line."""
+    """Return the last line with the failure's reason, else with an error, else the last line."""
     lines = [" ".join(line.split()) for line in log.splitlines() if line.strip()]
     phrase, _ = _decisive(log, "logs")
     telling = [line for line in lines if phrase and phrase in line.lower()]
@@ -41,7 +41,7 @@ def last_line(log: str) -> str:
 
 
 def _decisive(text: str, where: str) -> tuple[str | None, Reason | None]:
-    """The first phrase that occurs, and its reason."""
+    """Return the first known phrase that occurs, and the failure reason that it indicates."""
     lower = text.lower()
     listed = ((each, reason) for reason, some in _PHRASES[where].items() for each in some)
     return next((pair for pair in listed if pair[0] in lower), (None, None))

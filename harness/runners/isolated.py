@@ -1,7 +1,7 @@
 """Run a session in a child process, so that a crash of the engine becomes a failure.
 
-A dead child is a failed trial with the reason `crashed`, a silent one with `timed-out`; a new child
-runs the following trials. Arms are prepared again in the new child when they are needed.
+A child that dies fails its trial with the reason `crashed`, a child that hangs with `timed-out`; a
+new child runs the following trials. Arms are prepared again in the new child when they are needed.
 """
 
 import multiprocessing
@@ -21,14 +21,15 @@ from harness.runners import base
 from schemas.submission import Probes
 
 # Long enough to load 40 GB from a disk, or to answer at one token in five seconds. A shorter answer
-# limit must not shorten the load limit. A longer one implies a slow machine, so it extends both.
+# limit must not shorten the load limit. A longer answer limit implies a slow machine, so it extends
+# both limits.
 LOAD_LIMIT_S = 900.0
 ANSWER_LIMIT_S = 900.0
 _CLOSE_LIMIT_S = 10.0
 
 
 class _ChildLostError(Exception):
-    """The child died or does not answer; carries the resulting failure."""
+    """The child died or does not answer; the error contains the resulting failure."""
 
     def __init__(self, failure: base.Failure) -> None:
         super().__init__(failure.detail)
@@ -45,7 +46,7 @@ class IsolatedSession:
         *,
         answer_limit_s: float = ANSWER_LIMIT_S,
     ) -> None:
-        """Start a child and load the target there. Raises what the child raised."""
+        """Start a child process and load the target there. Raises the child's errors."""
         self._runner = runner
         self._campaign = campaign
         self._answer_limit_s = answer_limit_s
@@ -88,7 +89,7 @@ class IsolatedSession:
     def agreement(
         self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
     ) -> base.Agreement:
-        """Compare an answer in the child. Raises `MachineError` if the child dies of it."""
+        """Compare an answer in the child. Raises `MachineError` if the child dies."""
         try:
             found: base.Agreement = self._ask(methodcaller("agreement", prompt, tokens, text))
         except _ChildLostError as error:
@@ -99,7 +100,7 @@ class IsolatedSession:
         return found
 
     def probe(self) -> Probes | None:
-        """Measure the costs of drafts; `None` if the child dies of it."""
+        """Measure the costs of drafts; `None` if the child dies."""
         try:
             probes: Probes | None = self._ask(methodcaller("probe"))
         except _ChildLostError as error:
@@ -108,7 +109,7 @@ class IsolatedSession:
         return probes
 
     def step_times(self, widths: Sequence[int]) -> base.StepTimes:
-        """Time single steps of the target. Raises `MachineError` if the child dies of it."""
+        """Time single steps of the target. Raises `MachineError` if the child dies."""
         try:
             times: base.StepTimes = self._ask(methodcaller("step_times", widths))
         except _ChildLostError as error:
@@ -117,14 +118,14 @@ class IsolatedSession:
         return times
 
     def close(self) -> None:
-        """Let the child free everything, then end it.
+        """Let the child free its memory, then end the child.
 
         A child that still computes, as after Ctrl-C, is killed instead of awaited.
         """
         if self._computes:
             self._process.kill()
         else:
-            with suppress(_ChildLostError):  # it may be gone already
+            with suppress(_ChildLostError):  # the child may be gone already
                 self._ask(methodcaller("close"), limit_s=_CLOSE_LIMIT_S)
         self._end_child()
 
@@ -139,7 +140,7 @@ class IsolatedSession:
         self._receive(self._limit_s)
 
     def _ask(self, call: methodcaller, *, limit_s: float | None = None) -> Any:  # noqa: ANN401 - what the method returns
-        """Call a method of the child's session. Raises what it raised."""
+        """Call a method of the child's session. Raises the method's errors."""
         self._computes = True  # before the call is sent: Ctrl-C may arrive in between
         try:
             self._connection.send(call)
@@ -190,10 +191,10 @@ class IsolatedSession:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Block Ctrl-C while a child starts; ours is delivered afterwards.
+    """Block Ctrl-C while a child starts; a blocked Ctrl-C is delivered to this process afterwards.
 
-    A child inherits the blocked signals. Otherwise Ctrl-C would end it with a traceback while it
-    still loads. Windows cannot block signals.
+    A child inherits the blocked signals. Otherwise Ctrl-C would end the child with a traceback
+    while it loads. Windows cannot block signals.
     """
     if sys.platform == "win32":
         yield
@@ -207,20 +208,21 @@ def _interrupts_held_back() -> Iterator[None]:
 
 def _serve(connection: Connection, runner: base.Runner, campaign: Campaign) -> None:
     """Run in the child: answer calls until the parent closes the pipe."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's; it closes the pipe
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and closes the pipe
     if sys.platform != "win32":
         os.setsid()  # signals to the parent's group, such as `timeout`'s, do not reach this process
     threading.Thread(target=_die_with_the_parent, daemon=True).start()
-    # The parent may close the pipe while we compute, and then does not wait for the answer.
+    # The parent may close the pipe while the child computes, without waiting for the answer.
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         _converse(connection, runner, campaign)
 
 
 def _die_with_the_parent() -> None:
-    """End this process at once when the parent is gone, even in the middle of a step.
+    """End this process immediately when the parent is gone, even in the middle of a step.
 
-    A killed parent cannot clean up. Without this the engine would continue, hold its memory and
-    disturb the resumed run. The thread sleeps until then and costs nothing.
+    A killed parent cannot clean up. Otherwise the engine would continue, keep its memory and
+    disturb the resumed run. The watching thread sleeps until the parent is gone and uses no CPU
+    time.
     """
     parent = multiprocessing.parent_process()
     if parent is not None:

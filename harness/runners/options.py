@@ -23,10 +23,10 @@ class _Timeouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionOptions(_Timeouts):
-    """Options to start an engine or connect to it, and the limits to wait for it."""
+    """Options to start an engine or connect to it, and the time limits for its answers."""
 
     binary: str | None = None
-    command: str = "run"  # the measuring command, as it is typed
+    command: str = "run"  # the name of the measuring command, as typed
     plain_alone: bool = False  # whether a server without speculation is enough
     base_url: str | None = _server(
         "A server on this machine without speculation, such as http://127.0.0.1:8000; "
@@ -84,7 +84,7 @@ class ConnectionOptions(_Timeouts):
 
     @property
     def one_server(self) -> bool:
-        """Whether one server may answer for all arms; the engine at a URL is not known yet."""
+        """Whether one server may answer for all arms; the engine at a URL is still unknown."""
         others = self.spec_base_urls or self.spec_server_commands or self.spec_models
         takes_depth = self.base_url or "mlx_lm" in (self.server_command or "")
         return bool(takes_depth) and not (others or self.plain_alone)
@@ -96,7 +96,7 @@ class ConnectionOptions(_Timeouts):
         return any(given)
 
     def given_for_servers(self) -> list[str]:
-        """The given options that only `--runner openai` uses."""
+        """Return the given options that only `--runner openai` uses."""
         return [
             declared.flag(each.name)
             for each in fields(self)

@@ -9,7 +9,7 @@ from harness.campaign.model import Campaign
 from harness.runners.base import Stepped, StepTimes
 from schemas.submission import DraftingProbe, VerificationProbe
 
-# Enough that a brief disturbance does not move the median; slow steps get fewer.
+# Enough passes that a brief disturbance does not move the median; slow steps get fewer passes.
 PASSES, _LEAST_PASSES = 21, 5
 _LIMIT_S = 12.0
 DRAFTING_REPEATS = 24
@@ -21,7 +21,7 @@ INSTEAD = (
 
 
 class Stepping(Protocol):
-    """A model that holds a text."""
+    """A model whose state is a text, and which can be stepped further."""
 
     def step(self, tokens: Sequence[int]) -> list[int]:
         """Feed tokens after the held text; return the greedy choice after each."""
@@ -32,12 +32,12 @@ class Stepping(Protocol):
         ...
 
     def truncate(self, length: int) -> None:
-        """Forget everything beyond the first `length` tokens."""
+        """Drop everything beyond the first `length` tokens."""
         ...
 
 
 def widest(campaign: Campaign) -> int:
-    """The widest step of any arm in tokens, up to the limit for timing."""
+    """Return the widest step of any arm in tokens, up to the limit for timing."""
     depths = (arm.method.n_max or 0 for arm in campaign.arms)
     widest = max(depths, default=0) + 1
     return min(widest, _WIDEST_OF_SERVERS) if campaign.interleaved == "block" else widest
@@ -51,10 +51,10 @@ def passes(
     budget_s: float = _LIMIT_S,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[tuple[StepTimes, float]]:
-    """Times of steps of all widths, pass after pass, and the seconds that each pass took.
+    """Yield the times of steps of all widths, pass after pass, and the seconds that each pass took.
 
-    `had` passes exist already. After the minimum, it stops before a pass that would exceed the
-    budget. Raises `HarnessError` if steps cannot be timed.
+    `had` passes exist already. After the minimum, no pass starts that would exceed the budget.
+    Raises `HarnessError` if steps cannot be timed.
     """
     began, pass_s = clock(), 0.0
     for done in range(had, PASSES):
@@ -67,7 +67,7 @@ def passes(
 
 
 def verification_curve(session: Stepped, *, widest: int) -> VerificationProbe:
-    """Median milliseconds of a target's step over 1, 2 … `widest` tokens after a prompt."""
+    """Return the median ms of a target's step over 1, 2 … `widest` tokens after a prompt."""
     widths = range(1, widest + 1)
     found = [times for times, _ in passes(session, widths)]
     by_width = zip(*(times.ms for times in found), strict=True)
@@ -77,11 +77,11 @@ def verification_curve(session: Stepped, *, widest: int) -> VerificationProbe:
 
 
 def step_times(model: Stepping, prompt: Sequence[int], widths: Sequence[int]) -> tuple[float, ...]:
-    """Milliseconds of one step of each width.
+    """Return the milliseconds of one step of each width.
 
-    The model must hold exactly the prompt, and holds it again afterwards. Each timed step follows a
-    discarded one of the same width: the engine rebuilds its graph whenever the width changes, which
-    is rare in a campaign (a single step took 3 to 6 % longer that way).
+    The model's state must be exactly the prompt, before and after. Each timed step follows a
+    discarded step of the same width: the engine rebuilds its graph whenever the width changes,
+    which is rare in a campaign (a step with a rebuild took 3 to 6 % longer).
     """
     filler = [prompt[index % len(prompt)] for index in range(max(widths))]
     found = []
@@ -92,7 +92,7 @@ def step_times(model: Stepping, prompt: Sequence[int], widths: Sequence[int]) ->
 
 
 def curve_of(times_ms: Mapping[int, Sequence[float]], *, context_tokens: int) -> VerificationProbe:
-    """The median step time of each width; every width needs at least one time."""
+    """Return the median step time of each width; every width needs at least one time."""
     return VerificationProbe(
         context_tokens=context_tokens,
         repeats=min(map(len, times_ms.values())),
@@ -102,7 +102,7 @@ def curve_of(times_ms: Mapping[int, Sequence[float]], *, context_tokens: int) ->
 
 
 def _step_ms(model: Stepping, tokens: Sequence[int], *, held: int) -> float:
-    """The time of one step, which is rolled back afterwards."""
+    """Return the time of one step, which is rolled back afterwards."""
     began = time.perf_counter()
     model.step(tokens)
     spent_ms = (time.perf_counter() - began) * 1000
@@ -111,9 +111,9 @@ def _step_ms(model: Stepping, tokens: Sequence[int], *, held: int) -> float:
 
 
 def drafting_cost(model: Stepping, *, draft: str, first: int) -> DraftingProbe:
-    """Median milliseconds of a draft model to propose one token after a prompt.
+    """Return the median milliseconds that a draft model takes to propose a token after a prompt.
 
-    `first` is its choice after the prompt. Its proposals stay in its text.
+    `first` is the draft model's choice after the prompt. Its proposals stay in its state.
     """
     token = first
     samples_ms: list[float] = []

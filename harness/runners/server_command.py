@@ -8,7 +8,10 @@ from schemas.server_arguments import PORT
 
 
 def command_words(command: str, *, option: str) -> tuple[str, ...]:
-    """The words of a command line. Raises `BadInputError` without a placeholder for the port."""
+    """Return the words of a command line.
+
+    Raises `BadInputError` without a placeholder for the port.
+    """
     try:
         words = tuple(split_command(command))
     except ValueError as error:

@@ -7,9 +7,9 @@ from schemas.submission import Variable
 
 
 def variables(environment: Mapping[str, str]) -> tuple[Variable, ...]:
-    """The variables that a result records, sorted by name.
+    """Return the variables that a result records, sorted by name.
 
-    Cards named by their serial number (`GPU-…`) are left out.
+    GPUs named by serial number (`GPU-…`) are left out.
     """
     return tuple(
         Variable(name=name, value=value)

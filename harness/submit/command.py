@@ -1,4 +1,4 @@
-"""`draftmap submit`: copy a result to its place and open the pull request, or print how to."""
+"""`draftmap submit`: copy a result to its place and open the pull request, or print the steps."""
 
 import shutil
 import sys
@@ -91,7 +91,7 @@ def _print_text(result: Submission) -> None:
 
 
 def _send(file: Sequence[str], path: Path, checkout: Path, options: SubmitOptions) -> None:
-    """Open the pull request, or name the ways to send the result."""
+    """Open the pull request, or print the ways to send the result."""
     placed, before = path.relative_to(checkout).as_posix(), _already(path, checkout)
     obstacle = submission.obstacle(checkout)
     steps = submission.steps(path, checkout, None if obstacle else submission.login(checkout))
@@ -115,7 +115,7 @@ def _send(file: Sequence[str], path: Path, checkout: Path, options: SubmitOption
 
 
 def _already(path: Path, checkout: Path) -> str | None:
-    """Why a placed result is not sent again; `None` for a new one."""
+    """Return why a placed result is not sent again; `None` for a new result."""
     if (day := submission.accepted_since(path, checkout)) is not None:
         return f"Already accepted, since {day}: {path.relative_to(checkout).as_posix()}"
     if submission.was_submitted(path, checkout):
@@ -130,7 +130,7 @@ def _already(path: Path, checkout: Path) -> str | None:
 def _ways(
     file: Sequence[str], steps: Iterable[Sequence[str]], obstacle: str | None
 ) -> Iterator[str]:
-    """The three ways to send a result, and which of them fits this machine."""
+    """Yield the three ways to send a result, and the way that fits this machine."""
     yield "Three ways to send it:"
     resubmit = (*PROGRAM.split(), "submit", *file)
     gh = f"not here: {obstacle}" if obstacle else pasted([*resubmit, "--yes"])

@@ -1,4 +1,4 @@
-"""Submit a result: copy it to its place under its canonical name and open a pull request."""
+"""Submit a result: copy the file to its place under its canonical name and open a pull request."""
 
 import shutil
 import subprocess
@@ -24,7 +24,7 @@ _TIMEOUT_S = 300
 
 
 def accepted(path: Path) -> Submission:
-    """The valid submission in a file. Raises `RefusedError` for an invalid one."""
+    """Return the valid submission in a file. Raises `RefusedError` for an invalid submission."""
     result = read(files.result_bytes(path), file=path.name)
     if not isinstance(result, Submission):
         lines = "\n".join(finding.line() for finding in result)
@@ -33,7 +33,10 @@ def accepted(path: Path) -> Submission:
 
 
 def signed(submission: Submission, contributor: str | None) -> Submission:
-    """The submission with its contributor. Raises `BadInputError` if it names another one."""
+    """Return the submission with its contributor.
+
+    Raises `BadInputError` if it names somebody else.
+    """
     if contributor is None or submission.contributor == contributor:
         return submission
     if submission.contributor is not None:
@@ -42,7 +45,7 @@ def signed(submission: Submission, contributor: str | None) -> Submission:
 
 
 def find_checkout(start: Path) -> Path:
-    """The clone that contains `start`. Raises `BadInputError` outside a clone."""
+    """Return the clone that contains `start`. Raises `BadInputError` outside a clone."""
     for folder in (start, *start.parents):
         if (folder / _SIGN_OF_A_CHECKOUT).is_file():
             return folder
@@ -54,7 +57,10 @@ def find_checkout(start: Path) -> Path:
 
 
 def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
-    """The submission, replacing an earlier result. Raises `BadInputError` if it must not."""
+    """Return the submission marked as replacing an earlier result.
+
+    Raises `BadInputError` if not allowed.
+    """
     there = next((each for each in _places(name, checkout) if each.is_file()), None)
     if there is None:
         raise BadInputError(
@@ -93,7 +99,7 @@ def write_result(submission: Submission, checkout: Path) -> Path:
 
 
 def as_text(submission: Submission) -> str:
-    """The text for the issue form. Raises `BadInputError` if it is too long."""
+    """Return the text for the issue form. Raises `BadInputError` if the text is too long."""
     text = to_text(canonical_bytes(encode(submission)))
     if len(text) > MOST_CHARACTERS:
         raise BadInputError(
@@ -105,7 +111,7 @@ def as_text(submission: Submission) -> str:
 
 
 def form_address() -> str | None:
-    """The address of the issue form, if this installation knows its repository."""
+    """Return the URL of the issue form, if this installation's repository is known."""
     try:
         named = metadata.metadata("draftmap").get_all("Project-URL") or []
     except metadata.PackageNotFoundError:
@@ -116,23 +122,23 @@ def form_address() -> str | None:
 
 
 def _places(name: str, checkout: Path) -> tuple[Path, Path]:
-    """The possible paths of a result with this name: in the folder, or in its month's."""
+    """Return the possible paths of a named result: in the folder, or in its month's folder."""
     folder = checkout / COMMUNITY
     return folder / name, folder / (dated_folder(name) or "") / name
 
 
 def branch(path: Path) -> str:
-    """The branch for the submission of a placed file."""
+    """Return the name of the branch that submits a placed file."""
     return f"result/{path.stem}"
 
 
 def was_submitted(path: Path, checkout: Path) -> bool:
-    """Whether this clone already has the branch, finished or not."""
+    """Whether the clone already has the submission's branch, finished or not."""
     return _has(f"refs/heads/{branch(path)}", checkout)
 
 
 def accepted_since(path: Path, checkout: Path) -> str | None:
-    """The day on which the collection accepted a placed file; `None` if it did not."""
+    """Return the day on which the collection accepted a placed file; `None` if it has not."""
     main = next((each for each in ("origin/HEAD", "main") if _has(each, checkout)), "HEAD")
     command = (
         "git",
@@ -147,15 +153,15 @@ def accepted_since(path: Path, checkout: Path) -> str | None:
 
 
 def login(checkout: Path) -> str | None:
-    """The GitHub account of `gh`; `None` if unknown."""
+    """Return the GitHub account of `gh`; `None` if unknown."""
     answer = _run(("gh", "api", "user", "--jq", ".login"), checkout)
     return answer.stdout.strip() or None if answer.returncode == 0 else None
 
 
 def steps(path: Path, checkout: Path, author: str | None = None) -> tuple[tuple[str, ...], ...]:
-    """The commands that open a pull request for a placed file; `author` sends it."""
+    """Return the commands with which `author` opens a pull request for a placed file."""
     title = f"Result: {path.stem}"
-    # In a fork, GitHub finds the branch by its owner.
+    # In a fork, GitHub finds the branch by the fork's owner.
     head = branch(path) if author is None else f"{author}:{branch(path)}"
     # The pull request's check, run from the clone's code as a separate process, since this package
     # must not import the pipeline. The base is the remote's default branch, else the previous
@@ -170,7 +176,7 @@ def steps(path: Path, checkout: Path, author: str | None = None) -> tuple[tuple[
         *([(*gate, *sender)] if (checkout / _GATE).is_file() else []),
         ("git", "push", "-u", "origin", branch(path)),
         ("gh", "pr", "create", "--title", title, "--body", _BODY, "--head", head),
-        # Switch back, so that the next result does not build on this one.
+        # Switch back, so that the next branch is not based on this one.
         ("git", "switch", "-"),
     )
 
@@ -179,7 +185,7 @@ _BODY = "A measured result, made and checked by the harness. Licence of the data
 
 
 def obstacle(checkout: Path) -> str | None:
-    """Why no pull request can be opened from here, with a remedy; `None` if one can."""
+    """Return why this clone cannot open a pull request, with a remedy; `None` if it can."""
     for program in ("git", "gh"):
         if shutil.which(program) is None:
             return f"{program} is not installed"
@@ -189,7 +195,7 @@ def obstacle(checkout: Path) -> str | None:
 
 
 def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iterator[str]:
-    """Run the steps and yield each, and the URL. Raises `MachineError` with the remaining ones."""
+    """Run the steps; yield each, then the URL. Raises `MachineError` with the remaining steps."""
     for number, command in enumerate(commands):
         yield pasted(command)
         done = _run(command, checkout)
@@ -208,7 +214,7 @@ def _has(reference: str, checkout: Path) -> bool:
 
 
 def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """The result of a program; a missing or hanging program counts as failed."""
+    """Return the result of a program; a missing or hanging program counts as failed."""
     words = list(command)
     try:
         # git and gh with our own arguments and a file name in canonical form.

@@ -12,7 +12,7 @@ from harness.run.request import ResultOptions
 from harness.tune.options import SearchOptions
 from harness.tune.tune_request import TuneRequest
 
-# Options that a tune decides itself, or does not vary.
+# Options that a tune sets itself, or does not vary.
 _DECIDED = Without(
     frozenset(
         {

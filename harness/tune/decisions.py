@@ -1,7 +1,8 @@
 """Decide a tune: the leader of a race, the arms to drop, and the certificate.
 
 Times are logarithms of milliseconds per token, by arm, prompt and block; two arms are only compared
-over prompts and blocks that both ran. `bench/tune.py` runs this against known truth.
+over prompts and blocks that both arms ran. `bench/tune.py` tests these decisions on simulated arms
+whose true speeds are known.
 """
 
 import math
@@ -20,18 +21,18 @@ from schemas.submission import Submission
 
 Times = Mapping[str, Mapping[tuple[str, int], float]]
 
-# The assumed error of a forecast ratio of two depths, as a logarithm: it weighs the forecast
+# The assumed error of a forecast ratio of two depths, as a logarithm: the weight of the forecast
 # against a few noisy blocks.
 FORECAST_ERROR = 0.04
-# The raced arms and their blocks, and the certificate's repetitions of its prompts: another prompt
-# says more about other prompts than a repetition.
+# The number of raced arms, their blocks, and the certificate's repetitions of its prompts: a
+# further prompt is more informative about other prompts than a repetition.
 RACED = 4
 RACE_BLOCKS = 4
 CERTIFICATE_BLOCKS = 2
-# An arm is dropped at this level of Student's t, which allows for several looks at several arms.
+# The level of Student's t at which an arm is dropped; it allows for several looks at several arms.
 DROP_LEVEL = 0.985
 LEVEL = 0.95
-# Arms shown to be this close need no further block.
+# Arms whose difference is shown to be within this share need no further block.
 SAME = 0.01
 
 
@@ -62,7 +63,7 @@ class SpeedRatio:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """A race after a block: arms by merit, arms to drop, and whether it is decided."""
+    """A race after a block: arms by merit, arms to drop, and whether the race is decided."""
 
     ranked: tuple[str, ...]
     dropped: frozenset[str]
@@ -71,10 +72,10 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The end of a tune: the arm to use, `None` for no speculation, and its ratio to the baseline.
+    """The end of a tune: the arm to use, `None` for no speculation, and its speed ratio.
 
-    `undecided` is the largest difference, as a logarithm, between the best arm and no speculation,
-    if neither is shown to be faster.
+    `undecided` is the largest possible difference, as a logarithm, between the best arm and no
+    speculation, if neither is shown to be faster.
     """
 
     pick: str | None
@@ -84,7 +85,7 @@ class Verdict:
 
 
 def times_of(submission: Submission) -> Times:
-    """The times of all finished trials, by a clock that all of them have."""
+    """Return the times of all finished trials, by a clock that all trials have."""
     timed = tuple(trial for trial in submission.trials if is_timed(trial))
     by = clock(timed)
     found: dict[str, dict[tuple[str, int], float]] = {}
@@ -98,7 +99,7 @@ def times_of(submission: Submission) -> Times:
 
 
 def merge_times(first: Times, second: Times) -> Times:
-    """The times of two stages, which share no prompt."""
+    """Merge the times of two stages, which share no prompt."""
     arms = first.keys() | second.keys()
     return {arm: {**first.get(arm, {}), **second.get(arm, {})} for arm in arms}
 
@@ -106,11 +107,12 @@ def merge_times(first: Times, second: Times) -> Times:
 def speed_ratio(
     times: Times, arm: str, over: str, *, level: float = LEVEL, passes: bool = False
 ) -> SpeedRatio | None:
-    """An arm's speed over another's on their common prompts and blocks.
+    """Return an arm's speed relative to another arm's on their common prompts and blocks.
 
-    The time ratio of the prompts' medians, as in a result (`estimates.intervals`). If arms
-    alternate after whole `passes`, a disturbed pass affects all its prompts, so the spread between
-    blocks is added, and a single block gives no interval. `None` without a common prompt.
+    The speed is the time ratio of the prompts' medians, as in a result (`estimates.intervals`). If
+    arms alternate after whole `passes`, a disturbed pass affects all its prompts, so the spread
+    between blocks is added, and a single block gives no interval. Returns `None` without a common
+    prompt.
     """
     pairs = [*_pairs(times, arm, over).values()]
     if not pairs:
@@ -135,10 +137,10 @@ def standing(
     baseline: str,
     passes: bool = False,
 ) -> Standing:
-    """The leader among the `running` arms, the arms to drop, and whether the race is over.
+    """Return the leader among the `running` arms, the arms to drop, and whether the race is over.
 
-    The baseline is not among them: it runs to the end. The race is over once the remaining arms
-    are equally fast, or all of them are slower than the baseline.
+    The baseline is not among the `running` arms, because it runs to the end. The race is over once
+    the remaining arms are equally fast, or all of them are slower than the baseline.
     """
     ranked = merit(times, predicted, running, passes=passes)
     leader, *others = ranked
@@ -157,7 +159,7 @@ def standing(
 def merit(
     times: Times, predicted: Mapping[str, float], running: Collection[str], *, passes: bool = False
 ) -> tuple[str, ...]:
-    """The arms, fastest first, by measured differences shrunk towards their forecasts.
+    """Return the arms, fastest first, by measured differences shrunk towards their forecasts.
 
     Arms without a measurement come last.
     """
@@ -187,7 +189,7 @@ def _drawn(
 def inseparable(
     times: Times, arms: Sequence[str], pick: str, *, passes: bool = False
 ) -> tuple[tuple[str, ...], float]:
-    """The arms that may be as fast as the pick, and the share of its speed they are all within."""
+    """Return the arms that may be as fast as the pick, and the share within which they agree."""
     close: dict[str, float] = {}
     for arm in arms:
         found = None if arm == pick else speed_ratio(times, arm, pick, passes=passes)
@@ -206,16 +208,17 @@ def certify(  # noqa: PLR0913 - two stages, and who ran in them
     tasks: Mapping[str, str] | None = None,
     passes: bool = False,
 ) -> Verdict | None:
-    """The verdict after the certificate; `None` if it has too few trials of the best arm.
+    """Return the verdict after the certificate; `None` if the best arm has too few trials.
 
     Race and certificate together choose between the best arm and its rival. The certificate alone
-    decides whether speculation helps, and by how much: the race's prompts chose the arms, so they
-    are biased in their favour. The bounds allow for the choice between the two. `tasks` has every
-    prompt's task; if arms alternate after whole `passes`, tasks are not separated.
+    decides whether speculation helps, and by how much: the race's prompts chose the arms, so these
+    prompts are biased in the arms' favour. The bounds allow for the choice between best arm and
+    rival. `tasks` has every prompt's task; if arms alternate after whole `passes`, tasks are not
+    separated.
     """
     if rival is not None:
         stages = (_gains(times, rival, best) for times in (race, certificate))
-        # The sum over both stages weights each by its number of prompts.
+        # The sum over both stages weights each stage by its number of prompts.
         if sum(median(each.values()) for gains in stages for each in gains.values()) > 0:
             best = rival
     gain = speed_ratio(certificate, best, baseline, passes=passes)
@@ -242,10 +245,10 @@ def _strata(
 
 
 def _bounds(strata: Strata, gain: SpeedRatio, choices: int, prompts: int) -> tuple[float, float]:
-    """Bounds of the logarithm of the gain over exactly these tasks, allowing for the choice.
+    """Return bounds of the log gain over exactly these tasks, allowing for the choice.
 
-    They come from the spread within each task; without at least two prompts in every task, from
-    `gain`, which is over all tasks and this many prompts.
+    The bounds are computed from the spread within each task. Without at least two prompts in every
+    task, they are computed from `gain`, which covers all tasks and this many prompts.
     """
     mean, error, freedom = math.log(gain.estimate), gain.error or math.inf, prompts - 1.0
     spread = spread_of_mean(residuals(strata))
@@ -256,7 +259,7 @@ def _bounds(strata: Strata, gain: SpeedRatio, choices: int, prompts: int) -> tup
 
 
 def _pairs(times: Times, arm: str, over: str) -> dict[str, tuple[float, float]]:
-    """Ms per token of the other arm and of this one, by prompt: medians over common blocks."""
+    """Return ms per token of two arms, the other first, by prompt: medians over common blocks."""
     own, other = times.get(arm, {}), times.get(over, {})
     found: dict[str, list[int]] = {}
     for prompt, block in sorted(own.keys() & other.keys()):
@@ -271,7 +274,7 @@ def _pairs(times: Times, arm: str, over: str) -> dict[str, tuple[float, float]]:
 
 
 def _by_block(times: Times, arm: str, over: str) -> list[float]:
-    """The mean log speed of an arm over another in each block."""
+    """Return the mean log speed of an arm relative to another in each block."""
     gains: dict[int, list[float]] = {}
     for by_block in _gains(times, arm, over).values():
         for block, gain in by_block.items():
@@ -280,7 +283,7 @@ def _by_block(times: Times, arm: str, over: str) -> list[float]:
 
 
 def _gains(times: Times, arm: str, over: str) -> dict[str, dict[int, float]]:
-    """The log speed of an arm over another, by prompt and block that both ran."""
+    """Return the log speed of an arm relative to another, by prompt and block that both ran."""
     own, other = times.get(arm, {}), times.get(over, {})
     found: dict[str, dict[int, float]] = {}
     for prompt, block in sorted(own.keys() & other.keys()):

@@ -1,7 +1,7 @@
 """Forecast the speedup at every depth from one run at the largest, and choose the arms to race.
 
-Acceptance by position gives the tokens per round of a smaller depth; the probes, or the rounds of
-two depths, give the cost of a round.
+The acceptance rate by position gives the tokens per round of a smaller depth. The probes, or the
+rounds of two depths, give the cost of a round.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from estimates import decomposition as parts
 from estimates.pairing import pair
 from schemas.submission import Arm, Probes, Submission, Trial
 
-# Forecasts further than this behind the best one are not raced.
+# Candidates whose forecast is further than this behind the best forecast are not raced.
 PLAUSIBLE = 0.10
 
 
@@ -30,17 +30,17 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drafts:
-    """One deep run: the acceptance of each position, and the rounds by drafted length."""
+    """One deep run: the acceptance rate of each position, and the rounds by drafted length."""
 
     chances: Sequence[float]
     lengths: Sequence[int]
 
 
 def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] | None:
-    """The speedup at depth 1, 2 … of a method that was measured at one or more depths.
+    """Return the speedup at depth 1, 2 … of a method that was measured at one or more depths.
 
-    Acceptance is the deepest arm's. `None` if that arm has no pair with its baseline, or its
-    rounds are unknown.
+    The acceptance rate is that of the deepest arm. Returns `None` if the deepest arm has no trial
+    paired with its baseline, or its rounds are unknown.
     """
     costs: dict[int, float] = {}
     for arm in sorted(arms, key=lambda arm: arm.method.n_max or 0):
@@ -65,7 +65,7 @@ def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] 
 
 
 def _drafts(trials: Sequence[Trial], depth: int) -> Drafts:
-    """The drafts of trials at the largest depth; some servers count no drafted lengths."""
+    """Return the drafts of trials at the largest depth; some servers count no drafted lengths."""
     lengths, chances = parts.drafted_lengths(trials), parts.position_acceptance(trials)
     if not chances:
         counted = parts.accepted_lengths(trials)
@@ -76,7 +76,7 @@ def _drafts(trials: Sequence[Trial], depth: int) -> Drafts:
 
 
 def _probed(arm: Arm, probes: Probes | None, depth: int) -> tuple[tuple[float, ...], float] | None:
-    """Milliseconds of steps over 1 to depth + 1 tokens, and of a drafted one; `None` if unknown."""
+    """Return the ms of steps over 1 to depth + 1 tokens, and of a drafted token, or `None`."""
     draft_ms = parts.draft_token_ms(arm.method, probes)
     if probes is None or probes.verification is None or draft_ms is None:
         return None
@@ -86,7 +86,7 @@ def _probed(arm: Arm, probes: Probes | None, depth: int) -> tuple[tuple[float, .
 
 
 def over_prompts(prompts: Sequence[Drafts], costs: Sequence[float]) -> tuple[float, ...]:
-    """The speedup at depth 1, 2 …: the time ratio over the deep runs of several prompts.
+    """Return the speedup at depth 1, 2 …: the time ratio over the deepest runs of several prompts.
 
     Each prompt is forecast separately, as a share of its time without speculation.
     """
@@ -99,10 +99,10 @@ def over_prompts(prompts: Sequence[Drafts], costs: Sequence[float]) -> tuple[flo
 def forecast(
     chances: Sequence[float], lengths: Sequence[int], costs: Sequence[float]
 ) -> tuple[float, ...]:
-    """The speedup at depth 1, 2 …, from one run at the largest depth.
+    """Return the speedup at depth 1, 2 …, from one run at the largest depth.
 
-    `chances` is the acceptance by position, `lengths` the rounds by drafted length, `costs[d]` the
-    cost of a round with d drafted tokens in baseline tokens. A smaller depth cuts drafts short.
+    `chances` is the acceptance rate by position, `lengths` the rounds by drafted length, `costs[d]`
+    the cost of a round with d drafted tokens in baseline tokens. A smaller depth cuts drafts short.
     """
     found: list[float] = []
     for depth in range(1, len(costs)):
@@ -113,7 +113,7 @@ def forecast(
 
 
 def chances_from(accepted: Sequence[int], depth: int) -> tuple[float, ...]:
-    """Acceptance by position if every round drafted `depth` tokens."""
+    """Return the acceptance rate by position if every round drafted `depth` tokens."""
     chances = []
     for position in range(1, min(depth + 1, len(accepted))):
         at_risk = sum(accepted[position - 1 :])
@@ -124,7 +124,7 @@ def chances_from(accepted: Sequence[int], depth: int) -> tuple[float, ...]:
 def costs_from_steps(
     step_ms: Sequence[float], draft_ms: float, *, lengths: Sequence[int], measured: float
 ) -> tuple[float, ...]:
-    """R of a round by drafted length from probes: `step_ms[w - 1]` is a step over w tokens.
+    """Return R by drafted length, from probes: `step_ms[w - 1]` is the time of w tokens.
 
     `measured` is the mean cost of the rounds of `lengths`; the part that the probes miss (a longer
     context, the loop itself) is spread over the drafted tokens.
@@ -137,10 +137,10 @@ def costs_from_steps(
 
 
 def costs_from_rounds(measured: Mapping[int, float], deepest: int) -> tuple[float, ...]:
-    """R by drafted length if only some depths were measured, by linear interpolation.
+    """Return R by drafted length if only some depths were measured, by linear interpolation.
 
-    Below the smallest measured depth the first two give the slope; a round without a draft costs
-    at least one token.
+    Below the smallest measured depth, the two smallest depths give the slope; a round without a
+    draft costs at least one token.
     """
     known = sorted(measured.items())
     slope = (known[1][1] - known[0][1]) / (known[1][0] - known[0][0]) if len(known) > 1 else 0.0
@@ -155,11 +155,11 @@ def costs_from_rounds(measured: Mapping[int, float], deepest: int) -> tuple[floa
 
 
 def shortlist(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ...]:
-    """The candidates worth racing, best forecast first.
+    """Return the candidates worth racing, best forecast first.
 
     Candidates within `PLAUSIBLE` of the best are thinned evenly to `most` (neighbouring depths
-    differ by less than the forecast's error); the best of each family comes before the second of
-    any. A candidate without a forecast is always worth a race.
+    differ by less than the forecast's error); the best candidate of each family precedes the second
+    of any family. A candidate without a forecast is always raced.
     """
     unknown = [each for each in candidates if each.predicted is None]
     known = sorted(
@@ -178,11 +178,11 @@ def shortlist(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ..
 
 
 def _spread(rest: list[Candidate], chosen: list[Candidate], room: int) -> Iterator[Candidate]:
-    """The candidates farthest in depth from the chosen ones; the forecast decides among equals."""
+    """Yield the candidates farthest in depth from those chosen; the forecast breaks ties."""
     taken = list(chosen)
     while rest and len(taken) < room:
         nearest = {each.id: _nearest(each, taken) for each in rest}
-        # Two depths away is far enough: beyond that the forecast decides.
+        # Two depths away is far enough: beyond that distance the forecast decides.
         following = max(rest, key=lambda e: (min(nearest[e.id], 2), e.predicted or 0.0))
         rest.remove(following)
         taken.append(following)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from harness.options import option
 
 _PANEL = "The search"
-# Heads and block drafters are trained for a few positions; files do not state how many.
+# Heads and block drafters are trained for a few positions; their files do not contain that number.
 DEEPEST_HEAD = 8
 
 

@@ -1,4 +1,4 @@
-"""The outcome of a tune, in words and as JSON: the pick, its speedup, the other contenders."""
+"""The outcome of a tune, in words and as JSON: the pick, its speedup, and the other contenders."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -23,13 +23,13 @@ from schemas.vocabulary import say, sentence
 
 State = Literal["forecast", "dropped", "raced", "certified"]
 OFF = "none"
-# A bound on the difference between arms is informative only below this.
+# A bound on the difference between arms is informative only below this share.
 _CLOSE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
-    """An arm that was considered: its forecast, and its speedup if it ran."""
+    """An arm that was considered: its forecast, and its speedup if the arm ran."""
 
     arm: ArmPlan
     family: str
@@ -41,9 +41,10 @@ class Contender:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The findings of a tune. `verdict` is `None` if it ended before its certificate.
+    """The findings of a tune. `verdict` is `None` if the tune ended before its certificate.
 
-    `leader` is the best arm so far; the arms in `close` may be as fast, all of them to `within`.
+    `leader` is the best arm so far; the arms in `close` may be as fast, to within the share
+    `within`.
     """
 
     contenders: tuple[Contender, ...]
@@ -57,7 +58,7 @@ class Outcome:
 
     @property
     def submission(self) -> Submission:
-        """The last stage's submission: the certificate's, unless the tune was cut short."""
+        """The submission of the last stage: the certificate, unless the tune was cut short."""
         return [*self.stages.values()][-1]
 
     @property
@@ -71,12 +72,12 @@ class Outcome:
 
     @property
     def certified(self) -> bool:
-        """Whether there is a certified figure."""
+        """Whether there is a certified speedup."""
         return self.verdict is not None
 
 
 def speedup(outcome: Outcome) -> SpeedRatio | None:
-    """The speedup of the best arm as in the result file, else the race's, uncertified."""
+    """The best arm's speedup as in the result file, else the uncertified speedup of the race."""
     leader, found = outcome.leader, certified(outcome)
     if leader is None or leader.gain is None:
         return None
@@ -118,7 +119,7 @@ class _TaskPick:
 
 
 def by_task(outcome: Outcome) -> Iterator[_TaskPick]:
-    """The better arm on every task; its bounds allow for the choice among arms and tasks."""
+    """Yield the better arm on every task; the bounds allow for the choice among arms and tasks."""
     tasks: dict[str, list[tuple[float, SettingFigures, Estimate]]] = {}
     for setting in _settings(outcome):
         for figures in setting.tasks:
@@ -136,7 +137,7 @@ def by_task(outcome: Outcome) -> Iterator[_TaskPick]:
 
 
 def why(outcome: Outcome) -> str:
-    """The reason for the pick, in a few sentences."""
+    """Return the reason for the pick, in a few sentences."""
     return " ".join(_reasons(outcome))
 
 
@@ -160,7 +161,7 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
 
 
 def _apart(share: float) -> str:
-    """The largest possible difference between arms, if that is informative."""
+    """Return the largest possible difference between arms, if informative."""
     return (
         f"are within {say.percent(share, 1)} of each other" if share < _CLOSE else "may differ much"
     )
@@ -200,7 +201,7 @@ def _certified(outcome: Outcome, leader: Contender, gain: SpeedRatio) -> Iterato
 
 
 def as_json(outcome: Outcome, *, command: ServeLine | None, path: Path | None) -> dict[str, Json]:
-    """The tune as JSON. `pick` is `None` if nothing was certified."""
+    """Return the tune as JSON. `pick` is `None` if no arm was certified."""
     gain = speedup(outcome)
     return {
         "pick": _pick(outcome, command),
@@ -235,7 +236,7 @@ def as_json(outcome: Outcome, *, command: ServeLine | None, path: Path | None) -
 
 
 def _undecided(outcome: Outcome) -> float | None:
-    """The largest difference between the best arm and no speculation, if undecided."""
+    """Return the largest possible difference from no speculation, if undecided."""
     if outcome.verdict is None or outcome.verdict.undecided is None:
         return None
     return math.expm1(outcome.verdict.undecided)
@@ -244,7 +245,7 @@ def _undecided(outcome: Outcome) -> float | None:
 def _pick(outcome: Outcome, command: ServeLine | None) -> Json:
     if outcome.verdict is None or outcome.leader is None:
         return None
-    # The note tells how the line differs from the measurement.
+    # The note names the difference between the command line and the measurement.
     line: dict[str, Json] = {
         "command": command.text if command else None,
         "note": command.note if command else None,

@@ -30,7 +30,7 @@ def lines(outcome: Outcome, *, command: ServeLine | None) -> Iterator[str]:
 
 
 def advice(outcome: Outcome, command: ServeLine | None) -> Iterator[str]:
-    """The advice, and the command line on a separate line."""
+    """Yield the advice, and the command line on a separate line."""
     if outcome.verdict is None or outcome.leader is None:
         return
     if not recommended(outcome):
@@ -43,7 +43,7 @@ def advice(outcome: Outcome, command: ServeLine | None) -> Iterator[str]:
 
 
 def _tasks(outcome: Outcome) -> Iterator[str]:
-    """The better arm on every task, in as few lines as possible."""
+    """Yield the better arm on every task, in as few lines as possible."""
     found = list(by_task(outcome))
     if len(found) < 2:  # noqa: PLR2004 - a single task is the whole
         return
@@ -57,7 +57,7 @@ def _tasks(outcome: Outcome) -> Iterator[str]:
 
 
 def family(outcome: Outcome) -> tuple[Contender, ...]:
-    """The contenders of the leader's family, or of the best forecast's, by depth."""
+    """Return the contenders of the leader's family, or of the best forecast's family, by depth."""
     best = outcome.leader or max(
         outcome.contenders, key=lambda each: each.predicted or 0.0, default=None
     )
@@ -67,14 +67,14 @@ def family(outcome: Outcome) -> tuple[Contender, ...]:
 
 
 def _bar(found: SpeedRatio) -> tuple[float, float]:
-    """The ends of a measurement's interval, limited to a factor of two for drawing."""
+    """Return the ends of a measurement's interval, limited to a factor of two for drawing."""
     if found.interval is None:
         return found.estimate, found.estimate
     return max(found.interval.low, found.estimate / 2), min(found.interval.high, found.estimate * 2)
 
 
 def _span(shown: Sequence[Contender]) -> tuple[float, float]:
-    """The range of the vertical axis: all drawn values, and 1."""
+    """Return the range of the vertical axis: all drawn values, and 1."""
     values = [1.0, *(each.predicted for each in shown if each.predicted is not None)]
     values += [end for each in shown if each.gain for end in _bar(each.gain)]
     low, high = min(values), max(values)
@@ -83,7 +83,10 @@ def _span(shown: Sequence[Contender]) -> tuple[float, float]:
 
 
 def write_svg(outcome: Outcome, path: Path) -> bool:
-    """Write the chart if there is more than one depth; return whether. Raises `OSError`."""
+    """Write the chart if there is more than one depth; return whether it was written.
+
+    Raises `OSError`.
+    """
     shown = family(outcome)
     if len(shown) < 2:  # noqa: PLR2004 - one depth is not a curve
         return False
@@ -107,7 +110,7 @@ _PICTURE = """\
 
 
 def svg(shown: Sequence[Contender], *, pick: int | None = None) -> str:
-    """The chart; a ring marks the certified depth."""
+    """Return the chart as SVG; a ring marks the certified depth."""
     title = f"{shown[0].family}: speedup over depth (line: forecast, dots: measured)"
     return _PICTURE.format(
         width=_SVG_WIDTH,
@@ -136,7 +139,8 @@ def _svg_parts(shown: Sequence[Contender], pick: int | None) -> Iterator[str]:
         yield f'<text x="6" y="{y(value, 4)}">{say.times(value)}</text>'
     points = " ".join(f"{x(c.depth)},{y(c.predicted)}" for c in shown if c.predicted is not None)
     yield f'<polyline points="{points}" fill="none" stroke="{_GREY}" stroke-width="2"/>'
-    # On the side of the line without the curve, with a rim that separates it from a bar.
+    # Place the label on the side of the line without the curve, with an outline that separates
+    # label and bar.
     below = (last.predicted or (last.gain.estimate if last.gain else 1.0)) > 1
     rim = 'stroke="#ffffff" stroke-width="4" paint-order="stroke"'
     word = f'x="{x(deepest)}" y="{y(1, 16 if below else -6)}" text-anchor="end" {rim}'

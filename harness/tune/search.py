@@ -24,10 +24,10 @@ StageName = Literal["look", "race", "certificate"]
 # Prompts of the race and of the certificate, if the suite has enough.
 _RACE_PROMPTS, _CERTIFICATE_PROMPTS = 8, 24
 _FEWEST_PROMPTS = 4
-# The look takes at most this share of the budget, once it has data for a forecast.
+# The look takes at most this share of the budget, once there is data for a forecast.
 LOOK_SHARE = 1 / 3
-# The race's share of the time after the look. The certificate, which runs the best two and the
-# baseline, has the rest.
+# The race's share of the time after the look. The certificate, which runs the best two arms and the
+# baseline, gets the rest.
 RACE_SHARE = 0.45
 _CERTIFIED_ARMS = 3
 # The smallest block, of a race between two arms or of a certificate.
@@ -36,18 +36,18 @@ LEAST_TRIALS = _FEWEST_PROMPTS * _CERTIFIED_ARMS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """A method with a draft: `arms[d]` is the arm of depth d; without a depth it has one arm."""
+    """A method with a draft: `arms[d]` is the arm of depth d; without depth there is one arm."""
 
     name: str
     arms: dict[int, ArmPlan]
 
     @property
     def deepest(self) -> int:
-        """The largest depth; 0 for a method without one."""
+        """The largest depth; 0 for a method without a depth."""
         return max(self.arms)
 
     def scouts(self, *, probed: bool) -> tuple[ArmPlan, ...]:
-        """The arms that predict all others: more of them if an engine cannot time its steps."""
+        """Return the arms that predict all others: more arms if an engine cannot time its steps."""
         # Costs between two depths are interpolated linearly, but kernels change in between.
         more = () if probed else (2, max(1, self.deepest // 4), 8)
         depths = {*more, self.deepest}
@@ -61,7 +61,7 @@ def families(
     deepest: int,
     fixed: bool = False,
 ) -> tuple[Family, ...]:
-    """Every method with each of its drafts. Raises `BadInputError` without any."""
+    """Return every method with each of its drafts. Raises `BadInputError` if there is no method."""
     depths: dict[str, dict[int, ArmPlan]] = {}
     for method in methods:
         for depth in (limit(method) or 0,) if fixed else depths_of(method, deepest):
@@ -78,7 +78,7 @@ def families(
 
 
 def depths_of(method: Method, deepest: int) -> tuple[int, ...]:
-    """The depths at which a method is tried; just 0 for a method without a depth to set."""
+    """Return the depths at which a method is tried; only 0 if the depth cannot be set."""
     entry = METHODS[method.type]
     if entry.control is not None or entry.instrument or not entry.drafts:
         return ()
@@ -90,7 +90,7 @@ def depths_of(method: Method, deepest: int) -> tuple[int, ...]:
 
 
 def _name(arm: ArmPlan, drafts: Sequence[ModelFile]) -> str:
-    """`Draft model`, with the draft's name if there are several."""
+    """Return `Draft model`, with the draft's name if there are several drafts."""
     label = depths.label(arm.method)
     draft = arm.method.draft
     several = len(drafts) > 1 and draft is not None
@@ -99,7 +99,7 @@ def _name(arm: ArmPlan, drafts: Sequence[ModelFile]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompts:
-    """The prompts of the race, and those of the certificate, which did not choose arms."""
+    """The prompts of the race, and the certificate's prompts, which did not choose arms."""
 
     race: tuple[SuitePrompt, ...]
     certificate: tuple[SuitePrompt, ...]
@@ -107,7 +107,7 @@ class Prompts:
 
     @property
     def race_trials(self) -> int:
-        """Trials of the race, unless the budget cuts it short."""
+        """The number of trials in the race, unless the budget cuts the race short."""
         return len(self.race) * (self.raced + 1) * RACE_BLOCKS
 
     @property
@@ -115,7 +115,7 @@ class Prompts:
         return len(self.certificate) * _CERTIFIED_ARMS * CERTIFICATE_BLOCKS
 
     def fitting(self, *, trial_s: float, left_s: float) -> "Prompts":
-        """As many prompts as allow two blocks each of race and certificate in the time."""
+        """Return as many prompts as leave time for two blocks each of race and certificate."""
         trials = RACE_SHARE * left_s / (2 * trial_s)
         raced = next((arms for arms in (RACED, 3) if trials >= (arms + 1) * _FEWEST_PROMPTS), 2)
         certificate = int((1 - RACE_SHARE) * left_s / (2 * _CERTIFIED_ARMS * trial_s))
@@ -130,7 +130,7 @@ class TimeLeft:
     """Estimates the rest of a tune: its trials at the pace so far, within the budget."""
 
     def __init__(self, budget_s: float, prompts: Prompts, clock: Callable[[], float]) -> None:
-        """`prompts` are for a tune that the budget does not cut short."""
+        """Start an estimate; `prompts` are those of a tune that the budget does not cut short."""
         self._ends_s = clock() + budget_s
         self._look_ends_s = clock() + LOOK_SHARE * budget_s
         self._clock, self._stages = clock, RemainingTime(clock=clock)
@@ -148,7 +148,7 @@ class TimeLeft:
         self._stages.observe(str(self._stage), event)
 
     def seconds(self, stage: StageName) -> float | None:
-        """Seconds to the end of the tune; `None` before the first trial ended."""
+        """The seconds to the end of the tune; `None` before the first trial ended."""
         now, here = self._clock(), max(0, self._total - self._done)
         if here and (rest_s := self._stages.seconds()) is not None:
             self._trial_s = rest_s / here
@@ -164,7 +164,10 @@ class TimeLeft:
 
 
 def split(prompts: Sequence[SuitePrompt]) -> Prompts:
-    """Two disjoint sets of prompts, each with as many tasks as possible. Raises `BadInputError`."""
+    """Return two disjoint sets of prompts, each with as many tasks as possible.
+
+    Raises `BadInputError`.
+    """
     if len(prompts) < _FEWEST_PROMPTS:
         raise BadInputError(
             f"a tune needs {_FEWEST_PROMPTS} prompts, some to choose a setting and others to "
@@ -191,7 +194,7 @@ def stage(
     blocks: int,
     budget_s: float | None = None,
 ) -> Campaign:
-    """A stage of a tune: the baseline and these arms on these prompts."""
+    """Return the campaign of a tune's stage: the baseline and some arms on some prompts."""
     baseline = next(arm for arm in base.arms if arm.role == "baseline")
     used = {arm.method.draft for arm in arms}
     if any(arm.method.chain for arm in arms):  # a chain names no draft

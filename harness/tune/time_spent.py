@@ -7,14 +7,15 @@ from harness.report.events import ArmFailed, Event, TrialEnded, WarmedUp
 from harness.tune.search import LEAST_TRIALS, LOOK_SHARE, StageName
 from schemas.submission import Submission
 
-# A margin over the time of answers: engines are loaded, and machines slow down.
+# A margin over the time of answers, for loading engines and for machines that slow down.
 _ROOM = 1.5
 
 
 class TimeSpent:
     """The time of a tune by `clock`, in seconds, and the events of its current stage.
 
-    `stages` have ended; stages from before a resumption count with the times of their trials.
+    `stages` are finished stages; a stage from before a resumption counts with the times of its
+    trials.
     """
 
     def __init__(
@@ -45,15 +46,15 @@ class TimeSpent:
                 pass
 
     def spent_s(self) -> float:
-        """Seconds since the tune began, or the sum of its trials if that is more."""
+        """Return the seconds since the tune began, or the sum of its trials if that is more."""
         return max(self._clock() - self._began_s, sum(self._walls_s()))
 
     def left_s(self, share: float = 1.0) -> float:
-        """A share of the remaining budget."""
+        """Return a share of the remaining budget."""
         return share * (self._limit_s - self.spent_s())
 
     def look_is_long(self) -> bool:
-        """Whether it has used its share, or leaves too little for a race and a certificate."""
+        """Whether the look has used its share, or leaves too little for race and certificate."""
         pace_s = (self._clock() - self._first_s) / max(1, len(self.trials) - 1)
         least_s = _ROOM * 2 * LEAST_TRIALS * pace_s
         return self.spent_s() > LOOK_SHARE * self._limit_s or self.left_s() < least_s

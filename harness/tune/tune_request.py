@@ -1,4 +1,4 @@
-"""Carries out a tune: builds its stages for the chosen engine, writes the result, prints it."""
+"""Runs a tune: builds its stages for the chosen engine, writes the result, prints the report."""
 
 import math
 import sys
@@ -56,7 +56,7 @@ from schemas.method import Method
 from schemas.vocabulary import say
 
 _DEPTH = "{depth}"
-# Arguments for measuring only: with a value, and flags.
+# Arguments that are for measuring only: first those with a value, then flags.
 _MEASURING = frozenset({"--host", "--port", "-np", "-b", "-ub", "--cache-ram", "-lv"})
 _ALONE = frozenset({"--no-webui", "--metrics"})
 _STAGES: Mapping[StageName, str] = {"look": "1 look", "race": "2 race", "certificate": "3 certify"}
@@ -64,18 +64,18 @@ _STAGES: Mapping[StageName, str] = {"look": "1 look", "race": "2 race", "certifi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
-    """An engine, with its servers, if any, started at the depths of a stage."""
+    """An engine, whose servers, if any, are started at the depths of a stage."""
 
     chosen: ChosenEngine
     families: Sequence[Family]
 
     def at(self, campaign: Campaign) -> tuple[Campaign, Runner]:
-        """The stage on the engine, and its runner."""
+        """Return the stage's campaign on the engine, and the runner."""
         engine = self._with_depths(campaign)
         return engine.on(campaign), engine.adapter().open
 
     def command(self, campaign: Campaign, arm: ArmPlan) -> ServeLine | None:
-        """The command for daily use of an arm; `None` for servers that run already."""
+        """Return the command for daily use of an arm; `None` for servers that run already."""
         lines = self._with_depths(campaign).commands(campaign)
         if lines:
             words = split_command(lines[campaign.arms.index(arm)].replace("{port}", "8000"))
@@ -98,7 +98,7 @@ class Stages:
         return replace(served, words=(server, *served.words[1:]))
 
     def _with_depths(self, campaign: Campaign) -> ChosenEngine:
-        """The engine with one server for each speculating arm, at its depth."""
+        """Return the engine with one server for each speculating arm, at the arm's depth."""
         connection = self.chosen.connection
         if not connection.spec_server_commands and not connection.spec_base_urls:
             return self.chosen
@@ -216,11 +216,11 @@ class TuneRequest(RunRequest):
     def _expected(
         self, base: Campaign, families: Sequence[Family], prompts: Prompts
     ) -> float | None:
-        """Seconds of the tune; `None` if a size is unknown, or a GPU computes.
+        """Return the tune's duration in seconds; `None` if a size is unknown, or on a GPU.
 
         Raises `BadInputError` if the budget is too short for the smallest tune.
         """
-        if machine().gpus and base.settings.gpu_layers:  # the rate is for the processor
+        if machine().gpus and base.settings.gpu_layers:  # the rate applies to the CPU only
             return None
         probed = base.interleaved == "prompt"
         scouts = [arm for each in families for arm in each.scouts(probed=probed)]
@@ -242,7 +242,7 @@ class TuneRequest(RunRequest):
         return min(limit_s, look.seconds + later * answer_s)
 
     def _base(self, *, fetch: bool) -> tuple[Campaign, tuple[Family, ...]]:
-        """Models and settings as a campaign, and the families that the engine may run."""
+        """Return models and settings as a campaign, and the families that the engine may run."""
         engine = self.engines[0]
         base = engine.campaign(self.options, fetch=fetch)
         names = draft_names(self.options, engine.kind)
@@ -254,8 +254,8 @@ class TuneRequest(RunRequest):
 
 
 def _for_daily_use(words: Sequence[str], settings: RunSettings) -> Iterator[str]:
-    """A server's arguments without those for measuring only and those with default values."""
-    # On a processor the figures hold for this many threads; an engine's own default differs.
+    """Yield a server's arguments except those for measuring only or with default values."""
+    # On a CPU the figures are valid for this number of threads; an engine's default may differ.
     left_out = {*_MEASURING, "-tb", *(("-t",) if machine().gpus and not settings.threads else ())}
     left_out |= {"-c"} if settings.context_tokens == DEFAULT_CONTEXT_TOKENS else set()
     given = iter(words)
@@ -269,7 +269,7 @@ def _for_daily_use(words: Sequence[str], settings: RunSettings) -> Iterator[str]
 
 
 def _command(outcome: Outcome, stages: Stages) -> ServeLine | None:
-    """The command for the pick, or for the baseline without one."""
+    """Return the command for the pick, or for the baseline if no arm was picked."""
     if outcome.verdict is None or outcome.leader is None:
         return None
     campaign = outcome.campaigns["certificate"]
@@ -283,7 +283,7 @@ def _command(outcome: Outcome, stages: Stages) -> ServeLine | None:
 
 
 def run_again(method: Method) -> str:
-    """The `run` command that measures one method of a tune again."""
+    """Return the `run` command that measures one method of a tune again."""
     valued = (*OUTPUT, "--method", *option_names(SearchOptions))
     valued += () if takes_draft(method) else ("--draft", "-md")
     given = given_words(sys.argv[2:], alone={RESUME}, valued=valued)

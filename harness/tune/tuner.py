@@ -1,7 +1,7 @@
 """Runs a tune: a look at the largest depth, a race of the best forecasts, a certificate.
 
-Each stage is a campaign with its own journal, so that a killed tune continues where it stopped.
-`harness.tune.forecast` and `harness.tune.decisions` decide what follows from the measurements.
+Each stage is a campaign with a separate journal, so that a killed tune can be resumed.
+`harness.tune.forecast` and `harness.tune.decisions` evaluate the measurements.
 """
 
 import time
@@ -25,9 +25,9 @@ from harness.tune.search import RACE_SHARE, Family, Prompts, StageName, stage
 from harness.tune.time_spent import TimeSpent
 from schemas.submission import Submission
 
-# A family without a forecast is raced at these depths.
+# The depths at which a family without a forecast is raced.
 _DEFAULT_DEPTHS = (2, 4, 8)
-# Failures of a large depth that a small one may avoid.
+# Failures of a large depth that a small depth may avoid.
 _OF_DEPTH = ("out-of-memory", "timed-out", "crashed")
 
 # Adapts a stage to an engine and returns its runner. Raises `HarnessError`.
@@ -59,7 +59,7 @@ class Tuner:
         self.elapsed = TimeSpent(60 * self.search.budget_min, self.clock, self.stages)
         self._passes = self.base.interleaved == "block"
         candidates = self._look()
-        # As many prompts as the look's trials allow, so that a resumed tune has the same.
+        # As many prompts as the look's trials allow, so that a resumed tune has the same prompts.
         walls = [each.wall_ms / 1000 for each in self.stages["look"].trials if each.wall_ms]
         if walls:
             left_s = max(0.0, 60 * self.search.budget_min - sum(walls))
@@ -67,7 +67,7 @@ class Tuner:
         ranked: tuple[str, ...] = ()
         if self._goes_on():
             ranked = self._race(shortlist(candidates, self.prompts.raced))
-        # A single pass has no spread: two of each arm give an interval.
+        # A single pass has no spread: two passes of each arm give an interval.
         if ranked and self._goes_on(blocks=2 if self._passes else 1):
             self._certify(ranked)
         return self._outcome(candidates, ranked)
@@ -77,7 +77,7 @@ class Tuner:
             journal.remove(journal.path_of(campaign))
 
     def _look(self) -> list[Candidate]:
-        """Every depth with its forecast, from one block at the largest depth."""
+        """Return every depth with its forecast, from one block at the largest depth."""
         scouts = {
             family.name: family.scouts(probed=self.base.interleaved == "prompt")
             for family in self.families
@@ -102,7 +102,7 @@ class Tuner:
         return candidates
 
     def _race(self, listed: Sequence[Candidate]) -> tuple[str, ...]:
-        """The remaining arms, fastest first."""
+        """Race the candidates; return the remaining arms, fastest first."""
         predicted = {arm.id: arm.predicted for arm in listed if arm.predicted is not None}
 
         def standing(so_far: Submission) -> decisions.Standing | None:
@@ -131,7 +131,7 @@ class Tuner:
         return tuple(arm for arm in last.ranked if arm not in last.dropped) if last else ()
 
     def _running(self, so_far: Submission, times: decisions.Times) -> list[str]:
-        """The arms that ran in the last block with any trial of a speculating arm."""
+        """Return the arms that ran in the last block with any trial of a speculating arm."""
         finished = {
             arm.id: max((block for _, block in times.get(arm.id, {})), default=-1)
             for arm in so_far.arms
@@ -159,7 +159,7 @@ class Tuner:
         budget_s: float | None,
         prune: Callable[[Submission], PruneDecision] | None = None,
     ) -> Submission | None:
-        """The submission of a stage; `None` if Ctrl-C came before its first answer."""
+        """Measure a stage; return its submission, `None` if Ctrl-C came before the first answer."""
         prompts = self.prompts.certificate if name == "certificate" else self.prompts.race
         planned = stage(self.base, arms, prompts, blocks=blocks, budget_s=budget_s)
         campaign, runner = self.on_engine(planned)
@@ -184,7 +184,7 @@ class Tuner:
                 prune=prune,
                 observe=lambda event: self._observe(name, event),
                 pause="answer" if name == "look" else "pass",
-                compares=name == "look",  # smaller depths may run if all of these fail
+                compares=name == "look",  # smaller depths may run if all arms of the look fail
             ),
             work_file=work_file,
             resume=resume,
@@ -194,7 +194,7 @@ class Tuner:
         except NothingMeasuredError:
             if not self.stages:
                 raise
-            self.stopped = True  # the earlier stages have a result
+            self.stopped = True  # the earlier stages already have a result
         return self.stages.get(name)
 
     def _ended(
@@ -203,7 +203,7 @@ class Tuner:
         campaign: Campaign,
         name: StageName,
     ) -> Submission:
-        """The submission of a stage; a look with data for a forecast leaves time for a race."""
+        """Return a stage's submission; a look with data for a forecast leaves time for a race."""
         early: EndEarlyError | None = None
         planned = trial_order.plan(campaign)
         self.elapsed.begin_stage()
@@ -296,7 +296,7 @@ class Tuner:
 def _candidates(
     family: Family, predicted: Sequence[float] | None, *, below: int | None
 ) -> list[Candidate]:
-    """The depths of a family with their forecasts; without any, a few default depths.
+    """Return a family's depths with their forecasts; without forecasts, a few default depths.
 
     Depths beyond the measured ones have no forecast; depths from `below` on cannot run.
     """

@@ -1,4 +1,4 @@
-"""The options of `draftmap verify`, and the run options that it takes from the file."""
+"""The options of `draftmap verify`, and the run options that are read from the result file."""
 
 from dataclasses import dataclass, fields
 from random import SystemRandom
@@ -15,7 +15,7 @@ from schemas.submission import Model, Submission
 from schemas.vocabulary import WEIGHTS
 
 PROMPTS = 2
-# Server arguments are not repeated: whoever wrote the file could pass any to this machine.
+# Server arguments are not repeated: the file's author could pass any argument to this machine.
 _AXES = [each.name for each in fields(Axes) if each.name != "server_arguments"]
 
 
@@ -40,12 +40,15 @@ class VerifyOptions(EngineOptions):
     )  # fmt: skip
 
     def campaign_options(self, submission: Submission) -> Options:
-        """The options of a run that repeats the result. Raises `BadInputError` if none can."""
+        """Return the options of a run that repeats the result.
+
+        Raises `BadInputError` if impossible.
+        """
         settings = submission.settings
         methods = [arm.method for arm in submission.arms if arm.role == "speculation"]
         _require_repeatable(submission, self.prompts)
         ids = [each.id for each in submission.suite.prompts]
-        # Unpredictable, so that nobody can prepare for them.
+        # The prompts are chosen unpredictably, so that nobody can prepare for them.
         some = tuple(SystemRandom().sample(ids, min(PROMPTS, len(ids))))
         return Options(
             target=self.target or _weights(submission.target, "--target"),

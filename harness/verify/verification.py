@@ -1,4 +1,4 @@
-"""Repeat prompts of a result, and compare answers and counters: facts of weights and prompts."""
+"""Repeat a result's prompts; compare answers and counters, which depend on weights and prompts."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from harness.runners.base import Failure, Runner, Session, TrialRequest
 from schemas.submission import Submission, Trial
 from schemas.vocabulary.flags import FLAGS
 
-# The allowed difference between results, from the collection's flag.
+# The allowed difference between results, as for the collection's flag.
 _APART = FLAGS["unlike-peers"].bounds["apart"]
 Verdict = Literal["agrees", "differs", "not-comparable"]
 
@@ -21,7 +21,7 @@ Verdict = Literal["agrees", "differs", "not-comparable"]
 class Repeated:
     """One arm on one prompt: whether rendered prompt and answer match, and tokens per round.
 
-    `same_prompt` and `same_answer` are `None` if a side does not state the digest.
+    `same_prompt` and `same_answer` are `None` if either side lacks the digest.
     """
 
     arm: str
@@ -42,7 +42,7 @@ class Repeated:
 
 
 def require_same_weights(submission: Submission, campaign: Campaign) -> None:
-    """Raise `BadInputError` if the weights here differ from the result's."""
+    """Raise `BadInputError` if the weights on this disk differ from the result's weights."""
     here = [campaign.target.model, *(draft.model for draft in campaign.drafts)]
     for own, stated in zip(here, (submission.target, *submission.drafts), strict=False):
         if None not in (own.sha256, stated.sha256) and own.sha256 != stated.sha256:
@@ -56,7 +56,7 @@ def require_same_weights(submission: Submission, campaign: Campaign) -> None:
 def repeat(
     submission: Submission, campaign: Campaign, runner: Runner, say: Callable[[str], None]
 ) -> Iterator[Repeated]:
-    """Repeat each arm of the result in this campaign on its prompts. Raises `HarnessError`."""
+    """Repeat each arm of the result on the campaign's prompts. Raises `HarnessError`."""
     session = runner(campaign)
     try:
         for arm in campaign.arms:
@@ -104,9 +104,9 @@ def _tokens_per_round(trial: Trial) -> float | None:
 
 
 def verdict(found: Sequence[Repeated]) -> Verdict:
-    """`differs` if no answer is the same, or a same answer has other tokens per round.
+    """Return `differs` if all answers differ, or if an equal answer has other tokens per round.
 
-    Single answers may diverge at near-ties, which another machine may decide differently.
+    Single answers may diverge at near-ties, which may be resolved differently on another machine.
     """
     compared = [each for each in found if each.same_answer is not None and each.same_prompt]
     same = [each for each in compared if each.same_answer]

@@ -1,1 +1,1 @@
-"""Shared by the runners of servers: one HTTP client, processes, counters."""
+"""Code shared by the server runners: the HTTP client, processes, counters."""

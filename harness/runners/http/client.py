@@ -1,7 +1,7 @@
 """The HTTP client of all server runners: JSON, one connection for each request.
 
-One deadline covers a whole answer, however slowly its bytes arrive. httpx and http.client only have
-timeouts for single reads, so this adds one small class to the standard library.
+One deadline covers a whole answer, even if its bytes arrive slowly. httpx and http.client only have
+timeouts for single reads, so this module adds a small class to the standard library's client.
 """
 
 import http.client
@@ -29,11 +29,11 @@ _WEB_PAGE = "a web page, not the answer of a model server"
 
 
 class ServerError(Exception):
-    """A server gave no usable answer."""
+    """The server's answer is missing or unusable."""
 
 
 class ServerSilentError(ServerError):
-    """No complete answer came: refused, cut off or too late (`late`)."""
+    """No complete answer arrived: the connection failed or broke, or the time ran out (`late`)."""
 
     def __init__(self, detail: str, *, late: bool = False) -> None:
         super().__init__(detail)
@@ -41,7 +41,7 @@ class ServerSilentError(ServerError):
 
 
 class ServerRefusedError(ServerError):
-    """The server refused a request; the message is its own, cut to one line."""
+    """The server refused a request; the message is the server's, cut to one line."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(f"HTTP {status}: {message}")
@@ -50,7 +50,10 @@ class ServerRefusedError(ServerError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerAddress:
-    """A server on this machine. `api` is the path of its OpenAI routes, `root` its prefix."""
+    """A server on this machine.
+
+    `api` is the path of the OpenAI routes, `root` the prefix of all paths.
+    """
 
     host: str
     port: int
@@ -82,7 +85,7 @@ class Client:
             return _whole(response, path)
 
     def listens(self) -> bool:
-        """Whether anything accepts connections at the address now."""
+        """Whether any program accepts connections at the address now."""
         try:
             socket.create_connection((self.address.host, self.address.port), self.limit_s).close()
         except OSError:
@@ -99,7 +102,7 @@ class Client:
             return as_json(_whole(response, path), path)
 
     def lines(self, path: str, body: Json) -> Iterator[bytes]:
-        """The lines of a streamed answer, each as soon as it arrives."""
+        """Yield the lines of a streamed answer, each as soon as it arrives."""
         with self._asked("POST", path, body) as response:
             yield from _lines(response, path)
 
@@ -182,7 +185,7 @@ class _Reads(io.RawIOBase):
 
 
 def _lines(response: http.client.HTTPResponse, path: str) -> Iterator[bytes]:
-    """Lines without their ends, which may be any of the three kinds in event streams."""
+    """Yield lines without their line break, which may be any of three kinds in event streams."""
     held, read, halved = bytearray(), 0, False
     while piece := response.read1(_PIECE):
         read += len(piece)
@@ -211,7 +214,7 @@ def _too_large(path: str) -> ServerSilentError:
 
 
 def as_json(text: str, path: str) -> Json:
-    """The answer to a path as JSON. Raises `ServerSilentError` if it is not JSON."""
+    """Request a path and return the JSON answer. Raises `ServerSilentError` if it is not JSON."""
     try:
         return parsed(text)
     except ValueError as error:
@@ -219,9 +222,9 @@ def as_json(text: str, path: str) -> Json:
 
 
 def parsed(text: str) -> Json:
-    """JSON whose texts can be written to a file. Raises `ValueError` for anything else.
+    """Parse JSON so that its texts can be written to a file. Raises `ValueError` for invalid JSON.
 
-    An unpaired surrogate (the escape D800) cannot be encoded as UTF-8: it becomes a `?`.
+    An unpaired surrogate (the escape D800) cannot be encoded as UTF-8, so it is replaced by `?`.
     """
     try:
         answer: Json = json.loads(text)
@@ -233,7 +236,7 @@ def parsed(text: str) -> Json:
 
 
 def one_line(text: str) -> str:
-    """The server's message: `error.message` of its JSON, or else the start of its text."""
+    """Return a server's message: `error.message` in the JSON, else the start of the text."""
     try:
         message = json.loads(text)["error"]["message"]
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -242,10 +245,10 @@ def one_line(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """A text on one line, without control characters."""
+    """Return a text on one line, without control characters."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def without_key(text: str, key: str | None) -> str:
-    """A text without the key, since servers repeat keys in their messages."""
+    """Remove the API key from a text, since servers repeat keys in their messages."""
     return text.replace(key, "(the key)") if key else text

@@ -1,11 +1,12 @@
-"""Count the rounds of an answer from its server's counts, in the answer or on its metrics page.
+"""Count the rounds of an answer from the server's counts, in the answer or on the metrics page.
 
-The format counts `output_tokens = 1 + accepted + rounds`. Engines also count accepted tokens of the
-last round that are not in the output: vLLM verifies a whole draft and then cuts at the limit,
-llama.cpp counts a whole draft in which the answer ended. Those are subtracted here. Their number
-follows from two bounds: there are at least as many rounds as rounds that drafted (at least the
-drafted tokens over the method's depth), and at least as many as chunks of token ids after the
-first, since no engine splits the tokens of a round into two chunks.
+The result format defines `output_tokens = 1 + accepted + rounds`. Engines also count accepted
+tokens of the last round that are not in the output: vLLM verifies a whole draft and then cuts at
+the limit, llama.cpp counts a whole draft in which the answer ended. These surplus tokens are
+subtracted here. Their number follows from two lower bounds on the number of rounds. One is the
+number of rounds that drafted, which is at least the drafted tokens over the method's depth. The
+other is the number of chunks of token ids after the first, since no engine splits the tokens of a
+round into two chunks.
 """
 
 import re
@@ -19,9 +20,9 @@ _LINE = re.compile(
     r"^(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(?P<labels>[^}]*)\})?\s+(?P<value>\S+)", re.MULTILINE
 )
 _POSITION = re.compile(r'position="(\d{1,3})"')
-_MOST = 2**53  # beyond this, floats cannot count
+_MOST = 2**53  # larger counts are not exact as floats
 _LONGEST_DRAFT = 256
-# Each engine's names for the same counters.
+# The names of the same counters in each engine.
 _PREFIXES = ("llamacpp:spec_decode", "vllm:spec_decode", "mistralrs_speculative")
 _ROUNDS = ("num_drafts", "drafts")
 _DRAFTED = ("num_draft_tokens", "draft_tokens", "draft_tokens_proposed")
@@ -31,10 +32,11 @@ _BY_POSITION = ("num_accepted_tokens_per_pos", "accepted_tokens_per_pos")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """Speculation in one answer, as its engine counts it.
+    """The counts of speculation in one answer, as reported by the engine.
 
-    `steps` are the rounds that drafted, `histogram` has them by accepted length, `lengths` has the
-    drafted tokens of each, `depth` is the depth that the server was started with.
+    `steps` is the number of rounds that drafted, `histogram` counts these rounds by accepted
+    length, `lengths` has the drafted tokens of each, and `depth` is the depth that the server was
+    started with.
     """
 
     drafted: int
@@ -59,7 +61,7 @@ class Counters:
     accepted_at: tuple[int, ...] = ()
 
     def since(self, earlier: "Counters") -> Counted:
-        """The counts of the single answer between an earlier reading and this one."""
+        """Return the counts of the single answer between an earlier reading and this reading."""
         before = earlier.accepted_at + (0,) * (len(self.accepted_at) - len(earlier.accepted_at))
         at = [now - then for now, then in zip(self.accepted_at, before, strict=True)]
         rounds = self.rounds - earlier.rounds
@@ -73,11 +75,11 @@ class Counters:
 
 
 def by_length(rounds: int, accepted_at: Sequence[int]) -> tuple[int, ...] | None:
-    """Rounds that drafted, by accepted length.
+    """The number of rounds that drafted, by accepted length.
 
-    A round that accepted k tokens accepted positions 0 to k - 1, so the rounds that accepted
-    exactly k are those that accepted position k - 1 and not position k. `None` if the counts
-    increase from one position to the next.
+    A round that accepted k tokens accepted positions 0 to k - 1, so exactly k tokens were accepted
+    in the rounds that accepted position k - 1 but not position k. `None` if the counts increase
+    from one position to the next.
     """
     reached = (rounds, *accepted_at, 0)
     exactly = [here - further for here, further in pairwise(reached)]
@@ -85,7 +87,7 @@ def by_length(rounds: int, accepted_at: Sequence[int]) -> tuple[int, ...] | None
 
 
 def read_counters(text: str) -> Counters | None:
-    """The speculation counters in a metrics page; `None` if they are missing or not counts."""
+    """Read the speculation counters in a metrics page; `None` if they are missing or not counts."""
     values: dict[str, float] = {}
     positions: dict[int, float] = {}
     seen = set[tuple[str, str | None]]()
@@ -112,7 +114,7 @@ def read_counters(text: str) -> Counters | None:
 
 
 def _bare(name: str) -> str | None:
-    """A counter's name without the engine's prefix and the suffix `_total`; `None` for others."""
+    """Return a counter's name without engine prefix and suffix `_total`; `None` for other lines."""
     for prefix in _PREFIXES:
         if name.startswith(f"{prefix}_"):
             return name.removeprefix(f"{prefix}_").removesuffix("_total")
@@ -120,7 +122,7 @@ def _bare(name: str) -> str | None:
 
 
 def _count(text: str) -> float | None:
-    """A counter's value, such as 3.0 or 1e3; `None` for a word, NaN or infinity."""
+    """Return a counter's value, such as 3.0 or 1e3; `None` for a word, NaN or infinity."""
     try:
         value = float(text)
     except ValueError:
@@ -141,10 +143,12 @@ def totals(
     chunk_tokens: Sequence[int] = (),
     depth: int | None = None,
 ) -> Totals:
-    """The totals of an answer. `page` has the counts of the metrics page, if that was read, too.
+    """Return the totals of an answer.
 
-    `depth` is the requested depth. Counts with more accepted tokens in a round are rejected: they
-    are not this answer's.
+    `page` has the counts of the metrics page, if it was read too.
+
+    `depth` is the requested depth. Counts with more accepted tokens in a round are rejected, since
+    they must belong to other answers.
     """
     if counted is None:
         return Totals(decode_ms=decode_ms)
@@ -164,7 +168,7 @@ def totals(
         accepted_histogram=_histogram(counted, rounds, cut, chunk_tokens),
         drafted_histogram=_drafted(counted, rounds),
         metrics_drafted=page.drafted if page and differs else None,
-        # Also in the format's way of counting, so that only a real difference shows.
+        # Counted as the result format defines, so that only a real difference is visible.
         metrics_accepted=max(page.accepted - cut, 0) if page and differs else None,
     )
 
@@ -175,7 +179,7 @@ def agree(page: Counted, counted: Counted) -> bool:
 
 
 def cut_off(counted: Counted, output_tokens: int, chunk_tokens: Sequence[int]) -> int:
-    """Accepted tokens of the last round that are not in the output."""
+    """Return the number of accepted tokens of the last round that are not in the output."""
     rounds = output_tokens - 1 - counted.accepted
     steps = counted.steps or 0
     if counted.depth and counted.steps is None:
@@ -189,7 +193,7 @@ def cut_off(counted: Counted, output_tokens: int, chunk_tokens: Sequence[int]) -
 def _histogram(
     counted: Counted, rounds: int, cut: int, chunk_tokens: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """Rounds by accepted length; `None` if the length of any round is unknown."""
+    """Count rounds by accepted length; `None` if the length of any round is unknown."""
     if not counted.accepted:
         return (rounds,)
     if counted.histogram is None or counted.steps is None:
@@ -209,7 +213,7 @@ def _histogram(
 
 
 def _drafted(counted: Counted, rounds: int) -> tuple[int, ...] | None:
-    """Rounds by drafted length; `None` if the length of any round is unknown."""
+    """Count rounds by drafted length; `None` if the length of any round is unknown."""
     lengths = counted.lengths
     if lengths is None or sum(lengths) != counted.drafted or len(lengths) > rounds:
         return None
@@ -221,6 +225,6 @@ def _drafted(counted: Counted, rounds: int) -> tuple[int, ...] | None:
 
 
 def without_zeros(counts: Sequence[int]) -> tuple[int, ...]:
-    """Counts by accepted length without zeros at the end."""
+    """Return counts by accepted length without trailing zeros."""
     last = max((length for length, number in enumerate(counts) if number), default=0)
     return tuple(counts[: last + 1])

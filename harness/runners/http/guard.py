@@ -1,4 +1,4 @@
-"""End a server whose harness was killed: a small process that outlives the harness by a moment.
+"""End a server whose harness was killed, by a small process that briefly outlives the harness.
 
 A killed process cannot clean up: its server would hold memory, a port and a log folder
 indefinitely. The guard reads a pipe from the harness; if that closes without a message, the harness
@@ -24,8 +24,8 @@ class Guard:
     """Watches one server while this program runs."""
 
     def __init__(self, server_pid: int, *, folder: str) -> None:
-        """Start the guard; `folder` holds the server's log."""
-        # It imports only the standard library, so it starts within milliseconds.
+        """Start the guard; `folder` contains the server's log."""
+        # The guard imports only the standard library, so it starts within milliseconds.
         self._process = subprocess.Popen(  # noqa: S603 - this file, with our own interpreter
             [sys.executable, "-I", "-S", __file__, str(server_pid), folder],
             stdin=subprocess.PIPE,
@@ -60,10 +60,10 @@ def _main() -> None:
 
 
 def _end(group: int, how: str) -> None:
-    """Send a signal to the server and its children; `0` only checks whether any are left."""
+    """Send a signal to the server and its children; `0` only checks whether any process is left."""
     if os.name == "posix":
         os.killpg(group, 0 if how == "0" else getattr(signal, how))
-    elif how == "SIGTERM":  # Windows has no groups: this ends the server and its children at once
+    elif how == "SIGTERM":  # Windows has no groups: this call ends the server and its children
         command = ["taskkill", "/F", "/T", "/PID", str(group)]
         with suppress(OSError):
             subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - Windows' own

@@ -1,4 +1,4 @@
-"""Start a server, wait until it is ready and end it; its log goes to a temporary file."""
+"""Start a server, wait until it is ready, and end it; a temporary file receives the log."""
 
 import os
 import signal
@@ -30,14 +30,14 @@ _DYING_S = 2.0
 
 
 def free_port() -> int:
-    """A port of the loopback address that is free now."""
+    """Return a port of the loopback address that is free now."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
 
 
 def is_taken(port: int) -> bool:
-    """Whether a program listens at a port of the loopback address."""
+    """Whether a program listens on a port of the loopback address."""
     with socket.socket() as probe:
         return probe.connect_ex((HOST, port)) == 0
 
@@ -58,7 +58,7 @@ class ServerProcess:
         return self._process.pid
 
     def log(self) -> str:
-        """Everything that the server has printed, with its keys removed."""
+        """Return everything that the server has printed, with its keys removed."""
         path = Path(self._folder.name) / "log"
         return without_keys(path.read_text("utf-8", "replace"), self.arguments)
 
@@ -66,13 +66,13 @@ class ServerProcess:
         return self._process.poll() is None
 
     def wait_until_ready(self, limit_s: float, *, ask: Callable[[], object]) -> Failure | None:
-        """Wait until the server is ready; end it if it fails, takes too long or is interrupted.
+        """Wait until the server is ready; end a server that fails, is too slow or is interrupted.
 
-        `ask` sends it a request, and raises like a client until it is ready.
+        `ask` sends the server a request, and raises like a client until the server is ready.
         """
         until = time.monotonic() + limit_s
         with ExitStack() as undo:
-            undo.callback(self.end)  # even after Ctrl-C: nothing else could end this server yet
+            undo.callback(self.end)  # even after Ctrl-C: no other code can end it yet
             while time.monotonic() < until:
                 if death := self.death(loading=True):
                     return death
@@ -86,7 +86,7 @@ class ServerProcess:
             return failure_in_log(self.log(), otherwise="timed-out", what=what)
 
     def end(self) -> None:
-        """End it and its children: SIGTERM first, then SIGKILL."""
+        """End the server and its children: SIGTERM first, then SIGKILL."""
         self._signal("SIGTERM")
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_LIMIT_S)
@@ -104,7 +104,7 @@ class ServerProcess:
             _end_tree(self.pid)
 
     def death(self, *, loading: bool = False) -> Failure | None:
-        """Why it died, or `None`; SIGKILL while `loading` means that it ran out of memory."""
+        """Return why the server died, or `None`; SIGKILL while `loading` means out of memory."""
         code = self._process.poll()
         if code is None:
             return None
@@ -115,7 +115,7 @@ class ServerProcess:
         return failure_in_log(self.log(), otherwise=otherwise, what=what)
 
     def death_soon(self) -> Failure | None:
-        """Why it died, after a short wait for a process that is just dying."""
+        """Return why the server died, after a short wait for a process that is about to die."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_DYING_S)
         return self.death()
@@ -131,10 +131,10 @@ def _end_tree(pid: int) -> None:
 
 
 def start(program: Path, arguments: Sequence[str], *, port: int) -> ServerProcess:
-    """Start a program as a server. Raises `OSError` if it cannot be started."""
+    """Start a program as a server. Raises `OSError` if the program cannot be started."""
     folder: TemporaryDirectory[str] = TemporaryDirectory(
         prefix="draftmap-server-",
-        ignore_cleanup_errors=True,  # on Windows an ending program still has its log open
+        ignore_cleanup_errors=True,  # on Windows a dying program still has its log open
     )
     with (Path(folder.name) / "log").open("wb") as stream:
         process = subprocess.Popen(  # noqa: S603 - the program that the user named
@@ -158,7 +158,7 @@ def start_ready(
     limit_s: float,
     ask: Callable[[], object],
 ) -> ServerProcess | Failure:
-    """Start a server and wait until it is ready; on a failure no process is left."""
+    """Start a server and wait until it is ready; after a failure no process is left."""
     try:
         server = start(program, arguments, port=port)
     except OSError as error:

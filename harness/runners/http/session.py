@@ -1,8 +1,8 @@
-"""The session of all server runners; a subclass starts a server and asks it.
+"""The session of all server runners; a subclass starts a server and sends its requests.
 
 Servers cache prompts, and with some n-gram methods all earlier answers. The cache of one arm or
-block must not help the next, so the harness starts a new server for each arm in each block. Where
-arms alternate prompt by prompt, one server answers for all of them and keeps no prompts.
+block must not help the next arm or block, so the harness starts a new server for each arm in each
+block. If arms alternate prompt by prompt, one server answers for all arms and caches no prompts.
 """
 
 import time
@@ -32,13 +32,17 @@ _NOT_FOUND = 404
 _TOO_MANY = 429
 _SERVER_ERROR = 500
 WARM_UP_OUTPUT_TOKENS = 24
-# Not a prompt of a suite: a method with a cache must not see those before they are timed.
+# The warm-up prompt belongs to no suite: a method with a cache must not see a suite's prompts
+# before they are timed.
 WARM_UP_TEXT = "Name the seven days of the week, then the twelve months, one per line."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """A server that answers. Fields other than `client` are set if the harness started it."""
+    """A server that answers.
+
+    Fields other than `client` are set if the harness started the server.
+    """
 
     client: Client
     process: ServerProcess | None = None
@@ -74,10 +78,10 @@ ServerT = TypeVar("ServerT", bound=Server)
 
 
 class ServerSession(ABC, Generic[ServerT]):
-    """A session with at most one started server, the current arm's. Failures are values."""
+    """A session with at most one started server, the current arm's. Failures are returned."""
 
     def __init__(self, campaign: Campaign) -> None:
-        """Start nothing yet."""
+        """Store the settings without starting a server."""
         self._campaign = campaign
         self._arms = {arm.id: arm for arm in campaign.arms}
         self._texts = {prompt.id: prompt.text for prompt in campaign.suite.prompts}
@@ -93,24 +97,24 @@ class ServerSession(ABC, Generic[ServerT]):
 
     @abstractmethod
     def _ask(self, server: ServerT, prompt: ServerRequest) -> Generation:
-        """Get one answer. Raises what the client raises, or `BadAnswerError`."""
+        """Get one answer. Raises the client's errors, or `BadAnswerError`."""
 
     @abstractmethod
     def _margins(
         self, server: ServerT, prompt: ServerRequest, known: Generation
     ) -> tuple[float, ...] | None:
-        """The baseline's margin for each token, from a second, untimed answer.
+        """Return the baseline's margin for each token, from a second, untimed answer.
 
-        Probabilities cost time on the server, so the timed answer has none. `None` if the second
-        answer differs: then the model does not repeat itself. Raises as `_ask` does.
+        Probabilities cost time on the server, so the timed answer has none. Returns `None` if the
+        second answer differs, so that the model is not deterministic. Raises the errors of `_ask`.
         """
 
     def _rejection(self, server: ServerT, arm: ArmPlan) -> Failure | None:  # noqa: ARG002 - a hook
-        """Why a server cannot measure an arm; `None` if it can."""
+        """Return why a server cannot measure an arm; `None` if it can."""
         return None
 
     def _offers(self, server: ServerT) -> str:  # noqa: ARG002 - a hook
-        """Advice for a request to a missing page or model."""
+        """Return advice for a request to a missing page or model."""
         return ""
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
@@ -134,7 +138,7 @@ class ServerSession(ABC, Generic[ServerT]):
     def generate_concurrently(
         self, requests: Sequence[TrialRequest], concurrency: int
     ) -> Iterator[FinishedRequest]:
-        """Run generations of one arm in one block; a failed one does not end the others."""
+        """Run generations of one arm in one block; a failed generation does not end the rest."""
         found = self._ready(requests[0]) if requests else None
 
         def answer(request: TrialRequest) -> Generation | Failure:
@@ -145,11 +149,11 @@ class ServerSession(ABC, Generic[ServerT]):
         return run_concurrently(requests, concurrency, answer)
 
     def probe(self) -> Probes | None:
-        """Return nothing: a server does not time single steps."""
+        """Return an empty result, since a server does not time single steps."""
         return None
 
     def rest(self) -> None:
-        """End the server of an arm: another engine's may need the memory."""
+        """End the server of an arm: another engine's server may need the memory."""
         if not self._shared:
             self.close()
 
@@ -160,7 +164,7 @@ class ServerSession(ABC, Generic[ServerT]):
             server.process.end()
 
     def _server_of(self, arm: ArmPlan, block: int) -> ServerT | Failure:
-        """The server of an arm in a block: the running or shared one, or a new one."""
+        """Return an arm's server in a block: the running or shared server, or a new server."""
         turn = ("", 0) if self._shared else (arm.id, block)
         if self._started is not None and self._turn == turn:
             return self._started
@@ -171,7 +175,7 @@ class ServerSession(ABC, Generic[ServerT]):
         return found
 
     def _ready(self, request: TrialRequest) -> ServerT | Failure:
-        """The server for a request; a fresh one is warmed up first."""
+        """Return the server for a request; a fresh server is warmed up first."""
         arm = self._arms[request.arm]
         found = self._server_of(arm, request.block)
         if isinstance(found, Failure) or found.process is None or self._warm == self._turn:
@@ -228,16 +232,16 @@ class ServerSession(ABC, Generic[ServerT]):
         return next((d.model.name for d in self._campaign.drafts if d.model.id == draft), None)
 
     def _sampling(self, block: int) -> Sampling | None:
-        """The sampling of a block's tokens; `None` takes the likeliest."""
+        """Return the sampling for a block's tokens; `None` means greedy."""
         settings = self._campaign.settings
         if settings.temperature is None:
             return None
         return Sampling(temperature=settings.temperature, seed=settings.sampling_seed + block)
 
     def _failure(self, server: ServerT, error: ServerError) -> Failure:
-        """The failure behind an error; the log of a server that died has the reason.
+        """Return the failure behind an error; the reason is in the log of a server that died.
 
-        The next request gets a fresh server, unless this one only refused.
+        The next request gets a fresh server, unless the current server only refused a request.
         """
         failure = failure_of(error, server.client, offers=self._offers(server))
         if server.process and isinstance(error, ServerSilentError) and not error.late:
@@ -252,10 +256,10 @@ def run_concurrently(
     concurrency: int,
     answer: Callable[[TrialRequest], Generation | Failure],
 ) -> Iterator[FinishedRequest]:
-    """Yield each request with its answer, as soon as it ends.
+    """Yield each request with its answer, as soon as the answer ends.
 
     `answer` is called in threads, at most `concurrency` at a time and in the order of `requests`.
-    If the caller stops early, no more requests start, and those in flight are not awaited.
+    If the caller stops early, no more requests start, and requests in flight are not awaited.
     """
     began = time.perf_counter()
 
@@ -275,7 +279,7 @@ def run_concurrently(
 
 
 def failure_of(error: ServerError, client: Client, *, offers: str) -> Failure:
-    """The failure behind an error: of the server, the request or the time."""
+    """Return the failure behind an error: of the server, of the request, or a time limit."""
     match error:
         case ServerSilentError(late=True):
             return Failure(reason="timed-out", detail=str(error))

@@ -12,7 +12,7 @@ from schemas.codec import Json
 
 T = TypeVar("T")
 Count = Annotated[int, Meta(ge=0)]
-TokenId = Annotated[int, Meta(ge=-(2**31), lt=2**31)]  # digests use 32 bits of each
+TokenId = Annotated[int, Meta(ge=-(2**31), lt=2**31)]  # digests use 32 bits of each id
 Milliseconds = Annotated[float, Meta(ge=0, le=1e15)]
 
 
@@ -21,13 +21,13 @@ class BadAnswerError(ServerError):
 
 
 def count(values: Mapping[str, Json], name: str) -> int | None:
-    """The count under a name; `None` if it is missing or not a count."""
+    """Return the count under a name; `None` if it is missing or not a count."""
     value = values.get(name)
     return None if isinstance(value, bool) or not isinstance(value, int) or value < 0 else value
 
 
 def milliseconds(values: Mapping[str, Json], name: str) -> float | None:
-    """The duration under a name; `None` if it is missing or not a duration."""
+    """Return the duration under a name; `None` if it is missing or not a duration."""
     value = values.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -35,7 +35,7 @@ def milliseconds(values: Mapping[str, Json], name: str) -> float | None:
 
 
 def whole_numbers(value: Json) -> tuple[int, ...] | None:
-    """A list of token ids or counts of 32 bits; `None` if it is empty or something else."""
+    """Return a list of 32-bit token ids or counts; `None` if it is empty or has another type."""
     if not isinstance(value, list) or not value:
         return None
     numbers = tuple(each for each in value if isinstance(each, int) and abs(each) < 2**31)
@@ -51,9 +51,9 @@ class _Position(Struct, frozen=True):
 
 
 def margins(listed: Json, *, tokens: int) -> tuple[float, ...] | None:
-    """Log probability of each token minus the runner-up's, which is the difference of logits.
+    """Return each token's log probability minus the runner-up's, which is the logit difference.
 
-    `None` unless there are two candidates for each of `tokens` tokens.
+    Returns `None` unless there are two candidates for each of `tokens` tokens.
     """
     try:
         positions = msgspec.convert(listed, tuple[_Position, ...])

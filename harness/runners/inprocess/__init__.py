@@ -10,7 +10,7 @@ from harness.runners.options import ConnectionOptions
 
 
 def connect(options: ConnectionOptions) -> Adapter:
-    """The engine in a child process, so that its crash does not end this one."""
+    """Return the engine in a child process, so that its crash does not end this process."""
     limit_s = options.answer_limit_s
     return Adapter(open=partial(IsolatedSession, open_in_process, answer_limit_s=limit_s))
 
@@ -18,7 +18,8 @@ def connect(options: ConnectionOptions) -> Adapter:
 def open_in_process(campaign: Campaign) -> Session:
     """Load the target in the calling process. Raises `HarnessError`."""
     try:
-        # Importing the binding loads the engine; only the process that runs it should.
+        # Importing the binding loads the engine, so only the process that runs the engine imports
+        # it.
         from harness.runners.inprocess.session import LlamaSession  # noqa: PLC0415
     except (ImportError, OSError, RuntimeError) as error:
         raise MachineError(

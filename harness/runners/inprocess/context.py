@@ -25,16 +25,16 @@ _FLASH = {
     "off": llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED,
     "on": llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED,
 }
-_BF16 = 30  # the binding lacks only this one of ggml's types
+_BF16 = 30  # the only ggml type that the binding lacks
 _OTHER_REMEDY = "lower --context, or change --cache-type-k, --cache-type-v or --flash-attention"
 
 
 class DecodeError(Exception):
-    """The engine refused a step; the message explains its return code."""
+    """The engine refused a step; the message explains the engine's return code."""
 
 
 class RollbackError(Exception):
-    """The engine cannot forget the end of the text (recurrent state)."""
+    """The engine cannot drop the end of the text from its state (recurrent models)."""
 
 
 class Context:
@@ -45,7 +45,7 @@ class Context:
     ) -> None:
         """Reserve a context for the campaign's tokens, with at most `outputs` logit rows a step.
 
-        Contexts with the same name are interchangeable: the state of one fits the other.
+        Contexts with the same name are interchangeable: each can restore the other's state.
 
         Raises `MachineError` if there is not enough memory.
         """
@@ -90,7 +90,7 @@ class Context:
         return self._choices(1)[0]
 
     def truncate(self, length: int) -> None:
-        """Forget everything beyond the first `length` tokens. Raises `RollbackError`."""
+        """Drop everything beyond the first `length` tokens. Raises `RollbackError`."""
         if length >= self.held:
             return
         if not llama_cpp.llama_memory_seq_rm(self._memory, _SEQUENCE, length, -1):
@@ -98,7 +98,7 @@ class Context:
         self.held = length
 
     def try_truncate(self, length: int) -> bool:
-        """Like `truncate`, but return whether the engine could."""
+        """Like `truncate`, but return whether the engine supports it."""
         try:
             self.truncate(length)
         except RollbackError:
@@ -110,12 +110,12 @@ class Context:
         self.held = 0
 
     def state_bytes(self) -> int:
-        """The size of a copy of the held text's state."""
+        """Return the size of a copy of the held text's state."""
         size: int = llama_cpp.llama_state_seq_get_size(self.ctx, _SEQUENCE)
         return size
 
     def state(self) -> bytes:
-        """A copy of the held text's state, for `restore`."""
+        """Return a copy of the held text's state, for `restore`."""
         size = self.state_bytes()
         buffer = (ctypes.c_uint8 * size)()
         written = llama_cpp.llama_state_seq_get_data(self.ctx, buffer, size, _SEQUENCE)
@@ -134,11 +134,11 @@ class Context:
         return self.weights.is_end(token)
 
     def logits(self, count: int) -> NDArray[np.float32]:
-        """The first `count` rows of the last step; the next step overwrites them."""
+        """Return the first `count` logit rows of the last step; the next step overwrites them."""
         return self._rows[:count]
 
     def margins(self, count: int) -> list[float]:
-        """Top-1 minus top-2 logit in the first `count` rows of the last step."""
+        """Return top-1 minus top-2 logit in the first `count` rows of the last step."""
         top = np.partition(self._rows[:count], -2, axis=1)[:, -2:]
         return [float(high - low) for low, high in top]
 
@@ -167,7 +167,7 @@ class Context:
         self.held += count
 
     def _choices(self, rows: int) -> list[int]:
-        """The greedy choices of the last step. Reading the logits waits for the device."""
+        """Return the greedy choices of the last step. Reading the logits waits for the device."""
         llama_cpp.llama_synchronize(self.ctx)
         logits = llama_cpp.llama_get_logits(self.ctx)
         self._rows = np.ctypeslib.as_array(logits, (rows, self.weights.vocabulary_size))
@@ -176,7 +176,7 @@ class Context:
 
 
 def with_default_attention(settings: RunSettings) -> RunSettings:
-    """The settings with the engine's default attention, which servers use for drafts, too."""
+    """Return the settings with the engine's default attention, which servers use for drafts too."""
     return replace(settings, kv_type_k="f16", kv_type_v="f16", flash_attention="auto")
 
 

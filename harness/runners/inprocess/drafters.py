@@ -1,4 +1,4 @@
-"""Draft tokens: a drafter for each method, and instruments that know the baseline's answer."""
+"""A drafter for each method, and instruments that are given the baseline's answer."""
 
 import random
 from collections.abc import Sequence
@@ -11,14 +11,17 @@ _ROUNDING = 1e-9
 
 
 class NoDrafter:
-    """The baseline: it proposes nothing, so every round is a single step."""
+    """The baseline's drafter: it proposes no tokens, so every round is a single step."""
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:  # noqa: ARG002
         return []
 
 
 class PromptLookupDrafter:
-    """Proposes the tokens that followed the same n-gram before. Each generation has its own."""
+    """Proposes the tokens that followed the same n-gram before.
+
+    Each generation has its own drafter.
+    """
 
     def __init__(self, *, n_max: int, ngram_min: int, ngram_max: int) -> None:
         self._n_max = n_max
@@ -27,7 +30,7 @@ class PromptLookupDrafter:
         self._seen: dict[tuple[int, ...], int] = {}
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:
-        """The tokens after the latest earlier occurrence of the text's longest known tail."""
+        """Return the tokens after the last occurrence of the text's longest known suffix."""
         self._extend(text[len(self._tokens) :])
         for length in reversed(self._lengths):
             start = self._seen.get(tuple(self._tokens[-length:]))
@@ -36,7 +39,7 @@ class PromptLookupDrafter:
         return []
 
     def _extend(self, tokens: Sequence[int]) -> None:
-        """Append tokens; each n-gram is indexed once a token follows it."""
+        """Append tokens. An n-gram is indexed once a token follows."""
         for token in tokens:
             end = len(self._tokens)
             for length in self._lengths:
@@ -46,11 +49,11 @@ class PromptLookupDrafter:
 
 
 class OracleDrafter:
-    """An instrument: proposes the known answer, changed so that a set share of it is right.
+    """An instrument: proposes the known answer, altered so that a set share of the tokens is right.
 
     Each position of an answer is right with the given probability, independently, so that the true
-    acceptance is known. As with a real draft, a position is right or wrong at any depth.
-    Drafting costs nothing.
+    acceptance is known. As with a real draft, a position is right or wrong independently of the
+    depth. Drafting costs nothing.
     """
 
     def __init__(
@@ -64,13 +67,13 @@ class OracleDrafter:
         ]
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:
-        """The baseline's next tokens, some of them replaced by the token with the previous id."""
+        """Return the baseline's next tokens, some replaced by the token with the previous id."""
         return self._proposed[len(text) : len(text) + min(limit, self._n_max)]
 
 
 @dataclass(slots=True)
 class ScriptDrafter:
-    """Proposes drafts that yield `length` tokens a round on average.
+    """Proposes drafts that yield `length` tokens per round on average.
 
     The number of accepted tokens alternates between the two nearest integers, so that the mean is
     exact. Drafting costs nothing.
@@ -83,7 +86,7 @@ class ScriptDrafter:
     owed: float = 0.0
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:
-        """The baseline's next tokens up to the accepted length, then wrong ones."""
+        """Return the baseline's next tokens up to the accepted length, then wrong tokens."""
         right = self.reference[len(text) : len(text) + min(limit, self.n_max)]
         self.owed += self.length - 1
         accepted = min(int(self.owed + _ROUNDING), len(right))
@@ -93,10 +96,10 @@ class ScriptDrafter:
 
 @dataclass
 class ModelDrafter:
-    """A small model proposes one token after another; accepted ones stay in its state.
+    """A small model proposes one token after another; accepted tokens stay in its state.
 
-    Its context holds exactly the prompt; reading it took `prompt_ms`. With a script it does the
-    same work but proposes the script's tokens.
+    The model's context contains exactly the prompt, whose reading took `prompt_ms`. With a script,
+    the model does the same work but the script's tokens are proposed.
     """
 
     context: Context
@@ -110,7 +113,7 @@ class ModelDrafter:
         self._fed, self._agreed = list(self.prompt), len(self.prompt)
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:
-        """The small model's own greedy continuation."""
+        """Return the small model's greedy continuation."""
         count = min(limit, self.n_max)
         if count <= 0:
             return []

@@ -21,7 +21,7 @@ def _add(_level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
 
 
 def capture() -> None:
-    """Send the engine's log here instead of to the terminal, from now on."""
+    """From now on, send the engine's log to this module instead of the terminal."""
     clear()
     llama_cpp.llama_log_set(_add, ctypes.c_void_p(0))
 
@@ -31,7 +31,7 @@ def clear() -> None:
 
 
 def offloaded_layers() -> int | None:
-    """Layers of the last model on the GPU, output layer included; `None` if not logged."""
+    """Return the last model's GPU layers, including the output layer; `None` if not logged."""
     found = _OFFLOADED.findall(text())
     return int(found[-1]) if found else None
 
@@ -41,7 +41,7 @@ def text() -> str:
 
 
 def last_error() -> str:
-    """The last line with a failure's reason, else with an error, else the last line."""
+    """Return the last line with a failure's reason, else with an error, else the last line."""
     return failures.last_line(text())
 
 
@@ -50,5 +50,5 @@ def out_of_memory() -> bool:
 
 
 def reason(otherwise: Reason) -> Reason:
-    """The reason of a failure: out of memory if the log says so, else the given one."""
+    """Return a failure's reason: out of memory if the log reports that, else the given reason."""
     return "out-of-memory" if out_of_memory() else otherwise

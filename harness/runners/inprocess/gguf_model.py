@@ -16,9 +16,9 @@ from harness.models.thinking import arguments
 from harness.runners.inprocess import engine_log
 from schemas.axes import SplitMode
 
-# llama.cpp counts the output layer, too; any number above the model's layers means all.
+# llama.cpp counts the output layer too; any number above the model's layers means all.
 _EVERY_LAYER = 9999
-_LONGEST_PIECE = 256  # in bytes; runs of blanks are the longest tokens
+_LONGEST_PIECE = 256  # in bytes; the longest tokens are runs of blanks
 _SPLIT = {
     "none": llama_cpp.LLAMA_SPLIT_MODE_NONE,
     "layer": llama_cpp.LLAMA_SPLIT_MODE_LAYER,
@@ -28,7 +28,7 @@ _SPLIT = {
 
 
 class LoadedWeights:
-    """One model in memory. Close it after every context that uses it."""
+    """One model in memory, to be closed after every context that uses the model."""
 
     def __init__(self, path: Path, *, gpu_layers: int, split_mode: SplitMode | None = None) -> None:
         """Load a GGUF file. Raises `MachineError` (memory) or `BadInputError` (the file)."""
@@ -53,7 +53,7 @@ class LoadedWeights:
 
     @property
     def keeps_recurrent_state(self) -> bool:
-        """Whether the end of the state cannot simply be cut off (Mamba, hybrids)."""
+        """Whether the state is recurrent, so its end cannot simply be dropped (Mamba, hybrids)."""
         recurrent = llama_cpp.llama_model_is_recurrent(self.model)
         return bool(recurrent or llama_cpp.llama_model_is_hybrid(self.model))
 
@@ -69,20 +69,20 @@ class LoadedWeights:
         return known
 
     def text(self, tokens: Iterable[int]) -> str:
-        """The text of tokens, without those that end an answer."""
+        """Return the text of tokens, without tokens that end an answer."""
         kept = (token for token in tokens if not self.is_end(token))
         return b"".join(map(self._bytes, kept)).decode("utf-8", "replace")
 
     def render(self, prompt: str, *, thinking: bool = False) -> list[int]:
-        """Token ids of a prompt's conversation, ready for the model's answer."""
+        """Return the token ids of a prompt's conversation, up to the start of the answer."""
         text = self.conversation(prompt, thinking=thinking)
         bos = self.piece(llama_cpp.llama_vocab_bos(self.vocab))
         if llama_cpp.llama_vocab_get_add_bos(self.vocab) and bos and text.startswith(bos):
-            text = text[len(bos) :]  # the tokenizer adds it again
+            text = text[len(bos) :]  # the tokenizer adds BOS again
         return self.tokens(text)
 
     def conversation(self, prompt: str, *, thinking: bool = False) -> str:
-        """A prompt as a conversation in the model's chat template."""
+        """Return a prompt as a conversation in the model's chat template."""
         if self.chat_template is None:
             return prompt
         render = Jinja2ChatFormatter(
@@ -97,11 +97,14 @@ class LoadedWeights:
         return text
 
     def is_mark(self, token: int) -> bool:
-        """Whether the token is not text but marks a turn, a beginning or an end."""
+        """Whether the token is a marker of a turn, a beginning or an end instead of text."""
         return bool(llama_cpp.llama_vocab_is_control(self.vocab, token))
 
     def tokens(self, text: str, *, begins: bool = True) -> list[int]:
-        """Token ids of a text; written-out marks become tokens, BOS is added if it `begins`."""
+        """Return the token ids of a text.
+
+        Spelled-out markers become tokens; BOS is added if it `begins`.
+        """
         data = text.encode()
         room = len(data) + 8
         buffer = (llama_cpp.llama_token * room)()
@@ -130,7 +133,7 @@ def _load_error(path: Path) -> MachineError | BadInputError:
 
 
 def vocabulary_mismatch(target: LoadedWeights, draft: LoadedWeights) -> str | None:
-    """Why the vocabularies do not match, in one line; `None` if they do."""
+    """Return in one line why two vocabularies do not match; `None` if they match."""
     for name, read in _compared(target):
         theirs, ours = read(draft.vocab), read(target.vocab)
         if theirs != ours:
@@ -150,7 +153,7 @@ def vocabulary_mismatch(target: LoadedWeights, draft: LoadedWeights) -> str | No
 
 
 def _compared(target: LoadedWeights) -> Iterator[tuple[str, Callable[[object], object]]]:
-    """Facts that both vocabularies must share; BOS and EOS ids only if they are added."""
+    """Yield facts that must be equal in both vocabularies; BOS and EOS ids only if added."""
     yield "vocabulary type", llama_cpp.llama_vocab_type
     yield "setting for adding BOS", llama_cpp.llama_vocab_get_add_bos
     yield "setting for adding EOS", llama_cpp.llama_vocab_get_add_eos

@@ -17,7 +17,7 @@ from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 class LoadedModels:
     """A target with `gpu_layers` layers on the GPU, and the drafts used so far.
 
-    `drafts` holds their contexts by draft id. Close these models before loading others.
+    `drafts` has the drafts' contexts by draft id. Close these models before loading others.
     """
 
     def __init__(self, campaign: Campaign, states: PromptStates, *, gpu_layers: int) -> None:
@@ -38,7 +38,7 @@ class LoadedModels:
             raise
 
     def draft_layers(self, arm: ArmPlan) -> int | None:
-        """Layers of the arm's draft on the GPU; `None` without a draft or if unknown."""
+        """Return the number of draft layers on the GPU; `None` without a draft or if unknown."""
         context = self.drafts.get(arm.method.draft or "")
         return context.weights.resident_layers if context else None
 
@@ -61,9 +61,9 @@ class LoadedModels:
         return None
 
     def drafter(self, arm: ArmPlan, prompt: Sequence[int], reference: Sequence[int]) -> Drafter:
-        """A drafter that is ready to continue the prompt.
+        """Return a drafter that is ready to continue the prompt.
 
-        `reference` is the baseline's whole text; only instruments read it. Raises
+        `reference` is the baseline's whole text, which only instruments read. Raises
         `BadInputError` for a method that only a server has.
         """
         method, n_max = arm.method, arm.method.n_max or 0

@@ -1,9 +1,9 @@
 """Generate a text, with or without speculation: one greedy loop for in-process engines.
 
-Counting: the first token comes from prompt processing. Each round feeds the newest token and the
-draft to the target, accepts the longest prefix on which both agree, and adds one token of the
-target. So output tokens = 1 + accepted + rounds. A draft token that ends the output counts as the
-target's token of its round, because the target chose it too.
+Counting: prompt processing yields the first token. Each round feeds the newest token and the draft
+to the target, accepts the longest prefix on which both agree, and adds one token of the target. So
+output tokens = 1 + accepted + rounds. A draft token that ends the output counts as the target's
+token of its round, because the target chose it too.
 """
 
 import time
@@ -15,7 +15,7 @@ from harness.runners.base import Round
 
 
 class Target(Protocol):
-    """A target model that holds a prefix of the text and can be rolled back."""
+    """A target model whose state is a prefix of the text and can be rolled back."""
 
     def step(self, tokens: Sequence[int]) -> list[int]:
         """Feed tokens after the held prefix; return the greedy choice after each."""
@@ -30,7 +30,7 @@ class Target(Protocol):
         ...
 
     def margins(self, count: int) -> list[float]:
-        """Top-1 minus top-2 logit for the first `count` positions of the last step."""
+        """Return top-1 minus top-2 logit for the first `count` positions of the last step."""
         ...
 
 
@@ -38,7 +38,7 @@ class Drafter(Protocol):
     """Proposes the next tokens of a text."""
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:
-        """At most `limit` tokens to follow the text."""
+        """Return at most `limit` tokens to follow the text."""
         ...
 
 
@@ -62,8 +62,9 @@ def decode(
 ) -> Decoded:
     """Generate greedily until the output ends or has `max_output_tokens` tokens.
 
-    The target must hold exactly the prompt; `first` is its greedy choice after it. Margins are read
-    between rounds, outside every clock, and only when `first_margin` is given.
+    The target's state must be exactly the prompt; `first` is the greedy choice after the prompt.
+    Margins are read between rounds, outside all timed sections, and only if `first_margin` is
+    given.
     """
     text = [*prompt, first]
     margins = None if first_margin is None else [first_margin]
@@ -86,7 +87,7 @@ def decode(
 def _round(
     target: Target, drafter: Drafter, text: list[int], remaining: int
 ) -> tuple[Round, list[int]]:
-    """One draft-and-verify cycle: its record, and the tokens that it adds to the text."""
+    """Run one draft-and-verify cycle; return its record, and the tokens that it adds."""
     cpu_began, began = time.process_time(), time.perf_counter()
     draft = drafter.draft(text, remaining - 1)
     drafted_at = time.perf_counter()
@@ -107,7 +108,7 @@ def _round(
 
 
 def _agreeing(draft: list[int], choices: list[int], target: Target) -> int:
-    """Draft tokens that the target would have chosen, up to the end of the output."""
+    """Return the draft tokens that the target would have chosen, up to the end of the output."""
     for index, token in enumerate(draft):
         if token != choices[index] or target.is_end(token):
             return index

@@ -1,7 +1,8 @@
 """Cache the states of prompts: a prompt is processed once, then its state is restored.
 
-A campaign visits every prompt in every block. Processing it again each time, for the target and
-for every draft, took a quarter of a campaign's time; copying the state back takes milliseconds.
+A campaign visits every prompt in every block. Processing every prompt again each time, for the
+target and for every draft, took a quarter of a campaign's time; copying a state back takes
+milliseconds.
 """
 
 import time
@@ -34,8 +35,8 @@ class PromptState:
 class PromptStates:
     """Cached states of prompts by the name of their context, up to a number of bytes.
 
-    The first states are never evicted: prompts come in a fixed rotation, so evicting the oldest
-    state would drop each one just before it is needed.
+    The first states are never evicted: prompts follow a fixed rotation, so evicting the oldest
+    state would drop each state just before it is needed.
     """
 
     def __init__(self, budget_bytes: int | None = None) -> None:
@@ -47,7 +48,7 @@ class PromptStates:
         self._current: dict[str, tuple[int, ...]] = {}
 
     def ensure_prompt_state(self, context: Context, prompt: Sequence[int]) -> PromptState:
-        """Make the context hold exactly the prompt: restore its state, or process it."""
+        """Make the context contain exactly the prompt: restore its state, or process the prompt."""
         key = (context.name, tuple(prompt))
         prompt_state, saved = self._states.get(key, (None, None))
         if prompt_state is None or not self._restored(context, key[1], saved):
@@ -59,17 +60,17 @@ class PromptStates:
         return prompt_state
 
     def forget(self, context: Context) -> None:
-        """Note that the context holds something else now, and clear it."""
+        """Note that the context no longer holds a known prompt, and clear the context."""
         context.clear()
         self._current.pop(context.name, None)
 
     def clear(self) -> None:
-        """Drop every state, so that each prompt is processed again."""
+        """Drop all states, so that each prompt is processed again."""
         self._left_bytes += sum(len(saved or b"") for _, saved in self._states.values())
         self._states.clear()
 
     def closed(self, context: Context) -> None:
-        """Note that the context was closed; a later one of the same name can use its states."""
+        """Note that the context was closed; a later context of the same name can use its states."""
         self._current.pop(context.name, None)
 
     def _restored(self, context: Context, prompt: tuple[int, ...], saved: bytes | None) -> bool:

@@ -1,8 +1,8 @@
-"""Let a draft read its target's answer, to see which tokens it would have proposed.
+"""Let a draft read its target's answer, to see which tokens the draft would have proposed.
 
 As long as a round's draft agrees with the target, the draft model has read the target's own text.
-So its proposal there is its greedy choice after each token of that text (teacher forcing), and one
-pass in wide steps shows which tokens the target would accept in rounds of any depth.
+The draft model's proposal is then its greedy choice after each token of that text (teacher
+forcing). One pass in wide steps therefore shows which tokens the target would accept at any depth.
 """
 
 import re
@@ -15,11 +15,11 @@ from harness.runners.base import Agreement
 from harness.runners.inprocess.context import Context, DecodeError
 
 _SHOWN = 20
-_UNSEEN = re.compile(r"\s|\N{REPLACEMENT CHARACTER}")  # tools print these differently
+_UNSEEN = re.compile(r"\s|\N{REPLACEMENT CHARACTER}")  # characters that tools print differently
 
 
 def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: int) -> Agreement:
-    """Read an answer in steps of at most `rows` tokens. Raises `HarnessError` if it does not fit.
+    """Read an answer in steps of at most `rows` tokens. Raises `HarnessError` if it is too long.
 
     A token beyond the draft's vocabulary, or an answer beyond its context, is bad input.
     """
@@ -40,7 +40,10 @@ def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: 
 
 
 def rendered_prompt(model: Context, prompt: str, *, thinking: bool) -> tuple[int, ...]:
-    """The conversation of a prompt. Raises `BadInputError` if it is rendered already."""
+    """Return the conversation of a prompt.
+
+    Raises `BadInputError` if the prompt is rendered already.
+    """
     words = model.weights
     mark = next(filter(words.is_mark, words.tokens(prompt, begins=False)), None)
     if mark is not None:
@@ -54,13 +57,16 @@ def rendered_prompt(model: Context, prompt: str, *, thinking: bool) -> tuple[int
 def answer_tokens(
     model: Context, tokens: tuple[int, ...] | None, text: str | None
 ) -> tuple[int, ...]:
-    """The tokens of an answer. Raises `BadInputError` if they contradict its text."""
+    """Return the tokens of an answer.
+
+    Raises `BadInputError` if they contradict the answer's text.
+    """
     if tokens is None:
         return tuple(model.weights.tokens(text or "", begins=False))
     _require_known(model, max(tokens))
     own = model.weights.text(tokens)
     shown, stated = (_UNSEEN.sub("", each) for each in (own, text or ""))
-    if stated not in shown and shown not in stated:  # one may lack thoughts or the last tokens
+    if stated not in shown and shown not in stated:  # either may lack thoughts or the last tokens
         raise BadInputError(
             f"the token ids of an answer are {own[:_SHOWN]!r}… to this draft, but the answer's "
             f"text is {(text or '')[:_SHOWN]!r}…: the token ids are from a model with a "

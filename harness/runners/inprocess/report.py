@@ -20,7 +20,7 @@ from schemas.submission import Engine, Settings
 
 
 def engine_report(target: Context, campaign: Campaign) -> EngineReport:
-    """Engine and settings, read from the loaded target."""
+    """Return engine and settings, read from the loaded target."""
     listed = devices()
     return EngineReport(
         engine=Engine(
@@ -29,7 +29,7 @@ def engine_report(target: Context, campaign: Campaign) -> EngineReport:
             version=llama_cpp.llama_version().decode(),
             package_version=package_version(),
             commit=vendored_commit(package_version()),
-            binary_sha256=sha256_of(library("llama")),  # may differ between builds of a version
+            binary_sha256=sha256_of(library("llama")),  # differs between builds of a version
             backend=backend_named(listed, gpu_layers=campaign.settings.gpu_layers),
             devices=listed,
             system_info=llama_cpp.llama_print_system_info().decode().strip()[:1000],

@@ -1,4 +1,4 @@
-"""Answer a campaign's requests with llama.cpp: one loaded target, drafts as arms need them.
+"""Answer a campaign's requests with llama.cpp: the target stays loaded, drafts load when needed.
 
 Baseline and speculation share the loaded target, so that arms can alternate prompt by prompt. For
 an arm with another placement everything else is freed first.
@@ -40,7 +40,7 @@ _NO_ROLLBACK = "the model cannot drop tokens from its context"
 
 
 class LlamaSession:
-    """A target in memory and the drafts that its arms use. Not safe to share between threads."""
+    """A target in memory and the drafts that its arms use. Not thread-safe."""
 
     def __init__(self, campaign: Campaign) -> None:
         """Load the target. Raises `HarnessError` if model or context cannot be loaded."""
@@ -64,7 +64,7 @@ class LlamaSession:
         return engine_report(self._at(self._campaign.settings.gpu_layers).target, self._campaign)
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Load the arm's draft if it is not loaded yet, and discard one generation with it."""
+        """Load the arm's draft if necessary, and warm up with one generation that is discarded."""
         began = time.perf_counter()
         plan = self._arms[arm]
         loaded = self._loaded_for(plan)
@@ -108,7 +108,10 @@ class LlamaSession:
     def agreement(
         self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
     ) -> Agreement:
-        """Which tokens of an answer the target itself would have written. Raises `HarnessError`."""
+        """Return which tokens of an answer the target itself would have written.
+
+        Raises `HarnessError`.
+        """
         target = self._at(self._campaign.settings.gpu_layers).target
         self._states.forget(target)
         if isinstance(prompt, str):
@@ -131,7 +134,7 @@ class LlamaSession:
         return Probes(drafting=tuple(drafting) or None)
 
     def step_times(self, widths: Sequence[int]) -> StepTimes:
-        """Time a step of each width after the first prompt."""
+        """Time one step of each width after the first prompt."""
         prompt = next(iter(self._prompts.values()))
         target = self._at(self._campaign.settings.gpu_layers).target
         self._states.ensure_prompt_state(target, prompt)
@@ -158,9 +161,9 @@ class LlamaSession:
             return Failure(reason=engine_log.reason("load-failed"), detail=str(error))
 
     def _at(self, gpu_layers: int) -> LoadedModels:
-        """The target at a placement, loaded again if its placement differs.
+        """Return the target at a placement, loaded again if the current placement differs.
 
-        The drafts of arms prepared at this placement are loaded with it. Raises `HarnessError`.
+        The drafts of arms prepared at the same placement are loaded too. Raises `HarnessError`.
         """
         if self._loaded is not None and self._loaded.gpu_layers == gpu_layers:
             return self._loaded
@@ -197,7 +200,7 @@ class LlamaSession:
         target = loaded.target
         truth = self._truth(loaded, arm, request)
         began = time.perf_counter()
-        # The draft's prompt processing is part of the request: a user waits for it, too.
+        # The draft's prompt processing is part of the request: a user waits for that too.
         drafter = loaded.drafter(arm, prompt, truth or ())
         state = self._states.ensure_prompt_state(target, prompt)
         sampler = self._sampler(request, prompt)
@@ -230,7 +233,7 @@ class LlamaSession:
         )
 
     def _sampler(self, request: TrialRequest, prompt: list[int]) -> Sampler | None:
-        """The sampler of a request: texts differ between blocks, but not between arms."""
+        """Return the sampler of a request: texts differ between blocks, but not between arms."""
         settings = self._campaign.settings
         if settings.temperature is None:
             return None
@@ -238,9 +241,9 @@ class LlamaSession:
         return Sampler(temperature=settings.temperature, key=key)
 
     def _truth(self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest) -> tuple[int, ...]:
-        """Prompt and plain answer if an arm needs them, else empty.
+        """Return the prompt and the plain answer if an arm needs them, else empty.
 
-        The answer is the baseline's first one, or generated here, untimed, if there is none yet.
+        The answer is the baseline's first answer; if there is none yet, it is generated untimed.
         """
         if not arm.method.scripted:
             return ()
@@ -264,7 +267,7 @@ class LlamaSession:
 
 
 def _waited_ms(prompt_ms: float | None, drafter: Drafter) -> float | None:
-    """Time until the first token; `None` unless every model read the whole prompt."""
+    """Return the time until the first token; `None` unless every model read the whole prompt."""
     if not isinstance(drafter, ModelDrafter):
         return prompt_ms
     if prompt_ms is None or drafter.prompt_ms is None:

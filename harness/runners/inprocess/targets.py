@@ -1,4 +1,4 @@
-"""A target whose tokens are drawn at a temperature."""
+"""A target whose tokens are sampled at a temperature."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +21,11 @@ class _Rows(Target, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampler:
-    """Draws tokens at a temperature. `key` and position decide each: speculation changes none.
+    """Samples tokens at a temperature.
 
-    So a draft token is accepted if it equals the drawn one, and the text has the distribution of
+    `key` and position determine each token, so speculation changes no token.
+
+    A draft token is accepted if it equals the sampled token, and the text has the distribution of
     plain sampling.
     """
 
@@ -31,7 +33,7 @@ class Sampler:
     key: str
 
     def draw(self, logits: NDArray[np.float32], position: int) -> int:
-        """The token at a position of the text, from the logits before it."""
+        """Sample the token at a position of the text, from the logits before that position."""
         weights = np.cumsum(np.exp((logits - logits.max()) / self.temperature, dtype=np.float64))
         share = Random(f"{self.key} {position}").random()  # noqa: S311 - no secret
         return int(np.searchsorted(weights, share * weights[-1], side="right"))
@@ -39,14 +41,14 @@ class Sampler:
 
 @dataclass(slots=True)
 class SampledTarget:
-    """A target whose choices are drawn; `held` is the number of tokens that it holds."""
+    """A target whose choices are sampled; `held` is the number of tokens in its state."""
 
     target: _Rows
     sampler: Sampler
     held: int
 
     def step(self, tokens: Sequence[int]) -> list[int]:
-        """Feed tokens after the held prefix; return the token drawn after each."""
+        """Feed tokens after the held prefix; return the token sampled after each."""
         self.target.step(tokens)
         first, self.held = self.held + 1, self.held + len(tokens)
         rows = self.target.logits(len(tokens))

@@ -1,4 +1,4 @@
-"""The runner that starts any llama-server binary, a fresh one where an arm needs its own."""
+"""The runner for any llama-server binary; starts a fresh server if an arm needs its own."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from harness.runners.options import ConnectionOptions
 
 
 def connect(options: ConnectionOptions) -> Adapter:
-    """The binary that the options name. It is not searched for before it is used."""
+    """Return the binary that the options name, without searching for the file before it is used."""
     return Adapter(
         open=partial(LlamaServerSession, options),
         identity=lambda: find(options.binary).identity(),

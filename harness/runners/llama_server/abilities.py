@@ -7,11 +7,11 @@ from dataclasses import dataclass
 _FLAG = re.compile(r"(?<![\w-])(--?[A-Za-z][A-Za-z0-9-]*)")
 # ik_llama.cpp indents a flag that has no short name.
 _ENTRY = re.compile(r"^\s{0,10}--?[A-Za-z]")
-# The gap before a flag's explanation if that is on the flag's line.
+# The gap between a flag and its explanation on the same line.
 _GAP = re.compile(r"(?<!\s)\s{2,}+(?=[^\s-])")
 _REMOVED = "argument has been removed"
 _SPEC_TYPE = "--spec-type"
-# Types with their own sizes: `--spec-type TYPE:KEY=VALUE`, repeated for a chain.
+# Types with separate parameters: `--spec-type TYPE:KEY=VALUE`, repeated for a chain.
 _STAGES = ":k=v"
 _TYPES = re.compile(r"none(?:[,|] ?[a-z0-9-]+)+")
 _TRACE = re.compile(r"-\s*4: trace")
@@ -21,9 +21,10 @@ _TRACE = re.compile(r"-\s*4: trace")
 class Abilities:
     """The flags of a binary and the values of its `--spec-type` (empty without the flag).
 
-    `takes_value` holds the flags whose help shows a value, `entries` the names for the same flag or
-    its opposite. `hides_layers`: the log states where layers are only from a verbosity of 4 on.
-    `stages`: the sizes of a type are part of the value of `--spec-type`, as in ik_llama.cpp.
+    `takes_value` has the flags whose help shows a value, `entries` the names for the same flag or
+    its opposite. `hides_layers`: the log contains the placement of layers only from a verbosity of
+    4 on. `stages`: the parameters of a type are part of the value of `--spec-type`, as in
+    ik_llama.cpp.
     """
 
     flags: frozenset[str]
@@ -34,16 +35,16 @@ class Abilities:
     stages: bool = False
 
     def first(self, *names: str) -> str | None:
-        """The first of several names of one flag that this binary knows."""
+        """Return the first of several names of a flag that the binary supports."""
         return next((name for name in names if name in self.flags), None)
 
     def names_of(self, flag: str) -> frozenset[str]:
-        """All names of a flag, and of its opposite."""
+        """Return all names of a flag, and of its opposite."""
         return frozenset({flag}).union(*(names for names in self.entries if flag in names))
 
 
 def read_help(text: str) -> Abilities:
-    """The abilities that a help text states; empty ones for any other text."""
+    """Read the abilities in a help text; any other text gives empty abilities."""
     listed: list[frozenset[str]] = []
     takes_value: set[str] = set()
     spec_types: tuple[str, ...] = ()
@@ -71,7 +72,7 @@ def read_help(text: str) -> Abilities:
 
 
 def _entries(text: str) -> Iterator[str]:
-    """The help of each flag: its line and the indented lines below it."""
+    """Yield the help of each flag: its line and the indented lines below."""
     entry: list[str] = []
     for line in text.splitlines():
         if _ENTRY.match(line):
@@ -85,6 +86,6 @@ def _entries(text: str) -> Iterator[str]:
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """The values of `--spec-type`, `none` first, with commas or bars between them."""
+    """Return the values of `--spec-type`: `none` first, separated by commas or bars."""
     match = _TYPES.search(text)
     return tuple(re.split(r"[,|] ?", match[0])) if match else ()

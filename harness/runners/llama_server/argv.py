@@ -1,4 +1,4 @@
-"""The command line of a llama-server for one arm, with flags that its binary knows."""
+"""The command line of a llama-server for one arm, with flags that the binary supports."""
 
 from dataclasses import dataclass, field
 
@@ -15,17 +15,17 @@ from schemas.vocabulary.methods import LlamaCpp
 
 
 class _RefusedArgumentError(Exception):
-    """A `--server-arg` that the harness decides itself."""
+    """A `--server-arg` that conflicts with an argument set by the harness."""
 
 
 class _UnknownToBinaryError(Exception):
-    """The binary has no flag for something that the arm needs."""
+    """The binary has no flag for a setting that the arm needs."""
 
 
 def arguments(
     arm: ArmPlan, campaign: Campaign, *, abilities: Abilities, port: int
 ) -> tuple[str, ...] | Failure:
-    """The arguments after the program's name, or why this binary cannot run the arm."""
+    """Return the arguments after the program's name, or why the binary cannot run the arm."""
     words = _Words(abilities)
     try:
         _common(words, arm, campaign, port=port)
@@ -49,13 +49,13 @@ class _Words:
     def need(self, value: object, *names: str) -> None:
         """Add a flag, with its value unless that is `None`.
 
-        Raises `_UnknownToBinaryError` if the binary knows none of the names.
+        Raises `_UnknownToBinaryError` if the binary supports no flag of these names.
         """
         if not self.offer(value, *names):
             raise _UnknownToBinaryError(names[0])
 
     def offer(self, value: object, *names: str) -> bool:
-        """Add a flag, with its value unless that is `None`, if the binary knows it."""
+        """Add a flag, with its value unless that is `None`, if the binary supports the flag."""
         name = self.abilities.first(*names)
         if name is not None:
             self.argv += [name] if value is None else [name, str(value)]
@@ -72,21 +72,22 @@ def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int) -> No
     words.argv += ["-b", str(settings.batch_tokens), "-ub", str(settings.batch_tokens)]
     words.argv += ["-ngl", _layers(layers_of(arm, settings))]
     _default_axes(words, settings)
-    if "--fit" in words.abilities.takes_value:  # without a value it turns fitting on
+    if "--fit" in words.abilities.takes_value:  # without a value, the flag turns fitting on
         words.offer("off", "--fit")
     words.offer(0, "--cache-ram")
     words.offer(None, "--no-webui", "--no-ui")
     words.offer(None, "--metrics")
-    if words.abilities.stages:  # ik_llama.cpp renders a model's template only with this
+    if words.abilities.stages:  # ik_llama.cpp needs this flag to render a model's template
         words.offer(None, "--jinja")
     if words.abilities.hides_layers:
         words.argv += ["-lv", "4"]
 
 
 def _default_axes(words: _Words, settings: RunSettings) -> None:
-    """Always pass the axes that have a default, so that no build's own default decides.
+    """Always pass the axes that have a default, so that the defaults of builds have no effect.
 
-    A build that does not know an axis uses our default. Raises `_UnknownToBinaryError` for others.
+    A build that lacks an axis's flag is used as it is for our default; for any other value,
+    `_UnknownToBinaryError` is raised.
     """
     for axis in AXES.values():
         if not axis.server or axis.default is None:
@@ -144,13 +145,13 @@ def _speculation(words: _Words, method: Method, campaign: Campaign) -> None:
 def _sizes(words: _Words, method: Method) -> None:
     for part in parts(method):
         for size, spellings, value in sizes(part):
-            # Some types have no flag for hits; they always mean one hit.
+            # Some types have no flag for hits: their number of hits is always one.
             add = words.offer if (size, value) == ("min_hits", "1") else words.need
             add(value, *spellings)
 
 
 def _force(words: _Words, method: Method) -> None:
-    """Set the acceptance that a method forces, if any, which needs a draft model."""
+    """Set the acceptance rate that a method forces, if any; forcing needs a draft model."""
     if method.length is None:
         return
     if method.draft is None:
@@ -165,7 +166,7 @@ def _with_draft(words: _Words, draft: str, campaign: Campaign) -> None:
 
 
 def _type(words: _Words, *kinds: str) -> None:
-    """Add the types; builds without `--spec-type` know only draft models and need no flag."""
+    """Add the types; builds without `--spec-type` support only draft models and need no flag."""
     offered = words.abilities.spec_types
     known = [next((n for n in _flags(kind).types if n in offered), None) for kind in kinds]
     named = [name for name in known if name is not None]
@@ -187,7 +188,7 @@ def _stages(words: _Words, method: Method) -> None:
 
 
 def _flags(kind: str) -> LlamaCpp:
-    """llama.cpp's names for a method and its sizes."""
+    """Return llama.cpp's flags for a method and its parameters."""
     entry = METHODS[kind]
     if entry.llama_cpp is None:
         ours = (
@@ -198,5 +199,5 @@ def _flags(kind: str) -> LlamaCpp:
 
 
 def _layers(count: int) -> str:
-    """Layers on the GPU; for all, a number above any model's, which every build understands."""
+    """Return the number of GPU layers; for all, a huge number, which every build accepts."""
     return "999" if count < 0 else str(count)

@@ -43,7 +43,7 @@ class Binary:
     abilities: Abilities
 
     def identity(self) -> str:
-        """A digest of the program and its libraries, which differs between two builds."""
+        """Return a digest of the program and its libraries, which differs between two builds."""
         libraries = sorted(
             (file.name, file.stat().st_size)
             for file in self.path.parent.iterdir()
@@ -59,9 +59,9 @@ class Binary:
         return read_free(self._output(_LIST_DEVICES))
 
     def backend(self, campaign: Campaign, stated: str | None) -> Backend:
-        """The backend: from the devices that the build lists, else as `stated` by the user.
+        """Return the backend: from the devices that the build lists, else as `stated` by the user.
 
-        Raises `BadInputError` if there is neither and the machine has a GPU.
+        Raises `BadInputError` if neither is known and the machine has a GPU.
         """
         gpu_layers = campaign.settings.gpu_layers
         if _LIST_DEVICES in self.abilities.flags or gpu_layers == 0:
@@ -76,7 +76,7 @@ class Binary:
         return "cpu"
 
     def report(self, campaign: Campaign, stated: str | None) -> EngineReport:
-        """Engine and settings that a binary states before it runs."""
+        """Return the engine and settings that a binary reports before it runs."""
         version, commit, number = read_version(self._output("--version"))
         devices = self.devices()
         return EngineReport(
@@ -118,11 +118,11 @@ class Binary:
 
 
 def find(path: str | None) -> Binary:
-    """The binary at a path, or on PATH. Raises `HarnessError` if it is not a llama-server."""
+    """Find the binary at a path, or on PATH. Raises `HarnessError` if it is not a llama-server."""
     found = shutil.which(path) if path else engines.server_program()
     if found is None:
         raise BadInputError(_not_found(path))
-    program = Path(found).absolute()  # `./name` is not a name on PATH
+    program = Path(found).absolute()  # a bare name would be searched for on PATH
     text = _output(program, "--help")
     abilities = read_help(text)
     if "--port" not in abilities.flags:
@@ -151,7 +151,7 @@ def _not_found(path: str | None) -> str:
 
 
 def read_devices(text: str) -> tuple[Device, ...]:
-    """Devices in the output of `--list-devices`, which omits the processor."""
+    """Return the devices in the output of `--list-devices`, which omits the CPU."""
     return tuple(
         Device(
             name=match["name"],
@@ -164,14 +164,14 @@ def read_devices(text: str) -> tuple[Device, ...]:
 
 
 def read_free(text: str) -> dict[str, int]:
-    """Free memory by device in the output of `--list-devices`, if stated."""
+    """Return the free memory by device in the output of `--list-devices`, if stated."""
     return {match["name"]: int(match["free"]) for match in _DEVICE.finditer(text) if match["free"]}
 
 
 def read_version(text: str) -> tuple[str, str | None, int | None]:
-    """Version, commit and build number in the output of `--version`.
+    """Return version, commit and build number in the output of `--version`.
 
-    A build outside llama.cpp's own repository has number 1; its commit is its version.
+    A build outside llama.cpp's own repository has number 1; its version is the commit.
     """
     match = _VERSION.search(text)
     if match is None or public_text.version(match[1]) is None:

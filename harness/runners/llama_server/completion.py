@@ -1,4 +1,4 @@
-"""Ask a llama-server for one generation, which it times and counts itself."""
+"""Request one generation from a llama-server, which times and counts the generation itself."""
 
 import time
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _GREEDY: dict[str, Json] = {"temperature": 0, "top_k": 1, "samplers": ["top_k"]}
 
 
 class Timings(Struct, frozen=True, kw_only=True):
-    """The engine's counts and times; its answer omits the draft counts without drafts."""
+    """The engine's counts and times; draft counts are omitted if nothing was drafted."""
 
     prompt_ms: values.Milliseconds
     predicted_ms: values.Milliseconds
@@ -34,10 +34,10 @@ class Timings(Struct, frozen=True, kw_only=True):
 
 
 class Completion(Struct, frozen=True, kw_only=True):
-    """One answer: token ids, and the engine's own counters and times.
+    """One answer: token ids, and the engine's counters and times.
 
-    Builds of early 2026 leave the last tokens out of `tokens` when a round ends at the limit, but
-    count them and their time: `timings.predicted_n` is the full number. Builds before 2025 have
+    If a round ends at the limit, builds of early 2026 omit the last tokens from `tokens`, but count
+    them and their time: `timings.predicted_n` is the full number. Builds before 2025 have
     `stopped_limit` instead of `stop_type`. ik_llama.cpp sends only text.
     """
 
@@ -49,7 +49,7 @@ class Completion(Struct, frozen=True, kw_only=True):
 
 
 def read_completion(answer: Json) -> Completion:
-    """The completion in an answer. Raises `BadAnswerError` naming missing or wrong data."""
+    """Read the completion in an answer. Raises `BadAnswerError` naming missing or wrong data."""
     done = values.read_as(Completion, answer, what="the answer is not a completion")
     listed, stated = len(done.tokens), done.timings.predicted_n
     if not listed and not done.content:
@@ -72,7 +72,7 @@ class _Tokenized(Struct, frozen=True):
 
 
 def rendered(client: Client, text: str, *, thinking: bool = False) -> str:
-    """The conversation of a prompt under the model's chat template."""
+    """Return the conversation of a prompt in the model's chat template."""
     body: Json = {
         "messages": [{**each} for each in messages(text)],
         "chat_template_kwargs": {**arguments(thinking=thinking)},
@@ -84,7 +84,7 @@ def rendered(client: Client, text: str, *, thinking: bool = False) -> str:
 def require_switch(client: Client) -> None:
     """Raise `BadAnswerError` if the server ignores the template's switch for thinking.
 
-    Builds before 2025 do not know `chat_template_kwargs`, and a model would always think.
+    Builds before 2025 do not support `chat_template_kwargs`, so a model would always think.
     """
     with_thoughts, without = (rendered(client, "", thinking=each) for each in (True, False))
     if with_thoughts == without:
@@ -95,7 +95,7 @@ def require_switch(client: Client) -> None:
 
 
 def tokenized(client: Client, text: str) -> tuple[int, ...]:
-    """Token ids of a text with its special tokens."""
+    """Return the token ids of a text with its special tokens."""
     answer = client.post("/tokenize", {"content": text, "add_special": True, "parse_special": True})
     return values.read_as(_Tokenized, answer, what="the server did not tokenize the prompt").tokens
 
@@ -109,7 +109,7 @@ def completion_request(
     reread: bool = True,
     depth: int | None = None,
 ) -> Json:
-    """The body of a request for token ids; greedy without `sampling`.
+    """Return the body of a request for token ids; greedy without `sampling`.
 
     Without `reread` the server may reuse its cached state of the prompt.
     """
@@ -120,24 +120,24 @@ def completion_request(
         "cache_prompt": not reread,
         "return_tokens": True,
     }
-    if sampling is not None:  # by temperature alone: no other sampler cuts probabilities off
+    if sampling is not None:  # by temperature alone: no other sampler may cut off probabilities
         drawn: dict[str, Json] = {"temperature": sampling.temperature, "seed": sampling.seed}
         body |= {**drawn, "top_k": 0, "samplers": ["temperature"]}
     if probabilities:
         body["n_probs"] = probabilities
     if depth is not None:
-        body["speculative.n_max"] = depth  # for ik_llama.cpp; 0 drafts nothing
+        body["speculative.n_max"] = depth  # for ik_llama.cpp; 0 turns drafting off
     return body
 
 
 def margins_in(answer: Json) -> tuple[float, ...] | None:
-    """The margin of each token; `None` if any has no runner-up."""
+    """Return the margin of each token; `None` if any token has no runner-up."""
     listed = part(answer).get("completion_probabilities")
     return values.margins(listed, tokens=len(listed)) if isinstance(listed, list) else None
 
 
 def counted_in(done: Completion, arm: ArmPlan, page: Counted | None) -> Counted:
-    """The draft counters of an answer; without them, nothing was drafted.
+    """Return the draft counters of an answer; if they are missing, nothing was drafted.
 
     Raises `BadAnswerError` if an arm without speculation drafted.
     """
@@ -154,9 +154,9 @@ def counted_in(done: Completion, arm: ArmPlan, page: Counted | None) -> Counted:
 def generate(
     client: Client, tokens: tuple[int, ...], prompt: ServerRequest, *, counts: bool
 ) -> Generation:
-    """Run one generation. `counts` tells whether the metrics page can be read for it.
+    """Run one generation. `counts` is whether the metrics page can be read for this generation.
 
-    Raises what the client raises, or `BadAnswerError`.
+    Raises the client's errors, or `BadAnswerError`.
     """
     before = _page(client) if prompt.arm.drafts and counts else None
     began = time.perf_counter()
@@ -199,12 +199,12 @@ class _Stepped(Struct, frozen=True, kw_only=True):
 
 
 def step_times(client: Client, prompt: Sequence[int], widths: Sequence[int]) -> tuple[float, ...]:
-    """Milliseconds to read this many tokens after a prompt whose state the server keeps.
+    """Time the reading of several tokens after a prompt whose state the server keeps.
 
-    One logit row is computed for all of them, as in llama-bench. Each timed step follows a
-    discarded one that begins with another token: a common beginning would not be read again.
+    One logit row is computed for all tokens, as in llama-bench. Each timed step follows a discarded
+    step with a different first token, since a common prefix would not be read again.
 
-    Raises what the client raises, or `BadAnswerError` if the server reads another number.
+    Raises the client's errors, or `BadAnswerError` if the server reads another number of tokens.
     """
     first, second, *_ = (*dict.fromkeys(reversed(prompt)), 0, 1)
     client.post("/completion", completion_request(prompt, 1, reread=False))
@@ -236,7 +236,7 @@ def _step_ms(client: Client, prompt: Sequence[int], step: Sequence[int]) -> floa
 def margins_of(
     client: Client, prompt: tuple[int, ...], known: Generation, depth: int | None
 ) -> tuple[float, ...] | None:
-    """The margins of a known generation, from a second answer with the same tokens."""
+    """Return the margins of a known generation, from a second answer with the same tokens."""
     if known.tokens is None:
         return None
     request = completion_request(

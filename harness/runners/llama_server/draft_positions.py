@@ -1,4 +1,4 @@
-"""Read how often each draft position was tried and accepted, from ik_llama.cpp's counts."""
+"""Read how many times each draft position was tried and accepted, from ik_llama.cpp's counts."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -10,7 +10,7 @@ from harness.runners.http.counted_rounds import Counted, by_length
 
 
 class ByDepth(Struct, frozen=True, kw_only=True):
-    """The rounds whose draft reached a depth, counted from 1, and those that accepted it."""
+    """The rounds whose draft reached each depth from 1 on, and the rounds that accepted it."""
 
     depth: int
     draft_n: values.Count
@@ -18,10 +18,11 @@ class ByDepth(Struct, frozen=True, kw_only=True):
 
 
 def counted_by_depth(listed: Sequence[ByDepth], stated: Counted) -> Counted:
-    """The counts with their histograms.
+    """Return the counts with their histograms.
 
-    A round of k accepted tokens is counted at each depth from 1 to k, so the rounds that accepted
-    exactly k are those at depth k minus those at depth k + 1; likewise for drafted tokens.
+    A round with k accepted tokens is counted at each depth from 1 to k. The number of rounds that
+    accepted exactly k tokens is therefore the count at depth k minus the count at depth k + 1;
+    likewise for drafted tokens.
 
     Raises `BadAnswerError` if the counts increase with the depth, or do not add up.
     """

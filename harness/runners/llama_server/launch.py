@@ -1,4 +1,4 @@
-"""Start a llama-server for one arm at a free port, and check that this server answers."""
+"""Start a llama-server for one arm on a free port, and check that this server answers."""
 
 import secrets
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ def start(
     limit_s: float,
     port: Callable[[], int] = process.free_port,
 ) -> process.ServerProcess | Failure:
-    """Start a server and wait until it is ready; on a failure no process is left."""
+    """Start a server and wait until it is ready; after a failure no process is left."""
     failure = Failure(reason="load-failed", detail="no port is free")
     for _ in range(_PORTS_TO_TRY):
         at = port()
@@ -42,7 +42,7 @@ def start(
             return started
         failure = started
         if _TAKEN not in failure.detail:
-            # A server that ends at once may lose the log line with the reason.
+            # A server that ends immediately may lose the log line with the reason.
             if not process.is_taken(at):
                 break
             detail = f"{failure.detail}; another program listens at port: {at}"
@@ -53,7 +53,7 @@ def start(
 def _start(
     binary: Binary, argv: Sequence[str], port: int, limit_s: float
 ) -> process.ServerProcess | Failure:
-    # Another server may answer at the port: only ours lists this name.
+    # Another server may answer on the port; only ours lists this model name.
     name = f"draftmap-{secrets.token_hex(8)}"
     ask = partial(_is_ours, port, name)
     words = (*argv, "-a", name)
@@ -61,7 +61,7 @@ def _start(
 
 
 def _is_ours(port: int, name: str) -> None:
-    """Raise like the client until the server with this name is ready."""
+    """Raise the client's errors until the server with the expected model name is ready."""
     address = ServerAddress(host=process.HOST, port=port)
     client = Client(address=address, limit_s=process.ASK_LIMIT_S)
     client.text("/health")
@@ -70,7 +70,7 @@ def _is_ours(port: int, name: str) -> None:
 
 
 def one_server(campaign: Campaign, options: ConnectionOptions) -> bool:
-    """Whether one server can answer for all arms: ik_llama.cpp takes the depth with a request."""
+    """Whether one server can answer for all arms: ik_llama.cpp accepts a depth per request."""
     alone = any(arm.concurrency > 1 or arm.gpu_layers is not None for arm in campaign.arms)
     methods = [arm.method for arm in campaign.arms if arm.drafts]
     entry = METHODS[methods[0].type].ik_llama_cpp if methods else None
@@ -81,12 +81,15 @@ def one_server(campaign: Campaign, options: ConnectionOptions) -> bool:
 
 
 def deepest(campaign: Campaign) -> ArmPlan:
-    """The arm whose arguments start the one server for all arms."""
+    """Return the arm whose arguments start the only server for all arms."""
     return max(campaign.arms, key=lambda arm: limit(arm.method) or 0)
 
 
 def command_lines(campaign: Campaign, options: ConnectionOptions) -> tuple[str, ...]:
-    """One line for each start; the port 0 stands in for a free one. Raises `BadInputError`."""
+    """Return a line for each server start; port 0 stands for a free port.
+
+    Raises `BadInputError`.
+    """
     binary, lines = find(options.binary), []
     binary.backend(campaign, options.backend)
     shared = campaign.interleaved == "prompt"
@@ -99,7 +102,7 @@ def command_lines(campaign: Campaign, options: ConnectionOptions) -> tuple[str, 
 
 
 def without_places(argv: Sequence[str]) -> tuple[str, ...]:
-    """Arguments fit for publication, without paths and addresses."""
+    """Return arguments fit for publication, without paths and addresses."""
     shown: list[str] = []
     previous = ""
     for word in argv:

@@ -13,10 +13,10 @@ _SIZE = re.compile(r"(?<!\S)(\S+)\s+(?:model|KV|RS|compute|output) buffer size =
 
 
 def resident_layers(text: str) -> tuple[int | None, int | None]:
-    """Layers that really are on a GPU, of the target and of a loaded draft.
+    """Return the numbers of target and draft layers that are really on a GPU.
 
-    The engine logs "offloaded 31/31" even without a GPU; then every buffer is the CPU's, and the
-    true number is 0. A build without GPU backends does not mention layers.
+    The engine logs "offloaded 31/31" even without a GPU; in that case every buffer is the CPU's,
+    and the true number is 0. A build without GPU backends does not mention layers.
     """
     starts = [match.start() for match in _LOADS.finditer(text)]
     loads = (text[start:end] for start, end in pairwise((*starts, len(text))))
@@ -25,7 +25,7 @@ def resident_layers(text: str) -> tuple[int | None, int | None]:
 
 
 def _layers(text: str) -> int | None:
-    """Layers of one model on a GPU, from the log of its loading."""
+    """Return the number of a model's layers on a GPU, from the log of the model's loading."""
     buffers = _BUFFER.findall(text)
     if buffers and all(name.startswith("CPU") for name in buffers):
         return 0
@@ -34,7 +34,7 @@ def _layers(text: str) -> int | None:
 
 
 def buffers_mib(text: str) -> dict[str, float]:
-    """Memory that the server reserved, by device: weights, caches and work space, in MiB."""
+    """Return the memory in MiB that the server reserved, by device: weights, caches, work space."""
     sizes: dict[str, float] = {}
     for name, size in _SIZE.findall(text):
         device = name.removesuffix("_Mapped").removesuffix("_Host").removesuffix("_REPACK")
@@ -45,7 +45,7 @@ def buffers_mib(text: str) -> dict[str, float]:
 def in_use(
     text: str, *, before_mib: Mapping[str, int], after_mib: Mapping[str, int]
 ) -> tuple[DeviceMemory, ...] | None:
-    """Memory per device, `None` if unknown: the larger of two figures.
+    """Return the memory per device: the larger of two figures; `None` if unknown.
 
     The log names the reserved buffers. The decrease of a device's free memory since the start also
     includes the driver's share, but is too small if another process ended meanwhile.

@@ -1,7 +1,7 @@
 """Measure through any llama-server binary: a fresh server for every arm in every block.
 
-Most machines have room for only one target, so each arm has the machine to itself for one pass over
-the prompts. If requests can set the draft depth, one server answers for all arms.
+Most machines have room for only one target, so each arm runs alone for one pass over the prompts.
+If requests can set the draft depth, one server answers for all arms.
 """
 
 import time
@@ -30,7 +30,7 @@ class LlamaServerSession(ServerSession[Server]):
     """One server at a time, started with the arguments of the current arm."""
 
     def __init__(self, options: ConnectionOptions, campaign: Campaign) -> None:
-        """Find the binary. Raises `HarnessError` if there is none."""
+        """Find the binary. Raises `HarnessError` if no binary is found."""
         super().__init__(campaign)
         self._binary = find(options.binary)
         self._shared = self._shared and self._binary.abilities.stages
@@ -113,7 +113,7 @@ class LlamaServerSession(ServerSession[Server]):
         )
 
     def _tokens(self, server: Server, prompt: ServerRequest) -> tuple[int, ...]:
-        """The prompt's token ids, rendered once; every arm gets the same."""
+        """Return the prompt's token ids, rendered once; every arm gets the same ids."""
         text = prompt.text
         if text not in self._prompts:
             template = self._binary.template(self._campaign)
