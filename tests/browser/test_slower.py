@@ -101,7 +101,7 @@ def test_a_log_of_vllm_tells_its_rounds_its_speed_and_its_requests(page: Page) -
 
 
 def test_an_example_fills_both_fields_with_its_credit(page: Page) -> None:
-    page.get_by_role("button", name="Log: a draft that is rarely made").click()
+    page.get_by_role("button", name="Log: few rounds have a draft").click()
 
     expect(page.locator("[data-part=answer]")).to_contain_text("Few rounds have a draft")
     expect(page.locator("[data-part=credit]")).to_contain_text("SmolLM2-135M-Instruct Q4_1")
