@@ -244,7 +244,7 @@ def _of_table(table: PageTable) -> Iterator[Quotient]:
             yield Quotient(table.page, own, row.get("Baseline tokens/s", ""), row[heading])
             yield Quotient(table.page, row.get("Tokens per round", ""), cost, row[heading])
         if "First over second" in row:
-            first, second = row["Speedup through it"], row["Speedup through the second"]
+            first, second = row["Speedup through the first"], row["Speedup through the second"]
             yield Quotient(table.page, first, second, row["First over second"])
 
 

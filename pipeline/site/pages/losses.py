@@ -65,7 +65,7 @@ TRAITS: Sequence[Trait] = (
     ),
     Trait(
         name="A second model drafts for a dense model",
-        why="every drafted token costs a step of the draft, accepted or not",
+        why="every drafted token costs a step of the draft model, even if it is rejected",
         has=lambda row: drafting_class(row.method) == "model" and not _mixture(row),
     ),
     Trait(
@@ -77,17 +77,17 @@ TRAITS: Sequence[Trait] = (
     ),
     Trait(
         name="Apple M1 or M2",
-        why="a step over two tokens costs these chips a quarter more than over one",
+        why="a step over two tokens costs these chips a quarter more than a step over one",
         has=lambda row: row.device_label.startswith(("Apple M1", "Apple M2")),
     ),
     Trait(
         name="The target has fewer than 5B parameters",
-        why="its own step is short, so drafting and starting kernels weigh more",
+        why="the target's step is short, so drafting and kernel starts take a larger share",
         has=lambda row: bool(row.parameters and row.parameters < SMALL_PARAMETERS),
     ),
     Trait(
         name=f"A depth of {DEEP} or more",
-        why="late positions are seldom accepted, but the step costs time for all of them",
+        why="late positions are seldom accepted, but the step costs time for every position",
         has=lambda row: bool(row.depths and min(row.depths) >= DEEP),
     ),
     Trait(

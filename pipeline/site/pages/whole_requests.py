@@ -39,8 +39,8 @@ def _request_sentence(row: Row) -> str:
     text = (
         f"With prompts of {row.mean_prompt_tokens:.0f} and answers of {row.mean_output_tokens:.0f} "
         f"tokens on average, the whole request ran at {say.speedup(row.whole_request, *bounds)} "
-        "the baseline's speed on this machine: the prompt must be read first, by the draft model, "
-        "too, if there is one."
+        "the baseline's speed on this machine. The target, and the draft model if there is one, "
+        "must first read the prompt."
     )
     if row.pays_from_tokens is not None:
         text += f" {sentence('pays-from', length=pays_from(row))}"

@@ -297,14 +297,16 @@ class Compare {
       return mixed
         ? "No model and method was measured in both places. Choose another place, or a " +
             "setting on each side."
-        : "The second side has not been measured on this task or place. Choose another one.";
+        : "The second side has not been measured on this task or place. Choose another task or " +
+            "place.";
     const count = (side) => pairs.filter(({ better }) => better === side).length;
     const what = mixed ? "common cells" : "tasks";
-    const more = pairs.length > MOST_ROWS ? ` The ${MOST_ROWS} that differ most are shown.` : "";
+    const more =
+      pairs.length > MOST_ROWS ? ` The table shows the ${MOST_ROWS} that differ most.` : "";
     return (
-      `Of ${pairs.length} ${what}, speculation pays clearly more on the first side in ` +
-      `${count("a")} and on the second in ${count("b")}; in ${count(null)} the intervals of ` +
-      `another machine overlap.${more}`
+      `Of ${pairs.length} ${what}, speculation gains clearly more on the first side in ` +
+      `${count("a")} and on the second side in ${count("b")}. In ${count(null)} the intervals ` +
+      `for another machine overlap.${more}`
     );
   }
 

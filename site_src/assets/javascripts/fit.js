@@ -112,7 +112,7 @@ const planLine = (file, model, asked, machine) => {
 };
 
 const missing = (model, draft) =>
-  `${model.label} has no ${draft === "head" ? "prediction head of its own" : "much smaller model of its family in the table"}, so this is without a draft.`;
+  `${model.label} has no ${draft === "head" ? "prediction head of its own" : "much smaller model of its family in the table"}, so the figures are without a draft.`;
 
 const draw = (file, model, wish, machine, page) => {
   const asked = {

@@ -30,7 +30,7 @@ const leftOut = (run, side) => {
   if (repeats)
     lines.push(
       `${plural(repeats, "request")} ${place} took the prompt from the cache and repeated an ` +
-        `earlier answer: left out, because drafts from earlier text contain it.`,
+        `earlier answer. They are left out, because drafts from earlier text contain the answer.`,
     );
   return lines;
 };
@@ -43,7 +43,7 @@ export const complaints = (form, runs, given) => {
     else if (!runs.swapped && form.elements[side].value.trim() && nothing(runs[side])) {
       lines.push(
         `Nothing to read in the text ${side} speculation: no line “eval time = … ms / … ` +
-          `tokens”, no “timings”, no counters of drafts. Its speed can be typed above.`,
+          `tokens”, no “timings”, no draft counters. You can type the speed above.`,
       );
     }
     lines.push(...leftOut(runs[side], side));
@@ -52,23 +52,23 @@ export const complaints = (form, runs, given) => {
     lines.push("More tokens were accepted than drafted: are the two numbers swapped?");
   if (given.tokens !== null && given.accepted !== null && given.accepted >= given.tokens)
     lines.push(
-      "All written tokens count as accepted, which is impossible for the first two of an answer.",
+      "All written tokens count as accepted, but the first two tokens of an answer never can.",
     );
   if (form.querySelector("input:invalid"))
     lines.push("A number is outside its range and was left out.");
   if (runs.swapped)
     lines.push(
       nothing(runs.without)
-        ? "This text drafted tokens: it is read as the run with speculation."
-        : "Only the first text drafted tokens: the two texts are swapped.",
+        ? "The run in this text drafted tokens: it is read as the run with speculation."
+        : "Only the run in the first text drafted tokens: the two texts are swapped.",
     );
   else if (drafted(runs.without))
     lines.push("The run without speculation drafted tokens: it was not a plain run.");
   const idle = runs.with.requests.filter((each) => each.drafted === null && each.silent).length;
   if (!form.elements.without.value.trim() && idle && idle < runs.with.requests.length)
     lines.push(
-      `${idle} of ${plural(runs.with.requests.length, "request")} drafted nothing. If those ` +
-        `are the run without speculation, move them to its field.`,
+      `${idle} of ${plural(runs.with.requests.length, "request")} drafted nothing. If these ` +
+        `requests ran without speculation, move them to the field for that run.`,
     );
   return lines;
 };

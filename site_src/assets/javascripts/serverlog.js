@@ -135,8 +135,9 @@ const SOURCES = {
   interval: (rows) => total(rows.map(countsOf)),
 };
 const REFUSED =
-  "The counts in it cannot be: less than nothing was drafted, or more accepted than drafted. " +
-  "Two readings of a metrics page belong in the order of their times.";
+  "The counts are impossible: fewer than zero tokens were drafted, or more were accepted than " +
+  "drafted. " +
+  "Paste two readings of a metrics page in the order of their times.";
 const counters = (found) => {
   for (const [gives, of] of Object.entries(SOURCES)) {
     const rows = found.filter(({ form }) => form.gives === gives);

@@ -75,25 +75,25 @@ const sentence = (f) => {
   const lacking =
     f.acceptance === null
       ? "These texts have neither the accepted tokens nor the tokens per round. Type one of " +
-        "them above, and this page can say why."
-      : "These texts have the share of accepted tokens but not the tokens per round. Type that " +
-        "above, and this page can say why.";
+        "these numbers above, and this page can find the reason."
+      : "These texts have the share of accepted tokens but not the tokens per round. Type the " +
+        "tokens per round above, and this page can find the reason.";
   const other =
-    "Paste or type the other run as well: the speedup and the cost of a round need both.";
+    "Paste or type the other run as well: the speedup and the cost of a round need both runs.";
   if (f.middle === null && f.yielded === null && f.acceptance !== null)
     return `${lacking} ${other}`;
   if (f.middle === null)
     return f.yielded === null
       ? other
       : `A round yields ${number(f.yielded, 2)} tokens, so it pays only if it costs less ` +
-          `than ${number(f.yielded, 2)} plain ones. ${other}`;
+          `than ${number(f.yielded, 2)} plain tokens. ${other}`;
   if (f.cost === null) return lacking;
   const way = f.yielded > f.cost ? "more than it costs" : "less than it costs";
   const best =
     f.ceiling === null ? "" : ` A perfect draft of this length would reach ${times(f.ceiling)}.`;
   return (
     `A round yields ${number(f.yielded, 2)} tokens and costs ${number(f.cost, 2)} plain ` +
-    `ones: ${way}. ${number(f.yielded, 2)} ÷ ${number(f.cost, 2)} = ${times(f.middle)}.${best}`
+    `tokens: ${way}. ${number(f.yielded, 2)} ÷ ${number(f.cost, 2)} = ${times(f.middle)}.${best}`
   );
 };
 
