@@ -71,6 +71,15 @@ class Case:
     engine: str = LLAMA_CPP
     task: str = "all"
 
+    def total(self, above: float) -> float:
+        """The logarithm of the speedup over the best placement, from that in this placement."""
+        return self.displaced + min(above, self.usual_limit)
+
+    @property
+    def highest(self) -> float:
+        """The logarithm of the highest possible speedup over the best placement."""
+        return self.displaced + self.limit
+
     @property
     def sort(self) -> str:
         """The draft source; methods that draft alike share one name."""

@@ -197,13 +197,13 @@ def predict(case: Case, fit: Fitted) -> Prediction:
     """Predict the speedup of a case with a fit, within the limits of its rounds."""
     effects = effects_of(case)
     above, deviation = fit.log_speedup(effects)
-    middle = case.displaced + min(above, case.usual_limit)
+    middle = case.total(above)
     coverage = fit.coverage(case.kind)
     reach = coverage.widths * deviation
     gain = SpeedEstimate(
         estimate=math.exp(middle),
         low=math.exp(middle - reach),
-        high=math.exp(min(middle + reach, case.displaced + case.limit)),
+        high=math.exp(min(middle + reach, case.highest)),
         basis="predicted",
     )
     return Prediction(gain=gain, coverage=coverage, untried=tuple(fit.untried(effects)))
