@@ -27,7 +27,7 @@ HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
 class _Commands(TyperGroup):
-    """The commands of the table `COMMANDS`, in the order of the table.
+    """The commands in the table `COMMANDS`, in the same order.
 
     The command list is plain text: drawing frames around it would double the time of `--help`.
     """
@@ -46,7 +46,7 @@ class _Commands(TyperGroup):
             return super().invoke(context)
 
     def get_params(self, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
-        """Return the options of the program, without those of its commands."""
+        """Return the program's own options, without the options of its commands."""
         return _prepared(super().get_params, context)
 
     def get_command(self, context: Any, name: str) -> Any:  # noqa: ANN401, ARG002 - as typer calls it
@@ -202,7 +202,7 @@ def in_full(words: list[str]) -> list[str]:
 
 
 def _as_typed(word: str) -> str:
-    """Replace typographic quotes and dashes, copied from a web page, by those that are typed."""
+    """Replace typographic quotes and dashes, copied from a web page, with those on a keyboard."""
     bare = word if " " in word else word.strip("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb")
     name = bare.lstrip("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
     if not bare[: len(bare) - len(name)].strip("-"):

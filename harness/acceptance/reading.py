@@ -19,7 +19,7 @@ from harness.runners.base import Failure, Generation, ReadingSession, Runner, Se
 
 @dataclass(slots=True)
 class Found:
-    """The counts so far, the answers, and the time of a drafted token."""
+    """The counts so far, the answers, and the time to draft one token."""
 
     read: list[ReadAnswer] = field(default_factory=list)
     kept: list[KeptAnswer] = field(default_factory=list)

@@ -61,7 +61,10 @@ def lines(
 
 
 def _suggested(found: ModelsOverview) -> ModelEntry | None:
-    """Return a hub model that fits into memory with its draft: on this disk first, then by size."""
+    """Return a hub model that fits into memory with its draft, preferably one on this disk.
+
+    A GPU gets the largest such model, a CPU the smallest.
+    """
     fits = {(pair.pair.target, pair.pair.draft) for pair in found.pairs if pair.fits == "yes"}
     able = [
         each

@@ -54,7 +54,7 @@ class PairedBlocks:
 
     @classmethod
     def of(cls, pairs: Sequence[PromptPairs]) -> "PairedBlocks | None":
-        """Select blocks with nine tenths of the prompts, and the prompts in all these blocks."""
+        """Select blocks with nine tenths of the prompts, and the prompts that all of them have."""
         at = [{trial.block for trial in each.trials} for each in pairs]
         blocks = tuple(
             block

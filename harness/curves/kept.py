@@ -84,7 +84,7 @@ def keep(curve: KeptCurve) -> None:
 
 
 def begun(curve: KeptCurve) -> KeptCurve:
-    """Return the stored part of the curve's measurement if that is incomplete, else the curve."""
+    """Return the stored, incomplete measurement of this curve if there is one, else the curve."""
     known = _read(curve.path)
     return curve if known is None or known.complete else known
 
@@ -92,7 +92,7 @@ def begun(curve: KeptCurve) -> KeptCurve:
 def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
     """Return the newest complete curve of a model file on this machine.
 
-    All layers are on one device.
+    Only curves measured with all layers on one device count.
     """
     size, device = path.stat().st_size, device_of(computer)
     newest = _newest(
@@ -108,7 +108,7 @@ def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
 
 
 def known_curve(campaign: Campaign, report: EngineReport) -> VerificationProbe | None:
-    """Return the newest complete curve of a campaign's weights, engine and settings, or `None`."""
+    """Return the newest complete curve for a campaign's weights, engine and settings, or `None`."""
     digest = campaign.target.model.sha256
     loaded = (digest, report.engine, campaign.settings.gpu_layers, device_of(computer_of()))
     newest = _newest(

@@ -77,9 +77,9 @@ def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
 
 
 def decode(runner: Runner, campaign: Campaign, replacement: str) -> Check:
-    """Let the engine write a few tokens: a build for another CPU crashes only when it decodes.
+    """Let the engine write a few tokens: a build for a different CPU crashes only when it decodes.
 
-    `replacement` is the advice for installing another build.
+    `replacement` is the advice for installing a different build.
     """
     remedy = (
         "Name another model with --model. If no model works, this build does not suit this "
