@@ -193,7 +193,7 @@ def _card(card: JsonObject) -> ImportedFacts:
 
 
 def _labelled(label: str | None) -> ImportedFacts:
-    """Return the GPU that a run's label names: the only source if a file describes no hardware."""
+    """Return the GPU that a run's label names, for files that do not describe the hardware."""
     if label is None or label.lower().startswith("cpu"):
         return ImportedFacts()
     return ImportedFacts(gpu=label.partition("(")[0].rstrip())

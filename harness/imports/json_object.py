@@ -137,7 +137,7 @@ class JsonObject:
         raise BadInputError(f"{self.source}: {self.path_of(key)} {found}, expected {expected}")
 
     def path_of(self, key: str) -> str:
-        """Return the path of a value in this object; an empty key means the object."""
+        """Return the path of a value in this object; an empty key means the object itself."""
         if not key:
             return self.path
         return child_path(self.path, int(key) if self.is_list else key)

@@ -20,7 +20,7 @@ _OK = 200
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Read every file as an arm, the first as the baseline; each concurrency becomes a part."""
+    """Read each file as an arm, the first as the baseline; each concurrency level gets a part."""
     pairs = by_arm(files)
     rows = [(arm, list(lines(file))) for arm, file in pairs]
     results = [row for _, found in rows for row in found if is_result(row)]
@@ -104,7 +104,7 @@ def _finished(arm: str, prompt: str, category: str | None, body: JsonObject) -> 
 
 
 def _counted(record: Record, spec: JsonObject) -> Record:
-    """Add the counters as the result format defines them, exactly as for a measured answer."""
+    """Add the counters in the result format's definition, exactly as for a measured answer."""
     drafted, accepted = spec.count("num_draft_tokens"), spec.count("num_accepted_draft_tokens")
     record = replace(record, drafted=drafted, accepted=accepted)
     if drafted is None or accepted is None or record.output_tokens is None or accepted > drafted:
