@@ -12,7 +12,7 @@ _FORBIDDEN = re.compile(r"[\x00-\x1f<>]")
 
 
 def parsed_object(text: str) -> Mapping[str, Json]:
-    """Return the object in a JSON text, or the first of its list; an empty object if none."""
+    """Return the object in a JSON text, or the first object in its list; an empty one if none."""
     try:
         # PowerShell begins its output with a byte-order mark on some systems.
         return next(iter(objects(orjson.loads(text.lstrip("\ufeff")))), {})

@@ -89,7 +89,7 @@ class Visible:
 
 
 def _named(word: str, cards: Sequence[CardId]) -> int | None:
-    """Return the position of the GPU with a number, or of the only GPU with a UUID prefix."""
+    """Return the position of the GPU with this number, or of the only GPU with this UUID prefix."""
     if word.isdecimal():
         return int(word) if int(word) < len(cards) else None
     fitting = [at for at, card in enumerate(cards) if word and card.uuid.startswith(word)]

@@ -96,7 +96,7 @@ def _table(file: Path) -> Mapping[str, Json]:
 
 
 def _elements(tables: Iterable[Mapping[str, Json]]) -> Counter[str]:
-    """Return the number of elements of all tensors, by type."""
+    """Return the total number of tensor elements of each type."""
     found: Counter[str] = Counter()
     for table in tables:
         for dtype, shape in _tensors(table):

@@ -1,4 +1,4 @@
-"""Read the facts that decide a model's memory from the header of its GGUF file."""
+"""Read the facts that determine a model's memory use from the header of its GGUF file."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -22,7 +22,7 @@ def has_switch(template: str | None) -> bool:
 
 
 def arguments(*, thinking: bool) -> Mapping[str, bool]:
-    """Return the variables for a template: every known name of the switch."""
+    """Return the variables that set the switch in any template: one for each known name."""
     return dict.fromkeys(SWITCHES, thinking)
 
 
