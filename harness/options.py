@@ -14,7 +14,7 @@ from harness.errors import BadInputError
 
 
 class Unit(NamedTuple):
-    """The suffixes that a number may have, their factors to the option's unit, and examples."""
+    """The suffixes that a number may have, the factors for the option's unit, and examples."""
 
     factors: Mapping[str, float]
     such: str
@@ -66,7 +66,7 @@ class Option:
         return text
 
     def number(self, field: str, text: str, *, whole: bool) -> float:
-        """Return the number in a text, converted to the option's unit if any.
+        """Return the number in a text, converted to the option's unit if it has one.
 
         Raises `BadInputError`.
         """

@@ -1,4 +1,4 @@
-"""Connect to a server that runs already or is started here, and identify its engine."""
+"""Connect to a server that is already running or is started here, and identify its engine."""
 
 import shutil
 import time
@@ -45,7 +45,7 @@ class Connection(Server):
     drafts_nothing: bool = False
 
     def counters(self) -> Counters | None:
-        """Return the counters of the server's metrics page; `None` without such a page."""
+        """Return the counters of the server's metrics page; `None` if there is no such page."""
         return read_counters(_page(self.client)) if self.has_counters else None
 
 

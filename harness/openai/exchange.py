@@ -193,7 +193,10 @@ def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
 
 
 def check_model(connection: Connection, prompt: ServerRequest, answer: Answer) -> None:
-    """Raise `BadAnswerError` if another model answered, or the model thought unseen or unasked."""
+    """Raise `BadAnswerError` if a different model answered, or thought although it must not.
+
+    A model must not think if thinking was switched off, and must not hide its thoughts.
+    """
     hidden = answer.reasoning_tokens
     if other := other_model(answer.models, connection.served):
         message = f"the model {other} answered, but {connection.served.id} was requested"

@@ -106,7 +106,10 @@ def _devices(cards: Sequence[Gpu]) -> tuple[Device, ...]:
 def _require_one(
     fitting: Sequence[Gpu], seen: Sequence[Gpu], engine: str, backend: Backend | None
 ) -> None:
-    """Raise a question to the user unless only one GPU is possible: a server may use just one."""
+    """Raise an error that asks the user, unless only one GPU is possible.
+
+    A server may use just one of several GPUs.
+    """
     # Many engines do not use integrated graphics, except Apple's.
     sure = backend is not None or any(
         card.vendor == "apple" or not shares_memory(card) for card in fitting

@@ -35,7 +35,7 @@ _STAMP = re.compile(r"^[\d.]+ [EW] ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllocatedSizes:
-    """The sizes in MiB that a server would allocate for one model, by device in its order.
+    """The sizes in MiB that a server would allocate for one model, by device in the server's order.
 
     `places` has the whole MiB of weights, and of caches with states, by device.
     """
@@ -48,7 +48,7 @@ class AllocatedSizes:
     places: Mapping[str, tuple[int, int]]
 
     def replace_in(self, devices: Sequence[Buffers], host: Buffers) -> None:
-        """Replace the planned sizes of the same model by the server's sizes."""
+        """Replace the planned sizes of the same model with the server's sizes."""
         host.output, host.compute = self.output, self.host_compute
         if not self.device_compute:
             host.kv, host.recurrent = self.kv, self.recurrent
@@ -87,7 +87,7 @@ def allocated_sizes(
 
 
 def _header_only(path: Path, folder: Path) -> Path:
-    """Make sparse copies of a model's parts, so that a server that continues reads no weights."""
+    """Make sparse copies of a model's parts, so that a server that goes on reads no weights."""
     folder.mkdir()
     for part in part_paths(path):
         header = opened(part)
