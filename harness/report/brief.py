@@ -91,7 +91,10 @@ def _table(found: Sequence[SettingFigures], most: int) -> list[str]:
 
 
 def _rows(found: Sequence[SettingFigures]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each arm with its figures; without figures over all tasks, each task of each arm."""
+    """Yield each arm with its figures.
+
+    If there are no figures over all tasks, yield each task of each arm.
+    """
     by_task = all(each.whole.speedup is None for each in found)
     for each in found:
         if by_task and each.tasks:

@@ -22,7 +22,7 @@ from schemas.vocabulary import say
 
 
 def answer_lines(target: Model) -> Iterator[str]:
-    """Yield the expected gain of speculation on this machine, as in the answer of `plan`."""
+    """Yield the expected gain from speculation on this machine, as `plan` words it."""
     sentence = answer_here(target)
     if sentence is not None:
         yield f"answer    {sentence}"
@@ -197,7 +197,7 @@ class ProgressDisplay:
     def _count(
         self, event: events.TrialEnded, task: progress.TaskID, prefix: str, left_s: float | None
     ) -> None:
-        """Show a trial, and the rest of a stage or of all engines."""
+        """Show a trial, and what is left of a stage (if `left_s` is given) or of the run."""
         known_s = self._remaining.seconds() if left_s is None else left_s
         left = f"about {seconds(known_s)} left" if known_s else ""
         rate = "" if event.tps is None else f"{event.tps:.1f} tokens/s"
@@ -219,7 +219,7 @@ class ProgressDisplay:
             self._print(f"{prefix}{event.trial.arm} failed: {event.failure.detail}")
 
     def _print(self, text: str) -> None:
-        """Print a lasting line, each text only once: twenty trials may fail for the same reason."""
+        """Print a permanent line, each text only once: twenty trials may fail for one reason."""
         if text not in self._printed:
             self._printed.add(text)
             self._say(text)

@@ -26,8 +26,8 @@ _RANKS = {answer: rank for rank, answer in enumerate(_BEST_FIRST)} | {"long-answ
 class SettingFigures:
     """An arm that drafts, with its figures over all tasks and on each task.
 
-    `choices` is the number of settings to pick from, `task_choices` the number of figures of single
-    tasks. `at_most_request` is the ratio for whole requests without the draft's prompt reading.
+    `choices` is the number of settings to pick from, `task_choices` the number of single-task
+    figures. `at_most_request` is the ratio for whole requests without the draft's prompt reading.
     """
 
     arm: Arm

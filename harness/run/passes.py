@@ -12,7 +12,10 @@ from harness.runners.base import ConcurrentSession, Failure, Generation, Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialOutcome:
-    """A planned trial and its result. `started_ms` is set if other requests were in flight."""
+    """A planned trial and its result.
+
+    `started_ms` is set if other requests were in flight at the same time.
+    """
 
     trial: PlannedTrial
     result: Generation | Failure
