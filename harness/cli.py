@@ -97,7 +97,8 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
 def _prepared(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
     """The parameters of a command: a flag takes no value, so its help shows no type.
 
-    `--help` gets an explicit default of off, so that typer need not import pydantic to convert it.
+    `--help` gets the explicit default `False`, so that typer need not import pydantic to convert
+    it.
     """
     found = get_params(context)
     for each in found:
@@ -108,7 +109,7 @@ def _prepared(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer 
 
 
 def _convert_paths(command: Any) -> None:  # noqa: ANN401 - as typer made it
-    """Convert path parameters without typer, which would import pydantic: a tenth of a second."""
+    """Convert path parameters without typer, which would take 0.1 s to import pydantic."""
     kinds = get_type_hints(command.callback) if command.callback else {}
     for each in command.params:
         if kinds.get(each.name) in (Path, list[Path]):

@@ -63,7 +63,7 @@ class _Offered:
         return f"{self.field.name}_argument"
 
     def parameters(self, *, whole: bool) -> Iterator[inspect.Parameter]:
-        """Yield the parameters of an option; unusual ones are hidden unless `whole`."""
+        """Yield the parameters of an option; unusual ones are hidden unless `whole` is set."""
         option, read_as, default = self.option, self.type, self.field.default
         if option.argument:
             word = typer.Argument(metavar=option.metavar, show_default=False, hidden=True)

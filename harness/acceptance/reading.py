@@ -27,7 +27,7 @@ class Found:
 
 
 def read_into(found: Found, pair: Pair, open_model: Runner, observe: events.Observer) -> None:
-    """Read all answers; an error keeps the answers read so far. Raises `HarnessError`."""
+    """Read all answers; after an error, the answers read so far are kept. Raises `HarnessError`."""
     count = len(pair.writes.suite.prompts if pair.writes else pair.answers)
     observe(events.TrialsPlanned(total=count, prompts=count))
     with ExitStack() as stack:

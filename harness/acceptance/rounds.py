@@ -105,7 +105,10 @@ def at_depth(
 
 
 def _tokens(tasks: Sequence[Sequence[Rounds]]) -> Ranged:
-    """Return tokens per round as a run does: 1 / rounds per token, which is averaged over tasks."""
+    """Return the tokens per round as a run does.
+
+    They are 1 / the rounds per token, averaged first over each task's answers, then over tasks.
+    """
     shares = [[(1.0, r.rounds / (r.rounds + sum(r.reached))) for r in group] for group in tasks]
     counts = [AcceptedRounds(rounds=r.rounds, reached=r.reached) for group in tasks for r in group]
     pooled, estimate = tokens_by_depth(counts)[-1], time_ratio(shares)

@@ -108,7 +108,7 @@ def _unread(place: str) -> Any:  # noqa: ANN401 - what the library expects
 
 
 def _of_calls(tools: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the JSON Schema of a call to any of the tools, or of a list of calls."""
+    """Return the JSON Schema for a call to any of the tools, or for a list of calls."""
     parameters = {tool["name"]: tool["parameters"] for tool in tools}
     call = {
         "type": "object",

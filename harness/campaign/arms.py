@@ -71,7 +71,7 @@ def drafts_of(
 
 
 def _head(draft: ModelFile) -> str | None:
-    """Tell a draft head's kind from its architecture and name; `None` for a draft model."""
+    """Return a draft head's kind, judged by its architecture and name; `None` for a draft model."""
     name = draft.model.name.lower()
     architecture = (draft.model.architecture or name).lower()
     kind = next((word for word in _HEADS if word in architecture), None)

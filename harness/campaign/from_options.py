@@ -144,7 +144,7 @@ def usable_methods(
 
 
 def methods_named(options: Options) -> tuple[str, ...]:
-    """Return the methods that the runner must support: the named ones, or the target head's own."""
+    """Return the methods that the runner must support: the named ones, or the target head's."""
     if options.methods or options.drafts or default_draft(options.target or DEFAULT_TARGET):
         return tuple(name for method in options.methods for name in method.types)
     head = own_head(options.target or DEFAULT_TARGET)

@@ -60,9 +60,9 @@ class PromptSuite:
 class ArmPlan:
     """One configuration to compare. `baseline` is the id of the arm used as its reference.
 
-    `gpu_layers` overrides the number of the target's GPU layers in the campaign's settings; such an
-    arm has all memory for the target: no draft is loaded. `concurrency` is the number of requests
-    in flight at once, the same for the baseline.
+    `gpu_layers` overrides the number of the target's GPU layers in the campaign's settings; in such
+    an arm the target may use all memory, because no draft is loaded. `concurrency` is the number of
+    requests in flight at once; it is the same in the arm's baseline.
     """
 
     id: str

@@ -69,7 +69,7 @@ def engine_orders(
 
 
 def _alone(arm: ArmPlan) -> bool:
-    """Whether the arm needs the target loaded again, and so does not alternate by prompt.
+    """Whether the arm needs the target loaded again, and so does not alternate prompt by prompt.
 
     Such an arm runs at the end of one block and at the start of the next, so that the target is
     loaded once per block and no arm is always last.
@@ -78,7 +78,7 @@ def _alone(arm: ArmPlan) -> bool:
 
 
 def order_name(arms: int) -> Literal["sequential", "abba", "latin-square"]:
-    """Return what the file format calls the way in which this many arms take turns."""
+    """Return the file format's name for the way in which this many arms take turns."""
     if arms < _ALTERNATING:
         return "sequential"
     return "abba" if arms == _ALTERNATING else "latin-square"

@@ -77,8 +77,8 @@ class ArmChange:
     """One arm under both builds; `failed` names the build that cannot run the arm, and the reason.
 
     `speed` is in tokens/s of the answer, `prompt_speed` in tokens/s of the prompt, `whole_request`
-    in ms. `invalid` is set if head gave more answers than base that lack the form their prompts ask
-    for.
+    in ms. `invalid` is set if more answers of head than of base lack the form that their prompts
+    ask for.
     """
 
     arm: str
@@ -270,7 +270,7 @@ class _Judge:
         return self._change(1000 * per_token / changed.base_ms, changed.faster, bound)
 
     def _change(self, base: float, means: Logs, bound: float | None = None) -> FigureChange:
-        """Return the change of a figure; `head` is `base * ratio`, so that the values agree."""
+        """Return the change of a figure; `head` is `base * ratio`, so that all values agree."""
         ratio, interval, direction = judge(means, self.level, bound or self.fail_below)
         return FigureChange(
             base=base, head=base * ratio, ratio=ratio, interval=interval, direction=direction
@@ -287,7 +287,7 @@ class _Judge:
     def _round_cost(self, found: PairedBlocks, baseline: PairedBlocks) -> FigureChange | None:
         """Return the change of R, which is tokens per round over the speedup.
 
-        The speedup is each build's own, relative to its own baseline.
+        Each build's speedup is relative to that build's own baseline.
         """
         counts = found.counted(tokens_per_round)
         own, alone = found.changed(by_writing), baseline.changed(by_writing)

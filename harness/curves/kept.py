@@ -64,7 +64,7 @@ class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, step_ms=tuple((*had, ms) for had, ms in longer))
 
     def measured(self, file: str) -> MeasuredCurve:
-        """Return the measured curve from the passes so far, of which there is at least one."""
+        """Return the measured curve from the passes made so far (at least one)."""
         times = dict(zip(self.widths, self.step_ms, strict=True))
         part = "" if self.complete else f"(only {self.passes} passes)"
         return MeasuredCurve(
@@ -84,7 +84,7 @@ def keep(curve: KeptCurve) -> None:
 
 
 def begun(curve: KeptCurve) -> KeptCurve:
-    """Return the stored, incomplete measurement of this curve if there is one, else the curve."""
+    """Return the stored curve if its measurement is incomplete, else the given curve."""
     known = _read(curve.path)
     return curve if known is None or known.complete else known
 
