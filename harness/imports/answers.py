@@ -1,4 +1,7 @@
-"""Find answers and their figures in JSON, by the forms in `schemas/vocabulary/server_log.toml`."""
+"""Find answers and their figures in JSON.
+
+`schemas/vocabulary/server_log.toml` describes the forms of answers.
+"""
 
 from collections.abc import Iterator
 

@@ -32,7 +32,7 @@ class Imported:
 def assemble(
     parsed: ParsedFiles, stated: Mapping[str, str], origin: Origin, contributor: str | None = None
 ) -> Imported:
-    """Make a valid submission for every part. Raises `BadInputError` naming every missing fact."""
+    """Make a valid submission for every part. Raises `BadInputError`, naming every missing fact."""
     left_out = LeftOut(list, {line: [] for line in parsed.left_out})
     names = [part.name for part in parsed.parts]
     made: list[Submission] = []

@@ -29,7 +29,7 @@ def decode_ms(record: Record, counts: RateCounts) -> float | None:
 def rate_counts(records: Iterable[Record]) -> RateCounts | None:
     """Return whether rates count tokens or steps.
 
-    The first record whose time and rate match decides.
+    The first record whose time and rate agree with one of these decides.
     """
     for record in records:
         tokens, ms, per_second = record.output_tokens, record.decode_ms, record.per_second

@@ -173,7 +173,7 @@ def _hardware(
 
 
 def _system(platform: str) -> ImportedFacts:
-    """Split system, version and architecture out of a text like Python's `platform.platform()`."""
+    """Extract system, version and architecture from a text like Python's `platform.platform()`."""
     words = platform.lower().split("-")
     version = _VERSION.search(platform)
     return ImportedFacts(

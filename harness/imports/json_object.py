@@ -22,7 +22,7 @@ _NO_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)\b')
 
 
 def parse(found: str, place: str) -> Json:
-    """Parse a JSON text. NaN and Infinity become null: unknown."""
+    """Parse a JSON text. NaN and Infinity become null, which means unknown."""
     if "NaN" in found or "Infinity" in found:
         found = _NO_NUMBER.sub(lambda m: m[0] if m[0].startswith('"') else "null", found)
     try:

@@ -1,6 +1,6 @@
 """Import requests from the log or answers of a server or tool, in any form in `server_log.toml`.
 
-The forms are: llama-server's log, answers with `timings`, llama-cli, mtp-bench.py, Ollama, LM
+Known forms are llama-server's log, answers with `timings`, llama-cli, mtp-bench.py, Ollama, LM
 Studio and others. Requests are paired by their position.
 """
 
@@ -84,7 +84,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 
 
 def requests_of(file: Given, arm: str = BASELINE) -> list[Record]:
-    """Return every request, in order, like `serverlog.js`.
+    """Return every request in order, as `serverlog.js` does.
 
     Raises `BadInputError` if there is none.
     """

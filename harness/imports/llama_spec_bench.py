@@ -57,7 +57,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 def _split_arms(
     arm: str, file: Given, rows: Sequence[_Row]
 ) -> Iterator[tuple[str, Given, Sequence[_Row]]]:
-    """Yield the rows of a file by arm.
+    """Yield a file's rows for each of its arms.
 
     If the first file has both arms, stage `base` is the baseline.
     """

@@ -232,7 +232,8 @@ def _unwrapped(lines: Sequence[str], known: _Known) -> Iterator[tuple[int, str, 
 def _joined(pieces: Sequence[str]) -> tuple[str, ...]:
     """Join the pieces of a line in three ways.
 
-    The line was cut between words, at a fixed width, or anywhere.
+    The first suits a line cut between words, the second a line cut at a fixed width, the third a
+    line cut anywhere.
     """
     width = max(map(len, pieces))
     ends = [piece if len(piece) == width else f"{piece} " for piece in pieces[:-1]]

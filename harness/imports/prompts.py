@@ -70,7 +70,7 @@ def check_tasks(stated: Mapping[str, str], parts: Iterable[Part]) -> None:
 
 
 def pieces(part: Part) -> Iterator[Part]:
-    """Split a part with more prompts than a result may have, category by category."""
+    """Split a part that has more prompts than one result may have, category by category."""
     by_category: dict[str, list[str]] = {}
     for prompt, category in {r.prompt: r.category or "" for r in part.records}.items():
         by_category.setdefault(category, []).append(prompt)

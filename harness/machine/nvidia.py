@@ -1,7 +1,7 @@
 """Read the NVIDIA GPUs that this program may use, and their state, from nvidia-smi.
 
-CUDA numbers the GPUs in a different order (fastest first) from the driver, so CUDA is asked to map
-its numbers to PCI addresses.
+CUDA does not number the GPUs like the driver, but the fastest first, so CUDA is asked to map its
+numbers to PCI addresses.
 """
 
 import ctypes

@@ -46,7 +46,7 @@ class ReadPrompt:
                 layer.trim(layer.offset - length)
 
     def trims(self) -> bool:
-        """Whether tokens can be dropped from the cache, which a recurrent model does not allow."""
+        """Whether tokens can be dropped from the cache; a recurrent model does not allow that."""
         offsets = all(hasattr(layer, "offset") for layer in self.cache)
         return offsets and bool(can_trim_prompt_cache(self.cache))
 

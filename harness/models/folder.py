@@ -120,7 +120,7 @@ def _method(config: Mapping[str, Json]) -> str | None:
 
 
 def _mlx_bits(config: Mapping[str, Json]) -> int | None:
-    """Return the bits per weight of `mlx_lm`'s quantisation, if equal in all layers."""
+    """Return the bits per weight of `mlx_lm`'s quantisation, if they are equal in all layers."""
     entry = part(config, "quantization")
     by_layer = any(isinstance(each, dict) for each in entry.values())
     return None if by_layer else _whole(entry, "bits")

@@ -20,7 +20,7 @@ _PRE = {name: frozenset(listed) for name, listed in _RULES["pre"].items()}
 
 
 class _Tokenizer(Struct, frozen=True):
-    """llama.cpp's defaults for a kind of vocabulary; `type` is llama.cpp's name of the kind."""
+    """llama.cpp's defaults for a kind of vocabulary; `type` is llama.cpp's name for that kind."""
 
     type: str = ""
     bos: int | None = None
@@ -128,7 +128,10 @@ def _quantisation(parts: list[GgufHeader]) -> str:
 
 
 def _active_parameters(parts: list[GgufHeader], architecture: str) -> int:
-    """Return the parameters used per token. In a mixture of experts, only chosen experts count."""
+    """Return the parameters used per token.
+
+    In a mixture of experts, only the chosen experts count.
+    """
     experts = parts[0].number(f"{architecture}.expert_count") or 1
     used = parts[0].number(f"{architecture}.expert_used_count") or experts
     return sum(

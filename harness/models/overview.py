@@ -1,4 +1,4 @@
-"""Find the presets and pairs that fit this machine's memory with the planner's placement."""
+"""Find the presets and pairs that fit this machine's memory if placed as the planner suggests."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,7 +41,7 @@ def memory_of(computer: Computer) -> MachineMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """The bytes that a model needs entirely in one kind of memory, and how much of it fits."""
+    """The bytes that a model needs if placed in one kind of memory, and how much of it fits."""
 
     needed_bytes: int | None = None
     fits: Extent | None = None

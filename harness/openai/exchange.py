@@ -193,9 +193,9 @@ def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
 
 
 def check_model(connection: Connection, prompt: ServerRequest, answer: Answer) -> None:
-    """Raise `BadAnswerError` if a different model answered, or thought although it must not.
+    """Raise `BadAnswerError` if a different model answered, or if its thinking is not allowed.
 
-    A model must not think if thinking was switched off, and must not hide its thoughts.
+    Thinking is not allowed if it was switched off, or if the stream does not show it.
     """
     hidden = answer.reasoning_tokens
     if other := other_model(answer.models, connection.served):

@@ -41,7 +41,7 @@ class Served:
 
 
 def listed(client: Client) -> tuple[Served, ...]:
-    """Return the models that a server lists; empty if there is none, or no page that lists models.
+    """Return the models that a server lists; empty if it lists none or has no such page.
 
     Raises the errors of `Client`. `mlx_lm.server` answers with an empty body if no hub cache
     exists.

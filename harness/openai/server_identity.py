@@ -108,7 +108,7 @@ def identify(client: Client, model: str | None = None) -> ServerIdentity:
 
 
 def _by_signature(client: Client, models: tuple[Served, ...], model: str | None) -> ServerIdentity:
-    """Identify an engine by the header `Server` of its answers, or by their fingerprint."""
+    """Identify an engine by the `Server` header of its answers, or by their fingerprint."""
     stated = ""
     with suppress(ServerRefusedError):
         stated = client.software(f"{client.address.api}/models") or ""

@@ -1,7 +1,7 @@
 """Read a streamed answer: token counts from the server, times from our clock.
 
 Token counts are read from the server's usage, never from chunks: a chunk may contain several
-tokens. The decode time runs from the first chunk with content to the one with the finish reason.
+tokens. The decode time runs from the first chunk with content to the chunk with the finish reason.
 """
 
 import json
