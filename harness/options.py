@@ -96,12 +96,12 @@ REQUIRED: Any = MISSING  # marks an option that must be given
 
 
 def offered(option: Option, *, default: Any = None) -> Any:  # noqa: ANN401 - the default of a field of any type
-    """Return the default of a dataclass field, which makes the field an option."""
+    """Return a dataclass field's default value, as an object that makes the field an option."""
     return field(default=default, metadata={"option": option})
 
 
 def option(help: str, *, default: Any = None, **described: Any) -> Any:  # noqa: A002, ANN401 - see above
-    """Return a dataclass field's default, which makes the field an option with this help text."""
+    """Return a dataclass field's default, as an object that makes the field an option."""
     return offered(Option(help, **described), default=default)
 
 

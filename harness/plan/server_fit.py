@@ -87,7 +87,10 @@ def allocated_sizes(
 
 
 def _header_only(path: Path, folder: Path) -> Path:
-    """Make sparse copies of a model's parts, so that a server that goes on reads no weights."""
+    """Make sparse copies of a model's parts.
+
+    If a server goes on to load them, it reads no weights.
+    """
     folder.mkdir()
     for part in part_paths(path):
         header = opened(part)
@@ -120,7 +123,7 @@ def _log_until_fitted(program: Path, arguments: Sequence[str]) -> str:
 
 
 def _refusal(log: str) -> str:
-    """Return the log line in which a server reports why it cannot simulate the load."""
+    """Return the log line in which a server reports why it cannot simulate loading."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     wrong = [line for line in lines if "error" in line.lower() or "invalid" in line.lower()]
     reason = _STAMP.sub("", (wrong or lines or ["it logged nothing"])[0])

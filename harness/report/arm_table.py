@@ -37,7 +37,7 @@ def title(arm: Arm, submission: Submission) -> Text:
 
 
 def table(estimates: Sequence[Estimate], console: Console) -> Table:
-    """Return one row per task, then one for all; a narrow console gets fewer, complete columns."""
+    """Return a row per task, then one for all tasks; a narrow console gets fewer, whole columns."""
     unbounded = console.options.update(width=_WIDE)
     for count in range(len(_COLUMNS), _FEWEST_COLUMNS, -1):
         drawn = _table(estimates, count)

@@ -1,6 +1,7 @@
 """Print the short answer of a result: a few sentences, a table, and the command to use.
 
-The answer has at most 24 lines of 80 columns, for a newcomer; `--details` prints the rest.
+The answer is meant for newcomers, so it has at most 24 lines of 80 columns; `--details` prints the
+rest.
 """
 
 from collections.abc import Iterator, Sequence

@@ -150,7 +150,7 @@ class ProgressDisplay:
         return timer
 
     def _write_line(self) -> None:
-        """Write progress and time left to a log; repeat after `line_s`."""
+        """Write progress and time left to a log, and again every `line_s` seconds."""
         passed = f"{seconds(time.monotonic() - self._began_s)} so far"
         if self._progress.disable:
             self._say(self._line if self._counts else f"{self._line}, {passed}")
@@ -158,7 +158,7 @@ class ProgressDisplay:
         self._timer.start()
 
     def _correct(self, left_s: float) -> None:
-        """Print the duration that the first answers imply, if far from the estimate."""
+        """Print the duration that the first answers imply, if it is far from the estimate."""
         whole_s = time.monotonic() - self._began_s + left_s
         if self._expected and not 1 / _FAR < whole_s / self._expected.seconds < _FAR:
             word = "slower" if whole_s > self._expected.seconds else "faster"

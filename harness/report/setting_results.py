@@ -120,7 +120,7 @@ def _picked(estimate: Estimate, choices: int) -> Verdict:
 
 
 def _loses(estimate: Estimate) -> bool:
-    """Whether decoding or the whole request takes longer."""
+    """Whether decoding takes longer, or decoding does not differ but whole requests take longer."""
     request = estimate.whole_request_interval
     slower = judge(request) == "hurts" and estimate.verdict == "no-clear-difference"
     return estimate.verdict in ("hurts", "slower-in-all") or slower

@@ -17,7 +17,10 @@ from schemas.vocabulary.axes import AXES
 
 
 def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
-    """Raise `BadInputError`, naming a runner that can, if this one does not support the options."""
+    """Raise `BadInputError` if this runner does not support the options.
+
+    The error names a runner that does.
+    """
     for method in options.methods:
         _require_method(method, kind)
     unable = {

@@ -116,7 +116,7 @@ class ChosenEngine:
         return replace(self, name="", depth=None).on(campaign)
 
     def known(self, campaign: Campaign, say: Callable[[str], None]) -> Campaign:
-        """Return the campaign without default arms that the engine does not support."""
+        """Return the campaign without those default arms that the engine does not support."""
         unknown: dict[str, HarnessError] = {}
         for arm in campaign.arms if self.runner == _SERVER else ():
             try:

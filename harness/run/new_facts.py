@@ -46,7 +46,10 @@ def of_trial(
     *,
     started_ms: float | None,
 ) -> journal.TrialFact:
-    """Return the fact of a successful trial; its text is kept in block 0, or without ids."""
+    """Return the fact of a successful trial.
+
+    The answer's text is kept in the first block, or if there are no token ids.
+    """
     asked = _asked(item, prompts)
     return journal.TrialFact(
         trial=trial_of(answer, item, order=order, started_ms=started_ms, prompt=asked),

@@ -1,4 +1,4 @@
-"""Compare whole requests by the client's clock with the same requests for a single token.
+"""Compare whole requests, timed by the client, with the same requests for a single token.
 
 The time of a whole request is known, no matter how the answer is streamed. The prompts are repeated
 in the same way after the last pass, so that a prompt cache contains the same part of each prompt as

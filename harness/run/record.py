@@ -190,7 +190,7 @@ def _compare(fact: journal.TrialFact, reference: journal.TrialFact | None) -> su
 
 
 def _equal_words(one: str | None, other: str | None) -> int | None:
-    """Return how many words precede the first difference; `None` if one text is a prefix."""
+    """Return how many words two texts share at the start; `None` if one is the other's prefix."""
     if not one or not other or one.startswith(other) or other.startswith(one):
         return None
     pairs = zip(one.split(), other.split(), strict=False)

@@ -86,7 +86,7 @@ class Generation(Measured):
 
     @property
     def output_tokens(self) -> int:
-        """Tokens of the output. Raises `ValueError` if neither ids nor a count is known."""
+        """The number of output tokens. Raises `ValueError` if neither ids nor a count is known."""
         if self.counted_tokens is not None:
             return self.counted_tokens
         if self.tokens is None:
@@ -235,7 +235,7 @@ class Resting(Protocol):
 
 @runtime_checkable
 class ByClientClock(Resting, Protocol):
-    """A session that times answers by the arrival of their stream."""
+    """A session that times answers by when their chunks arrive."""
 
     def compares_requests(self) -> bool:
         """Whether the times of whole requests must confirm the decode times."""

@@ -72,7 +72,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The end of a tune: the arm to use, `None` for no speculation, and its speed ratio.
+    """The end of a tune: the arm to use (`None` for no speculation), and its speed ratio.
 
     `undecided` is the largest possible difference, as a logarithm, between the best arm and no
     speculation, if neither is shown to be faster.

@@ -161,7 +161,7 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
 
 
 def _apart(share: float) -> str:
-    """Say by how much arms may differ at most, or that they may differ much."""
+    """Return in words how far apart the arms may be."""
     return (
         f"are within {say.percent(share, 1)} of each other" if share < _CLOSE else "may differ much"
     )
@@ -236,7 +236,7 @@ def as_json(outcome: Outcome, *, command: ServeLine | None, path: Path | None) -
 
 
 def _undecided(outcome: Outcome) -> float | None:
-    """Return by how much the pick may differ from no speculation at most, if that is undecided."""
+    """Return the largest possible difference between the pick and no speculation, if undecided."""
     if outcome.verdict is None or outcome.verdict.undecided is None:
         return None
     return math.expm1(outcome.verdict.undecided)

@@ -55,7 +55,7 @@ class Tuner:
     stopped: bool = False
 
     def run(self) -> Outcome:
-        """Measure until the pick is certified, the time is spent, or Ctrl-C."""
+        """Measure until the pick is certified, the time is spent, or Ctrl-C is pressed."""
         self.elapsed = TimeSpent(60 * self.search.budget_min, self.clock, self.stages)
         self._passes = self.base.interleaved == "block"
         candidates = self._look()
@@ -159,7 +159,7 @@ class Tuner:
         budget_s: float | None,
         prune: Callable[[Submission], PruneDecision] | None = None,
     ) -> Submission | None:
-        """Measure a stage; return its submission, `None` if Ctrl-C came before the first answer."""
+        """Measure a stage; return its submission, or `None` if Ctrl-C preceded the first answer."""
         prompts = self.prompts.certificate if name == "certificate" else self.prompts.race
         planned = stage(self.base, arms, prompts, blocks=blocks, budget_s=budget_s)
         campaign, runner = self.on_engine(planned)

@@ -162,7 +162,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Reads(io.RawIOBase):
-    """Reads from a socket, each limited to the time left until a deadline."""
+    """A reader of a socket; each read is limited to the time left until a deadline."""
 
     def __init__(self, sock: socket.socket, until_s: float) -> None:
         self._sock = sock

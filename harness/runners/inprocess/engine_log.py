@@ -41,7 +41,10 @@ def text() -> str:
 
 
 def last_error() -> str:
-    """Return the last line with the failure's reason, or else with an error, or else any."""
+    """Return the last line that gives the reason of a failure.
+
+    If there is none: the last line with an error, or the last of all lines.
+    """
     return failures.last_line(text())
 
 

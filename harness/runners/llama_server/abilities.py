@@ -44,7 +44,7 @@ class Abilities:
 
 
 def read_help(text: str) -> Abilities:
-    """Read the abilities in a help text; a text that is no help gives empty abilities."""
+    """Read the abilities in a help text; they are empty for any other text."""
     listed: list[frozenset[str]] = []
     takes_value: set[str] = set()
     spec_types: tuple[str, ...] = ()
@@ -86,6 +86,6 @@ def _entries(text: str) -> Iterator[str]:
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """Return the values of `--spec-type`: `none` first, separated by commas or bars."""
+    """Return the values of `--spec-type` in the help: a list with commas or bars, `none` first."""
     match = _TYPES.search(text)
     return tuple(re.split(r"[,|] ?", match[0])) if match else ()
