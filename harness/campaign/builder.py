@@ -27,7 +27,7 @@ _CONTROLS = tuple(Method(type=entry.id) for entry in METHODS.values() if entry.c
 DEFAULT_BLOCKS = 2
 REPEAT_BEYOND = 0.15
 # It takes at least three blocks to show how blocks differ. A seventh block narrows the interval by
-# an eighth only: an interval that is still too wide needs a quieter machine, not more blocks.
+# only an eighth: an interval that is still too wide needs a quieter machine, not more blocks.
 LEAST_BLOCKS = 3
 MOST_BLOCKS = 6
 QUICK_BLOCKS = 1

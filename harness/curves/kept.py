@@ -143,7 +143,7 @@ def _read(path: Path) -> KeptCurve | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=KeptCurve)
     except (OSError, msgspec.DecodeError):
-        return None  # the file is missing, or another version wrote it
+        return None  # the file is missing, or a different version wrote it
 
 
 def _folder() -> Path:

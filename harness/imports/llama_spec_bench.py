@@ -23,7 +23,7 @@ _PLAIN = {_BASE, "error"}
 _ACCEPTED = re.compile(r"([0-9]+)\s*/\s*([0-9]+)")
 _FIGURE = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NONE = {"", "-", "–", "—"}  # noqa: RUF001 - dashes as people and editors write them
-_RULE = set("|- ")  # the line under the header; the tool prints a column too few
+_RULE = set("|- ")  # the line under the header; the tool prints one column too few
 _TASKS = {"code": "code", "extract": "json", "story": "creative"}
 
 

@@ -126,7 +126,7 @@ def _identified(client: Client, model: str | None) -> Connection | Failure:
     try:
         identity = identify(client, model)
         if identity.name == "mlx-lm" and model is None:
-            # This server lists the models on disk under other names than its loaded model, and
+            # This server lists the loaded model and the models on disk under different names, and
             # reloads the weights if a request uses such a name.
             only = identity.models[0] if len(identity.models) == 1 else None
             served = Served(id="", root=only.id if only else None)

@@ -46,7 +46,7 @@ class _Campaign:
             self.prompts_s[trial.prompt] = once_s + passed_s - again_s
 
     def parts_s(self, usual_s: float) -> Iterator[float]:
-        """The remaining seconds for each arm, for starts and for prompts."""
+        """Yield the remaining seconds for each arm's answers, for server starts and for prompts."""
         trials, arms = self.total - self.done, max(1, len(self.arms))
         if trials <= 0:
             return

@@ -212,7 +212,7 @@ def _design(
         ended=ended,
         seed=campaign.seed,
         resumed=len(_of(facts, journal.Resumed)),
-        # In-process arms always alternate by prompt, so the order is not recorded.
+        # In-process arms always alternate prompt by prompt, so the order is not recorded.
         interleaved=campaign.interleaved if "block" in (usual, campaign.interleaved) else None,
         precision=rule.precision,
         budget_s=rule.budget_s,

@@ -7,7 +7,7 @@ from harness.report.events import ArmFailed, Event, TrialEnded, WarmedUp
 from harness.tune.search import LEAST_TRIALS, LOOK_SHARE, StageName
 from schemas.submission import Submission
 
-# A margin over the time of answers, for loading engines and for machines that slow down.
+# A margin on the time that answers take, for loading engines and for machines that slow down.
 _ROOM = 1.5
 
 

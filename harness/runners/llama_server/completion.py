@@ -120,7 +120,7 @@ def completion_request(
         "cache_prompt": not reread,
         "return_tokens": True,
     }
-    if sampling is not None:  # by temperature alone: no other sampler may cut off probabilities
+    if sampling is not None:  # only by temperature: no other sampler may cut off probabilities
         drawn: dict[str, Json] = {"temperature": sampling.temperature, "seed": sampling.seed}
         body |= {**drawn, "top_k": 0, "samplers": ["temperature"]}
     if probabilities:
