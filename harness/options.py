@@ -14,7 +14,7 @@ from harness.errors import BadInputError
 
 
 class Unit(NamedTuple):
-    """The suffixes that a number may have, the factors for the option's unit, and examples."""
+    """The suffixes that a number may have, the factors to convert it to the unit, and examples."""
 
     factors: Mapping[str, float]
     such: str

@@ -108,9 +108,9 @@ def first_look(options: Options) -> Options:
     """Return the options of --quick for a runner that alternates arms pass by pass, as servers do.
 
     A single pass of each arm supports no verdict, even with many prompts, so the run has one prompt
-    of each task in three blocks. A server reads every prompt again for each arm and block, which
-    took 85 % of the time on a CPU. With the embedded model, such a run therefore gets prompts of
-    one or two lines, a single method, and answers that are long enough for a verdict.
+    of each task in three blocks. A server reads every prompt again for each arm and block; on a
+    CPU, this reading took 85 % of the time. With the embedded model, such a run therefore gets
+    prompts of one or two lines, a single method, and answers that are long enough for a verdict.
     """
     if not options.quick or options.blocks is not None:
         return options

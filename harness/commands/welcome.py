@@ -16,7 +16,7 @@ _MB_PER_GB = 1000
 
 
 def welcome(*, json: bool) -> None:
-    """Print what this machine has, and the commands that come next."""
+    """Print this machine's facts, and the commands that come next."""
     version, server = engines.package_version(), engines.server_program()
     if json:
         here = {"machine": encode(machine()), "binding": version, "server": server}

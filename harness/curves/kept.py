@@ -92,7 +92,7 @@ def begun(curve: KeptCurve) -> KeptCurve:
 def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
     """Return the newest complete curve of a model file on this machine.
 
-    Only curves measured with all layers on one device count.
+    A curve is used only if all its layers were on one device.
     """
     size, device = path.stat().st_size, device_of(computer)
     newest = _newest(

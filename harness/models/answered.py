@@ -1,4 +1,4 @@
-"""Look up what is predicted for a model on this machine before the model is measured."""
+"""Look up the prediction for a model on this machine before the model is measured."""
 
 from answers import words
 from answers.answer import answer

@@ -1,4 +1,4 @@
-"""Measure a command's campaign on one engine block by block, and write its result file."""
+"""Measure a command's campaign block by block on one engine, and write its result file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

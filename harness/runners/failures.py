@@ -32,7 +32,7 @@ def failure_in_log(log: str, *, otherwise: Reason, what: str) -> Failure:
 
 
 def last_line(log: str) -> str:
-    """Return the last line that gives the reason of a failure.
+    """Return the last line that gives the reason for a failure.
 
     If there is none: the last line with an error, or the last of all lines.
     """

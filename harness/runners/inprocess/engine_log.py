@@ -1,4 +1,4 @@
-"""Capture llama.cpp's log in memory, for the reasons of failures and the placement of layers."""
+"""Capture llama.cpp's log in memory, to find the reasons for failures and where layers are."""
 
 import ctypes
 import re
@@ -41,7 +41,7 @@ def text() -> str:
 
 
 def last_error() -> str:
-    """Return the last line that gives the reason of a failure.
+    """Return the last line that gives the reason for a failure.
 
     If there is none: the last line with an error, or the last of all lines.
     """

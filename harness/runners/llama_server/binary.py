@@ -43,7 +43,7 @@ class Binary:
     abilities: Abilities
 
     def identity(self) -> str:
-        """Return a digest of the program and its libraries, which differs between two builds."""
+        """Return a digest of the program and its libraries, to distinguish builds."""
         libraries = sorted(
             (file.name, file.stat().st_size)
             for file in self.path.parent.iterdir()
