@@ -8,7 +8,7 @@ _OURS = ("answers", "estimates", "harness", "pipeline", "schemas")
 
 
 def main() -> None:
-    """Run the command line. Stored help is printed before the slow libraries are imported."""
+    """Run the command line; stored help is printed without importing the slow libraries."""
     if is_printed(sys.argv[1:]):
         return
     try:

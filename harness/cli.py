@@ -27,7 +27,7 @@ HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
 class _Commands(TyperGroup):
-    """The commands of the table `COMMANDS`, in the order of the table.
+    """The commands in the table `COMMANDS`, in the same order.
 
     The command list is plain text: drawing frames around it would double the time of `--help`.
     """
@@ -46,7 +46,7 @@ class _Commands(TyperGroup):
             return super().invoke(context)
 
     def get_params(self, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
-        """Return the options of the program, without those of its commands."""
+        """Return the program's own options, without the options of its commands."""
         return _prepared(super().get_params, context)
 
     def get_command(self, context: Any, name: str) -> Any:  # noqa: ANN401, ARG002 - as typer calls it
@@ -97,7 +97,8 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
 def _prepared(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
     """The parameters of a command: a flag takes no value, so its help shows no type.
 
-    `--help` gets an explicit default of off, so that typer need not import pydantic to convert it.
+    `--help` gets the explicit default `False`, so that typer need not import pydantic to convert
+    it.
     """
     found = get_params(context)
     for each in found:
@@ -108,7 +109,7 @@ def _prepared(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer 
 
 
 def _convert_paths(command: Any) -> None:  # noqa: ANN401 - as typer made it
-    """Convert path parameters without typer, which would import pydantic: a tenth of a second."""
+    """Convert path parameters without typer, which would take 0.1 s to import pydantic."""
     kinds = get_type_hints(command.callback) if command.callback else {}
     for each in command.params:
         if kinds.get(each.name) in (Path, list[Path]):
@@ -202,7 +203,7 @@ def in_full(words: list[str]) -> list[str]:
 
 
 def _as_typed(word: str) -> str:
-    """Replace typographic quotes and dashes, copied from a web page, by those that are typed."""
+    """Replace typographic quotes and dashes, copied from a web page, with those on a keyboard."""
     bare = word if " " in word else word.strip("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb")
     name = bare.lstrip("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
     if not bare[: len(bare) - len(name)].strip("-"):

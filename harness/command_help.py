@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-# The base class of all command-line mistakes. Typer exports some of its subclasses only.
+# The base class of all command-line mistakes. Typer exports only some of its subclasses.
 UsageError: Any = typer.BadParameter.__base__
 
 ALL = "--help-all"

@@ -43,7 +43,7 @@ class _Offered:
         return self.option.flag(self.field.name)
 
     def saying(self, helps: Iterable[Mapping[str, str]]) -> "_Offered":
-        """Return the option with the first of the texts that is for its field, if any is."""
+        """Return the option with the first help text that is meant for its field, if any is."""
         text = next((each[self.field.name] for each in helps if self.field.name in each), None)
         return self if text is None else replace(self, option=replace(self.option, help=text))
 
@@ -63,7 +63,7 @@ class _Offered:
         return f"{self.field.name}_argument"
 
     def parameters(self, *, whole: bool) -> Iterator[inspect.Parameter]:
-        """Yield the parameters of an option; unusual ones are hidden unless `whole`."""
+        """Yield the parameters of an option; unusual ones are hidden unless `whole` is set."""
         option, read_as, default = self.option, self.type, self.field.default
         if option.argument:
             word = typer.Argument(metavar=option.metavar, show_default=False, hidden=True)
@@ -159,7 +159,7 @@ def option_names(kind: type) -> list[str]:
 
 
 def _offered(kind: Any) -> list[_Offered]:  # noqa: ANN401 - any dataclass
-    """Return the offered fields: those of the class first, then inherited ones, which are rarer.
+    """Return the offered fields: the class's own first, then inherited ones, which are rarely used.
 
     Axes are inherited fields without an annotation; `axes.toml` defines their options.
     """

@@ -18,7 +18,7 @@ EXIT_CODES: Mapping[int, str] = {
 
 
 class HarnessError(Exception):
-    """A problem that one line explains: what, where, what to do. The command line prints it."""
+    """A problem explained in one line, which the command line prints: what, where, what to do."""
 
     exit_code: ClassVar[int] = NOT_MEASURED
 
@@ -36,7 +36,7 @@ class RefusedError(HarnessError):
 
 
 class MachineError(HarnessError):
-    """Something the machine lacks: memory, disk, a package, a working engine."""
+    """The machine lacks something: memory, disk space, a package, a working engine."""
 
 
 class NothingMeasuredError(HarnessError):

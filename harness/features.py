@@ -17,7 +17,7 @@ class Feature:
     """A command or an engine.
 
     A command's module has a function of its name, or a typer application `app`; an engine's module
-    has a function `connect`. `summary` is the first line of the help, `page` the guide in the
+    has a function `connect`. `summary` is the first line of the help; `page` is the guide in the
     repository.
     """
 

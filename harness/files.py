@@ -43,7 +43,7 @@ def sha256_of(path: Path) -> str:
 
 
 def result_bytes(path: Path) -> bytes:
-    """Read a result file, up to one byte over the size limit. Raises `BadInputError`."""
+    """Read a result file, but at most one byte more than the size limit. Raises `BadInputError`."""
     try:
         with path.open("rb") as stream:
             return stream.read(MAX_BYTES + 1)
@@ -107,7 +107,7 @@ def written(path: Path) -> Iterator[Path]:
 
 
 def made_once(name: str, needed_bytes: int, make: Callable[[Path], None], *, what: str) -> Path:
-    """Return the cache's file of this name; the first call makes it, while other processes wait."""
+    """Return the cache's file with this name; the first call makes it, and other processes wait."""
     path = directory() / name
     if path.is_file():
         return path
@@ -122,7 +122,7 @@ def made_once(name: str, needed_bytes: int, make: Callable[[Path], None], *, wha
 def require_space(
     needed_bytes: int, what: str, folder: Path | None = None, variable: str = VARIABLE
 ) -> None:
-    """Raise `MachineError` if a folder's disk has no room for a number of bytes."""
+    """Raise `MachineError` if the disk that holds a folder has no room for this many bytes."""
     free_bytes = shutil.disk_usage(folder or directory()).free
     if free_bytes < needed_bytes + _RESERVE_BYTES:
         raise MachineError(

@@ -14,7 +14,7 @@ from harness.errors import BadInputError
 
 
 class Unit(NamedTuple):
-    """The suffixes that a number may have, their factors to the option's unit, and examples."""
+    """The suffixes that a number may have, the factors to convert it to the unit, and examples."""
 
     factors: Mapping[str, float]
     such: str
@@ -66,7 +66,7 @@ class Option:
         return text
 
     def number(self, field: str, text: str, *, whole: bool) -> float:
-        """Return the number in a text, converted to the option's unit if any.
+        """Return the number in a text, converted to the option's unit if it has one.
 
         Raises `BadInputError`.
         """
@@ -96,12 +96,12 @@ REQUIRED: Any = MISSING  # marks an option that must be given
 
 
 def offered(option: Option, *, default: Any = None) -> Any:  # noqa: ANN401 - the default of a field of any type
-    """Return the default of a dataclass field, which makes the field an option."""
+    """Return a dataclass field's default value, as an object that makes the field an option."""
     return field(default=default, metadata={"option": option})
 
 
 def option(help: str, *, default: Any = None, **described: Any) -> Any:  # noqa: A002, ANN401 - see above
-    """Return a dataclass field's default, which makes the field an option with this help text."""
+    """Return a dataclass field's default, as an object that makes the field an option."""
     return offered(Option(help, **described), default=default)
 
 

@@ -8,7 +8,7 @@ from harness.options import option
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptanceOptions:
-    """The source of the answers, the depth of rounds, and their cost."""
+    """The source of the answers, the greatest depth to evaluate, and the cost of drafting."""
 
     answers: Path | None = option(
         "The target's answers: a file written by `run --keep-answers`, or JSON lines with prompt "

@@ -33,11 +33,10 @@ _READING = ArmPlan(id="baseline", role="baseline", method=Method(type="none", n_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two campaigns.
+    """The draft's campaign, which reads the answers, and the target's, which writes them.
 
-    The draft's campaign reads answers; the target's, if there is one, writes them.
-
-    `target` is the target's file, `None` if not on this disk.
+    `writes` is `None` if the answers are in a file; `target` is `None` if its file is not on this
+    disk.
     """
 
     reads: Campaign
@@ -105,7 +104,7 @@ def pair_to_read(
 
 
 def _reading(campaign: Campaign, draft: ModelFile) -> Campaign:
-    """Return a campaign in which the draft is the target: with wide steps and a single prompt."""
+    """Return a campaign that runs the draft as if it were the target, on the shortest prompt."""
     settings = campaign.settings
     settings = replace(
         settings, gpu_layers=settings.draft_gpu_layers, max_output_tokens=TIMED_TOKENS
@@ -120,7 +119,7 @@ def _reading(campaign: Campaign, draft: ModelFile) -> Campaign:
 def _foreign(
     answers: tuple[KeptAnswer, ...], target: ModelFile | None, draft: ModelFile
 ) -> Iterator[str | None]:
-    """Yield why the answers are not the target's, or why the draft does not fit the target."""
+    """Yield each reason why the answers or the draft do not belong to the target."""
     if target is not None:
         yield _itself(target.model, draft.model)
         compared = compare_files(target.on_disk, draft.on_disk)

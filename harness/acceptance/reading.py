@@ -19,7 +19,7 @@ from harness.runners.base import Failure, Generation, ReadingSession, Runner, Se
 
 @dataclass(slots=True)
 class Found:
-    """The counts so far, the answers, and the time of a drafted token."""
+    """The counts so far, the answers, and the time to draft one token."""
 
     read: list[ReadAnswer] = field(default_factory=list)
     kept: list[KeptAnswer] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Found:
 
 
 def read_into(found: Found, pair: Pair, open_model: Runner, observe: events.Observer) -> None:
-    """Read all answers; an error keeps the answers read so far. Raises `HarnessError`."""
+    """Read all answers; after an error, the answers read so far are kept. Raises `HarnessError`."""
     count = len(pair.writes.suite.prompts if pair.writes else pair.answers)
     observe(events.TrialsPlanned(total=count, prompts=count))
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Print the yield of a draft: tokens per round by task and depth, and the speedup with a curve."""
+"""Print a draft's tokens per round by task and depth, and its speedup if there is a curve."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from schemas.vocabulary import say
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """The counts of a draft and its target; `drafting_ms` is the time of one drafted token."""
+    """The counts of a draft and its target; `drafting_ms` is the time to draft one token."""
 
     draft: str
     target: str

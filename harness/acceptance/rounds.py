@@ -16,7 +16,7 @@ from estimates.intervals import time_ratio
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadAnswer:
-    """Whether the draft would have proposed each token of an answer after the first.
+    """Whether the draft would have proposed each token of an answer, beginning with the second.
 
     `limit` is the maximum length of the answer in tokens.
     """
@@ -28,9 +28,10 @@ class ReadAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rounds:
-    """Counts of rounds at one depth: `reached[j - 1]` rounds accepted at least j tokens.
+    """Counts of the rounds at one depth.
 
-    `tried[j - 1]` rounds drafted at least j tokens and accepted the first j - 1.
+    `reached[j - 1]` rounds accepted at least j tokens. `tried[j - 1]` rounds drafted at least j
+    tokens and accepted the first j - 1.
     """
 
     rounds: int
@@ -80,7 +81,7 @@ def at_depth(
     curve: Curve | None = None,
     drafting: Ranged | None = None,
 ) -> AtDepth:
-    """Return the figures of one depth; the speedup needs the curve and the drafting cost.
+    """Return the figures for one depth; the speedup needs the curve and the drafting cost.
 
     Raises `ValueError` if no answer took a round.
     """
@@ -104,7 +105,10 @@ def at_depth(
 
 
 def _tokens(tasks: Sequence[Sequence[Rounds]]) -> Ranged:
-    """Return tokens per round as in a run: 1 / the mean rounds per token over answers and tasks."""
+    """Return the tokens per round as a run does.
+
+    They are 1 / the rounds per token, averaged first over each task's answers, then over tasks.
+    """
     shares = [[(1.0, r.rounds / (r.rounds + sum(r.reached))) for r in group] for group in tasks]
     counts = [AcceptedRounds(rounds=r.rounds, reached=r.reached) for group in tasks for r in group]
     pooled, estimate = tokens_by_depth(counts)[-1], time_ratio(shares)

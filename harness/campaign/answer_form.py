@@ -34,7 +34,7 @@ _REPEATS, _REPEATED_CHARACTERS = 4, 60
 
 
 def form_of(prompt: SuitePrompt, text: str, *, cut: bool) -> AnswerForm | None:
-    """Return an answer's form, `None` if unknown.
+    """Return the form of an answer; `None` if it is unknown.
 
     `cut` means that the length limit ended the answer.
     """
@@ -77,7 +77,7 @@ class _Value:
 
     @property
     def is_definition(self) -> bool:
-        """Whether the value defines functions, as some prompts ask, instead of calling one."""
+        """Whether the value defines functions (as some prompts ask) instead of calling one."""
         first = self.value[0] if isinstance(self.value, list) and self.value else self.value
         return isinstance(first, dict) and "parameters" in first and "arguments" not in first
 
@@ -108,7 +108,7 @@ def _unread(place: str) -> Any:  # noqa: ANN401 - what the library expects
 
 
 def _of_calls(tools: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the JSON Schema of a call to any of the tools, or of a list of calls."""
+    """Return the JSON Schema for a call to any of the tools, or for a list of calls."""
     parameters = {tool["name"]: tool["parameters"] for tool in tools}
     call = {
         "type": "object",
@@ -139,9 +139,9 @@ def _values(text: str, *, cut: bool) -> Iterator[_Value | None]:
 
 
 def _read(text: str, start: int, *, cut: bool) -> tuple[_Value | None, int]:
-    """Return the value that starts at a position, and its end.
+    """Return the value that starts at a position, and the position where it ends.
 
-    A value that was cut off gets closed.
+    A value that was cut off is closed.
     """
     closing: list[str] = []
     whole = ("", start)  # closing brackets for a cut value, and the value's end

@@ -71,7 +71,7 @@ def drafts_of(
 
 
 def _head(draft: ModelFile) -> str | None:
-    """Return the kind of a draft head, by architecture and name; `None` for a draft model."""
+    """Return a draft head's kind, judged by its architecture and name; `None` for a draft model."""
     name = draft.model.name.lower()
     architecture = (draft.model.architecture or name).lower()
     kind = next((word for word in _HEADS if word in architecture), None)
@@ -79,7 +79,7 @@ def _head(draft: ModelFile) -> str | None:
 
 
 def label(method: Method) -> str:
-    """Return the id of a method's arm if there is only one draft: `prompt-lookup-n8`."""
+    """Return the id of a method's arm if there is only one draft, such as `prompt-lookup-n8`."""
     if method.chain:
         return "-then-".join(method.chain)
     entry = METHODS[method.type]
@@ -174,7 +174,7 @@ def _alternative(layers: int) -> ArmPlan:
 
 
 def _at_level(arm: ArmPlan, level: int) -> ArmPlan:
-    """Return an arm at a level of concurrency; its baseline has the same level."""
+    """Return an arm with this level of concurrency, whose baseline has the same level."""
     if level == 1:
         return arm
     tail = f"-c{level}"

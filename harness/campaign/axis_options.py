@@ -1,4 +1,4 @@
-"""The axes as options of a run, and as settings of a result. `axes.toml` describes each axis."""
+"""Offer the axes in `axes.toml` as options of a run, and record them as settings in a result."""
 
 import re
 import shlex
@@ -27,7 +27,7 @@ def _depths(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 def _argument(text: str) -> str:
-    """Return a server argument as one text: the option, with its value if any."""
+    """Return a server argument as one text: the option, and its value if it has one."""
     try:
         words = shlex.split(text)
     except ValueError:
@@ -82,7 +82,7 @@ OPTIONS: Mapping[str, Option] = {name: _option(axis) for name, axis in AXES.item
 def given(options: Axes) -> list[str]:
     """The names of the axes whose options were given.
 
-    Raises `BadInputError` for an option without a second option that it requires.
+    Raises `BadInputError` if an option was given without a second option that it requires.
     """
     found = {name: axis.value(options) for name, axis in AXES.items()}
     found = {name: value for name, value in found.items() if value not in (None, ())}
@@ -98,7 +98,7 @@ def given(options: Axes) -> list[str]:
 
 
 def with_defaults(options: Axes) -> dict[str, Any]:
-    """Return the axes of a run: the values of the given options, and defaults otherwise."""
+    """Return the axes of a run: the given options' values, and defaults for all others."""
     found = {name: AXES[name].value(options) for name in Axes.__dataclass_fields__}
     return {name: AXES[name].default if value is None else value for name, value in found.items()}
 

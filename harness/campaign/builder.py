@@ -1,4 +1,4 @@
-"""Builds the campaign from options, models and suite. Pure functions: no model is loaded."""
+"""Builds the campaign from the options, models and suite, without loading a model."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _CONTROLS = tuple(Method(type=entry.id) for entry in METHODS.values() if entry.c
 DEFAULT_BLOCKS = 2
 REPEAT_BEYOND = 0.15
 # It takes at least three blocks to show how blocks differ. A seventh block narrows the interval by
-# an eighth only: an interval that is still too wide needs a quieter machine, not more blocks.
+# only an eighth: an interval that is still too wide needs a quieter machine, not more blocks.
 LEAST_BLOCKS = 3
 MOST_BLOCKS = 6
 QUICK_BLOCKS = 1
@@ -92,7 +92,7 @@ def build(
 
 
 def profile(options: Options) -> model.Profile:
-    """Return `default` or `quick` if prompts, lengths, methods and repetitions have their defaults.
+    """Return `default` or `quick` if prompts, lengths, methods and repetitions are the defaults.
 
     A different model, placement or number of threads keeps the profile: the result file records
     these settings, and results stay comparable. Controls and a longer or shorter measurement keep
@@ -105,12 +105,12 @@ def profile(options: Options) -> model.Profile:
 
 
 def first_look(options: Options) -> Options:
-    """Return the options of --quick for a runner whose arms alternate by passes, such as a server.
+    """Return the options of --quick for a runner that alternates arms pass by pass, as servers do.
 
     A single pass of each arm supports no verdict, even with many prompts, so the run has one prompt
-    of each task in three blocks. A server reads every prompt again for each arm and block, which
-    took 85 % of the time on a CPU. The embedded model therefore gets prompts of one or two lines, a
-    single method, and answers that are long enough for a verdict.
+    of each task in three blocks. A server reads every prompt again for each arm and block; on a
+    CPU, this reading took 85 % of the time. With the embedded model, such a run therefore gets
+    prompts of one or two lines, a single method, and answers that are long enough for a verdict.
     """
     if not options.quick or options.blocks is not None:
         return options
@@ -132,9 +132,10 @@ def at_depth(campaign: model.Campaign, depth: int | None) -> model.Campaign:
 
 
 def _blocks(options: Options, runner: RunnerEntry) -> int:
-    """Return the number of planned blocks: the minimum if the precision ends the run.
+    """Return the number of blocks to plan: the minimum if a precision decides when the run ends.
 
-    If arms alternate by passes, several passes of an arm are needed to show how passes differ.
+    If the arms alternate pass by pass, the minimum is planned too: each arm needs several passes,
+    to show how much passes differ.
     """
     if options.blocks is not None:
         return options.blocks
@@ -182,7 +183,7 @@ def _settings(options: Options, suite: model.PromptSuite) -> model.RunSettings:
 
 
 def context_for(depths: Sequence[int], output_tokens: int) -> int:
-    """Return the context size for all depths: the default, or the deepest plus its answer."""
+    """Return one context size for all depths: the default, or the deepest depth plus its answer."""
     needed = max(depths, default=0) + output_tokens + _ROOM_FOR_DRAFTS if depths else 0
     return max(model.DEFAULT_CONTEXT_TOKENS, -(-needed // _WHOLE_TOKENS) * _WHOLE_TOKENS)
 

@@ -6,9 +6,10 @@ _TURN = re.compile(r"^<\|(user|assistant)\|>\n", re.MULTILINE)
 
 
 def messages(text: str) -> list[dict[str, str]]:
-    """Return the messages in a prompt: the user's up to a line `<|assistant|>` or `<|user|>`.
+    """Return the messages in a prompt; a line `<|assistant|>` or `<|user|>` begins a new message.
 
-    Such a line names the speaker of the text below; the line break before that line is dropped.
+    The first message is the user's. Such a line names the speaker of the text below it; the line
+    break before it is dropped.
     """
     first, *rest = _TURN.split(text)
     turns = [("user", first), *zip(rest[::2], rest[1::2], strict=True)]

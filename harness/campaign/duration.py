@@ -1,4 +1,4 @@
-"""Estimates how long a campaign takes from the bytes that must be read for tokens and prompts.
+"""Estimates a campaign's duration from the bytes that must be read for its tokens and prompts.
 
 On an idle CPU the estimate is right to within a factor of 1.5. The first answers correct it.
 """
@@ -19,7 +19,7 @@ _FIXED_S, _DISK_BYTES_PER_S = 5.0, 1e9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """Seconds for all blocks, the minimum of blocks, the first block, and one baseline token."""
+    """Seconds: for all blocks, the fewest possible blocks, the first, and one baseline token."""
 
     seconds: float
     least_seconds: float

@@ -83,7 +83,7 @@ def _chosen_prompts(options: Options, say: Callable[[str], None]) -> PromptSuite
 
 
 def with_layers(options: Options, target: ModelFile, drafts: tuple[ModelFile, ...]) -> Options:
-    """Replace `auto` in the options by the planner's number of layers, or by all without a GPU."""
+    """Replace `auto` in the options with the planner's layer count, or with `all` without a GPU."""
     if AUTOMATIC_LAYERS not in (options.gpu_layers, options.draft_gpu_layers):
         return options
     found = None
@@ -127,7 +127,7 @@ def usable_methods(
 ) -> tuple[Method, ...]:
     """Return the methods to run.
 
-    Without a draft: the target's built-in head and model-free methods.
+    Without a draft, these are the target's built-in head and the model-free methods.
     """
     if options.methods:
         lacking = [method for method in options.methods if needs_draft(method)]
@@ -144,7 +144,7 @@ def usable_methods(
 
 
 def methods_named(options: Options) -> tuple[str, ...]:
-    """Return the methods that the runner must support: those named, or the target head's method."""
+    """Return the methods that the runner must support: the named ones, or the target head's."""
     if options.methods or options.drafts or default_draft(options.target or DEFAULT_TARGET):
         return tuple(name for method in options.methods for name in method.types)
     head = own_head(options.target or DEFAULT_TARGET)

@@ -33,7 +33,7 @@ def parse(text: str) -> Method:
 
 
 def as_text(method: Method) -> str:
-    """Return the text from which `parse` makes a method, without the method's draft."""
+    """Return a method as the text that `parse` accepts, without the method's draft."""
     if method.chain:
         depth = "" if method.n_max is None else f":n_max={method.n_max}"
         return "+".join(method.chain) + depth

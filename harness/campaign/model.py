@@ -41,9 +41,10 @@ class SuitePrompt:
 class PromptSuite:
     """A suite, or a selection of its prompts; `sha256` always covers the whole suite.
 
-    Tasks `on_request` run only if named.
+    Tasks in `on_request` run only if they are named.
 
-    A suite's file has these keys except the digest; any other keys in the file are for people.
+    These fields, except the digest, are the keys of a suite's file; any other keys in the file are
+    notes for people.
     """
 
     id: Id
@@ -59,9 +60,9 @@ class PromptSuite:
 class ArmPlan:
     """One configuration to compare. `baseline` is the id of the arm used as its reference.
 
-    `gpu_layers` overrides the number of the target's GPU layers in the campaign's settings; such an
-    arm has all memory for the target: no draft is loaded. `concurrency` is the number of requests
-    in flight at once, the same for the baseline.
+    `gpu_layers` overrides the number of the target's GPU layers in the campaign's settings; in such
+    an arm the target may use all memory, because no draft is loaded. `concurrency` is the number of
+    requests in flight at once; it is the same in the arm's baseline.
     """
 
     id: str
@@ -142,7 +143,7 @@ class Campaign:
         return self.blocks if self.stopping.precision is None else self.stopping.least_blocks
 
     def files(self) -> dict[str, Path]:
-        """The models' files by id, without models in folders and models that only a server has."""
+        """The model files by id, without models that are folders or that only a server has."""
         models = (self.target, *self.drafts)
         return {each.model.id: each.path for each in models if each.path and each.path.is_file()}
 

@@ -37,7 +37,7 @@ def without_keys(text: str, command: Sequence[str]) -> str:
 
 
 def _with_values(command: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield each word with its flag and value: after an equals sign, or the next word."""
+    """Yield each word with its flag and value (the text after an equals sign, or the next word)."""
     for word, following in zip(command, (*command[1:], ""), strict=True):
         flag, equals, value = word.partition("=")
         yield word, flag, value if equals else following

@@ -1,4 +1,4 @@
-"""Orders all trials of a campaign before the first trial runs: paired within a block."""
+"""Orders all trials of a campaign before the first one runs, so that each block pairs the arms."""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
@@ -11,7 +11,7 @@ _ALTERNATING = 2
 
 
 def plan(campaign: Campaign, repeated: Collection[str] = ()) -> tuple[PlannedTrial, ...]:
-    """Return a campaign's trials in running order: blocks, shuffled prompts, balanced arms.
+    """Return a campaign's trials in running order: block by block, prompts shuffled, arms balanced.
 
     The `repeated` prompts run once more after all others.
     """
@@ -33,10 +33,7 @@ def plan(campaign: Campaign, repeated: Collection[str] = ()) -> tuple[PlannedTri
 def passes(
     trials: Iterable[PlannedTrial], interleaved: Interleaved
 ) -> tuple[tuple[PlannedTrial, ...], ...]:
-    """Group the trials; engines may alternate between groups.
-
-    A group is an arm's pass, or a block.
-    """
+    """Group the trials by pass of an arm, or by block; engines may alternate between groups."""
 
     def key(trial: PlannedTrial) -> tuple[int, str]:
         return trial.block, trial.arm if interleaved == "block" else ""
@@ -47,10 +44,10 @@ def passes(
 def engine_orders(
     campaign: Campaign, engines: Sequence[str], after: Pause = "pass"
 ) -> dict[int, tuple[str, ...]]:
-    """Return the order of the engines in each pass, by the `order` of the pass's first trial.
+    """Return the order of the engines in each pass, keyed by the `order` of its first trial.
 
     Every arm has each order the same number of times, in a sequence drawn from the seed, so that
-    temporary disturbances favour no engine. With `after` "answer" the engines alternate prompt by
+    temporary disturbances favour no engine. If `after` is "answer", the engines alternate prompt by
     prompt, and their order is reversed from one prompt to the next.
     """
     drawn = {
@@ -72,7 +69,7 @@ def engine_orders(
 
 
 def _alone(arm: ArmPlan) -> bool:
-    """Whether the arm needs the target loaded again, and so does not alternate by prompt.
+    """Whether the arm needs the target loaded again, and so does not alternate prompt by prompt.
 
     Such an arm runs at the end of one block and at the start of the next, so that the target is
     loaded once per block and no arm is always last.
@@ -81,7 +78,7 @@ def _alone(arm: ArmPlan) -> bool:
 
 
 def order_name(arms: int) -> Literal["sequential", "abba", "latin-square"]:
-    """Return the file format's name for the order of this many arms."""
+    """Return the file format's name for the way in which this many arms take turns."""
     if arms < _ALTERNATING:
         return "sequential"
     return "abba" if arms == _ALTERNATING else "latin-square"

@@ -112,7 +112,7 @@ def get(
 def _known(name: str, path: Path | None) -> ModelFacts:
     """Return the known facts about a model.
 
-    Raises `MachineError` with the command that fetches the model.
+    Raises `MachineError`, which names the command that fetches the model, if nothing is known.
     """
     facts = named_facts(name) if path is None else facts_of_file(path)
     if facts is None:

@@ -16,7 +16,7 @@ _MB_PER_GB = 1000
 
 
 def welcome(*, json: bool) -> None:
-    """Print what this machine has, and the commands that come next."""
+    """Print this machine's facts, and the commands that come next."""
     version, server = engines.package_version(), engines.server_program()
     if json:
         here = {"machine": encode(machine()), "binding": version, "server": server}
@@ -61,7 +61,10 @@ def lines(
 
 
 def _suggested(found: ModelsOverview) -> ModelEntry | None:
-    """Return a hub model that fits into memory with its draft: on this disk first, then by size."""
+    """Return a hub model that fits into memory with its draft, preferably one on this disk.
+
+    A GPU gets the largest such model, a CPU the smallest.
+    """
     fits = {(pair.pair.target, pair.pair.draft) for pair in found.pairs if pair.fits == "yes"}
     able = [
         each

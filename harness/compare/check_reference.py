@@ -34,7 +34,7 @@ _LARGEST = 1_000_000
 def check_reference(
     request: RunRequest, path: Path, builds: Builds, reference: Reference | None, *, budget_s: float
 ) -> None:
-    """Measure a single build; check it against the reference, or write the reference if missing."""
+    """Measure a single build; check it against the reference, or write one if none exists."""
     whole_block = JointEnd(budget_s=budget_s, enough=lambda _: False)
     measured, _ = run_command.measured_interleaved(request, whole_block)
     (engine,) = measured.values()
@@ -72,7 +72,7 @@ def check_reference(
 def read(path: Path) -> Reference | None:
     """Read the reference; `None` if there is no file yet.
 
-    Raises `BadInputError` for another file.
+    Raises `BadInputError` if the file is not a reference.
     """
     if not path.exists():
         return None

@@ -6,11 +6,11 @@ Each block measures every arm's change once. The change in the time to write a t
 
 where ratio is the time ratio of all prompts (`estimates.intervals`), t_p the time of prompt p under
 base, T the mean of these, x_pb the log ratio of head over base in block b, and x_p its median over
-the blocks. A deviation is clipped at three robust standard deviations of all of them, so that a
+the blocks. A deviation is clipped at three robust standard deviations of all deviations, so that a
 stall of one trial does not count as a property of a build. Prompt reading and the whole request,
 both timed by the client's clock, are compared in the same way. The interval is Student's t over
 blocks. Its level is shared by all tests of a comparison (Bonferroni): a build compared with itself
-then shows any difference in less than one comparison of fifty (`python -m bench.builds`).
+then shows any difference in fewer than one comparison in fifty (`python -m bench.builds`).
 """
 
 import math
@@ -53,7 +53,7 @@ PRECISE = 0.02  # a comparison may end once every interval is this narrow, as a 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureChange:
-    """A quantity under both builds, and head over base with its interval over blocks."""
+    """A quantity under both builds, and the ratio of head to base with its interval over blocks."""
 
     base: float
     head: float
@@ -64,7 +64,7 @@ class FigureChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Prompts by whether the builds' answers agree; `unstable`: a build's answers vary."""
+    """Numbers of prompts by how the answers compare; `unstable`: a build's own answers vary."""
 
     identical: int
     different: int
@@ -77,7 +77,7 @@ class ArmChange:
     """One arm under both builds; `failed` names the build that cannot run the arm, and the reason.
 
     `speed` is in tokens/s of the answer, `prompt_speed` in tokens/s of the prompt, `whole_request`
-    in ms. `invalid` is set if head has more answers than base without the form that their prompts
+    in ms. `invalid` is set if more answers of head than of base lack the form that their prompts
     ask for.
     """
 
@@ -105,7 +105,7 @@ class ArmChange:
         return {name: each for name, each in found.items() if each is not None}
 
     def whose(self, direction: Literal["faster", "slower"]) -> dict[Deciding, FigureChange]:
-        """The deciding figures for which head is faster, or slower.
+        """The deciding figures in which head is faster, or those in which it is slower.
 
         A lower request time is faster.
         """
@@ -119,7 +119,10 @@ class ArmChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two builds, arm by arm; `level` applies to each interval, `confidence` to all together."""
+    """Two builds, arm by arm.
+
+    `level` holds for each interval, `confidence` for all of them together.
+    """
 
     base: str
     head: str
@@ -194,7 +197,7 @@ def tests_of(arms: int, speculating: int) -> int:
 
 
 def compare(base: Submission, head: Submission, *, fail_below: float = FAIL_BELOW) -> Comparison:
-    """Compare every arm of `base` with the arm of the same id of `head`."""
+    """Compare every arm of `base` with the arm that has the same id in `head`."""
     speculating = sum(arm.role == "speculation" for arm in base.arms)
     level = level_of(tests_of(len(base.arms), speculating))
     judged = _Judge(base=base, head=head, level=level, fail_below=fail_below)
@@ -267,7 +270,7 @@ class _Judge:
         return self._change(1000 * per_token / changed.base_ms, changed.faster, bound)
 
     def _change(self, base: float, means: Logs, bound: float | None = None) -> FigureChange:
-        """Return the change of a figure; `head` is `base * ratio`, so that the values agree."""
+        """Return the change of a figure; `head` is `base * ratio`, so that all values agree."""
         ratio, interval, direction = judge(means, self.level, bound or self.fail_below)
         return FigureChange(
             base=base, head=base * ratio, ratio=ratio, interval=interval, direction=direction
@@ -282,7 +285,10 @@ class _Judge:
         return self._change(float(np.mean(base)), np.log(head / base))
 
     def _round_cost(self, found: PairedBlocks, baseline: PairedBlocks) -> FigureChange | None:
-        """Return each build's R relative to its own baseline: tokens per round over the speedup."""
+        """Return the change of R, which is tokens per round over the speedup.
+
+        Each build's speedup is relative to that build's own baseline.
+        """
         counts = found.counted(tokens_per_round)
         own, alone = found.changed(by_writing), baseline.changed(by_writing)
         if counts is None or own is None or alone is None or found.blocks != baseline.blocks:

@@ -12,8 +12,8 @@ from harness.runners.llama_server.binary import find
 from harness.runners.options import ConnectionOptions
 from harness.runners.server_command import command_words
 
-# Many short blocks: on a shared machine, one comparison of four is unclear after eight blocks, and
-# one of a hundred after sixteen (`python -m bench.builds`).
+# Many short blocks: on a shared machine, one comparison in four is unclear after eight blocks, and
+# one in a hundred after sixteen (`python -m bench.builds`).
 BLOCKS = 16
 
 

@@ -54,7 +54,10 @@ class PairedBlocks:
 
     @classmethod
     def of(cls, pairs: Sequence[PromptPairs]) -> "PairedBlocks | None":
-        """Select blocks with nine tenths of the prompts, and the prompts in all these blocks."""
+        """Select the complete blocks, and the prompts that were answered in all of them.
+
+        A block is complete if it has at least nine tenths of the prompts.
+        """
         at = [{trial.block for trial in each.trials} for each in pairs]
         blocks = tuple(
             block

@@ -54,9 +54,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCheck:
-    """A task's tokens per round relative to the reference; answers to `left_out` prompts changed.
+    """A task's tokens per round, relative to the reference.
 
-    `prompt` is the prompt with the largest loss, or the smallest gain.
+    The answers to `left_out` prompts differ from the reference. `prompt` is the prompt with the
+    largest loss, or the smallest gain.
     """
 
     arm: str

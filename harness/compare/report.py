@@ -109,7 +109,7 @@ def markdown(comparison: Comparison) -> str:
 
 
 def _list(found: Comparison, direction: Literal["faster", "slower"]) -> str:
-    """List the arms that changed in a direction, with the size of each figure's change."""
+    """List the arms that changed in one direction, with the change of each figure."""
     listed = []
     for arm in found.arms:
         changed = arm.whose(direction)

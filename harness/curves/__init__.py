@@ -1,1 +1,1 @@
-"""Curves of step times: read from files of Draftmap and other tools, and stored for `plan`."""
+"""Curves of step times: reading them from files, and storing measured ones for `plan`."""

@@ -64,7 +64,7 @@ class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, step_ms=tuple((*had, ms) for had, ms in longer))
 
     def measured(self, file: str) -> MeasuredCurve:
-        """Return the measured curve from the passes so far, of which there is at least one."""
+        """Return the measured curve from the passes made so far (at least one)."""
         times = dict(zip(self.widths, self.step_ms, strict=True))
         part = "" if self.complete else f"(only {self.passes} passes)"
         return MeasuredCurve(
@@ -84,7 +84,7 @@ def keep(curve: KeptCurve) -> None:
 
 
 def begun(curve: KeptCurve) -> KeptCurve:
-    """Return the stored part of the curve's measurement if that is incomplete, else the curve."""
+    """Return the stored curve if its measurement is incomplete, else the given curve."""
     known = _read(curve.path)
     return curve if known is None or known.complete else known
 
@@ -92,7 +92,7 @@ def begun(curve: KeptCurve) -> KeptCurve:
 def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
     """Return the newest complete curve of a model file on this machine.
 
-    All layers are on one device.
+    A curve is used only if all its layers were on one device.
     """
     size, device = path.stat().st_size, device_of(computer)
     newest = _newest(
@@ -108,7 +108,7 @@ def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
 
 
 def known_curve(campaign: Campaign, report: EngineReport) -> VerificationProbe | None:
-    """Return the newest complete curve of a campaign's weights, engine and settings, or `None`."""
+    """Return the newest complete curve for a campaign's weights, engine and settings, or `None`."""
     digest = campaign.target.model.sha256
     loaded = (digest, report.engine, campaign.settings.gpu_layers, device_of(computer_of()))
     newest = _newest(
@@ -143,7 +143,7 @@ def _read(path: Path) -> KeptCurve | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=KeptCurve)
     except (OSError, msgspec.DecodeError):
-        return None  # the file is missing, or another version wrote it
+        return None  # the file is missing, or a different version wrote it
 
 
 def _folder() -> Path:

@@ -36,13 +36,16 @@ class MeasuredCurve:
     def curve_for(self, name: str, target: PlannedModel, computer: Computer) -> Curve:
         """Return the curve for a planned model.
 
-        Raises `BadInputError` for another model or machine.
+        Raises `BadInputError` if the curve belongs to a different model or machine.
         """
         self._require_card(computer)
         return self.curve_of(name, target)
 
     def curve_of(self, name: str, target: PlannedModel) -> Curve:
-        """Return the curve of a model on any device. Raises `BadInputError` for another model."""
+        """Return the curve on any device.
+
+        Raises `BadInputError` if the curve belongs to a different model.
+        """
         self._require_steps()
         self._require_model(name, target)
         return Curve(probe=self.probe, source=self.source)

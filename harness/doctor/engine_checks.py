@@ -42,7 +42,7 @@ def compiler(found: str | None = None) -> Check:
 
 
 def binding(version: str | None, server: str | None = None) -> Check:
-    """Check the Python binding and report the engine in it; a server can replace the binding."""
+    """Check the Python binding and report its engine; a server can take the binding's place."""
     if version is None and server is not None:
         return ok("Binding", f"{PACKAGE} is not installed; runs use {server}")
     if version is None:
@@ -56,7 +56,7 @@ def binding(version: str | None, server: str | None = None) -> Check:
 def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
     """Check whether the binding can use this machine's GPUs.
 
-    `None` means that its libraries did not load.
+    `None` means that the binding's libraries did not load.
     """
     if devices is None:
         return fail(
@@ -77,9 +77,9 @@ def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
 
 
 def decode(runner: Runner, campaign: Campaign, replacement: str) -> Check:
-    """Let the engine write a few tokens: a build for another CPU crashes only when it decodes.
+    """Let the engine write a few tokens: a build for a different CPU crashes only when it decodes.
 
-    `replacement` is the advice for installing another build.
+    `replacement` is the advice for installing a different build.
     """
     remedy = (
         "Name another model with --model. If no model works, this build does not suit this "

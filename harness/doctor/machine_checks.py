@@ -77,7 +77,7 @@ def load(state: Snapshot, cores: int) -> Check:
 
 
 def clock(read: Callable[[], float]) -> Check:
-    """Check whether the clock has the resolution to time single rounds."""
+    """Check whether the clock is precise enough to time single rounds."""
     steps = []
     for _ in range(_CLOCK_READINGS):
         start = now = read()

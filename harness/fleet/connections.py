@@ -1,6 +1,6 @@
 """The key of a fleet.
 
-Scheduler and worker both present it: a scheduler can run commands on workers.
+Scheduler and workers identify themselves with it, because a scheduler can run commands on workers.
 """
 
 import os
@@ -15,7 +15,7 @@ _CERTIFICATE, _KEY = "fleet.pem", "fleet.key"
 
 
 def make_key(folder: Path) -> None:
-    """Write a key and a certificate into a folder without a key. Raises `BadInputError`."""
+    """Write a key and a certificate into a folder that has no key. Raises `BadInputError`."""
     if (folder / _KEY).exists():
         return
     made = Security.temporary()

@@ -78,7 +78,7 @@ class Fleet:
         )
 
     async def _report_waiting(self, scheduler: Scheduler) -> None:
-        """Report regularly the resources that runs need but no worker offers."""
+        """Report regularly which resources the runs need but no worker offers."""
         while True:
             await asyncio.sleep(30)
             for task in scheduler.unrunnable:

@@ -1,4 +1,7 @@
-"""Find answers and their figures in JSON by the forms in `schemas/vocabulary/server_log.toml`."""
+"""Find answers and their figures in JSON.
+
+`schemas/vocabulary/server_log.toml` describes the forms of answers.
+"""
 
 from collections.abc import Iterator
 
@@ -45,7 +48,7 @@ def _is_of(row: JsonObject, form: Form) -> bool:
 
 
 def _holder(row: JsonObject, path: str) -> tuple[JsonObject, str] | None:
-    """Return a path's innermost object and last key; `None` if the path has no value."""
+    """Return the object that holds a path's value, and its key there; `None` without a value."""
     *outer, key = path.split(".")
     for name in outer:
         if not isinstance(row.fields.get(name), dict):

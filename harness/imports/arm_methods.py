@@ -34,7 +34,10 @@ _BY_TYPE = {
 
 
 def method_of(types: Iterable[str]) -> str | None:
-    """Return the method as `--map method=` takes it: a chain for several types, or `None`."""
+    """Return the method as `--map method=` expects it, a chain if there are several types.
+
+    `None` if a type is unknown, or if there is none.
+    """
     words = [_BY_TYPE.get(word.replace("_", "-")) for word in types]
     known = [word for word in words if word is not None]
     if not known or len(known) < len(words):

@@ -23,7 +23,7 @@ from schemas.submission import Arm, Design, Method, Origin, Submission, Tool, Tr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """The results, and descriptions of the data that results cannot store, one line each."""
+    """The results, and one line for each kind of data that results cannot store."""
 
     submissions: tuple[Submission, ...]
     left_out: tuple[str, ...]
@@ -32,7 +32,7 @@ class Imported:
 def assemble(
     parsed: ParsedFiles, stated: Mapping[str, str], origin: Origin, contributor: str | None = None
 ) -> Imported:
-    """Make a valid submission for every part. Raises `BadInputError` naming every missing fact."""
+    """Make a valid submission for every part. Raises `BadInputError`, naming every missing fact."""
     left_out = LeftOut(list, {line: [] for line in parsed.left_out})
     names = [part.name for part in parsed.parts]
     made: list[Submission] = []
@@ -143,7 +143,10 @@ def _arm(arm: ArmRead, arm_id: str, how: Method, facts: ImportedFacts) -> Arm:
 
 
 def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str, str]:
-    """Return start and end. If only the day is known, midnight plus the duration of the trials."""
+    """Return start and end.
+
+    If only the day is known, the run starts at midnight and lasts as long as its trials.
+    """
     if facts.measured_from is not None and facts.measured_until is not None:
         return facts.measured_from, facts.measured_until
     day = facts.measured_from or facts.date or ""

@@ -13,9 +13,10 @@ _CLOSE = 0.25  # in tokens; counting tokens or steps differs by one
 
 
 def decode_ms(record: Record, counts: RateCounts) -> float | None:
-    """Return the milliseconds from the first token to the last, from the rate if there is no time.
+    """Return the milliseconds from the first token to the last, from the rate if no time is given.
 
-    Builds up to mid-2026 divided all tokens by the time; later builds leave out the first token.
+    Builds up to mid-2026 divided the number of all tokens by the time; later builds leave out the
+    first token.
     """
     tokens, per_second = record.output_tokens, record.per_second
     if record.decode_ms is not None or not tokens or not per_second:
@@ -28,7 +29,7 @@ def decode_ms(record: Record, counts: RateCounts) -> float | None:
 def rate_counts(records: Iterable[Record]) -> RateCounts | None:
     """Return whether rates count tokens or steps.
 
-    The first record whose time and rate match decides.
+    The first record whose time and rate agree with one of these decides.
     """
     for record in records:
         tokens, ms, per_second = record.output_tokens, record.decode_ms, record.per_second
@@ -42,14 +43,14 @@ def rate_counts(records: Iterable[Record]) -> RateCounts | None:
 
 
 def rounds(tokens: int | None, accepted: int | None) -> int | None:
-    """Target passes after the first token: output_tokens - 1 - accepted."""
+    """Return the number of target passes after the first token: output_tokens - 1 - accepted."""
     if tokens is None or accepted is None:
         return None
     return tokens - 1 - accepted if tokens - 1 - accepted >= 0 else None
 
 
 def histogram(lengths: Sequence[int]) -> tuple[int, ...] | None:
-    """Return the number of rounds with 0, 1, 2 ... tokens; `None` if it cannot be stored."""
+    """Return how many rounds have 0, 1, 2 ... tokens; `None` if the counts cannot be stored."""
     if not lengths or max(lengths) > _LONGEST_DRAFT:
         return None
     counted = Counter(lengths)

@@ -173,7 +173,7 @@ def _hardware(
 
 
 def _system(platform: str) -> ImportedFacts:
-    """Split system, version and architecture out of a text like Python's `platform.platform()`."""
+    """Extract system, version and architecture from a text like Python's `platform.platform()`."""
     words = platform.lower().split("-")
     version = _VERSION.search(platform)
     return ImportedFacts(
@@ -193,7 +193,7 @@ def _card(card: JsonObject) -> ImportedFacts:
 
 
 def _labelled(label: str | None) -> ImportedFacts:
-    """Return the GPU that a run's label names: the only source if a file describes no hardware."""
+    """Return the GPU that a run's label names, for files that do not describe the hardware."""
     if label is None or label.lower().startswith("cpu"):
         return ImportedFacts()
     return ImportedFacts(gpu=label.partition("(")[0].rstrip())

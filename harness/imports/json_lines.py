@@ -46,7 +46,7 @@ def is_stream(file: Given) -> bool:
 
 
 def last_chunks(file: Given) -> Given:
-    """Return the final chunk of each streamed answer, one per line: it has llama-server's times."""
+    """Return each streamed answer's last chunk, which has llama-server's times, one per line."""
     ends, repeats = [], False
     for line in filter(None, map(str.strip, text(file).splitlines())):
         chunk = line.removeprefix(_CHUNK).strip()

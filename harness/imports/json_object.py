@@ -22,7 +22,7 @@ _NO_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)\b')
 
 
 def parse(found: str, place: str) -> Json:
-    """Parse a JSON text. NaN and Infinity become null: unknown."""
+    """Parse a JSON text. NaN and Infinity become null, which means unknown."""
     if "NaN" in found or "Infinity" in found:
         found = _NO_NUMBER.sub(lambda m: m[0] if m[0].startswith('"') else "null", found)
     try:
@@ -137,7 +137,7 @@ class JsonObject:
         raise BadInputError(f"{self.source}: {self.path_of(key)} {found}, expected {expected}")
 
     def path_of(self, key: str) -> str:
-        """Return the path of a value in this object; an empty key means the object."""
+        """Return the path of a value in this object; an empty key means the object itself."""
         if not key:
             return self.path
         return child_path(self.path, int(key) if self.is_list else key)

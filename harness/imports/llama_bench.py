@@ -1,6 +1,6 @@
 """Import the output of `llama-bench -o json` (or jsonl): speeds without speculation, a baseline.
 
-A test of a few prompt tokens (`-p 1,2,4,8,16`) is a step of that width; together these tests are a
+A test of a few prompt tokens (`-p 1,2,4,8,16`) is a step of that width; together, such tests form a
 verification curve.
 
 A generation test feeds `n_gen` single tokens after a given first token, so that its time covers
@@ -93,7 +93,7 @@ def _sorted(rows: Iterable[JsonObject], left_out: list[str]) -> tuple[_Groups, _
 
 
 def _curve(rows: Sequence[JsonObject]) -> Probes | None:
-    """Return the verification curve at context depth 0; `None` for fewer than two widths."""
+    """Return the verification curve at context depth 0; `None` if it has fewer than two widths."""
     times = {
         row.count("n_prompt") or 0: [
             nanoseconds / _NS_PER_MS

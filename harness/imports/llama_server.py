@@ -1,7 +1,7 @@
-"""Import requests from the log or answers of a server or tool, in any form of `server_log.toml`.
+"""Import requests from the log or answers of a server or tool, in any form in `server_log.toml`.
 
-llama-server's log, answers with `timings`, llama-cli, mtp-bench.py, Ollama, LM Studio and others.
-Requests are paired by their position.
+Known forms are llama-server's log, answers with `timings`, llama-cli, mtp-bench.py, Ollama, LM
+Studio and others. Requests are paired by their position.
 """
 
 import re
@@ -36,7 +36,7 @@ _MODEL = re.compile(r"loading model\s{0,9}[:']?\s{0,9}'?(?P<path>[^'\n]{1,999}\.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """A file's statements and requests, and the data that was left out, one line each."""
+    """A file's statements and requests, and a line for each kind of data that was left out."""
 
     found: tuple[Found, ...]
     records: tuple[Record, ...]
@@ -44,7 +44,7 @@ class _Source:
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Read all files as one part: every file is an arm, the first file the baseline."""
+    """Read all files as one part: every file is an arm, and the first file is the baseline."""
     pairs = by_arm(files)
     sources = [(file, _source(file, arm)) for arm, file in pairs]
     first, expected = sources[0]
@@ -84,7 +84,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 
 
 def requests_of(file: Given, arm: str = BASELINE) -> list[Record]:
-    """Return every request, in order, like `serverlog.js`.
+    """Return every request in order, as `serverlog.js` does.
 
     Raises `BadInputError` if there is none.
     """
@@ -119,13 +119,13 @@ def _source(file: Given, arm: str) -> _Source:
 
 
 def has_requests(file: Given) -> bool:
-    """Whether a text has lines about requests that can be imported, in a known form."""
+    """Whether a text has lines, in a known form, about requests that can be imported."""
     found = () if is_stream(file) or is_json(file) else printed(text(file), file.name).found
     return any(each.form.gives == "request" and each.number("tokens") for each in found)
 
 
 def described(file: Given) -> str | None:
-    """Describe the lines whose forms the table lists; `None` for JSON or without such lines."""
+    """Describe the lines that have a listed form; `None` for JSON, or if there are none."""
     found = () if is_stream(file) or is_json(file) else printed(text(file), file.name).found
     return _lacks(found) if found else None
 
@@ -197,7 +197,7 @@ def _methods(pairs: Sequence[tuple[str, Given]], sources: Sequence[_Source]) -> 
 
 
 def _facts(files: Sequence[Given]) -> ImportedFacts:
-    """Return build and model, if all logs that name them agree."""
+    """Return build and model, if all logs that state them agree."""
     texts = [text(file) for file in files]
     builds = [match for each in texts if (match := _BUILD.search(each))]
     build = agreed(match["build"] for match in builds)

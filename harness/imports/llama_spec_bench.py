@@ -23,7 +23,7 @@ _PLAIN = {_BASE, "error"}
 _ACCEPTED = re.compile(r"([0-9]+)\s*/\s*([0-9]+)")
 _FIGURE = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NONE = {"", "-", "–", "—"}  # noqa: RUF001 - dashes as people and editors write them
-_RULE = set("|- ")  # the line under the header; the tool prints a column too few
+_RULE = set("|- ")  # the line under the header; the tool prints one column too few
 _TASKS = {"code": "code", "extract": "json", "story": "creative"}
 
 
@@ -37,7 +37,7 @@ class _Row:
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Read all files as one part: every file is an arm, the first file the baseline."""
+    """Read all files as one part: every file is an arm, and the first file is the baseline."""
     given = [(arm, file, _rows(arm, file)) for arm, file in by_arm(files)]
     found = [each for arm, file, rows in given for each in _split_arms(arm, file, rows)]
     pairs = [(arm, file) for arm, file, _ in found]
@@ -57,7 +57,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 def _split_arms(
     arm: str, file: Given, rows: Sequence[_Row]
 ) -> Iterator[tuple[str, Given, Sequence[_Row]]]:
-    """Yield the rows of a file by arm.
+    """Yield a file's rows for each of its arms.
 
     If the first file has both arms, stage `base` is the baseline.
     """

@@ -1,4 +1,4 @@
-"""Read facts from texts: weights from a file name, a failure's reason, why an answer ended."""
+"""Read facts from texts: weights from a file name, why a run failed, why an answer ended."""
 
 import re
 from typing import Literal
@@ -45,7 +45,7 @@ def target_facts(path: str | None) -> ImportedFacts:
 
 
 def finish_of(answer: JsonObject) -> Literal["length", "stop"] | None:
-    """Return why an answer ended, from the terms of OpenAI's and llama-server's APIs."""
+    """Return why an answer ended, judging by the terms in OpenAI's and llama-server's APIs."""
     choices = answer.children("choices") if answer.fields.get("choices") else []
     word = choices[0].text("finish_reason") if choices else answer.text("stop_type")
     if word in ("length", "limit"):
@@ -54,6 +54,6 @@ def finish_of(answer: JsonObject) -> Literal["length", "stop"] | None:
 
 
 def reason_of(text: str | None) -> Reason:
-    """Return why a generation failed, by the first known phrase in the message, else `other`."""
+    """Return why a generation failed: by the first known phrase in the message, else `other`."""
     words = (text or "").lower()
     return next((reason for sign, reason in _REASONS.items() if sign in words), "other")

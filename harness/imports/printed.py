@@ -1,7 +1,7 @@
 """Read the requests that a text reports, using the forms in `schemas/vocabulary/server_log.toml`.
 
 `serverlog.js` uses the same table in the same way. Lines that a terminal has wrapped are joined. A
-line with the sign of a form that cannot be parsed is listed as unread.
+line that has a form's sign but cannot be parsed is listed as unread.
 """
 
 import re
@@ -29,7 +29,7 @@ _TOOK = re.compile(r"([0-9.]{1,20})(h|ms|m|s|µs|us|ns)")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Form:
-    """One form of lines, or of answers in JSON; `server_log.toml` documents the fields."""
+    """One form of lines, or of answers in JSON; `server_log.toml` documents its fields."""
 
     of: str
     gives: str
@@ -46,7 +46,7 @@ class Form:
 
 @dataclass(slots=True, kw_only=True)
 class Found:
-    """The figures of one request, run, interval or line, by the names in the table."""
+    """The figures for one request, run, interval or line, keyed by the names in the table."""
 
     form: Form
     place: str
@@ -54,7 +54,7 @@ class Found:
     finish: Literal["length", "stop"] | None = None
 
     def number(self, name: str) -> float | None:
-        """Return a figure in the table's unit, from the first name with a number of at least 0."""
+        """Return a figure in the table's unit, under the first name with a number of at least 0."""
         named: Mapping[str, float] = TABLE["figure"].get(name, {name: 1})
         for key, factor in named.items():
             value = self.figures.get(key)
@@ -190,7 +190,7 @@ def printed(text: str, name: str) -> Printed:
 
 
 def repeats(requests: Sequence[Found]) -> list[bool]:
-    """Return which requests took their prompt from the cache: few tokens remained to read."""
+    """Tell which requests took their prompt from the cache: they had few tokens left to read."""
     longest, found = 0.0, []
     for request in requests:
         tokens, cached = request.number("prompt_tokens"), request.number("cached") or 0.0
@@ -204,7 +204,7 @@ def repeats(requests: Sequence[Found]) -> list[bool]:
 
 
 def _unwrapped(lines: Sequence[str], known: _Known) -> Iterator[tuple[int, str, list[_Hit]]]:
-    """Yield number, text and figures of each line; the pieces of a wrapped line are joined."""
+    """Yield the number, text and figures of each line; join the pieces of wrapped lines first."""
     at = 0
     while at < len(lines):
         best, pieces = lines[at].rstrip(), 1
@@ -230,14 +230,18 @@ def _unwrapped(lines: Sequence[str], known: _Known) -> Iterator[tuple[int, str, 
 
 
 def _joined(pieces: Sequence[str]) -> tuple[str, ...]:
-    """Join pieces in three ways: as cut between words, cut at a fixed width, or cut anywhere."""
+    """Join the pieces of a line in three ways.
+
+    The first suits a line cut between words, the second a line cut at a fixed width, the third a
+    line cut anywhere.
+    """
     width = max(map(len, pieces))
     ends = [piece if len(piece) == width else f"{piece} " for piece in pieces[:-1]]
     return " ".join(pieces), "".join((*ends, pieces[-1])), "".join(pieces)
 
 
 def _keeps(more: Sequence[_Hit], hits: Iterable[_Hit]) -> bool:
-    """Whether a longer line has all figures of a shorter line; the last may have more digits."""
+    """Whether a longer line has all figures of a shorter line; its last may have more digits."""
     return all(
         any(
             own.form is hit.form
@@ -265,7 +269,7 @@ def _goes_on(line: str, rest: Sequence[str], known: _Known) -> bool:
 
 
 def _begins(line: str, piece: str, known: _Known) -> bool:
-    """Whether the statement in a line with a sign begins in the line before."""
+    """Whether the statement in a line with a form's sign begins in the line before."""
     return known.sign(piece) is not None and any(
         hit.start < len(line) for glue in (" ", "") for hit in known.hits(f"{line}{glue}{piece}")
     )

@@ -1,4 +1,4 @@
-"""The prompts of an imported result, with tasks and lengths; split if they exceed one result."""
+"""The prompts of an imported result, with tasks and lengths; split if a result cannot hold all."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -53,7 +53,7 @@ def _task(
 
 
 def check_tasks(stated: Mapping[str, str], parts: Iterable[Part]) -> None:
-    """Raise `BadInputError` for an unknown task, or for a name that no prompt or category has."""
+    """Raise `BadInputError` for an unknown task, or a name that matches no prompt or category."""
     records = [record for part in parts for record in part.records]
     there = {name for each in records for name in (each.prompt, each.category) if name}
     for key, task in stated.items():
@@ -70,7 +70,7 @@ def check_tasks(stated: Mapping[str, str], parts: Iterable[Part]) -> None:
 
 
 def pieces(part: Part) -> Iterator[Part]:
-    """Split a part with more prompts than a result may have, category by category."""
+    """Split a part that has more prompts than one result may have, category by category."""
     by_category: dict[str, list[str]] = {}
     for prompt, category in {r.prompt: r.category or "" for r in part.records}.items():
         by_category.setdefault(category, []).append(prompt)

@@ -14,10 +14,10 @@ from schemas.submission import Probes, Reason
 class Record:
     """One generation. `None` means unknown; a record with a `reason` failed.
 
-    `output_tokens` counts like the result format: the first token, and the tokens that `decode_ms`
-    covers. `per_second` is the tool's rate, for records without a time; `rate_counts` is the unit
-    of that rate. `output_hash` is the tool's digest, which only shows whether the outputs of two
-    records are equal.
+    `output_tokens` counts tokens as the result format does: the first token, and those that
+    `decode_ms` covers. `per_second` is the tool's rate, for records without a time; `rate_counts`
+    is the unit of that rate. `output_hash` is the tool's digest, which only shows whether the
+    outputs of two records are equal.
     """
 
     arm: str
@@ -43,7 +43,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmRead:
-    """One configuration. `method` is written as `--map method=` takes it; `None` means unknown."""
+    """One configuration. `method` has the form of `--map method=`; `None` means unknown."""
 
     name: str
     method: str | None = None
@@ -67,7 +67,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedFiles:
-    """The parts, and descriptions of data that results cannot store, one line each."""
+    """The parts, and one line for each kind of data that results cannot store."""
 
     parts: tuple[Part, ...]
     left_out: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ _ARM = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,39})=(.+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """A given file: its name, its unpacked bytes, and the arm of `ARM=FILE`."""
+    """A given file: its name, its unpacked bytes, and the arm named in `ARM=FILE`."""
 
     name: str
     data: bytes
@@ -64,7 +64,7 @@ def arm_and_path(argument: str) -> tuple[str | None, Path]:
 
 
 def digest(files: Sequence[Given]) -> str:
-    """Return the SHA-256 of a file; of several files, that of their hex digests, one per line."""
+    """Return a file's SHA-256, or for several files that of their hex digests, one per line."""
     digests = [hashlib.sha256(file.data).hexdigest() for file in files]
     if len(digests) == 1:
         return digests[0]

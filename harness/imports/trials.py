@@ -90,9 +90,9 @@ def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftO
 
 
 def _too_many(accepted: int | None, depth: int, record: Record) -> bool:
-    """Whether the counted tokens are more than the remaining rounds can have yielded.
+    """Whether more tokens are counted than the remaining rounds can have yielded.
 
-    The counter may include tokens of the last draft that the end of the output cut off.
+    The counter may include tokens of the last draft that were cut off when the output ended.
     """
     tokens = (record.output_tokens or 1) - 1
     left = tokens - (accepted or 0)

@@ -1,4 +1,4 @@
-"""Read the results of `vllm bench serve` and SGLang's `bench_serving`: a list entry per request."""
+"""Read results of `vllm bench serve` and SGLang's `bench_serving`: lists, one entry per request."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -56,7 +56,7 @@ def records(arm: str, row: JsonObject) -> Iterator[Record]:
 
 
 def concurrency(row: JsonObject) -> int | None:
-    """Return the cap on requests in flight; without cap and rate, all requests; else `None`."""
+    """Return the limit on requests in flight; without limit and rate, all requests; else `None`."""
     cap = row.count("max_concurrency")
     # SGLang writes Infinity, which JSON lacks and is read as null.
     if cap is None and row.fields.get("request_rate", 0) in ("inf", None):
@@ -81,7 +81,7 @@ def facts(rows: Sequence[JsonObject]) -> ImportedFacts:
 
 
 def left_out(rows: Sequence[JsonObject]) -> Iterator[str]:
-    """Describe the data left out: counters of speculation, which exist only for the whole run."""
+    """Name the data left out: the speculation counters, which exist only for the run as a whole."""
     for row in rows:
         is_summed = any(key.startswith("spec_decode_") for key in row.fields)
         if is_summed or row.number("accept_length") is not None:

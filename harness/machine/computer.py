@@ -1,4 +1,4 @@
-"""Describe this computer's memories for the planner."""
+"""Describe the kinds of memory that this computer has, for the planner."""
 
 import re
 
@@ -26,7 +26,10 @@ _NOTHING_SAID = MachineWords()
 
 
 def computer_of(words: MachineWords = _NOTHING_SAID) -> Computer:
-    """Return the machine that the words describe, or this machine. Raises `BadInputError`."""
+    """Return the machine that the given words describe, or this machine if there are none.
+
+    Raises `BadInputError`.
+    """
     if not words.described:
         return _this_computer(words)
     try:

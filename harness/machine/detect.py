@@ -36,7 +36,7 @@ _NAME_LENGTH = 120
 
 
 def machine(environment: Mapping[str, str] = os.environ) -> Machine:
-    """Describe this machine, with the GPUs that a program sees in a given environment."""
+    """Describe this machine, with the GPUs that a program in a given environment sees."""
     cpuinfo = linux.text_of(Path("/proc/cpuinfo"))
     parts = windows_parts() if platform.system() == "Windows" else Parts()
     cards = nvidia.cards(environment)

@@ -33,7 +33,7 @@ _SERVER_KEY = "LLAMA_API_KEY"
 
 
 def chosen_devices(environment: Mapping[str, str]) -> str:
-    """Return the variables that limit an engine's devices, as one text; empty if none is set."""
+    """Return the variables that limit an engine's devices, as one text; empty if there are none."""
     return " ".join(f"{n}={environment[n]}" for n in _CHOOSES_DEVICES if n in environment)
 
 

@@ -1,4 +1,4 @@
-"""Read JSON leniently: objects may be missing, a list may be a single object, a number a text."""
+"""Read JSON leniently: accept missing objects, one object for a list, a text for a number."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _FORBIDDEN = re.compile(r"[\x00-\x1f<>]")
 
 
 def parsed_object(text: str) -> Mapping[str, Json]:
-    """Return the object in a JSON text, or the first of its list; an empty object if none."""
+    """Return the object in a JSON text, or the first object in its list; an empty one if none."""
     try:
         # PowerShell begins its output with a byte-order mark on some systems.
         return next(iter(objects(orjson.loads(text.lstrip("\ufeff")))), {})
@@ -42,7 +42,7 @@ def line(value: Json) -> str | None:
 
 
 def whole(value: Json, *, least: int = 1, most: int = 1_000_000) -> int | None:
-    """Return a whole number within bounds, also from a text or from 8.0; else `None`."""
+    """Return a whole number within bounds, even if given as a text or as 8.0; else `None`."""
     try:
         number = float(value) if isinstance(value, int | float | str) else 0.0
     except (ValueError, OverflowError):

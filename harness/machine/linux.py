@@ -16,7 +16,7 @@ def text_of(path: Path) -> str:
 
 
 def parse_pressure(text: str) -> float | None:
-    """Return the share of the last ten seconds in which a task waited: /proc/pressure/cpu."""
+    """Return the share of the last ten seconds in which a task waited for a CPU."""
     match = re.search(r"^some avg10=(\d+(?:\.\d+)?)", text, re.MULTILINE)
     return min(1.0, float(match[1]) / 100) if match else None
 

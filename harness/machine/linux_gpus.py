@@ -24,7 +24,10 @@ _MICROWATT = 1_000_000
 def gpus(
     drm: Path, names: dict[str, str], environment: Mapping[str, str] = os.environ
 ) -> tuple[Gpu, ...]:
-    """Return the AMD and Intel GPUs that this program may use; `names` is by PCI address."""
+    """Return the AMD and Intel GPUs that this program may use.
+
+    The keys of `names` are PCI addresses.
+    """
     return tuple(filter(None, (_gpu(device, names) for device in _usable(drm, environment))))
 
 
@@ -51,7 +54,7 @@ def state(drm: Path, environment: Mapping[str, str] = os.environ) -> GpuState:
 
 
 def _usable(drm: Path, environment: Mapping[str, str]) -> list[Path]:
-    """Return the devices of all GPUs, without devices that HIP, ROCr and oneAPI hide.
+    """Return the devices of all GPUs, except those hidden from HIP, ROCr or oneAPI.
 
     HIP and ROCr number GPUs in slot order; HIP numbers only the GPUs that ROCr shows. oneAPI puts
     the integrated graphics, which are on the first bus, last.
@@ -100,7 +103,7 @@ def _monitored(device: Path, pattern: str) -> int | None:
 
 
 def parse_lspci(text: str) -> dict[str, str]:
-    """Return names by full PCI address from `lspci -D -mm`; the usual name is in brackets."""
+    """Return names by full PCI address from `lspci -D -mm`, where the usual name is in brackets."""
     names: dict[str, str] = {}
     for line in text.splitlines():
         address, _, rest = line.partition(" ")

@@ -1,7 +1,7 @@
 """Read the NVIDIA GPUs that this program may use, and their state, from nvidia-smi.
 
-CUDA numbers the GPUs in a different order (fastest first) from the driver, so CUDA is asked to map
-its numbers to PCI addresses.
+CUDA does not number the GPUs like the driver, but the fastest first, so CUDA is asked to map its
+numbers to PCI addresses.
 """
 
 import ctypes
@@ -89,7 +89,7 @@ class Visible:
 
 
 def _named(word: str, cards: Sequence[CardId]) -> int | None:
-    """Return the position of the GPU with a number, or of the only GPU with a UUID prefix."""
+    """Return the position of the GPU with this number, or of the only GPU with this UUID prefix."""
     if word.isdecimal():
         return int(word) if int(word) < len(cards) else None
     fitting = [at for at, card in enumerate(cards) if word and card.uuid.startswith(word)]

@@ -46,7 +46,7 @@ class ReadPrompt:
                 layer.trim(layer.offset - length)
 
     def trims(self) -> bool:
-        """Whether tokens can be dropped from the cache, unlike that of a recurrent model."""
+        """Whether tokens can be dropped from the cache; a recurrent model does not allow that."""
         offsets = all(hasattr(layer, "offset") for layer in self.cache)
         return offsets and bool(can_trim_prompt_cache(self.cache))
 
@@ -91,7 +91,7 @@ class MlxModel:
         return token in self.tokenizer.eos_token_ids
 
     def read(self, prompt: Sequence[int]) -> ReadPrompt:
-        """Return a cache of exactly the prompt; the last cache is reused for the same prompt."""
+        """Return a cache that holds exactly the prompt; the same prompt reuses the last cache."""
         last, self._last = self._last, None
         if last is not None and last.prompt == tuple(prompt) and last.trims():
             last.truncate(len(prompt))

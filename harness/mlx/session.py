@@ -1,6 +1,6 @@
 """Answer a campaign's requests with `mlx_lm`: the target stays loaded, drafts load when needed.
 
-Every arm runs through `stream_generate`, the loop that users of MLX run. Reading the prompt yields
+Every arm runs through `stream_generate`, the loop that MLX's users run. Reading the prompt yields
 the first token, and the loop writes the others. A baseline takes single steps, each queued before
 the previous token is shown; an arm with a draft takes rounds.
 """

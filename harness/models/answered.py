@@ -1,4 +1,4 @@
-"""Look up the prediction for a model on this machine, before the model is measured."""
+"""Look up the prediction for a model on this machine before the model is measured."""
 
 from answers import words
 from answers.answer import answer
@@ -8,7 +8,7 @@ from schemas.submission import Model
 
 
 def answer_here(target: Model) -> str | None:
-    """Return the verdict on speculation here, as a sentence; `None` for an unlisted model."""
+    """Return whether speculation pays here, as a sentence; `None` if the model is not listed."""
     named = f"{target.name}:{target.quantisation}" if target.quantisation else target.name
     computer = computer_of()
     question = question_by_name(named, computer) or question_by_name(target.name, computer)

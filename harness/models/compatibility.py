@@ -1,7 +1,7 @@
 """Check whether a draft is compatible with a target, by llama.cpp's rule, condition by condition.
 
 The rule is `common_speculative_are_compatible` in llama.cpp's common/speculative.cpp: the same kind
-of vocabulary; BOS added by both models or by neither, with the same id if added; likewise EOS;
+of vocabulary; BOS added by both models or by neither, with the same id if added; the same for EOS;
 sizes within 128; the same text for every shared id from 5 up. Ids below 5 may differ, since models
 have special tokens there. Builds since 2026 refuse any other pair; builds of 2025 translated tokens
 through text.
@@ -100,7 +100,7 @@ def compare(
 
 
 def compare_files(target: Path, draft: Path) -> Compatibility:
-    """Apply the rule to two GGUF files. Raises `BadInputError` for another file."""
+    """Apply the rule to two GGUF files. Raises `BadInputError` if a file is not GGUF."""
     from harness.models.gguf_header import vocabulary_and_tokens  # noqa: PLC0415 - slow to import
 
     (ours, words), (theirs, others) = map(vocabulary_and_tokens, (target, draft))
@@ -108,7 +108,7 @@ def compare_files(target: Path, draft: Path) -> Compatibility:
 
 
 def _kind(target: "Vocabulary", draft: "Vocabulary") -> tuple[bool, str]:
-    """Compare the kinds of vocabulary by llama.cpp's names, or else by the names in the files."""
+    """Compare the kinds of vocabulary, named as in llama.cpp or else as in the files."""
     from harness.models.gguf_header import TOKENIZERS  # noqa: PLC0415 - slow to import
 
     ours, theirs = (
@@ -163,7 +163,7 @@ def _differences(target: Sequence[bytes], draft: Sequence[bytes]) -> tuple[Diffe
 
 
 def _as_loaded(text: bytes, token: int) -> bytes:
-    """Return a token's text as llama.cpp compares it: up to a zero byte; a name if it is empty."""
+    """Return a token's text as llama.cpp compares it: up to a zero byte, or a name if empty."""
     return text.partition(b"\0")[0] if text else f"[EMPTY_{token}]".encode()
 
 

@@ -67,7 +67,10 @@ def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
 
 
 def _named(weights: WeightsFile, digest: str) -> WeightsFile:
-    """Return the weights under the name of a preset with equal bytes, or as noted when fetched."""
+    """Return the weights with the name of a preset that has equal bytes, or the name noted earlier.
+
+    The name is noted when weights that have one are fetched.
+    """
     note = files.directory() / "names" / f"{digest}.json"
     if weights.name is None and digest in WEIGHTS:
         preset = presets()[WEIGHTS[digest].preset]

@@ -96,7 +96,7 @@ def _table(file: Path) -> Mapping[str, Json]:
 
 
 def _elements(tables: Iterable[Mapping[str, Json]]) -> Counter[str]:
-    """Return the number of elements of all tensors, by type."""
+    """Return the total number of tensor elements of each type."""
     found: Counter[str] = Counter()
     for table in tables:
         for dtype, shape in _tensors(table):
@@ -120,7 +120,7 @@ def _method(config: Mapping[str, Json]) -> str | None:
 
 
 def _mlx_bits(config: Mapping[str, Json]) -> int | None:
-    """Return the bits per weight of `mlx_lm`'s quantisation, if equal in all layers."""
+    """Return the bits per weight of `mlx_lm`'s quantisation, if they are equal in all layers."""
     entry = part(config, "quantization")
     by_layer = any(isinstance(each, dict) for each in entry.values())
     return None if by_layer else _whole(entry, "bits")

@@ -42,7 +42,7 @@ def opened(path: Path) -> GgufHeader:
 def architecture_of(name: str, headers: Sequence[GgufHeader]) -> str:
     """Return the architecture of a model in one or more files.
 
-    Raises `BadInputError` without one.
+    Raises `BadInputError` if the model states none.
     """
     if headers[0].architecture is None:
         raise BadInputError(

@@ -20,7 +20,7 @@ _PRE = {name: frozenset(listed) for name, listed in _RULES["pre"].items()}
 
 
 class _Tokenizer(Struct, frozen=True):
-    """llama.cpp's defaults for a kind of vocabulary; `type` is llama.cpp's name of the kind."""
+    """llama.cpp's defaults for a kind of vocabulary; `type` is llama.cpp's name for that kind."""
 
     type: str = ""
     bos: int | None = None
@@ -86,7 +86,10 @@ def read(path: Path) -> Header:
 
 
 def vocabulary_and_tokens(path: Path) -> tuple[Vocabulary, tuple[bytes, ...]]:
-    """Return a GGUF file's vocabulary and token texts by id. Raises `BadInputError`."""
+    """Return a GGUF file's vocabulary, and its token texts in order of id.
+
+    Raises `BadInputError`.
+    """
     first = opened(part_paths(path)[0])
     refuse_renamed_part(first, path)
     return _vocabulary(first, path), _tokens(first, path)
@@ -97,7 +100,10 @@ def tokens(path: Path) -> tuple[bytes, ...]:
 
 
 def tokenizer_sha256(texts: Sequence[bytes]) -> str:
-    """Return the SHA-256 of the token texts by id, each after its length (little-endian uint32)."""
+    """Return the SHA-256 of the token texts in order of id.
+
+    Each text is preceded by its length (little-endian uint32).
+    """
     digest = hashlib.sha256()
     for token in texts:
         digest.update(len(token).to_bytes(4, "little"))
@@ -122,7 +128,10 @@ def _quantisation(parts: list[GgufHeader]) -> str:
 
 
 def _active_parameters(parts: list[GgufHeader], architecture: str) -> int:
-    """Return the parameters used per token. In a mixture of experts, only chosen experts count."""
+    """Return the parameters used per token.
+
+    In a mixture of experts, only the chosen experts count.
+    """
     experts = parts[0].number(f"{architecture}.expert_count") or 1
     used = parts[0].number(f"{architecture}.expert_used_count") or experts
     return sum(
@@ -163,7 +172,7 @@ def _vocabulary(first: GgufHeader, path: Path) -> Vocabulary:
 
 
 def _id(first: GgufHeader, name: str, assumed: int | None, size: int) -> int | None:
-    """Return the id of a special token: the file's, else the default, if in the vocabulary."""
+    """Return a special token's id: the file's or else the default, if the vocabulary has it."""
     for token in (first.number(f"{_PREFIX}{name}_token_id"), assumed):
         if token is not None and token < size:
             return token

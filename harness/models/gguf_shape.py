@@ -1,4 +1,4 @@
-"""Read the facts that decide a model's memory from the header of its GGUF file."""
+"""Read the facts that determine a model's memory use from the header of its GGUF file."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ _WINDOW_EVERY = {"gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "cohere2"
 
 
 def facts_of_file(path: Path) -> ModelFacts:
-    """Return the facts in a file on this disk, or in all parts of a model.
+    """Return the facts in a file on this disk, or in all parts of a split model.
 
     Raises `BadInputError`.
     """

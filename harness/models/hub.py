@@ -39,7 +39,7 @@ def fetch(reference: str, *, client: "Hub", say: Callable[[str], None]) -> Weigh
 
 
 def readers(reference: str, *, client: "Hub") -> dict[str, Callable[[int, int], bytes]]:
-    """Return functions that read a range of bytes, by file name, for `owner/repo:quant`."""
+    """Return, by file name, functions that read byte ranges of the files of `owner/repo:quant`."""
     repository, quantisation = _parts(reference)
     commit, files = client.list(repository)
     names = choose(list(files), repository, quantisation)

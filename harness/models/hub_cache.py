@@ -20,6 +20,6 @@ def cached_files(repository: str, cache_dir: Path | None = None) -> Mapping[str,
 
 
 def repository_folder(repository: str, cache_dir: Path | None = None) -> Path:
-    """Return the folder of a repository in the hub's cache, as the hub documents the layout."""
+    """Return the folder of a repository in the hub's cache, whose layout the hub documents."""
     folder = cache_dir or Path(constants.HF_HUB_CACHE)
     return folder / f"models--{repository.replace('/', '--')}"

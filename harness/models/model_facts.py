@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) -> PlannedModel:
-    """Return the facts about the model of a path, a preset, or `owner/repo:quant`.
+    """Return the facts about the model that a path, a preset or `owner/repo:quant` names.
 
     A preset whose file is not on this disk gets the tables' facts, without a request to the hub.
 

@@ -1,4 +1,4 @@
-"""Find the presets and pairs that fit this machine's memory with the planner's placement."""
+"""Find the presets and pairs that fit this machine's memory if placed as the planner suggests."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +28,7 @@ class MachineMemory:
 
 
 def memory_of(computer: Computer) -> MachineMemory:
-    """Return the combined memory of the GPUs, or main memory without a GPU."""
+    """Return the combined memory of the GPUs, or main memory if there is no GPU."""
     cards = computer.devices
     if not cards:
         return MachineMemory(name="main memory", kind="ram", free_mib=computer.host.free_mib)
@@ -41,7 +41,7 @@ def memory_of(computer: Computer) -> MachineMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """The bytes of all buffers of a model that is entirely in a memory, and how much of it fits."""
+    """The bytes that a model needs if placed in one kind of memory, and how much of it fits."""
 
     needed_bytes: int | None = None
     fits: Extent | None = None
@@ -53,7 +53,7 @@ def need_of(
     facts: ModelFacts | None,
     draft: ModelFacts | None = None,
 ) -> Need:
-    """Return the memory that a target and its draft need on a computer; empty without facts."""
+    """Return the memory that a target and its draft need on a computer; empty if unknown."""
     if facts is None:
         return Need()
     second = Draft(facts=draft) if draft else None
@@ -128,7 +128,7 @@ def assess(computer: Computer, context_tokens: int) -> ModelsOverview:
 
 
 def facts_about(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
-    """Return facts about a preset, `None` if its size is unknown; approximate for a draft head."""
+    """Return facts about a preset (approximate for a draft head); `None` if its size is unknown."""
     facts = (head_facts if preset.head else preset_facts)(preset, file_bytes)
     return facts if facts is not None and facts.weights_error is not None else None
 

@@ -68,7 +68,7 @@ def require_room(names: Sequence[str], context: int) -> None:
 
 
 def other_vocabulary(target: ModelFacts, draft: ModelFacts) -> str | None:
-    """Return why two models' vocabularies differ, by size and maker; `None` if they do not.
+    """Return why two models' vocabularies differ, judging by size and maker; `None` if not.
 
     Models whose shape was estimated from their size are skipped: their vocabulary is a guess.
     """
@@ -95,7 +95,7 @@ def named_facts(name: str) -> ModelFacts | None:
 
 
 def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[int, int] | None:
-    """Return the numbers of target and draft layers that fit together; `None` without a GPU.
+    """Return how many target and draft layers fit on the GPUs together; `None` without a GPU.
 
     Layers are counted as in llama.cpp.
 

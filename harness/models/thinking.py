@@ -15,14 +15,14 @@ _OPENED = re.compile(r"<think(?:ing)?>\s*$")
 
 
 def has_switch(template: str | None) -> bool:
-    """Whether the template reads one of the variables that switch thinking."""
+    """Whether the template reads one of the variables that switch thinking on or off."""
     blocks = (_CLOSES.split(part, maxsplit=1)[0] for part in _OPENS.split(template or "")[1:])
     code = " ".join(_TEXTS.sub(" ", block) for block in blocks)
     return any(re.search(rf"(?<![\w.]){name}(?!\w)", code) for name in SWITCHES)
 
 
 def arguments(*, thinking: bool) -> Mapping[str, bool]:
-    """Return the variables for a template: every known name of the switch."""
+    """Return the variables that set the switch in any template: one for each known name."""
     return dict.fromkeys(SWITCHES, thinking)
 
 

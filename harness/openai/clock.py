@@ -40,7 +40,7 @@ class _DecodeTime:
 def decode_time(
     answer: Answer, times: ServerTimes | None, *, longest: int, server_clock: bool, alone: bool
 ) -> _DecodeTime:
-    """Return the decode time by the server's clock if `server_clock` and `times`, or the client's.
+    """Return the decode time: the server's if `server_clock` and `times` are set, or the client's.
 
     An unproven server time is used only for a request that is `alone`, since whole requests check
     that time. For concurrent requests the client's time is used, with the error from tokens hidden
@@ -105,9 +105,9 @@ def _with_the_last(chunk_s: Sequence[float]) -> list[bool]:
 
 
 def sizes(answer: Answer) -> Sequence[float]:
-    """Return each chunk's tokens: the number of ids, else by its share of the text.
+    """Return each chunk's token count: its number of ids, or an estimate from its text.
 
-    EOS has no text.
+    The estimate is the chunk's share of the whole text. EOS has no text.
     """
     if answer.tokens is not None:
         return answer.chunk_tokens

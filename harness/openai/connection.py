@@ -1,4 +1,4 @@
-"""Connect to a server that runs already or is started here, and identify its engine."""
+"""Connect to a server that is already running or is started here, and identify its engine."""
 
 import shutil
 import time
@@ -45,7 +45,7 @@ class Connection(Server):
     drafts_nothing: bool = False
 
     def counters(self) -> Counters | None:
-        """Return the counters of the server's metrics page; `None` without such a page."""
+        """Return the counters of the server's metrics page; `None` if there is no such page."""
         return read_counters(_page(self.client)) if self.has_counters else None
 
 
@@ -126,7 +126,7 @@ def _identified(client: Client, model: str | None) -> Connection | Failure:
     try:
         identity = identify(client, model)
         if identity.name == "mlx-lm" and model is None:
-            # This server lists the models on disk under other names than its loaded model, and
+            # This server lists the loaded model and the models on disk under different names, and
             # reloads the weights if a request uses such a name.
             only = identity.models[0] if len(identity.models) == 1 else None
             served = Served(id="", root=only.id if only else None)

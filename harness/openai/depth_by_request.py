@@ -17,8 +17,8 @@ FIELDS: Mapping[EngineName, str] = {"mlx-lm": "num_draft_tokens"}
 # A token that arrived with the previous token was written in the same round, or was delayed by a
 # busy machine. Plain answers have few such tokens; answers with mostly accepted drafts have many.
 _FEW, _MANY = 0.1, 0.25
-# If this many answers are all slower than the same number of others, that is chance in one of 6,435
-# cases.
+# If this many answers are all slower than the same number of others, that happens by chance in one
+# of 6,435 cases.
 _ANSWERS = 8
 
 

@@ -44,9 +44,9 @@ Endpoint = ServerAddress | Command
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
-    """The endpoint of the baseline's server, and the endpoints of the methods in order.
+    """The endpoint of the baseline's server, and the methods' endpoints in order.
 
-    `spec` is empty if `one_server` answers for all arms.
+    `spec` is empty if one server answers for all arms (`one_server`).
     """
 
     base: Endpoint
@@ -159,7 +159,7 @@ def _written(config: Mapping[str, object]) -> str:
 
 
 def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
-    """Return the commands that start a campaign's servers, one per arm; empty if they run already.
+    """Return the commands that start a campaign's servers, one per arm; empty if they are running.
 
     Raises `MachineError` for a program that is not installed.
     """
@@ -182,7 +182,7 @@ def endpoint_of(arm: ArmPlan, found: Endpoints, campaign: Campaign) -> Endpoint:
 
 
 def speculation(campaign: Campaign) -> list[Method]:
-    """Return the methods of a campaign in order, each once even with an arm per concurrency."""
+    """Return a campaign's methods in order, each once even if several arms use it."""
     methods = (arm.method for arm in campaign.arms if arm.drafts)
     return list(dict.fromkeys(methods))
 

@@ -193,7 +193,10 @@ def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
 
 
 def check_model(connection: Connection, prompt: ServerRequest, answer: Answer) -> None:
-    """Raise `BadAnswerError` if another model answered, or the model thought unseen or unasked."""
+    """Raise `BadAnswerError` if a different model answered, or if its thinking is not allowed.
+
+    Thinking is not allowed if it was switched off, or if the stream does not show it.
+    """
     hidden = answer.reasoning_tokens
     if other := other_model(answer.models, connection.served):
         message = f"the model {other} answered, but {connection.served.id} was requested"

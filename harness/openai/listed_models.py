@@ -41,7 +41,7 @@ class Served:
 
 
 def listed(client: Client) -> tuple[Served, ...]:
-    """Return the models that a server lists; empty if there is none, or no page that lists models.
+    """Return the models that a server lists; empty if it lists none or has no such page.
 
     Raises the errors of `Client`. `mlx_lm.server` answers with an empty body if no hub cache
     exists.
@@ -57,7 +57,7 @@ def listed(client: Client) -> tuple[Served, ...]:
 
 
 def read_models(answer: Json) -> tuple[Served, ...]:
-    """Return the models in an answer to `/v1/models`; empty if the answer has another form."""
+    """Return the models in an answer to `/v1/models`; empty if the answer has a different form."""
     listed = part(answer).get("data")
     entries = listed if isinstance(listed, list) else []
     return tuple(
@@ -66,7 +66,10 @@ def read_models(answer: Json) -> tuple[Served, ...]:
 
 
 def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
-    """Return the model with a name, or the only model. Raises `BadInputError` with a list."""
+    """Return the model with a name, or the only model.
+
+    Otherwise raises `BadInputError` with a list of the models.
+    """
     if not models:
         return Served(id=name or "")
     if name is None:
@@ -160,7 +163,7 @@ def quantisation(text: str) -> str | None:
 
 
 def _large_count(values: Mapping[str, Json], name: str) -> int | None:
-    """Return a count that is large enough for a model, else `None`."""
+    """Return a count if it is large enough for a model, else `None`."""
     found = count(values, name)
     return found if found is not None and found >= _FEWEST else None
 

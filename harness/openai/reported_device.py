@@ -1,4 +1,4 @@
-"""Find a server's device from its answers, log, the machine and the options, or ask the user."""
+"""Find a server's device from its answers and log, the machine and the options, or ask the user."""
 
 import os
 import re
@@ -84,7 +84,7 @@ def check_options(options: ConnectionOptions) -> None:
 
 
 def _named(names: Sequence[str], cards: Sequence[Gpu]) -> tuple[Device, ...]:
-    """Return the GPUs that the user named: this machine's, or others with a size in the name."""
+    """Return the GPUs that the user named, with memory from this machine or from the name."""
     left, found = list(cards), []
     for name in names:
         size, bare = _SIZE.search(name), clean_name(_SIZE.sub("", name))
@@ -106,7 +106,10 @@ def _devices(cards: Sequence[Gpu]) -> tuple[Device, ...]:
 def _require_one(
     fitting: Sequence[Gpu], seen: Sequence[Gpu], engine: str, backend: Backend | None
 ) -> None:
-    """Raise a question to the user unless only one GPU is possible: a server may use just one."""
+    """Raise an error that asks the user, unless only one GPU is possible.
+
+    A server may use just one of several GPUs.
+    """
     # Many engines do not use integrated graphics, except Apple's.
     sure = backend is not None or any(
         card.vendor == "apple" or not shares_memory(card) for card in fitting

@@ -88,7 +88,7 @@ class NamedModels:
     def _checked(self, name: str, served: Served) -> str | None:
         """Return the name, or `None` for a meaningless alias if the server reports a real name.
 
-        Raises `BadInputError` if the server reports another model.
+        Raises `BadInputError` if the server reports a different model.
         """
         stated = [each for each in (served.root, served.id) if each and size_in(each)]
         if name in (served.id, served.root) or name.startswith(f"{served.id}:"):
@@ -156,7 +156,7 @@ def _other_model(name: str, stated: str) -> bool:
 
 
 def model_of(name: str, served: Served | None) -> Model:
-    """Describe a model by any name, hub name or folder, with or without `:quantisation`.
+    """Describe a model named in any form (name, hub name, folder), with or without `:quantisation`.
 
     The model's files on this disk, in that folder or in the hub's cache, are the best source.
     """
@@ -186,7 +186,7 @@ def model_of(name: str, served: Served | None) -> Model:
 
 
 def _named(name: str | None, served: Served | None) -> str:
-    """Return the given name; for an alias, the source of the weights that the server reports."""
+    """Return the given name, or for an alias the source of the weights that the server reports."""
     if served is None:
         return name or ""
     source = served.root or served.id

@@ -80,7 +80,10 @@ class ServerIdentity:
 
     @property
     def build_number(self) -> int | None:
-        """The number in a llama.cpp build's name; `None` for 0 or 1, built outside a checkout."""
+        """The number in a llama.cpp build's name.
+
+        `None` for 0 or 1, which builds outside a checkout have.
+        """
         match = _BUILD.fullmatch(self.version or "")
         return int(match["number"]) if match and int(match["number"]) > 1 else None
 
@@ -105,7 +108,7 @@ def identify(client: Client, model: str | None = None) -> ServerIdentity:
 
 
 def _by_signature(client: Client, models: tuple[Served, ...], model: str | None) -> ServerIdentity:
-    """Identify an engine by the header `Server` of its answers, or by their fingerprint."""
+    """Identify an engine by the `Server` header of its answers, or by their fingerprint."""
     stated = ""
     with suppress(ServerRefusedError):
         stated = client.software(f"{client.address.api}/models") or ""
@@ -142,7 +145,7 @@ def _answers(client: Client, model: str | None) -> bool:
 
 
 def _fingerprint(client: Client, model: str | None) -> str:
-    """Return the fingerprint in a server's answer of one token."""
+    """Return the fingerprint in a server's one-token answer."""
     body: dict[str, Json] = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
     asked = {**body, "model": model} if model else body
     answer: Json = None

@@ -129,7 +129,7 @@ class OpenAiSession(ServerSession[Connection]):
         )
 
     def _size(self, server: Connection, arm: ArmPlan, depth: int, text: str) -> int:
-        """Return a prompt's tokens by the server's count, or by an estimate if far too long."""
+        """Return a prompt's token count: the server's, or an estimate if it is far too long."""
         if len(text) > _MOST_CHARACTERS * depth:
             return len(text) // _USUAL_CHARACTERS
         asked = self._request(arm, text, 1)

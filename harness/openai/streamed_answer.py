@@ -1,7 +1,7 @@
 """Read a streamed answer: token counts from the server, times from our clock.
 
 Token counts are read from the server's usage, never from chunks: a chunk may contain several
-tokens. The decode time runs from the first chunk with content to the one with the finish reason.
+tokens. The decode time runs from the first chunk with content to the chunk with the finish reason.
 """
 
 import json
@@ -32,8 +32,9 @@ class Answer:
 
     `tokens` and `prompt` are ids, `None` if the server sends no ids. `chunk_tokens` is the number
     of ids in each chunk that has ids. `chunk_characters` is the length of each chunk with content,
-    and `chunk_s` its arrival. `text` includes the `thoughts` in the stream; `models` are the model
-    names in the chunks. `extras` has the server's additional fields, by name; `usage` is unchanged.
+    and `chunk_s` is the time of its arrival. `text` includes the `thoughts` in the stream; `models`
+    are the model names in the chunks. `extras` has the server's additional fields, by name; `usage`
+    is unchanged.
     """
 
     began_s: float
@@ -60,7 +61,7 @@ class Answer:
 
     @property
     def reasoning_tokens(self) -> int:
-        """Reasoning tokens as the server counts them, else by their share of the text."""
+        """Number of reasoning tokens, from the server or estimated from their share of the text."""
         stated = count(part(self.usage, "completion_tokens_details"), "reasoning_tokens")
         if stated or not self.thoughts:
             return stated or 0
@@ -200,7 +201,8 @@ class ServerTimes:
 def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
     """Return the server's times in an answer, or `None`.
 
-    Reads `timings` of llama.cpp and its forks, `metrics` of vLLM, and TabbyAPI's `usage` (seconds).
+    They are in `timings` (llama.cpp and its forks), `metrics` (vLLM), or `usage` (TabbyAPI, in
+    seconds).
 
     `salted` means that the request could not use the prompt cache.
     """

@@ -80,7 +80,7 @@ def question_of(
 def _curve(
     given: str | None, name: str, target: PlannedModel, computer: Computer, *, described: bool
 ) -> Curve | None:
-    """Return the given curve, else the curve that `probe` stored for the file on this machine."""
+    """Return the given curve, or else the curve that `probe` stored for this machine's file."""
     if given == _NO_CURVE:
         return None
     found = None
@@ -100,7 +100,7 @@ def _ways(
 ) -> Iterator[Way]:
     """Yield all ways to draft, a named way last.
 
-    Depth and acceptance apply to the named way, else to all.
+    Depth and acceptance apply to the named way, or to all ways if none is named.
     """
     listed = catalog.ways_of(
         asked.name,
@@ -115,7 +115,7 @@ def _ways(
 
 
 def server_of(computer: options.ComputerOptions) -> Path | None:
-    """Return the named or installed llama-server; `None` for a described machine.
+    """Return the named or installed llama-server; `None` if planning for a different machine.
 
     Raises `BadInputError` if a named server is missing.
     """

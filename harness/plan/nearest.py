@@ -20,9 +20,9 @@ from schemas.submission import Submission
 
 
 def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel) -> Computer:
-    """Return the computer with rates from results of the same GPU or CPU, if there are any.
+    """Return the computer with rates from results measured on the same GPU or CPU, if any exist.
 
-    Results for the models nearest in size to the target count. `files` are used even if the
+    Only results for the models nearest in size to the target are used. `files` are used even if the
     machine's name differs; other results must match. Raises `BadInputError` if a file is not a
     result.
     """

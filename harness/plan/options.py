@@ -125,7 +125,7 @@ class LoadOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputerOptions:
-    """The description of another machine, to plan for instead of this machine."""
+    """The description of a different machine, to plan for that machine instead of this one."""
 
     gpus: tuple[str, ...] = _machine(
         "A graphics card of another machine, such as `RTX 4060 8 GB`; `none` for a machine "
@@ -157,7 +157,7 @@ class ComputerOptions:
 
     @property
     def words(self) -> MachineWords:
-        """The description as a type of `answers`, which does not import options."""
+        """The description as a type from `answers`, which does not import options."""
         given = ((each.name, getattr(self, each.name)) for each in fields(MachineWords))
         return MachineWords(**dict(given))
 

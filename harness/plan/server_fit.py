@@ -35,7 +35,7 @@ _STAMP = re.compile(r"^[\d.]+ [EW] ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllocatedSizes:
-    """The sizes in MiB that a server would allocate for one model, by device in its order.
+    """The sizes in MiB that a server would allocate for one model, by device in the server's order.
 
     `places` has the whole MiB of weights, and of caches with states, by device.
     """
@@ -48,7 +48,7 @@ class AllocatedSizes:
     places: Mapping[str, tuple[int, int]]
 
     def replace_in(self, devices: Sequence[Buffers], host: Buffers) -> None:
-        """Replace the planned sizes of the same model by the server's sizes."""
+        """Replace the planned sizes of the same model with the server's sizes."""
         host.output, host.compute = self.output, self.host_compute
         if not self.device_compute:
             host.kv, host.recurrent = self.kv, self.recurrent
@@ -87,7 +87,10 @@ def allocated_sizes(
 
 
 def _header_only(path: Path, folder: Path) -> Path:
-    """Make sparse copies of a model's parts, so that a server that continues reads no weights."""
+    """Make sparse copies of a model's parts.
+
+    If a server goes on to load them, it reads no weights.
+    """
     folder.mkdir()
     for part in part_paths(path):
         header = opened(part)
@@ -120,7 +123,7 @@ def _log_until_fitted(program: Path, arguments: Sequence[str]) -> str:
 
 
 def _refusal(log: str) -> str:
-    """Return the log line in which a server reports why it cannot simulate the load."""
+    """Return the log line in which a server reports why it cannot simulate loading."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     wrong = [line for line in lines if "error" in line.lower() or "invalid" in line.lower()]
     reason = _STAMP.sub("", (wrong or lines or ["it logged nothing"])[0])

@@ -121,7 +121,7 @@ def _nothing_yet(campaign: Campaign, session: Stepped, widest: int) -> KeptCurve
 
 @contextmanager
 def _shown(begun: KeptCurve, budget_s: float) -> Iterator[Callable[[KeptCurve, float], None]]:
-    """Show a progress bar, or in a log one line with the duration.
+    """Show a progress bar; in a log, write one line with the duration instead.
 
     Ctrl-C reports the stored passes.
     """

@@ -21,8 +21,8 @@ def measure(
 ) -> KeptCurve:
     """Measure the missing passes of a curve.
 
-    `passed` receives the curve after each pass, and its seconds. Raises `HarnessError` if
-    steps cannot be timed.
+    `passed` receives the curve after each pass, and the seconds that the pass took. Raises
+    `HarnessError` if steps cannot be timed.
     """
     timed = passes(session, curve.widths, had=curve.passes, budget_s=budget_s, clock=clock)
     for times, pass_s in timed:

@@ -37,7 +37,7 @@ def title(arm: Arm, submission: Submission) -> Text:
 
 
 def table(estimates: Sequence[Estimate], console: Console) -> Table:
-    """Return one row per task, then all tasks; a narrow console gets fewer, complete columns."""
+    """Return a row per task, then one for all tasks; a narrow console gets fewer, whole columns."""
     unbounded = console.options.update(width=_WIDE)
     for count in range(len(_COLUMNS), _FEWEST_COLUMNS, -1):
         drawn = _table(estimates, count)
@@ -104,7 +104,7 @@ CONCURRENCY_LEGEND = (
 
 
 def concurrency_table(found: Sequence[Throughput]) -> Table:
-    """Return a table by concurrency; the baseline of each level comes first."""
+    """Return a table by concurrency, in which each level begins with its baseline."""
     drawn = _empty_table()
     for heading in ("at once", "arm", "one stream", "in total", "total speedup [95%]"):
         is_text = heading in ("arm", "total speedup [95%]")

@@ -1,6 +1,7 @@
 """Print the short answer of a result: a few sentences, a table, and the command to use.
 
-The answer has at most 24 lines of 80 columns, for a newcomer; `--details` prints the rest.
+The answer is meant for newcomers, so it has at most 24 lines of 80 columns; `--details` prints the
+rest.
 """
 
 from collections.abc import Iterator, Sequence
@@ -91,7 +92,10 @@ def _table(found: Sequence[SettingFigures], most: int) -> list[str]:
 
 
 def _rows(found: Sequence[SettingFigures]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each arm with its figures; without figures over all tasks, each task of each arm."""
+    """Yield each arm with its figures.
+
+    If there are no figures over all tasks, yield each task of each arm.
+    """
     by_task = all(each.whole.speedup is None for each in found)
     for each in found:
         if by_task and each.tasks:

@@ -44,7 +44,7 @@ def _baselines(first_name: str, first: Submission, other: Submission) -> str:
 
 
 def _headline(estimates: Sequence[Estimate]) -> Sequence[Estimate]:
-    """Return the estimate over all tasks, or the estimates of single tasks if there is none."""
+    """Return the estimate over all tasks, or the single tasks' estimates if there is none."""
     if not estimates:
         return ()
     whole = words.overall(estimates)

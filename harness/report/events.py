@@ -23,10 +23,10 @@ class TrialsPlanned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extended:
-    """Another block follows, or a repeat of some prompts; `total` is the new number of trials.
+    """Another block follows, or some prompts are repeated; `total` is the new number of trials.
 
-    `half_width` is the interval's current half-width as a share of the ratio, if still too wide;
-    `None` if unknown, or if times of the same prompt disagree.
+    `half_width` is the interval's current half-width as a share of the ratio, if that is still too
+    wide; it is `None` if unknown, or if times of the same prompt disagree.
     """
 
     total: int

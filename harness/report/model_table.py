@@ -1,4 +1,4 @@
-"""Shows the named models: whether each is on disk and fits, and which can draft for another."""
+"""Shows the named models: whether each is on disk and fits, and which can draft for which."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -95,7 +95,7 @@ def _models(found: ModelsOverview) -> Table:
 
 
 def _below(entry: ModelEntry) -> str:
-    """Return a model's source, and its method to draft without a smaller model."""
+    """Return a model's source, and the method with which it drafts without a smaller model."""
     method = entry.preset.method
     return ", ".join(filter(None, (entry.preset.repository, method and f"--method {method}")))
 

@@ -22,7 +22,7 @@ from schemas.vocabulary import say
 
 
 def answer_lines(target: Model) -> Iterator[str]:
-    """Yield the expected gain of speculation on this machine, as in the answer of `plan`."""
+    """Yield the expected gain from speculation on this machine, as `plan` words it."""
     sentence = answer_here(target)
     if sentence is not None:
         yield f"answer    {sentence}"
@@ -150,7 +150,7 @@ class ProgressDisplay:
         return timer
 
     def _write_line(self) -> None:
-        """Write progress and time left to a log; repeat after `line_s`."""
+        """Write progress and time left to a log, and again every `line_s` seconds."""
         passed = f"{seconds(time.monotonic() - self._began_s)} so far"
         if self._progress.disable:
             self._say(self._line if self._counts else f"{self._line}, {passed}")
@@ -158,7 +158,7 @@ class ProgressDisplay:
         self._timer.start()
 
     def _correct(self, left_s: float) -> None:
-        """Print the duration that the first answers imply, if far from the estimate."""
+        """Print the duration that the first answers imply, if it is far from the estimate."""
         whole_s = time.monotonic() - self._began_s + left_s
         if self._expected and not 1 / _FAR < whole_s / self._expected.seconds < _FAR:
             word = "slower" if whole_s > self._expected.seconds else "faster"
@@ -197,7 +197,7 @@ class ProgressDisplay:
     def _count(
         self, event: events.TrialEnded, task: progress.TaskID, prefix: str, left_s: float | None
     ) -> None:
-        """Show a trial, and the rest of a stage or of all engines."""
+        """Show a trial, and what is left of a stage (if `left_s` is given) or of the run."""
         known_s = self._remaining.seconds() if left_s is None else left_s
         left = f"about {seconds(known_s)} left" if known_s else ""
         rate = "" if event.tps is None else f"{event.tps:.1f} tokens/s"
@@ -219,7 +219,7 @@ class ProgressDisplay:
             self._print(f"{prefix}{event.trial.arm} failed: {event.failure.detail}")
 
     def _print(self, text: str) -> None:
-        """Print a lasting line, each text only once: twenty trials may fail for the same reason."""
+        """Print a permanent line, each text only once: twenty trials may fail for one reason."""
         if text not in self._printed:
             self._printed.add(text)
             self._say(text)

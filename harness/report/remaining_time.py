@@ -10,7 +10,7 @@ from harness.report import events
 
 @dataclass(slots=True)
 class _Campaign:
-    """The planned and finished trials, the seconds of each arm's answers, and separate costs.
+    """The planned and finished trials, the seconds each arm's answers took, and separate costs.
 
     Separate costs are server starts, by arm and block, and the first processing of each prompt. A
     failed arm is `None`.
@@ -46,7 +46,7 @@ class _Campaign:
             self.prompts_s[trial.prompt] = once_s + passed_s - again_s
 
     def parts_s(self, usual_s: float) -> Iterator[float]:
-        """The remaining seconds for each arm, for starts and for prompts."""
+        """Yield the remaining seconds for each arm's answers, for server starts and for prompts."""
         trials, arms = self.total - self.done, max(1, len(self.arms))
         if trials <= 0:
             return
@@ -61,10 +61,10 @@ class _Campaign:
 
 
 class RemainingTime:
-    """An estimate that assumes that an arm's remaining answers take as long as its earlier answers.
+    """An estimate that assumes that an arm's remaining answers take as long as its earlier ones.
 
-    An arm without answers is assumed to take as long as the other arms: its warm-up, a short text,
-    is not typical. Starting a server and processing a prompt for the first time are counted
+    An arm without answers is assumed to take as long as the other arms, since its warm-up (a short
+    text) is not typical. Starting a server and processing a prompt for the first time are counted
     separately.
     """
 

@@ -26,8 +26,8 @@ _RANKS = {answer: rank for rank, answer in enumerate(_BEST_FIRST)} | {"long-answ
 class SettingFigures:
     """An arm that drafts, with its figures over all tasks and on each task.
 
-    `choices` is the number of settings to pick from, `task_choices` the number of figures of single
-    tasks. `at_most_request` is the ratio for whole requests without the draft's prompt reading.
+    `choices` is the number of settings to pick from, `task_choices` the number of single-task
+    figures. `at_most_request` is the ratio for whole requests without the draft's prompt reading.
     """
 
     arm: Arm
@@ -120,7 +120,7 @@ def _picked(estimate: Estimate, choices: int) -> Verdict:
 
 
 def _loses(estimate: Estimate) -> bool:
-    """Whether decoding or the whole request takes longer."""
+    """Whether decoding takes longer, or decoding does not differ but whole requests take longer."""
     request = estimate.whole_request_interval
     slower = judge(request) == "hurts" and estimate.verdict == "no-clear-difference"
     return estimate.verdict in ("hurts", "slower-in-all") or slower

@@ -141,14 +141,14 @@ def _long_answers(best: SettingFigures) -> Iterator[str]:
 
 
 def _doubted(best: SettingFigures) -> bool:
-    """Whether a figure has an interval, but another reason prevents a verdict."""
+    """Whether a figure has an interval but something else rules out a verdict."""
     whole = best.whole
     undecided = best.answer == "unknown" and whole.verdict == "uncertain"
     return undecided and whole.interval is not None
 
 
 def _undecided(best: SettingFigures, summary: Summary) -> Iterator[str]:
-    """Yield the finding, and the reason why the finding is not a verdict."""
+    """Yield the finding, and the reason why it is not a verdict."""
     whole, doubt = best.whole, _doubt(best.whole, summary)
     beyond = f", {sentence('beyond-drift')}" if beyond_drift(whole) else ""
     if _doubted(best) and beyond:

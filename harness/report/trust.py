@@ -89,7 +89,7 @@ def starts(found: Repeatability | None) -> str:
 
 
 def unknown_repeatability(summary: Summary) -> str:
-    """Return why no arm's repeatability is known; empty if any is known."""
+    """Return why no arm's repeatability is known; empty if at least one arm's is."""
     if any(each.half_width is not None for each in summary.repeatability):
         return ""
     return f"Repeatability needs at least {LEAST_BLOCKS} full blocks."

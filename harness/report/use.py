@@ -59,7 +59,7 @@ def _options(words: Sequence[str]) -> Iterator[str]:
 
 
 def elsewhere(arm: Arm | None, server: str) -> list[str]:
-    """Return advice for another server, whose command line is unknown."""
+    """Return advice for a different server, whose command line is unknown."""
     if arm is None:
         return [f"{INDENT}{server}, started plain"]
     how = " ".join(arm.argv) if arm.argv else f"the setting measured as {arm.id}"
@@ -83,7 +83,7 @@ def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> s
 
 
 def _draft_file(submission: Submission, arm: Arm, files: Mapping[str, Path]) -> str | None:
-    """Return the file of an arm's draft; a chain uses the campaign's only draft."""
+    """Return an arm's draft file; a chain uses the campaign's only draft."""
     chained = any(METHODS[kind].draft != "none" for kind in arm.method.chain or ())
     for draft in submission.drafts:
         if chained or draft.id == arm.method.draft:

@@ -17,7 +17,10 @@ from schemas.vocabulary.axes import AXES
 
 
 def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
-    """Raise `BadInputError` naming a capable runner if this runner does not support the options."""
+    """Raise `BadInputError` if this runner does not support the options.
+
+    The error names a runner that does.
+    """
     for method in options.methods:
         _require_method(method, kind)
     unable = {
@@ -47,7 +50,7 @@ def require_suited(options: Options, runner: str, kind: RunnerEntry) -> None:
 
 
 def require_servers(options: Options, connection: ConnectionOptions) -> None:
-    """Raise `BadInputError` naming every missing option of a measurement through servers."""
+    """Raise `BadInputError`, naming every option that a measurement through servers still needs."""
     started, named = connection.server_command, options.target or connection.model
     by_command = started or connection.spec_server_commands
     alone = connection.plain_alone

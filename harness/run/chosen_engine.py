@@ -106,7 +106,7 @@ class ChosenEngine:
         return CONNECT[self.kind.id](self.connection)
 
     def campaign(self, options: Options, *, fetch: bool) -> Campaign:
-        """Return the campaign in the form that the runner can run, without a context depth."""
+        """Return the campaign in the form that the runner can run, not yet at a context depth."""
         served = self.adapter().served(console.say)
         campaign = campaign_from(
             options, say=console.say, fetch=fetch, runner=self.kind, served=served
@@ -116,7 +116,7 @@ class ChosenEngine:
         return replace(self, name="", depth=None).on(campaign)
 
     def known(self, campaign: Campaign, say: Callable[[str], None]) -> Campaign:
-        """Return the campaign without default arms that the engine does not support."""
+        """Return the campaign without those default arms that the engine does not support."""
         unknown: dict[str, HarnessError] = {}
         for arm in campaign.arms if self.runner == _SERVER else ():
             try:
@@ -131,7 +131,7 @@ class ChosenEngine:
         return replace(campaign, arms=left)
 
     def on(self, campaign: Campaign) -> Campaign:
-        """Return the campaign on the engine, at its depth, with a separate work file.
+        """Return the campaign on this engine, at this depth, with a work file of its own.
 
         Raises `HarnessError`, beginning with the engine's name, if the engine cannot run the
         campaign.
@@ -151,19 +151,19 @@ class ChosenEngine:
         return replace(campaign, engine=identity)
 
     def in_turns(self, campaign: Campaign) -> Campaign:
-        """Return the campaign; arms alternate prompt by prompt if one server answers for all."""
+        """Return the campaign; arms alternate prompt by prompt if one server serves all arms."""
         one_server = self.adapter().one_server(campaign)
         return replace(campaign, interleaved="prompt") if one_server else campaign
 
     def commands(self, campaign: Campaign) -> tuple[str, ...]:
         """Return the command lines that start the engine.
 
-        Raises `BadInputError` if it cannot start.
+        Raises `BadInputError` if the engine cannot start.
         """
         return self.adapter().commands(campaign)
 
     def server(self) -> str | None:
-        """Return the measured llama-server, else the installed llama-server."""
+        """Return the llama-server that is measured, or else the installed one."""
         if self.runner == _SERVER:
             return str(find(self.connection.binary).path)
         return installed.server_program()
@@ -179,7 +179,7 @@ class ChosenEngine:
 
 
 def at_depths(engines: Iterable[ChosenEngine], depths: Sequence[int]) -> tuple[ChosenEngine, ...]:
-    """Return every engine at every context depth, to be interleaved block by block like engines."""
+    """Return every engine at every context depth; they are interleaved like different engines."""
     if not depths:
         return tuple(engines)
     return tuple(

@@ -1,4 +1,4 @@
-"""Measure a command's campaign on one engine block by block, and write its result file."""
+"""Measure a command's campaign block by block on one engine, and write its result file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ class MeasuredEngine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOnEngine:
-    """The campaign on one engine, with a separate work file."""
+    """The campaign on one engine, with a work file of its own."""
 
     request: RunRequest
     engine: ChosenEngine

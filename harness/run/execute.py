@@ -33,7 +33,7 @@ _FAILURES_TO_GIVE_UP = 3
 
 
 class EndEarlyError(Exception):
-    """Thrown into a waiting run to end the run in the same way as the run's stop rule."""
+    """Thrown into a waiting run to end it as the run's own stop rule would."""
 
     def __init__(self, reason: Early) -> None:
         super().__init__(reason)
@@ -47,13 +47,13 @@ def utc_now() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
-    """The environment of a run: machine, commit of this tool, clocks, and an observer.
+    """A run's environment: the machine, this tool's commit, clocks, and an observer.
 
     `clock` counts seconds from an arbitrary start, for the time budget and the end of the run.
-    `prune` decides after every block which arms to drop. With a `pause` after every answer, another
-    engine can answer the same prompt next, while this engine's server keeps running. A run that
-    `compares` engines needs the baseline even if all other arms fail. If `known_curve` returns a
-    curve that `probe` stored for the setting, the run does not measure the curve again.
+    `prune` decides after every block which arms to drop. With a `pause` after every answer, a
+    different engine can answer the same prompt next while this engine's server keeps running. A run
+    that `compares` engines needs the baseline even if all other arms fail. If `known_curve` returns
+    a curve that `probe` stored for the setting, the run does not measure the curve again.
     """
 
     machine: Machine
@@ -128,7 +128,7 @@ class _Run:
         self._failures_in_a_row: Counter[str] = Counter()
 
     def everything(self, runner: base.Runner) -> Generator[int, None, Early | None]:
-        """Run the trials missing from the journal; return why the campaign ended early, if so."""
+        """Run the trials that the journal lacks; if the campaign ended early, return the reason."""
         left = self._stopping.left()
         self._stopping.announce(left)
         early = self._stopping.early(min(left, default=self._campaign.blocks), left)
@@ -230,7 +230,7 @@ class _Run:
         return not all(self._in_vain(item.arm) for item in left)
 
     def _in_vain(self, arm: str) -> bool:
-        """Whether an arm failed, or is only the baseline of failed arms."""
+        """Whether an arm failed, or is a baseline whose arms all failed."""
         if arm in self._failed_arms or not self._drafting:
             return arm in self._failed_arms
         alive = [each for each in self._drafting if each.id not in self._failed_arms]

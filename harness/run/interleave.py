@@ -28,10 +28,10 @@ def interleave(
     needs_all: bool = False,
     stop: JointStop = lambda _position: None,
 ) -> dict[str, Submission | HarnessError]:
-    """Return every run's result or error; after an error, other runs continue unless `needs_all`.
+    """Return every run's result or error; after an error the others continue unless `needs_all`.
 
     `orders` is the order of the runs at each position; a run that is behind continues alone until
-    it has caught up. Ctrl-C ends all runs: the active run directly, the other runs in their pause.
+    it has caught up. Ctrl-C ends all runs: the active run immediately, the others in their pause.
     `stop` is called whenever all runs are at the same position.
     """
     positions = dict.fromkeys(runs, 0)

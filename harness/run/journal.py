@@ -60,7 +60,7 @@ class SnapshotFact(_Fact, frozen=True, kw_only=True, tag="snapshot"):
 
 
 class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
-    """A trial, with its output for comparisons: text, tokens, and a baseline's margins.
+    """A trial, with the output to compare: text, tokens, and the margins of a baseline.
 
     `prompt_ids` are the tokens of the prompt, stored in the first block only.
     """
@@ -74,7 +74,7 @@ class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
 
 
 class OneTokenFact(_Fact, frozen=True, kw_only=True, tag="one-token"):
-    """A request for one token after a pass; `read_whole`: no part of the prompt was cached."""
+    """A request for one token after a pass; `read_whole`: no part of the prompt was in a cache."""
 
     arm: str
     prompt: str
@@ -136,8 +136,8 @@ class Journal:
     def reopen(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
         """Continue a journal.
 
-        Raises `BadInputError` if the journal belongs to another campaign, `MachineError` if another
-        run is writing to the journal.
+        Raises `BadInputError` if the journal belongs to a different campaign, `MachineError` if
+        another run is writing to the journal.
         """
         lock = _locked(path)
         facts = read(path)
@@ -254,7 +254,7 @@ def path_of(campaign: Campaign) -> Path:
 
 
 def remove(path: Path) -> None:
-    """Delete a journal that needs no resuming, and its lock."""
+    """Delete a journal that will not be resumed, and its lock."""
     for each in (path, path.with_suffix(".lock")):
         each.unlink(missing_ok=True)
 

@@ -28,8 +28,8 @@ _Ids = Annotated[tuple[Annotated[int, Meta(ge=0, lt=2**31)], ...], Meta(min_leng
 class KeptAnswer(Struct, frozen=True, kw_only=True):
     """A prompt as the user typed it, and the answer as token ids or only as text.
 
-    `prompt_ids` are the ids of the whole conversation, `target` wrote the answer under a chat
-    template with this digest, and `max_output_tokens` was the answer's limit.
+    `prompt_ids` are the ids of the whole conversation, `target` wrote the answer using a chat
+    template with the digest `chat_template_sha256`, and `max_output_tokens` was the answer's limit.
     """
 
     prompt: Annotated[str, Meta(pattern=r"\S")]
@@ -61,7 +61,7 @@ def require_free(path: Path | None, *, replaced: bool = False) -> None:
 def kept(
     campaign: Campaign, prompt: SuitePrompt, answer: Generation | TrialFact, template: str | None
 ) -> KeptAnswer:
-    """Return the answer of a campaign's target to a prompt of the suite."""
+    """Return the answer that a campaign's target gave to a prompt of the suite."""
     return KeptAnswer(
         id=prompt.id,
         task=prompt.task,

@@ -11,7 +11,7 @@ from schemas.submission import Arm, Prompt, Warmup
 
 
 def of_arm(arm: ArmPlan, prepared: PreparedArm | Failure) -> journal.ArmFact:
-    """Return the fact of a loaded arm, or of the arm's failure."""
+    """Return the fact that an arm was loaded, or that it failed."""
     recorded = Arm(
         id=arm.id,
         role=arm.role,
@@ -46,7 +46,10 @@ def of_trial(
     *,
     started_ms: float | None,
 ) -> journal.TrialFact:
-    """Return the fact of a successful trial, with text in the first block or without token ids."""
+    """Return the fact of a successful trial.
+
+    The answer's text is kept in the first block, or if there are no token ids.
+    """
     asked = _asked(item, prompts)
     return journal.TrialFact(
         trial=trial_of(answer, item, order=order, started_ms=started_ms, prompt=asked),

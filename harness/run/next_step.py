@@ -1,4 +1,4 @@
-"""Suggest the next command after a run without an answer, and its duration in minutes."""
+"""Suggest the next command after a run that gave no answer, and its duration in minutes."""
 
 import math
 import sys
@@ -19,7 +19,7 @@ OUTPUT = ("--output", "-o", "--keep-answers")
 
 
 def after(request: RunRequest, measured: MeasuredEngine) -> str | None:
-    """Return the next command and its duration; `None` if the result is an answer."""
+    """Return the next command and its duration; `None` if the result already is an answer."""
     submission = measured.submission
     design, done = submission.design, len(submission.trials)
     began, ended = map(
@@ -59,7 +59,7 @@ def resume_command(*more: str, without: str = "") -> str:
 def given_words(
     words: Sequence[str], *, alone: Collection[str], valued: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the words without certain options: `alone` are switches, `valued` take a value."""
+    """Yield the words except certain options: `alone` are switches, `valued` take a value."""
     given = iter(words)
     for word in given:
         if word in valued:

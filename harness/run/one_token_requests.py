@@ -1,4 +1,4 @@
-"""Compare whole requests by the client's clock with the same requests for a single token.
+"""Compare whole requests, timed by the client, with the same requests for a single token.
 
 The time of a whole request is known, no matter how the answer is streamed. The prompts are repeated
 in the same way after the last pass, so that a prompt cache contains the same part of each prompt as
@@ -54,7 +54,7 @@ def requests(facts: Iterable[Fact], arm: str) -> list[TrialRequest]:
 
 
 def beside(trials: Sequence[Trial], facts: Iterable[Fact]) -> Iterator[Trial]:
-    """Yield the trials, with the time of the one-token request if comparable."""
+    """Yield the trials, each with the time of its one-token request if the two are comparable."""
     asked = {
         (each.arm, each.prompt, each.block): each
         for each in facts

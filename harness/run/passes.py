@@ -12,7 +12,10 @@ from harness.runners.base import ConcurrentSession, Failure, Generation, Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialOutcome:
-    """A planned trial and its result. `started_ms` is set if other requests were in flight."""
+    """A planned trial and its result.
+
+    `started_ms` is set if other requests were in flight at the same time.
+    """
 
     trial: PlannedTrial
     result: Generation | Failure
@@ -27,7 +30,7 @@ def answers(
     skip: Callable[[str], bool],
     observe: events.Observer,
 ) -> Iterator[TrialOutcome]:
-    """Yield every trial with its result as soon as it ends; call `skip(arm)` before each trial.
+    """Yield every trial with its result as soon as it ends; leave out trials if `skip(arm)`.
 
     Raises `BadInputError` if concurrent requests are planned but the session answers a single
     request at a time.

@@ -33,7 +33,7 @@ _MOST_ENTRIES = 64
 def failed_trial(
     planned: PlannedTrial | submission.Trial, failure: Failure, *, order: int
 ) -> submission.Trial:
-    """Return the trial of a request without an answer, or with an unusable answer."""
+    """Return the trial for a request that got no answer, or an unusable one."""
     return submission.Trial(
         arm=planned.arm,
         prompt=planned.prompt,
@@ -53,7 +53,7 @@ def trial_of(
     started_ms: float | None = None,
     prompt: SuitePrompt | None = None,
 ) -> submission.Trial:
-    """Return the trial of a generation: counters, histograms and medians of its rounds."""
+    """Return the trial for a generation, with counters, histograms and medians of its rounds."""
     text, whole = generation.text, generation.whole
     measured: dict[str, Any] = {
         field.name: ms(getattr(generation, field.name)) for field in fields(submission.Measured)
@@ -190,7 +190,7 @@ def _compare(fact: journal.TrialFact, reference: journal.TrialFact | None) -> su
 
 
 def _equal_words(one: str | None, other: str | None) -> int | None:
-    """Return the number of equal words before two texts diverge; `None` if one text is a prefix."""
+    """Return how many words two texts share at the start; `None` if one is the other's prefix."""
     if not one or not other or one.startswith(other) or other.startswith(one):
         return None
     pairs = zip(one.split(), other.split(), strict=False)
@@ -212,7 +212,7 @@ def _design(
         ended=ended,
         seed=campaign.seed,
         resumed=len(_of(facts, journal.Resumed)),
-        # In-process arms always alternate by prompt, so the order is not recorded.
+        # In-process arms always alternate prompt by prompt, so the order is not recorded.
         interleaved=campaign.interleaved if "block" in (usual, campaign.interleaved) else None,
         precision=rule.precision,
         budget_s=rule.budget_s,
@@ -224,7 +224,7 @@ def _design(
 
 
 def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> submission.Suite:
-    """Return the suite of the answered prompts, in suite order, each with its most common facts."""
+    """Return the suite of the answered prompts in suite order, each with its most common facts."""
     stated: dict[str, Counter[submission.Prompt]] = {}
     for fact in trials:  # a failed trial has no facts about its rendered prompt
         known = fact.prompt.tokens is not None

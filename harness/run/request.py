@@ -1,4 +1,4 @@
-"""The request of one `draftmap run`, checked before measuring starts."""
+"""The options of one `draftmap run`, checked before measuring starts."""
 
 import json
 import re

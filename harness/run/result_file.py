@@ -76,5 +76,5 @@ def require_writable(output: Path | None) -> None:
 
 
 def _is_file_name(path: Path) -> bool:
-    """Whether a path means a JSON file; any other path is a directory: `results`, `my.results`."""
+    """Whether a path is meant as a JSON file; any other is a directory: `results`, `my.results`."""
     return path.suffix.lower() == ".json" and not path.is_dir()

@@ -53,8 +53,8 @@ def measured_interleaved(
 ) -> tuple[dict[str, MeasuredEngine], dict[str, HarnessError]]:
     """Return each engine's result with its file, and the errors of engines that failed.
 
-    Engines that `end` compares alternate after every answer if all fit into memory, and the first
-    failure ends the others. Raises the error if there is only one engine.
+    If `end` compares the engines, they alternate after every answer if all fit into memory, and the
+    first failure ends all others. Raises the error if there is only one engine.
     """
     request.check()
     campaigns = request.campaigns(fetch=True)
@@ -117,7 +117,7 @@ def _require_figures(end: JointEnd, ended: Collection[Submission | HarnessError]
 
 
 def nothing_drafted(submission: Submission) -> bool:
-    """Whether there were arms that draft, but no such arm finished a trial."""
+    """Whether there were arms that draft but none of them finished a trial."""
     drafting = {arm.id for arm in submission.arms if arm.role == "speculation"}
     finished = {trial.arm for trial in submission.trials if trial.outcome == "ok"}
     return bool(drafting) and not drafting & finished

@@ -26,7 +26,7 @@ _PLACE = re.compile(r"\$\.(trials|suite\.prompts|warmups|environment|probes)\b(?
 
 
 def breach(fact: TrialFact, others: Sequence[Fact], assembled: Assemble) -> str | None:
-    """Return the rule that a trial breaks on its own, without regard to other trials, or `None`."""
+    """Return the rule that a trial breaks by itself, apart from any other trial, or `None`."""
     alone = TrialFact(trial=replace(fact.trial, order=0), prompt=fact.prompt)
     submission = assembled([*_without_trials(others), alone])
     for found in contract.value_findings(submission):
@@ -36,7 +36,7 @@ def breach(fact: TrialFact, others: Sequence[Fact], assembled: Assemble) -> str 
 
 
 def without_invalid(facts: Sequence[Fact], assembled: Assemble) -> Submission:
-    """Return the submission without facts that break a rule; such a trial counts as failed."""
+    """Return the submission without facts that break a rule; their trials count as failed."""
     while True:
         submission = assembled(facts)
         broken = [_entry(submission, each) for each in contract.value_findings(submission)]
@@ -47,7 +47,7 @@ def without_invalid(facts: Sequence[Fact], assembled: Assemble) -> Submission:
 
 
 def require_writable(failed: TrialFact, others: Sequence[Fact], assembled: Assemble) -> None:
-    """Raise `BadInputError` if the result would be invalid with any measurement.
+    """Raise `BadInputError` if the result would be invalid whatever is measured.
 
     `failed` is a placeholder trial, since a result needs at least one trial.
     """
@@ -85,7 +85,7 @@ def _entry(submission: Submission, found: Finding) -> object:
 
 
 def _long_enough(submission: Submission) -> Submission:
-    """Move the end late enough for all trials: the clock may be set back before a resumption."""
+    """Move the end to after all trials: the clock may have been set back before a resumption."""
     if not any(trials_within_window(submission)):
         return submission
     seconds = least_window_ms(submission) / 1000

@@ -1,4 +1,4 @@
-"""Decide between two blocks whether a campaign may end."""
+"""Decide between blocks whether a campaign may end."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ def decide(
     """Return why the campaign ends after `blocks` blocks; `None` to continue.
 
     `half_width` is the half-width of the interval over blocks, as a share of the ratio. The next
-    block, or `share` of it, is expected to take as long as earlier blocks on average. A block that
-    would exceed the budget is not started, except the first: without a block there would be no
-    result.
+    block (or a `share` of it) is expected to take as long as the average earlier block. A block
+    that would exceed the budget is not started, unless it is the first: without a block there would
+    be no result.
     """
     if blocks == 0:
         return None
@@ -53,8 +53,9 @@ Blocks = dict[int, list[PlannedTrial]]
 class StopController:
     """Decide from the journal which trials a campaign still runs.
 
-    The budget covers the time by `clock` from creation on, and the trials of earlier parts of a
-    resumed campaign. `so_far` returns the result up to now; `prune` may drop arms after a block.
+    The budget covers the time on `clock` since this object was created, and the trials of a resumed
+    campaign's earlier parts. `so_far` returns the result up to now; `prune` may drop arms after a
+    block.
     """
 
     campaign: Campaign
@@ -69,16 +70,17 @@ class StopController:
         self._start_s = self.clock() - sum(trial.wall_ms or 0.0 for trial in self._trials) / 1000
 
     def left(self) -> Blocks:
-        """Return the trials missing from the journal, by block, in order.
+        """Return the trials that the journal lacks, by block, in order.
 
         Trials of the plan come first, then repeats of the prompts whose times disagree.
         """
         return self._undone(plan(self.campaign)) or self.repeats()
 
     def repeats(self) -> Blocks:
-        """Return the repeats after the last block that are missing from the journal.
+        """Return the repeats after the last block that the journal lacks.
 
-        The times in the journal decide, so that a resumed campaign repeats the same prompts.
+        The times in the journal determine the prompts, so that a resumed campaign repeats the same
+        ones.
         """
         blocks = self.campaign.blocks
         again = disagreeing(self._trials, blocks, self.campaign.stopping.repeat_beyond)
@@ -94,7 +96,7 @@ class StopController:
         return left
 
     def announce(self, left: Blocks) -> None:
-        """Report the number of certain trials and the number of finished trials."""
+        """Report how many trials are certain to run, and how many have finished."""
         undone = sum(len(items) for items in left.values())
         beyond = self._per_block * (self.campaign.blocks - self.campaign.least_blocks)
         done = len(self._trials)

@@ -1,4 +1,4 @@
-"""The time limit of a command: rejected if too short, enforced while engines run."""
+"""The time limit of a command: refused if it is too short, enforced while engines run."""
 
 import math
 import time
@@ -39,7 +39,7 @@ def too_short(limit_s: float, what: str, least_s: float, where: str, instead: st
 def in_turns(
     campaigns: Sequence[Campaign], most_s: float | None = None, rate: MachineRate | None = None
 ) -> Expected | None:
-    """Return the duration of campaigns in sequence; `None` if any duration is unknown.
+    """Return how long campaigns take one after another; `None` if any duration is unknown.
 
     The default rate is this machine's. Raises `BadInputError` if `most_s` is clearly too short for
     one block on the CPU.
@@ -66,9 +66,9 @@ def in_turns(
 class JointEnd:
     """Ends engines together: at the time limit, or after a block that all engines finished.
 
-    `budget_s` is the limit for all engines together, in seconds. Compared engines need a whole
-    block, and `enough` decides whether more blocks would make no difference. If the first block was
-    too long, `block_s` is set to the seconds that it would take.
+    `budget_s` is the limit for all engines together, in seconds. Compared engines must finish a
+    whole block; `enough` tells whether more blocks would change nothing. If the first block was too
+    long, `block_s` is set to the seconds that the block would take.
     """
 
     budget_s: float | None

@@ -17,7 +17,7 @@ def wait_until_settled(
     snapshot: Callable[[], Snapshot],
     clock: Callable[[], float],
 ) -> Snapshot | None:
-    """Return the state in which a GPU settled, or the GPU's state when time ran out.
+    """Return the state in which a GPU settled, or its state when time ran out.
 
     `first` is the warm-up that has just ended. Returns `None` if neither clock nor power can be
     read, or if a warm-up fails.

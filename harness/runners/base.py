@@ -1,4 +1,4 @@
-"""The interface of an engine to be measured: its session, and the values it takes and returns."""
+"""The interface to an engine that is measured: its session, and the values it takes and returns."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ class Round:
 class Totals:
     """The totals that a server reports for a generation's rounds.
 
-    `None` is unknown, never zero. `decode_ms` runs from the first token to the last. The two
+    `None` means unknown, never zero. `decode_ms` runs from the first token to the last. The two
     `metrics_` counts are set if the server's metrics page disagrees with its answer: both counts
     are recorded, since we cannot tell which count is right.
     """
@@ -66,10 +66,10 @@ class Generation(Measured):
     one entry per output token: the logit of the token minus the runner-up's. `margins` is `None` if
     it was not read (only baselines need margins). `rounds` are single rounds if the runner observes
     them, else the totals that a server reports. `prompt_ms` is `None` if the state of the same
-    prompt was reused. `draft_prompt_ms`, the draft model's time for the prompt, is `None` also
-    without a draft model or if unknown. `ttft_ms` is `None` if the first token was not awaited.
-    `prompt_ids`, the token ids of the rendered prompt, `prompt_sha256`, their digest, and `text`
-    are `None` if unknown.
+    prompt was reused. `draft_prompt_ms`, the draft model's time for the prompt, is also `None` if
+    there is no draft model or the time is unknown. `ttft_ms` is `None` if the first token was not
+    awaited. `prompt_ids`, the token ids of the rendered prompt, `prompt_sha256`, their digest, and
+    `text` are `None` if unknown.
     """
 
     tokens: tuple[int, ...] | None
@@ -86,7 +86,7 @@ class Generation(Measured):
 
     @property
     def output_tokens(self) -> int:
-        """Tokens of the output. Raises `ValueError` if neither ids nor a count is known."""
+        """The number of output tokens. Raises `ValueError` if neither ids nor a count is known."""
         if self.counted_tokens is not None:
             return self.counted_tokens
         if self.tokens is None:
@@ -119,7 +119,7 @@ class Failure:
     waited_ms: float | None = None
 
     def given_up_after(self, limit_s: float) -> Self:
-        """Return the failure with the request's time limit, if that ended the request."""
+        """Return the failure, adding the request's time limit if that limit ended the request."""
         return replace(self, waited_ms=1000 * limit_s) if self.reason == "timed-out" else self
 
 
@@ -235,7 +235,7 @@ class Resting(Protocol):
 
 @runtime_checkable
 class ByClientClock(Resting, Protocol):
-    """A session that times answers by the arrival of their stream."""
+    """A session that times answers by when their chunks arrive."""
 
     def compares_requests(self) -> bool:
         """Whether the times of whole requests must confirm the decode times."""
@@ -252,7 +252,7 @@ class StepTimes:
 
 @runtime_checkable
 class Stepped(Session, Protocol):
-    """A session that can time single steps of the target."""
+    """A session that can time the target's single steps."""
 
     def step_times(self, widths: Sequence[int]) -> StepTimes:
         """Time a step of each width after a prompt.
@@ -268,7 +268,7 @@ Runner = Callable[[Campaign], Session]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:
-    """An engine, as a command of Draftmap uses it. `open` is the engine's runner.
+    """An engine as Draftmap's commands use it. `open` is the engine's runner.
 
     `identity` distinguishes two engines of the same runner if the options do not. `commands`
     returns the command lines to start, one for each arm, and raises `BadInputError` for a campaign

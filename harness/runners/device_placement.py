@@ -25,7 +25,7 @@ _BACKENDS: dict[str, Backend] = {
 
 
 def backend_named(found: Iterable[Device], *, gpu_layers: int) -> Backend:
-    """Return the backend that runs the target: the first GPU's, if any layers are on a GPU."""
+    """Return the backend that runs the target: the first GPU's if any layer is on a GPU."""
     if gpu_layers == 0:
         return "cpu"
     for device in found:
@@ -38,7 +38,7 @@ def backend_named(found: Iterable[Device], *, gpu_layers: int) -> Backend:
 def placement_of(
     arm: ArmPlan, campaign: Campaign, *, target_layers: int | None, draft_layers: int | None
 ) -> Placement:
-    """Return the layers that an arm requests on the GPU, and the layers that are really there."""
+    """Return the number of layers that an arm requests on the GPU, and the number really there."""
     settings = campaign.settings
     drafts = arm.method.draft is not None
     return Placement(

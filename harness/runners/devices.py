@@ -49,7 +49,7 @@ class MemoryMeter:
         self._free_mib = _memory_free_mib()
 
     def in_use(self) -> tuple[DeviceMemory, ...]:
-        """Return this process's main memory, and the decrease of each GPU's free memory."""
+        """Return this process's use of main memory, and the decrease of each GPU's free memory."""
         resident_mib = psutil.Process().memory_info().rss // _MIB
         used = {name: self._free_mib[name] - free for name, free in _memory_free_mib().items()}
         return (

@@ -1,4 +1,4 @@
-"""Read the reason of a failure from an engine's log or answer."""
+"""Read from an engine's log or answer why something failed."""
 
 import re
 
@@ -32,7 +32,10 @@ def failure_in_log(log: str, *, otherwise: Reason, what: str) -> Failure:
 
 
 def last_line(log: str) -> str:
-    """Return the last line with the failure's reason, else with an error, else the last line."""
+    """Return the last line that gives the reason for a failure.
+
+    If there is none: the last line with an error, or the last of all lines.
+    """
     lines = [" ".join(line.split()) for line in log.splitlines() if line.strip()]
     phrase, _ = _decisive(log, "logs")
     telling = [line for line in lines if phrase and phrase in line.lower()]

@@ -1,7 +1,7 @@
 """Run a session in a child process, so that a crash of the engine becomes a failure.
 
-A child that dies fails its trial with the reason `crashed`, a child that hangs with `timed-out`; a
-new child runs the following trials. Arms are prepared again in the new child when they are needed.
+If a child dies, its trial fails with the reason `crashed`; if it hangs, with `timed-out`. A new
+child runs the following trials. Arms are prepared again in the new child when they are needed.
 """
 
 import multiprocessing
@@ -118,9 +118,9 @@ class IsolatedSession:
         return times
 
     def close(self) -> None:
-        """Let the child free its memory, then end the child.
+        """Let the child free its memory, then end it.
 
-        A child that still computes, as after Ctrl-C, is killed instead of awaited.
+        A child that is still computing, as after Ctrl-C, is killed instead of awaited.
         """
         if self._computes:
             self._process.kill()
@@ -193,7 +193,7 @@ class IsolatedSession:
 def _interrupts_held_back() -> Iterator[None]:
     """Block Ctrl-C while a child starts; a blocked Ctrl-C is delivered to this process afterwards.
 
-    A child inherits the blocked signals. Otherwise Ctrl-C would end the child with a traceback
+    A child inherits the blocked signals. If it did not, Ctrl-C would end the child with a traceback
     while it loads. Windows cannot block signals.
     """
     if sys.platform == "win32":
@@ -220,9 +220,9 @@ def _serve(connection: Connection, runner: base.Runner, campaign: Campaign) -> N
 def _die_with_the_parent() -> None:
     """End this process immediately when the parent is gone, even in the middle of a step.
 
-    A killed parent cannot clean up. Otherwise the engine would continue, keep its memory and
-    disturb the resumed run. The watching thread sleeps until the parent is gone and uses no CPU
-    time.
+    A killed parent cannot clean up. Without this thread, the engine would go on running, keep its
+    memory and disturb the resumed run. The watching thread sleeps until the parent is gone and uses
+    no CPU time.
     """
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -84,7 +84,7 @@ class ConnectionOptions(_Timeouts):
 
     @property
     def one_server(self) -> bool:
-        """Whether one server may answer for all arms; the engine at a URL is still unknown."""
+        """Whether one server may answer for all arms; the engine behind a URL is not yet known."""
         others = self.spec_base_urls or self.spec_server_commands or self.spec_models
         takes_depth = self.base_url or "mlx_lm" in (self.server_command or "")
         return bool(takes_depth) and not (others or self.plain_alone)
@@ -96,7 +96,7 @@ class ConnectionOptions(_Timeouts):
         return any(given)
 
     def given_for_servers(self) -> list[str]:
-        """Return the given options that only `--runner openai` uses."""
+        """Return those of the given options that only `--runner openai` uses."""
         return [
             declared.flag(each.name)
             for each in fields(self)

@@ -21,7 +21,7 @@ INSTEAD = (
 
 
 class Stepping(Protocol):
-    """A model whose state is a text, and which can be stepped further."""
+    """A model that holds a text as its state and can be stepped further."""
 
     def step(self, tokens: Sequence[int]) -> list[int]:
         """Feed tokens after the held text; return the greedy choice after each."""
@@ -53,8 +53,8 @@ def passes(
 ) -> Iterator[tuple[StepTimes, float]]:
     """Yield the times of steps of all widths, pass after pass, and the seconds that each pass took.
 
-    `had` passes exist already. After the minimum, no pass starts that would exceed the budget.
-    Raises `HarnessError` if steps cannot be timed.
+    `had` passes exist already. After the minimum number of passes, a pass that would exceed the
+    budget is not started. Raises `HarnessError` if steps cannot be timed.
     """
     began, pass_s = clock(), 0.0
     for done in range(had, PASSES):

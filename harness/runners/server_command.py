@@ -10,7 +10,7 @@ from schemas.server_arguments import PORT
 def command_words(command: str, *, option: str) -> tuple[str, ...]:
     """Return the words of a command line.
 
-    Raises `BadInputError` without a placeholder for the port.
+    Raises `BadInputError` if there is no placeholder for the port.
     """
     try:
         words = tuple(split_command(command))

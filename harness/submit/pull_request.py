@@ -45,7 +45,7 @@ def signed(submission: Submission, contributor: str | None) -> Submission:
 
 
 def find_checkout(start: Path) -> Path:
-    """Return the clone that contains `start`. Raises `BadInputError` outside a clone."""
+    """Return the clone that contains `start`. Raises `BadInputError` if `start` is in no clone."""
     for folder in (start, *start.parents):
         if (folder / _SIGN_OF_A_CHECKOUT).is_file():
             return folder
@@ -59,7 +59,7 @@ def find_checkout(start: Path) -> Path:
 def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
     """Return the submission marked as replacing an earlier result.
 
-    Raises `BadInputError` if not allowed.
+    Raises `BadInputError` if it must not replace that result.
     """
     there = next((each for each in _places(name, checkout) if each.is_file()), None)
     if there is None:
@@ -82,7 +82,7 @@ def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
 
 
 def write_result(submission: Submission, checkout: Path) -> Path:
-    """Write a submission to its place and return the path. An existing file is kept."""
+    """Write a submission to its place and return the path; an existing file is not overwritten."""
     data = canonical_bytes(encode(submission))
     flat, dated = _places(canonical_name(submission, data), checkout)
     in_flat = sum(1 for _ in flat.parent.glob("*.json"))
@@ -133,7 +133,7 @@ def branch(path: Path) -> str:
 
 
 def was_submitted(path: Path, checkout: Path) -> bool:
-    """Whether the clone already has the submission's branch, finished or not."""
+    """Whether the clone already has the submission's branch, complete or not."""
     return _has(f"refs/heads/{branch(path)}", checkout)
 
 

@@ -1,8 +1,8 @@
 """Decide a tune: the leader of a race, the arms to drop, and the certificate.
 
-Times are logarithms of milliseconds per token, by arm, prompt and block; two arms are only compared
-over prompts and blocks that both arms ran. `bench/tune.py` tests these decisions on simulated arms
-whose true speeds are known.
+Times are logarithms of milliseconds per token, keyed by arm, prompt and block. Two arms are
+compared only on the prompts and blocks that both ran. `bench/tune.py` tests these decisions on
+simulated arms whose true speeds are known.
 """
 
 import math
@@ -38,7 +38,7 @@ SAME = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedRatio:
-    """One arm's speed divided by another's; without an interval if the spread is unknown."""
+    """One arm's speed divided by another's; there is no interval if the spread is unknown."""
 
     estimate: float
     interval: Interval | None
@@ -63,7 +63,7 @@ class SpeedRatio:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """A race after a block: arms by merit, arms to drop, and whether the race is decided."""
+    """The state of a race after a block: arms by merit, arms to drop, and whether it is decided."""
 
     ranked: tuple[str, ...]
     dropped: frozenset[str]
@@ -72,7 +72,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The end of a tune: the arm to use, `None` for no speculation, and its speed ratio.
+    """The end of a tune: the arm to use (`None` for no speculation), and its speed ratio.
 
     `undecided` is the largest possible difference, as a logarithm, between the best arm and no
     speculation, if neither is shown to be faster.
@@ -107,12 +107,12 @@ def merge_times(first: Times, second: Times) -> Times:
 def speed_ratio(
     times: Times, arm: str, over: str, *, level: float = LEVEL, passes: bool = False
 ) -> SpeedRatio | None:
-    """Return an arm's speed relative to another arm's on their common prompts and blocks.
+    """Return an arm's speed relative to a second arm's, over their common prompts and blocks.
 
     The speed is the time ratio of the prompts' medians, as in a result (`estimates.intervals`). If
     arms alternate after whole `passes`, a disturbed pass affects all its prompts, so the spread
-    between blocks is added, and a single block gives no interval. Returns `None` without a common
-    prompt.
+    between blocks is added, and a single block gives no interval. Returns `None` if the arms have
+    no prompt in common.
     """
     pairs = [*_pairs(times, arm, over).values()]
     if not pairs:
@@ -189,7 +189,7 @@ def _drawn(
 def inseparable(
     times: Times, arms: Sequence[str], pick: str, *, passes: bool = False
 ) -> tuple[tuple[str, ...], float]:
-    """Return the arms that may be as fast as the pick, and the share within which they agree."""
+    """Return the arms that may be as fast as the pick, and the largest share they may differ by."""
     close: dict[str, float] = {}
     for arm in arms:
         found = None if arm == pick else speed_ratio(times, arm, pick, passes=passes)
@@ -212,9 +212,9 @@ def certify(  # noqa: PLR0913 - two stages, and who ran in them
 
     Race and certificate together choose between the best arm and its rival. The certificate alone
     decides whether speculation helps, and by how much: the race's prompts chose the arms, so these
-    prompts are biased in the arms' favour. The bounds allow for the choice between best arm and
-    rival. `tasks` has every prompt's task; if arms alternate after whole `passes`, tasks are not
-    separated.
+    prompts are biased in the arms' favour. The bounds allow for the choice between the best arm and
+    its rival. `tasks` has every prompt's task; if arms alternate after whole `passes`, tasks are
+    not separated.
     """
     if rival is not None:
         stages = (_gains(times, rival, best) for times in (race, certificate))
@@ -247,8 +247,8 @@ def _strata(
 def _bounds(strata: Strata, gain: SpeedRatio, choices: int, prompts: int) -> tuple[float, float]:
     """Return bounds of the log gain over exactly these tasks, allowing for the choice.
 
-    The bounds are computed from the spread within each task. Without at least two prompts in every
-    task, they are computed from `gain`, which covers all tasks and this many prompts.
+    The bounds are computed from the spread within each task. If a task has fewer than two prompts,
+    they are computed from `gain`, which covers all tasks and this many prompts.
     """
     mean, error, freedom = math.log(gain.estimate), gain.error or math.inf, prompts - 1.0
     spread = spread_of_mean(residuals(strata))
@@ -259,7 +259,7 @@ def _bounds(strata: Strata, gain: SpeedRatio, choices: int, prompts: int) -> tup
 
 
 def _pairs(times: Times, arm: str, over: str) -> dict[str, tuple[float, float]]:
-    """Return ms per token of two arms, the other first, by prompt: medians over common blocks."""
+    """Return two arms' ms per token by prompt, `over` first: medians over their common blocks."""
     own, other = times.get(arm, {}), times.get(over, {})
     found: dict[str, list[int]] = {}
     for prompt, block in sorted(own.keys() & other.keys()):
@@ -274,7 +274,7 @@ def _pairs(times: Times, arm: str, over: str) -> dict[str, tuple[float, float]]:
 
 
 def _by_block(times: Times, arm: str, over: str) -> list[float]:
-    """Return the mean log speed of an arm relative to another in each block."""
+    """Return the mean log speed of one arm relative to the other, for each block."""
     gains: dict[int, list[float]] = {}
     for by_block in _gains(times, arm, over).values():
         for block, gain in by_block.items():
@@ -283,7 +283,7 @@ def _by_block(times: Times, arm: str, over: str) -> list[float]:
 
 
 def _gains(times: Times, arm: str, over: str) -> dict[str, dict[int, float]]:
-    """Return the log speed of an arm relative to another, by prompt and block that both ran."""
+    """Return one arm's log speed relative to the other's, by prompt and block that both ran."""
     own, other = times.get(arm, {}), times.get(over, {})
     found: dict[str, dict[int, float]] = {}
     for prompt, block in sorted(own.keys() & other.keys()):

@@ -1,6 +1,6 @@
-"""Forecast the speedup at every depth from one run at the largest, and choose the arms to race.
+"""Forecast the speedup at every depth from one run at the largest; choose the arms to race.
 
-The acceptance rate by position gives the tokens per round of a smaller depth. The probes, or the
+The acceptance rate by position gives the tokens per round at a smaller depth. The probes, or the
 rounds of two depths, give the cost of a round.
 """
 
@@ -39,7 +39,7 @@ class Drafts:
 def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] | None:
     """Return the speedup at depth 1, 2 … of a method that was measured at one or more depths.
 
-    The acceptance rate is that of the deepest arm. Returns `None` if the deepest arm has no trial
+    The deepest arm provides the acceptance rate. Returns `None` if the deepest arm has no trial
     paired with its baseline, or its rounds are unknown.
     """
     costs: dict[int, float] = {}
@@ -65,7 +65,7 @@ def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] 
 
 
 def _drafts(trials: Sequence[Trial], depth: int) -> Drafts:
-    """Return the drafts of trials at the largest depth; some servers count no drafted lengths."""
+    """Return the drafts of trials at the largest depth; some servers do not count their lengths."""
     lengths, chances = parts.drafted_lengths(trials), parts.position_acceptance(trials)
     if not chances:
         counted = parts.accepted_lengths(trials)
@@ -76,7 +76,7 @@ def _drafts(trials: Sequence[Trial], depth: int) -> Drafts:
 
 
 def _probed(arm: Arm, probes: Probes | None, depth: int) -> tuple[tuple[float, ...], float] | None:
-    """Return the ms of steps over 1 to depth + 1 tokens, and of a drafted token, or `None`."""
+    """Return the ms of steps over 1 to depth + 1 tokens, and the ms to draft a token, or `None`."""
     draft_ms = parts.draft_token_ms(arm.method, probes)
     if probes is None or probes.verification is None or draft_ms is None:
         return None
@@ -86,7 +86,7 @@ def _probed(arm: Arm, probes: Probes | None, depth: int) -> tuple[tuple[float, .
 
 
 def over_prompts(prompts: Sequence[Drafts], costs: Sequence[float]) -> tuple[float, ...]:
-    """Return the speedup at depth 1, 2 …: the time ratio over the deepest runs of several prompts.
+    """Return the speedup at depth 1, 2 …: a time ratio, from the deepest runs on several prompts.
 
     Each prompt is forecast separately, as a share of its time without speculation.
     """
@@ -101,8 +101,9 @@ def forecast(
 ) -> tuple[float, ...]:
     """Return the speedup at depth 1, 2 …, from one run at the largest depth.
 
-    `chances` is the acceptance rate by position, `lengths` the rounds by drafted length, `costs[d]`
-    the cost of a round with d drafted tokens in baseline tokens. A smaller depth cuts drafts short.
+    `chances` has the acceptance rate of each position, and `lengths` the number of rounds of each
+    drafted length; `costs[d]` is the cost of a round with d drafted tokens, in baseline tokens. A
+    smaller depth cuts drafts short.
     """
     found: list[float] = []
     for depth in range(1, len(costs)):
@@ -113,7 +114,7 @@ def forecast(
 
 
 def chances_from(accepted: Sequence[int], depth: int) -> tuple[float, ...]:
-    """Return the acceptance rate by position if every round drafted `depth` tokens."""
+    """Return the acceptance rate of each position, as if every round had drafted `depth` tokens."""
     chances = []
     for position in range(1, min(depth + 1, len(accepted))):
         at_risk = sum(accepted[position - 1 :])
@@ -178,7 +179,7 @@ def shortlist(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ..
 
 
 def _spread(rest: list[Candidate], chosen: list[Candidate], room: int) -> Iterator[Candidate]:
-    """Yield the candidates farthest in depth from those chosen; the forecast breaks ties."""
+    """Yield the candidates farthest in depth from the chosen ones; the forecast breaks ties."""
     taken = list(chosen)
     while rest and len(taken) < room:
         nearest = {each.id: _nearest(each, taken) for each in rest}

@@ -77,7 +77,7 @@ class Outcome:
 
 
 def speedup(outcome: Outcome) -> SpeedRatio | None:
-    """The best arm's speedup as in the result file, else the uncertified speedup of the race."""
+    """The best arm's speedup in the result file, or else the uncertified speedup from the race."""
     leader, found = outcome.leader, certified(outcome)
     if leader is None or leader.gain is None:
         return None
@@ -97,7 +97,7 @@ def certified(outcome: Outcome) -> SettingFigures | None:
 
 
 def recommended(outcome: Outcome) -> bool:
-    """Whether to use the best arm: it helps, and whole requests are not clearly slower."""
+    """Whether the best arm should be used: it helps, and whole requests are not clearly slower."""
     found = certified(outcome)
     picked = outcome.verdict is not None and outcome.verdict.pick is not None
     return picked and (found is None or judge(found.whole.whole_request_interval) != "hurts")
@@ -110,7 +110,7 @@ def _settings(outcome: Outcome) -> list[SettingFigures]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TaskPick:
-    """The better of the certified arms on a task. `word`: use, off or unclear."""
+    """The better of the certified arms on a task; `word` is use, off or unclear."""
 
     task: str
     arm: str
@@ -161,7 +161,7 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
 
 
 def _apart(share: float) -> str:
-    """Return the largest possible difference between arms, if informative."""
+    """Return in words how far apart the arms may be."""
     return (
         f"are within {say.percent(share, 1)} of each other" if share < _CLOSE else "may differ much"
     )
@@ -236,7 +236,7 @@ def as_json(outcome: Outcome, *, command: ServeLine | None, path: Path | None) -
 
 
 def _undecided(outcome: Outcome) -> float | None:
-    """Return the largest possible difference from no speculation, if undecided."""
+    """Return the largest possible difference between the pick and no speculation, if undecided."""
     if outcome.verdict is None or outcome.verdict.undecided is None:
         return None
     return math.expm1(outcome.verdict.undecided)

@@ -57,7 +57,7 @@ def _tasks(outcome: Outcome) -> Iterator[str]:
 
 
 def family(outcome: Outcome) -> tuple[Contender, ...]:
-    """Return the contenders of the leader's family, or of the best forecast's family, by depth."""
+    """Return the contenders in the leader's family (or the best forecast's), in order of depth."""
     best = outcome.leader or max(
         outcome.contenders, key=lambda each: each.predicted or 0.0, default=None
     )
@@ -74,7 +74,7 @@ def _bar(found: SpeedRatio) -> tuple[float, float]:
 
 
 def _span(shown: Sequence[Contender]) -> tuple[float, float]:
-    """Return the range of the vertical axis: all drawn values, and 1."""
+    """Return the range of the vertical axis, which contains all drawn values and 1."""
     values = [1.0, *(each.predicted for each in shown if each.predicted is not None)]
     values += [end for each in shown if each.gain for end in _bar(each.gain)]
     low, high = min(values), max(values)

@@ -36,7 +36,7 @@ LEAST_TRIALS = _FEWEST_PROMPTS * _CERTIFIED_ARMS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """A method with a draft: `arms[d]` is the arm of depth d; without depth there is one arm."""
+    """A method with a draft; `arms[d]` is the arm at depth d, or its only arm without a depth."""
 
     name: str
     arms: dict[int, ArmPlan]
@@ -47,7 +47,7 @@ class Family:
         return max(self.arms)
 
     def scouts(self, *, probed: bool) -> tuple[ArmPlan, ...]:
-        """Return the arms that predict all others: more arms if an engine cannot time its steps."""
+        """Return the arms that predict the others: more of them if an engine cannot time steps."""
         # Costs between two depths are interpolated linearly, but kernels change in between.
         more = () if probed else (2, max(1, self.deepest // 4), 8)
         depths = {*more, self.deepest}
@@ -99,7 +99,7 @@ def _name(arm: ArmPlan, drafts: Sequence[ModelFile]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompts:
-    """The prompts of the race, and the certificate's prompts, which did not choose arms."""
+    """The prompts of the race, and those of the certificate, which had no part in choosing arms."""
 
     race: tuple[SuitePrompt, ...]
     certificate: tuple[SuitePrompt, ...]
@@ -115,7 +115,7 @@ class Prompts:
         return len(self.certificate) * _CERTIFIED_ARMS * CERTIFICATE_BLOCKS
 
     def fitting(self, *, trial_s: float, left_s: float) -> "Prompts":
-        """Return as many prompts as leave time for two blocks each of race and certificate."""
+        """Return as many prompts as leave time for two blocks of race and two of certificate."""
         trials = RACE_SHARE * left_s / (2 * trial_s)
         raced = next((arms for arms in (RACED, 3) if trials >= (arms + 1) * _FEWEST_PROMPTS), 2)
         certificate = int((1 - RACE_SHARE) * left_s / (2 * _CERTIFIED_ARMS * trial_s))
@@ -127,7 +127,7 @@ class Prompts:
 
 
 class TimeLeft:
-    """Estimates the rest of a tune: its trials at the pace so far, within the budget."""
+    """Estimates the time left in a tune from the pace of its trials so far, within the budget."""
 
     def __init__(self, budget_s: float, prompts: Prompts, clock: Callable[[], float]) -> None:
         """Start an estimate; `prompts` are those of a tune that the budget does not cut short."""

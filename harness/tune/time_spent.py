@@ -7,14 +7,14 @@ from harness.report.events import ArmFailed, Event, TrialEnded, WarmedUp
 from harness.tune.search import LEAST_TRIALS, LOOK_SHARE, StageName
 from schemas.submission import Submission
 
-# A margin over the time of answers, for loading engines and for machines that slow down.
+# A margin on the time that answers take, for loading engines and for machines that slow down.
 _ROOM = 1.5
 
 
 class TimeSpent:
-    """The time of a tune by `clock`, in seconds, and the events of its current stage.
+    """The seconds that a tune has taken on `clock`, and the events of its current stage.
 
-    `stages` are finished stages; a stage from before a resumption counts with the times of its
+    `stages` are finished stages; a stage that ran before a resumption counts with the times of its
     trials.
     """
 
@@ -60,7 +60,7 @@ class TimeSpent:
         return self.spent_s() > LOOK_SHARE * self._limit_s or self.left_s() < least_s
 
     def fits_another_stage(self, blocks: int) -> bool:
-        """Whether the smallest blocks of a race or a certificate end within the budget."""
+        """Whether this many of the smallest blocks of a race or certificate fit into the budget."""
         walls = self._walls_s()
         block_s = LEAST_TRIALS * sum(walls) / max(1, len(walls))
         return self.left_s() >= self._loading_s + blocks * block_s

@@ -64,7 +64,7 @@ _STAGES: Mapping[StageName, str] = {"look": "1 look", "race": "2 race", "certifi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
-    """An engine, whose servers, if any, are started at the depths of a stage."""
+    """An engine; its servers, if it has any, are started at the depths of a stage."""
 
     chosen: ChosenEngine
     families: Sequence[Family]
@@ -75,7 +75,7 @@ class Stages:
         return engine.on(campaign), engine.adapter().open
 
     def command(self, campaign: Campaign, arm: ArmPlan) -> ServeLine | None:
-        """Return the command for daily use of an arm; `None` for servers that run already."""
+        """Return the command for daily use of an arm; `None` for servers that already run."""
         lines = self._with_depths(campaign).commands(campaign)
         if lines:
             words = split_command(lines[campaign.arms.index(arm)].replace("{port}", "8000"))
@@ -216,7 +216,7 @@ class TuneRequest(RunRequest):
     def _expected(
         self, base: Campaign, families: Sequence[Family], prompts: Prompts
     ) -> float | None:
-        """Return the tune's duration in seconds; `None` if a size is unknown, or on a GPU.
+        """Return the tune's duration in seconds; `None` if a size is unknown or a GPU is used.
 
         Raises `BadInputError` if the budget is too short for the smallest tune.
         """
@@ -254,7 +254,7 @@ class TuneRequest(RunRequest):
 
 
 def _for_daily_use(words: Sequence[str], settings: RunSettings) -> Iterator[str]:
-    """Yield a server's arguments except those for measuring only or with default values."""
+    """Yield a server's arguments, except those used only for measuring or with default values."""
     # On a CPU the figures are valid for this number of threads; an engine's default may differ.
     left_out = {*_MEASURING, "-tb", *(("-t",) if machine().gpus and not settings.threads else ())}
     left_out |= {"-c"} if settings.context_tokens == DEFAULT_CONTEXT_TOKENS else set()
@@ -283,7 +283,7 @@ def _command(outcome: Outcome, stages: Stages) -> ServeLine | None:
 
 
 def run_again(method: Method) -> str:
-    """Return the `run` command that measures one method of a tune again."""
+    """Return the `run` command that measures one of a tune's methods again."""
     valued = (*OUTPUT, "--method", *option_names(SearchOptions))
     valued += () if takes_draft(method) else ("--draft", "-md")
     given = given_words(sys.argv[2:], alone={RESUME}, valued=valued)

@@ -55,7 +55,7 @@ class Tuner:
     stopped: bool = False
 
     def run(self) -> Outcome:
-        """Measure until the pick is certified, the time is spent, or Ctrl-C."""
+        """Measure until the pick is certified, the time is spent, or Ctrl-C is pressed."""
         self.elapsed = TimeSpent(60 * self.search.budget_min, self.clock, self.stages)
         self._passes = self.base.interleaved == "block"
         candidates = self._look()
@@ -131,7 +131,7 @@ class Tuner:
         return tuple(arm for arm in last.ranked if arm not in last.dropped) if last else ()
 
     def _running(self, so_far: Submission, times: decisions.Times) -> list[str]:
-        """Return the arms that ran in the last block with any trial of a speculating arm."""
+        """Return the arms that ran in the last block in which any speculating arm had a trial."""
         finished = {
             arm.id: max((block for _, block in times.get(arm.id, {})), default=-1)
             for arm in so_far.arms
@@ -159,7 +159,7 @@ class Tuner:
         budget_s: float | None,
         prune: Callable[[Submission], PruneDecision] | None = None,
     ) -> Submission | None:
-        """Measure a stage; return its submission, `None` if Ctrl-C came before the first answer."""
+        """Measure a stage; return its submission, or `None` if Ctrl-C preceded the first answer."""
         prompts = self.prompts.certificate if name == "certificate" else self.prompts.race
         planned = stage(self.base, arms, prompts, blocks=blocks, budget_s=budget_s)
         campaign, runner = self.on_engine(planned)
@@ -203,7 +203,7 @@ class Tuner:
         campaign: Campaign,
         name: StageName,
     ) -> Submission:
-        """Return a stage's submission; a look with data for a forecast leaves time for a race."""
+        """Return a stage's submission; a look that allows a forecast leaves time for a race."""
         early: EndEarlyError | None = None
         planned = trial_order.plan(campaign)
         self.elapsed.begin_stage()

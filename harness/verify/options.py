@@ -42,7 +42,7 @@ class VerifyOptions(EngineOptions):
     def campaign_options(self, submission: Submission) -> Options:
         """Return the options of a run that repeats the result.
 
-        Raises `BadInputError` if impossible.
+        Raises `BadInputError` if the result cannot be repeated.
         """
         settings = submission.settings
         methods = [arm.method for arm in submission.arms if arm.role == "speculation"]

@@ -1,4 +1,4 @@
-"""Repeat a result's prompts; compare answers and counters, which depend on weights and prompts."""
+"""Repeat a result's prompts; compare answers and counters, which weights and prompts determine."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -104,9 +104,10 @@ def _tokens_per_round(trial: Trial) -> float | None:
 
 
 def verdict(found: Sequence[Repeated]) -> Verdict:
-    """Return `differs` if all answers differ, or if an equal answer has other tokens per round.
+    """Return `differs` if all answers differ, or if an equal answer had different tokens per round.
 
-    Single answers may diverge at near-ties, which may be resolved differently on another machine.
+    Single answers may diverge at near-ties, which may be resolved differently on a different
+    machine.
     """
     compared = [each for each in found if each.same_answer is not None and each.same_prompt]
     same = [each for each in compared if each.same_answer]

@@ -93,7 +93,7 @@ class Client:
         return True
 
     def software(self, path: str) -> str | None:
-        """The server's name for itself in the header of an answer."""
+        """The name that the server gives itself in a header of its answer."""
         with self._asked("GET", path, None) as response:
             return response.getheader("Server")
 
@@ -162,7 +162,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Reads(io.RawIOBase):
-    """Reads from a socket, each limited to the time left until a deadline."""
+    """A reader of a socket; each read is limited to the time left until a deadline."""
 
     def __init__(self, sock: socket.socket, until_s: float) -> None:
         self._sock = sock
@@ -185,7 +185,7 @@ class _Reads(io.RawIOBase):
 
 
 def _lines(response: http.client.HTTPResponse, path: str) -> Iterator[bytes]:
-    """Yield lines without their line break, which may be any of three kinds in event streams."""
+    """Yield lines without their line break; event streams have three kinds of line breaks."""
     held, read, halved = bytearray(), 0, False
     while piece := response.read1(_PIECE):
         read += len(piece)

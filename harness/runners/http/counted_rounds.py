@@ -35,8 +35,8 @@ class Counted:
     """The counts of speculation in one answer, as reported by the engine.
 
     `steps` is the number of rounds that drafted, `histogram` counts these rounds by accepted
-    length, `lengths` has the drafted tokens of each, and `depth` is the depth that the server was
-    started with.
+    length, `lengths` has the number of tokens drafted in each, and `depth` is the depth with which
+    the server was started.
     """
 
     drafted: int
@@ -51,8 +51,8 @@ class Counted:
 class Counters:
     """One reading of a metrics page: rounds that drafted, tokens drafted and accepted so far.
 
-    `accepted_at[i]` counts the rounds in which draft token i was accepted; empty if the page does
-    not count by position.
+    `accepted_at[i]` counts the rounds in which draft token i was accepted; it is empty if the page
+    has no counts per position.
     """
 
     rounds: int
@@ -147,8 +147,8 @@ def totals(
 
     `page` has the counts of the metrics page, if it was read too.
 
-    `depth` is the requested depth. Counts with more accepted tokens in a round are rejected, since
-    they must belong to other answers.
+    `depth` is the requested depth. Counts that imply more accepted tokens in a round are rejected,
+    since they must include other answers.
     """
     if counted is None:
         return Totals(decode_ms=decode_ms)

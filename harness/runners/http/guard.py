@@ -1,8 +1,8 @@
 """End a server whose harness was killed, by a small process that briefly outlives the harness.
 
-A killed process cannot clean up: its server would hold memory, a port and a log folder
-indefinitely. The guard reads a pipe from the harness; if that closes without a message, the harness
-has died.
+A killed process cannot clean up: its server would occupy memory, a port and a log folder
+indefinitely. The guard reads a pipe from the harness; if the pipe closes without a message, the
+harness has died.
 """
 
 import os
@@ -60,7 +60,7 @@ def _main() -> None:
 
 
 def _end(group: int, how: str) -> None:
-    """Send a signal to the server and its children; `0` only checks whether any process is left."""
+    """Send a signal to the server and its children; `0` only checks whether any process remains."""
     if os.name == "posix":
         os.killpg(group, 0 if how == "0" else getattr(signal, how))
     elif how == "SIGTERM":  # Windows has no groups: this call ends the server and its children

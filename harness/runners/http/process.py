@@ -1,4 +1,4 @@
-"""Start a server, wait until it is ready, and end it; a temporary file receives the log."""
+"""Start a server, wait until it is ready, and end it; its log goes to a temporary file."""
 
 import os
 import signal
@@ -66,9 +66,9 @@ class ServerProcess:
         return self._process.poll() is None
 
     def wait_until_ready(self, limit_s: float, *, ask: Callable[[], object]) -> Failure | None:
-        """Wait until the server is ready; end a server that fails, is too slow or is interrupted.
+        """Wait until the server is ready; end it if it fails, is too slow or is interrupted.
 
-        `ask` sends the server a request, and raises like a client until the server is ready.
+        `ask` sends the server a request, and raises a client's errors until the server is ready.
         """
         until = time.monotonic() + limit_s
         with ExitStack() as undo:

@@ -78,7 +78,7 @@ ServerT = TypeVar("ServerT", bound=Server)
 
 
 class ServerSession(ABC, Generic[ServerT]):
-    """A session with at most one started server, the current arm's. Failures are returned."""
+    """A session with at most one running server, for the current arm. Failures are returned."""
 
     def __init__(self, campaign: Campaign) -> None:
         """Store the settings without starting a server."""
@@ -106,7 +106,8 @@ class ServerSession(ABC, Generic[ServerT]):
         """Return the baseline's margin for each token, from a second, untimed answer.
 
         Probabilities cost time on the server, so the timed answer has none. Returns `None` if the
-        second answer differs, so that the model is not deterministic. Raises the errors of `_ask`.
+        second answer differs, since the model is not deterministic then. Raises the errors of
+        `_ask`.
         """
 
     def _rejection(self, server: ServerT, arm: ArmPlan) -> Failure | None:  # noqa: ARG002 - a hook
@@ -153,7 +154,7 @@ class ServerSession(ABC, Generic[ServerT]):
         return None
 
     def rest(self) -> None:
-        """End the server of an arm: another engine's server may need the memory."""
+        """End an arm's server, because a different engine's server may need the memory."""
         if not self._shared:
             self.close()
 
@@ -164,7 +165,7 @@ class ServerSession(ABC, Generic[ServerT]):
             server.process.end()
 
     def _server_of(self, arm: ArmPlan, block: int) -> ServerT | Failure:
-        """Return an arm's server in a block: the running or shared server, or a new server."""
+        """Return the server for an arm in a block: the running or shared one, or a new one."""
         turn = ("", 0) if self._shared else (arm.id, block)
         if self._started is not None and self._turn == turn:
             return self._started
@@ -279,7 +280,7 @@ def run_concurrently(
 
 
 def failure_of(error: ServerError, client: Client, *, offers: str) -> Failure:
-    """Return the failure behind an error: of the server, of the request, or a time limit."""
+    """Return the failure that an error means: the server's, the request's, or a time limit."""
     match error:
         case ServerSilentError(late=True):
             return Failure(reason="timed-out", detail=str(error))

@@ -35,7 +35,7 @@ def milliseconds(values: Mapping[str, Json], name: str) -> float | None:
 
 
 def whole_numbers(value: Json) -> tuple[int, ...] | None:
-    """Return a list of 32-bit token ids or counts; `None` if it is empty or has another type."""
+    """Return a list of 32-bit token ids or counts; `None` if it is empty or of a different type."""
     if not isinstance(value, list) or not value:
         return None
     numbers = tuple(each for each in value if isinstance(each, int) and abs(each) < 2**31)
@@ -73,7 +73,7 @@ def read_as(kind: type[T], answer: Json, *, what: str) -> T:
 
 
 def require_plain(drafted: int | None) -> None:
-    """Raise `BadAnswerError` if the server of an arm without speculation drafted."""
+    """Raise `BadAnswerError` if a server drafted for an arm without speculation."""
     if drafted:
         raise BadAnswerError(
             f"the baseline's server drafted {drafted} tokens; give a server that was started "

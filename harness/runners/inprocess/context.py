@@ -34,7 +34,7 @@ class DecodeError(Exception):
 
 
 class RollbackError(Exception):
-    """The engine cannot drop the end of the text from its state (recurrent models)."""
+    """The engine cannot drop the end of the text from its state, as with recurrent models."""
 
 
 class Context:
@@ -43,7 +43,7 @@ class Context:
     def __init__(
         self, weights: LoadedWeights, settings: RunSettings, *, name: str, outputs: int
     ) -> None:
-        """Reserve a context for the campaign's tokens, with at most `outputs` logit rows a step.
+        """Reserve a context for the campaign's tokens, with at most `outputs` logit rows per step.
 
         Contexts with the same name are interchangeable: each can restore the other's state.
 
@@ -138,7 +138,7 @@ class Context:
         return self._rows[:count]
 
     def margins(self, count: int) -> list[float]:
-        """Return top-1 minus top-2 logit in the first `count` rows of the last step."""
+        """Return the top logit minus the second, for the first `count` rows of the last step."""
         top = np.partition(self._rows[:count], -2, axis=1)[:, -2:]
         return [float(high - low) for low, high in top]
 

@@ -1,4 +1,4 @@
-"""A drafter for each method, and instruments that are given the baseline's answer."""
+"""A drafter for each method, and instruments that know the baseline's answer."""
 
 import random
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ class OracleDrafter:
     """An instrument: proposes the known answer, altered so that a set share of the tokens is right.
 
     Each position of an answer is right with the given probability, independently, so that the true
-    acceptance is known. As with a real draft, a position is right or wrong independently of the
+    acceptance is known. As with a real draft, whether a position is right does not depend on the
     depth. Drafting costs nothing.
     """
 
@@ -129,7 +129,7 @@ class ModelDrafter:
         return draft
 
     def _forget_rejected(self, text: Sequence[int]) -> None:
-        """Roll back to the common prefix with the text, whose last token is always fed again."""
+        """Roll back to the prefix shared with the text; the text's last token is fed again."""
         most = min(len(self._fed), len(text) - 1)
         while self._agreed < most and self._fed[self._agreed] == text[self._agreed]:
             self._agreed += 1

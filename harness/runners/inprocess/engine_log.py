@@ -1,4 +1,4 @@
-"""Capture llama.cpp's log in memory, for the reasons of failures and the placement of layers."""
+"""Capture llama.cpp's log in memory, to find the reasons for failures and where layers are."""
 
 import ctypes
 import re
@@ -31,7 +31,7 @@ def clear() -> None:
 
 
 def offloaded_layers() -> int | None:
-    """Return the last model's GPU layers, including the output layer; `None` if not logged."""
+    """Return the last model's GPU layers, including the output layer; `None` if not in the log."""
     found = _OFFLOADED.findall(text())
     return int(found[-1]) if found else None
 
@@ -41,7 +41,10 @@ def text() -> str:
 
 
 def last_error() -> str:
-    """Return the last line with a failure's reason, else with an error, else the last line."""
+    """Return the last line that gives the reason for a failure.
+
+    If there is none: the last line with an error, or the last of all lines.
+    """
     return failures.last_line(text())
 
 
@@ -50,5 +53,5 @@ def out_of_memory() -> bool:
 
 
 def reason(otherwise: Reason) -> Reason:
-    """Return a failure's reason: out of memory if the log reports that, else the given reason."""
+    """Return why something failed: out of memory if the log says so, else the given reason."""
     return "out-of-memory" if out_of_memory() else otherwise

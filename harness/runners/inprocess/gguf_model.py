@@ -97,13 +97,13 @@ class LoadedWeights:
         return text
 
     def is_mark(self, token: int) -> bool:
-        """Whether the token is a marker of a turn, a beginning or an end instead of text."""
+        """Whether the token marks a turn, a beginning or an end instead of standing for text."""
         return bool(llama_cpp.llama_vocab_is_control(self.vocab, token))
 
     def tokens(self, text: str, *, begins: bool = True) -> list[int]:
         """Return the token ids of a text.
 
-        Spelled-out markers become tokens; BOS is added if it `begins`.
+        Markers that are spelled out become tokens; BOS is added if `begins` is set.
         """
         data = text.encode()
         room = len(data) + 8
@@ -153,7 +153,7 @@ def vocabulary_mismatch(target: LoadedWeights, draft: LoadedWeights) -> str | No
 
 
 def _compared(target: LoadedWeights) -> Iterator[tuple[str, Callable[[object], object]]]:
-    """Yield facts that must be equal in both vocabularies; BOS and EOS ids only if added."""
+    """Yield the facts that must be equal in both vocabularies; BOS and EOS ids only if added."""
     yield "vocabulary type", llama_cpp.llama_vocab_type
     yield "setting for adding BOS", llama_cpp.llama_vocab_get_add_bos
     yield "setting for adding EOS", llama_cpp.llama_vocab_get_add_eos

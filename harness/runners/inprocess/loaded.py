@@ -38,7 +38,7 @@ class LoadedModels:
             raise
 
     def draft_layers(self, arm: ArmPlan) -> int | None:
-        """Return the number of draft layers on the GPU; `None` without a draft or if unknown."""
+        """Return the number of draft layers on the GPU; `None` if unknown or without a draft."""
         context = self.drafts.get(arm.method.draft or "")
         return context.weights.resident_layers if context else None
 

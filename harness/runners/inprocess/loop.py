@@ -30,7 +30,7 @@ class Target(Protocol):
         ...
 
     def margins(self, count: int) -> list[float]:
-        """Return top-1 minus top-2 logit for the first `count` positions of the last step."""
+        """Return the top logit minus the second, for the last step's first `count` positions."""
         ...
 
 

@@ -21,7 +21,7 @@ _SHARE_OF_MEMORY = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptState:
-    """A context after a prompt: its greedy choice with margin and logits, and the time.
+    """The state after a prompt: the greedy choice with margin and logits, and the reading time.
 
     `prompt_ms` is `None` if no prompt had to be processed.
     """
@@ -33,7 +33,7 @@ class PromptState:
 
 
 class PromptStates:
-    """Cached states of prompts by the name of their context, up to a number of bytes.
+    """A cache of prompt states, keyed by context name, that holds a limited number of bytes.
 
     The first states are never evicted: prompts follow a fixed rotation, so evicting the oldest
     state would drop each state just before it is needed.
@@ -70,7 +70,7 @@ class PromptStates:
         self._states.clear()
 
     def closed(self, context: Context) -> None:
-        """Note that the context was closed; a later context of the same name can use its states."""
+        """Note that the context was closed; a later context with its name can use its states."""
         self._current.pop(context.name, None)
 
     def _restored(self, context: Context, prompt: tuple[int, ...], saved: bytes | None) -> bool:

@@ -1,7 +1,7 @@
 """Answer a campaign's requests with llama.cpp: the target stays loaded, drafts load when needed.
 
-Baseline and speculation share the loaded target, so that arms can alternate prompt by prompt. For
-an arm with another placement everything else is freed first.
+Baseline and speculation share the loaded target, so that arms can alternate prompt by prompt.
+Before an arm with a different placement is loaded, everything else is freed.
 """
 
 import time
@@ -241,7 +241,7 @@ class LlamaSession:
         return Sampler(temperature=settings.temperature, key=key)
 
     def _truth(self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest) -> tuple[int, ...]:
-        """Return the prompt and the plain answer if an arm needs them, else empty.
+        """Return the prompt and the plain answer if an arm needs them, otherwise nothing.
 
         The answer is the baseline's first answer; if there is none yet, it is generated untimed.
         """

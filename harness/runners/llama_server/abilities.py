@@ -21,10 +21,10 @@ _TRACE = re.compile(r"-\s*4: trace")
 class Abilities:
     """The flags of a binary and the values of its `--spec-type` (empty without the flag).
 
-    `takes_value` has the flags whose help shows a value, `entries` the names for the same flag or
-    its opposite. `hides_layers`: the log contains the placement of layers only from a verbosity of
-    4 on. `stages`: the parameters of a type are part of the value of `--spec-type`, as in
-    ik_llama.cpp.
+    `takes_value` has the flags that take a value according to the help; each entry of `entries` has
+    all names of one flag and its opposite. `hides_layers`: the log contains the placement of layers
+    only from a verbosity of 4 on. `stages`: the parameters of a type are part of the value of
+    `--spec-type`, as in ik_llama.cpp.
     """
 
     flags: frozenset[str]
@@ -44,7 +44,7 @@ class Abilities:
 
 
 def read_help(text: str) -> Abilities:
-    """Read the abilities in a help text; any other text gives empty abilities."""
+    """Read the abilities in a help text; they are empty for any other text."""
     listed: list[frozenset[str]] = []
     takes_value: set[str] = set()
     spec_types: tuple[str, ...] = ()
@@ -86,6 +86,6 @@ def _entries(text: str) -> Iterator[str]:
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """Return the values of `--spec-type`: `none` first, separated by commas or bars."""
+    """Return the values of `--spec-type` in the help: a list with commas or bars, `none` first."""
     match = _TYPES.search(text)
     return tuple(re.split(r"[,|] ?", match[0])) if match else ()

@@ -47,7 +47,7 @@ class _Words:
     argv: list[str] = field(default_factory=list)
 
     def need(self, value: object, *names: str) -> None:
-        """Add a flag, with its value unless that is `None`.
+        """Add a flag, followed by its value unless the value is `None`.
 
         Raises `_UnknownToBinaryError` if the binary supports no flag of these names.
         """
@@ -55,7 +55,7 @@ class _Words:
             raise _UnknownToBinaryError(names[0])
 
     def offer(self, value: object, *names: str) -> bool:
-        """Add a flag, with its value unless that is `None`, if the binary supports the flag."""
+        """Add a flag, and its value unless that is `None`, if the binary supports the flag."""
         name = self.abilities.first(*names)
         if name is not None:
             self.argv += [name] if value is None else [name, str(value)]
@@ -84,9 +84,9 @@ def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int) -> No
 
 
 def _default_axes(words: _Words, settings: RunSettings) -> None:
-    """Always pass the axes that have a default, so that the defaults of builds have no effect.
+    """Always pass the axes that have a default, so that a build's own defaults have no effect.
 
-    A build that lacks an axis's flag is used as it is for our default; for any other value,
+    If a build lacks an axis's flag, our default is not passed; for any other value,
     `_UnknownToBinaryError` is raised.
     """
     for axis in AXES.values():
@@ -199,5 +199,5 @@ def _flags(kind: str) -> LlamaCpp:
 
 
 def _layers(count: int) -> str:
-    """Return the number of GPU layers; for all, a huge number, which every build accepts."""
+    """Return the number of GPU layers; "all" becomes a huge number, which every build accepts."""
     return "999" if count < 0 else str(count)

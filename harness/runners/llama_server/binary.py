@@ -43,7 +43,7 @@ class Binary:
     abilities: Abilities
 
     def identity(self) -> str:
-        """Return a digest of the program and its libraries, which differs between two builds."""
+        """Return a digest of the program and its libraries, to distinguish builds."""
         libraries = sorted(
             (file.name, file.stat().st_size)
             for file in self.path.parent.iterdir()
@@ -164,14 +164,14 @@ def read_devices(text: str) -> tuple[Device, ...]:
 
 
 def read_free(text: str) -> dict[str, int]:
-    """Return the free memory by device in the output of `--list-devices`, if stated."""
+    """Return the free memory by device in the output of `--list-devices`, if it is stated there."""
     return {match["name"]: int(match["free"]) for match in _DEVICE.finditer(text) if match["free"]}
 
 
 def read_version(text: str) -> tuple[str, str | None, int | None]:
     """Return version, commit and build number in the output of `--version`.
 
-    A build outside llama.cpp's own repository has number 1; its version is the commit.
+    A build outside llama.cpp's own repository has the number 1; the commit is its version.
     """
     match = _VERSION.search(text)
     if match is None or public_text.version(match[1]) is None:

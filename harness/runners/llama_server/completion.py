@@ -109,7 +109,7 @@ def completion_request(
     reread: bool = True,
     depth: int | None = None,
 ) -> Json:
-    """Return the body of a request for token ids; greedy without `sampling`.
+    """Return the body of a request for token ids; decoding is greedy without `sampling`.
 
     Without `reread` the server may reuse its cached state of the prompt.
     """
@@ -120,7 +120,7 @@ def completion_request(
         "cache_prompt": not reread,
         "return_tokens": True,
     }
-    if sampling is not None:  # by temperature alone: no other sampler may cut off probabilities
+    if sampling is not None:  # only by temperature: no other sampler may cut off probabilities
         drawn: dict[str, Json] = {"temperature": sampling.temperature, "seed": sampling.seed}
         body |= {**drawn, "top_k": 0, "samplers": ["temperature"]}
     if probabilities:
@@ -154,7 +154,7 @@ def counted_in(done: Completion, arm: ArmPlan, page: Counted | None) -> Counted:
 def generate(
     client: Client, tokens: tuple[int, ...], prompt: ServerRequest, *, counts: bool
 ) -> Generation:
-    """Run one generation. `counts` is whether the metrics page can be read for this generation.
+    """Run one generation. `counts` says whether the metrics page can be read for this generation.
 
     Raises the client's errors, or `BadAnswerError`.
     """
@@ -204,7 +204,8 @@ def step_times(client: Client, prompt: Sequence[int], widths: Sequence[int]) -> 
     One logit row is computed for all tokens, as in llama-bench. Each timed step follows a discarded
     step with a different first token, since a common prefix would not be read again.
 
-    Raises the client's errors, or `BadAnswerError` if the server reads another number of tokens.
+    Raises the client's errors, or `BadAnswerError` if the server reads a different number of
+    tokens.
     """
     first, second, *_ = (*dict.fromkeys(reversed(prompt)), 0, 1)
     client.post("/completion", completion_request(prompt, 1, reread=False))

@@ -10,7 +10,7 @@ from harness.runners.http.counted_rounds import Counted, by_length
 
 
 class ByDepth(Struct, frozen=True, kw_only=True):
-    """The rounds whose draft reached each depth from 1 on, and the rounds that accepted it."""
+    """The numbers of rounds that drafted, and that accepted, at least `depth` tokens."""
 
     depth: int
     draft_n: values.Count
@@ -22,7 +22,7 @@ def counted_by_depth(listed: Sequence[ByDepth], stated: Counted) -> Counted:
 
     A round with k accepted tokens is counted at each depth from 1 to k. The number of rounds that
     accepted exactly k tokens is therefore the count at depth k minus the count at depth k + 1;
-    likewise for drafted tokens.
+    drafted tokens are counted in the same way.
 
     Raises `BadAnswerError` if the counts increase with the depth, or do not add up.
     """

@@ -61,7 +61,7 @@ def _start(
 
 
 def _is_ours(port: int, name: str) -> None:
-    """Raise the client's errors until the server with the expected model name is ready."""
+    """Raise the client's errors until the server is ready under the expected model name."""
     address = ServerAddress(host=process.HOST, port=port)
     client = Client(address=address, limit_s=process.ASK_LIMIT_S)
     client.text("/health")
@@ -81,7 +81,7 @@ def one_server(campaign: Campaign, options: ConnectionOptions) -> bool:
 
 
 def deepest(campaign: Campaign) -> ArmPlan:
-    """Return the arm whose arguments start the only server for all arms."""
+    """Return the arm whose arguments start the one server for all arms."""
     return max(campaign.arms, key=lambda arm: limit(arm.method) or 0)
 
 

@@ -1,4 +1,4 @@
-"""Read layers and memory on the GPU from the log of a llama-server."""
+"""Read from a llama-server's log how many layers and how much memory are on the GPU."""
 
 import re
 from collections.abc import Mapping
@@ -45,10 +45,11 @@ def buffers_mib(text: str) -> dict[str, float]:
 def in_use(
     text: str, *, before_mib: Mapping[str, int], after_mib: Mapping[str, int]
 ) -> tuple[DeviceMemory, ...] | None:
-    """Return the memory per device: the larger of two figures; `None` if unknown.
+    """Return the memory used per device, the larger of two figures; `None` if unknown.
 
-    The log names the reserved buffers. The decrease of a device's free memory since the start also
-    includes the driver's share, but is too small if another process ended meanwhile.
+    One is the total of the reserved buffers in the log. The other, the decrease of a device's free
+    memory since the start, also includes the driver's share, but is too small if another process
+    ended meanwhile.
     """
     reserved = {name: round(size) for name, size in buffers_mib(text).items()}
     gone = {

@@ -83,7 +83,7 @@ class LlamaServerSession(ServerSession[Server]):
         if isinstance(process, Failure):
             return process
         log = process.log()
-        # The log alone shows an incompatible draft, which is loaded but never used.
+        # Only the log shows that a draft is incompatible: it is loaded but never used.
         if arm.drafts and reason_in_log(log) == "vocabulary-mismatch":
             process.end()
             return failure_in_log(
