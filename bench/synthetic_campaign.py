@@ -61,7 +61,7 @@ class ArmTruth:
 
 
 def arms_of(visit: Visit) -> tuple[ArmTruth, ...]:
-    """The arms of a campaign: n-grams, draft models at two depths, and any head of the target."""
+    """The arms of a campaign: n-grams, draft models at two depths, and the target's head if any."""
     rng = random.Random(visit.seed)  # noqa: S311 - synthetic data
     target = visit.target
     drafts = _drafts(target)

@@ -63,7 +63,7 @@ class Weight:
 
     @property
     def excess(self) -> tuple[str, ...]:
-        """Messages about each budget that the page exceeds."""
+        """A message about each budget that the page exceeds."""
         lightest = MOST_BEFORE_KB if self.address else MOST_HOME_KB
         checks = (
             (self.before_kb, lightest, "KB before interaction"),
@@ -163,7 +163,7 @@ def weigh(browser: Browser, site: Path, sizes: Sequence[ViewportSize]) -> Iterat
 
 
 def weighed(page: Page, asked: RequestedPaths, address: str) -> Weight:
-    """Open a page, scroll to its end, and weigh it before and after."""
+    """Open a page, scroll to its end, and weigh it before and after the scrolling."""
     page.goto("about:blank")  # so that late requests of the previous page are not counted
     asked.paths.clear()
     page.goto(asked.base + address, wait_until="load")
