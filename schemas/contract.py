@@ -28,8 +28,8 @@ def read(
 ) -> Submission | tuple[Finding, ...]:
     """The submission in these bytes, or the findings on them. Never raises.
 
-    With `now`, a campaign that ended in the future is a finding, too. A build omits `now`, because
-    the build's result must not depend on the day.
+    With `now`, a campaign that ended in the future also counts as a finding. A build omits `now`,
+    because the build's result must not depend on the day.
     """
     result = _judged(data)
     if not isinstance(result, Submission):

@@ -21,9 +21,9 @@ _SHOWN_CHOICES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Finding:
-    """A fault at one place of a document: the error, the expected value, the action to take.
+    """A fault at one place in a document: the error, the expected value, the action to take.
 
-    `file` is empty for a document that is in no file. `path` is a JSON path such as
+    `file` is empty if the document is not in a file. `path` is a JSON path such as
     `$.trials[3].decode_ms`. `rule` names the check that found the fault.
     """
 

@@ -125,7 +125,7 @@ def _files(site: Path) -> set[str]:
 
 
 def _kind(name: str) -> str:
-    """Folder and suffix for a file of the theme, the name for any other file."""
+    """Folder and suffix for a file that belongs to the theme, else the file's name."""
     path = Path(name)
     of_theme = re.match(r"assets/(?:javascripts|stylesheets|images)/", name)
     return f"{path.parent.as_posix()}/*{path.suffix}" if of_theme else name

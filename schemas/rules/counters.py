@@ -53,7 +53,7 @@ def drafted_within_depth(submission: Submission) -> Iterator[Violation]:
 
 
 def accepted_within_depth(submission: Submission) -> Iterator[Violation]:
-    """No round yields more tokens than its depth plus the target's own token."""
+    """No round yields more tokens than the method's depth plus the target's own token."""
     depths = {arm.id: limit(arm.method) for arm in submission.arms}
     for index, trial in enumerate(submission.trials):
         depth, tokens, rounds = depths.get(trial.arm), trial.output_tokens, trial.rounds
@@ -164,7 +164,7 @@ def no_speculation_drafts_nothing(submission: Submission) -> Iterator[Violation]
 
 
 def divergence_within_compared(submission: Submission) -> Iterator[Violation]:
-    """A difference is within the compared tokens, and only a difference has a margin."""
+    """The first difference is within the compared tokens; a margin requires such a difference."""
     for index, trial in enumerate(submission.trials):
         first = trial.first_divergence
         if first is None and trial.divergence_margin is not None:

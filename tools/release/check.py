@@ -26,7 +26,7 @@ STEPS = (("run", "--quick", "--output", RESULT), ("validate", RESULT))
 
 
 def main() -> int:
-    """Print each step with its time; return 1 for an error, 3 if a container is needed."""
+    """Print each step with its time; return 1 for an error, 3 if no needed container can run."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--tag", default="")

@@ -1,8 +1,8 @@
 """Figures that people posted in public (`reported.json`), one file per source.
 
 Only figures are taken: two rates or a ratio with its setting, person, place and date. Entries with
-a guessed card or model, contradictory rates or a repeated figure are left out. So are rows beyond
-25 of a source without a licence. `reported.toml` has the names.
+a guessed card or model, contradictory rates or a repeated figure are left out. From a source
+without a licence, at most 25 rows are taken. `reported.toml` has the names.
 
     python -m tools.sources.reported path/to/folder-of-reported.json
 """
@@ -42,7 +42,7 @@ WEB_ADDRESS = re.compile(r"(?:https://)?((?:[\w-]+\.)+[a-z]{2,}(?:/[\w.~/#=-]*)?
 
 
 def matching(kind: str, words: str) -> list[str]:
-    """Names in a table of patterns whose pattern matches the words."""
+    """The names in a table of patterns, for each pattern that matches the words."""
     return [name for name, part in WORDS[kind].items() if re.search(part, words)]
 
 
