@@ -99,5 +99,5 @@ def _processor_log_ratio(pairs: PromptPairs) -> float:
 
 
 def _mean_tps(trials: Sequence[Trial]) -> float:
-    """Mean of the trials' tokens per second by the plain clock, stalls included."""
+    """Mean of the trials' tokens per second by wall time, stalls included."""
     return fmean(1000 / ms for trial in trials if (ms := decode_ms_per_token(trial)) is not None)

@@ -203,7 +203,7 @@ def _holds(interval: Interval | None, truth: float) -> bool | None:
 
 
 def _is_false(found: Estimate, truth: float) -> bool:
-    """Check whether an estimate shows a sign that its true ratio does not have."""
+    """Check whether an estimate shows a gain or loss that its true ratio does not have."""
     if found.doubt is not None:
         return False
     gains = found.verdict in {"helps", "slower-in-all"} and math.exp(truth) <= HELPS_ABOVE + 1e-9

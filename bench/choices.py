@@ -63,7 +63,7 @@ class Place:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table, write it with `--output`; return 1 if a share is above the aim."""
+    """Print the table, write it with `--output`; return 1 if a share exceeds the aim."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--worlds", type=int, default=WORLDS, help=f"a multiple of {AT_ONCE}")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
@@ -133,7 +133,7 @@ def _rows(query: str, connection: duckdb.DuckDBPyConnection, **given: str) -> It
 
 
 def _drawn(connection: duckdb.DuckDBPyConnection) -> Iterator[strips.Group]:
-    """The groups of the home page of each world."""
+    """The groups on the home page of each world."""
     for own in grouped(
         strips.default_rows(read(connection, "strip")), lambda row: row.target
     ).values():

@@ -102,7 +102,7 @@ def cheated(cheat: str, count: int) -> FlagRow:
 
 
 def fired(submission: Submission) -> frozenset[str]:
-    """The names of the flags of a file."""
+    """The names of a file's flags."""
     return frozenset(flag.name for flag in summarize(submission).flags)
 
 
@@ -160,7 +160,7 @@ def visit(seed: int) -> Visit:
 
 
 def on_rig(seed: int) -> Submission:
-    """An honest file of a disturbed synthetic rig, whose clock may be coarse."""
+    """An honest file from a disturbed synthetic rig, which may have a coarse clock."""
     rng, made = random.Random(seed), submission_of(visit(seed))  # noqa: S311 - a simulation
     scenario, tick_ms = rng.choice([*DISTURBED.values()]), rng.choice(TICKS_MS)
     one_block = rng.random() < 1 / 8
@@ -201,7 +201,7 @@ def _readings(made: Submission, rng: random.Random) -> tuple[Snapshot, ...]:
 
 
 def by_design(seed: int) -> Submission:
-    """An honest file of the next scenario of `bench.campaigns`."""
+    """An honest file from the next scenario of `bench.campaigns`."""
     scenario = [*SCENARIOS.values()][seed % len(SCENARIOS)]
     base = campaigns.bare(scenario)
     times = measured(np.random.default_rng(seed), scenario)

@@ -1,4 +1,4 @@
-"""Simulate files and tunes of devices on which none of 13 arms gains, for `bench.choices`.
+"""Simulate files and tunes for devices on which none of 13 arms gains, for `bench.choices`.
 
 Averaged over prompts, an arm takes as long as plain decoding. Single prompts differ by 5 to 35 %
 (lognormal).

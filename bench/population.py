@@ -112,7 +112,7 @@ def population() -> Population:
 
 
 def campaign(prompts: tuple[SuitePrompt, ...], *, seed: int) -> Campaign:
-    """A campaign of the default size over these prompts."""
+    """A campaign of the default size with these prompts."""
     return Campaign(
         profile="custom",
         target=ModelFile(

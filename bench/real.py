@@ -101,7 +101,7 @@ def files(more: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a line per file, its flags below it, and the sums."""
+    """Print a line per file, its flags below it, and the totals."""
     parser = argparse.ArgumentParser(prog="python -m bench.real", description=__doc__)
     parser.add_argument("files", nargs="*", type=Path, help="more result files")
     found = [(name, compare(data)) for name, data in files(parser.parse_args(arguments).files)]

@@ -1,4 +1,4 @@
-"""Recompute every estimate of a result file from the text of the Methodology page alone.
+"""Recompute every estimate of a result file, using only the text of the Methodology page.
 
 `python -m bench.recompute FILE...` prints the estimates. This module imports nothing from
 `estimates`: a reader of the page would write the same code.

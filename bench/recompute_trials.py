@@ -1,4 +1,4 @@
-"""Compute each prompt's paired times from the text of the Methodology page alone.
+"""Compute each prompt's paired times, using only the text of the Methodology page.
 
 This module covers steps 1 and 2 of the page and its rules for reading the prompt; `bench.recompute`
 has the other steps. Nothing is imported from `estimates`.

@@ -201,7 +201,7 @@ def _clock(spent: dict[str, float], stage: str, module: str, name: str) -> None:
             spent[stage] = spent.get(stage, 0.0) + own
 
     def parts(made: Iterator[object]) -> Iterator[object]:
-        """Yield parts lazily: a list of the parts would count as memory of the build."""
+        """Yield parts lazily: a list of the parts would count towards the build's memory."""
         end = object()
         while (part := clocked(lambda: next(made, end))) is not end:
             yield part

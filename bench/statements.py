@@ -91,7 +91,7 @@ def _campaigns(rng: random.Random) -> Iterator[Example]:
 
 # ---- sentences of the pages --------------------------------------------------------------------
 def sentences(connection: duckdb.DuckDBPyConnection) -> Iterator[Said]:
-    """Yield all sentences with a number: of the charts, the map and the losses."""
+    """Yield all sentences with a number, from the charts, the map and the losses."""
     for name, definition in charts.definitions().items():
         if name not in CAPTIONS or name == "submission_tasks":
             continue
@@ -436,7 +436,7 @@ RULES: Mapping[str, tuple[str, Rule]] = {
 
 
 def contradicted(said: Said) -> bool:
-    """Check whether the table contradicts a sentence, or no rule can parse the sentence."""
+    """Check whether the table contradicts a sentence, or whether no rule can parse the sentence."""
     pattern, rule = RULES[said.kind]
     found = re.fullmatch(pattern, said.text)
     return found is None or not rule(found, said.table)

@@ -1,7 +1,7 @@
 """Turn a synthetic campaign into a submission, with the types of the real format.
 
-Noise is added to the true costs: a factor per trial, a drift per block, a little per round. Some
-arms and trials fail as real ones do, and then have no figure.
+Noise is added to the true costs: a factor per trial, a drift per block, and a little noise per
+round. Some arms and trials fail as real ones do, and then have no figure.
 """
 
 import hashlib

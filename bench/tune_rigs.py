@@ -33,7 +33,7 @@ class TuneRig:
 
 
 def rig(kind: str, rng: np.random.Generator) -> TuneRig:
-    """Draw a random rig of a kind."""
+    """Draw a random rig of this kind."""
     width_cost = rng.uniform(0.02, 0.18)
     draft = rng.uniform(0.0, 0.22)
     middle, fall = rng.uniform(0.6, 0.9), 1.0

@@ -2,7 +2,7 @@
 
 An absent value is `None`, and `None` is omitted. In canonical form, keys are sorted, there are no
 spaces, floats have their shortest form rounded to six decimals, and the file ends with one newline.
-Equal content is therefore an equal file.
+Equal content therefore gives equal files.
 """
 
 import hashlib

@@ -56,7 +56,7 @@ def value_findings(submission: Submission) -> tuple[Finding, ...]:
 
 
 def document_findings(data: bytes, schema: str, *, file: str = "") -> tuple[Finding, ...]:
-    """All faults in the bytes of a document of another schema. Never raises."""
+    """All faults in the bytes of a document that has a different schema. Never raises."""
     document = strict.load(data)
     found = document if isinstance(document, tuple) else schema_findings(document, schema)
     return in_file(found, file)

@@ -38,7 +38,7 @@ class Finding:
 
 
 def in_file(found: Iterable[Finding], file: str) -> tuple[Finding, ...]:
-    """The findings on a document, with the file that contains it."""
+    """The findings on a document, with the name of the file that contains it."""
     return tuple(replace(each, file=file) for each in found)
 
 

@@ -34,7 +34,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types of a chain in their order, or the single type of any other method."""
+        """The types of a chain in order, or the single type of any other method."""
         return self.chain or (self.type,)
 
     @property

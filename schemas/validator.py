@@ -41,7 +41,7 @@ def schema(name: str) -> Schema:
 
 
 def _of_version(version: int) -> Schema:
-    """The schema of an older version of a submission, without fields whose `since` is later."""
+    """The schema for an older version of a submission, without fields that have a later `since`."""
 
     def older(node: Schema) -> Schema:
         if not isinstance(node.get("properties"), dict):

@@ -171,7 +171,7 @@ def _only_sums(trial: int) -> Change:
 
 
 def _no_baseline(document: Document) -> None:
-    """Turn the baseline into a control, the only other role that may have the method none."""
+    """Turn the baseline into a control, a role that may also have the method none."""
     document["arms"][BASELINE]["role"] = "control"
 
 

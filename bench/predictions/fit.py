@@ -81,7 +81,7 @@ class Design:
 
 
 def design_of(rows: Sequence[Seen]) -> Design:
-    """Turn rows into numbers; the age of a row is relative to the newest."""
+    """Turn rows into numbers; the age of a row is relative to the newest row."""
     columns: dict[str, int] = {}
     cells: list[tuple[int, int, float]] = []
     for at, row in enumerate(rows):

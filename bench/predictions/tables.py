@@ -52,7 +52,7 @@ def constant_side(rows: Rows) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """A goal for the predictions, over some of the rows."""
+    """A goal for the predictions of some of the rows."""
 
     name: str
     must: str

@@ -49,7 +49,10 @@ def names_visible(submission: Submission) -> Iterator[Violation]:
 
 
 def run_facts_stated(submission: Submission) -> Iterator[Violation]:
-    """Engine, settings, design, models and the machine's state are known before the first trial."""
+    """A measured file states engine, settings, design, models and the machine's state.
+
+    All of these are known before the first trial.
+    """
     runner = _runner(submission)
     if runner is None:
         return
@@ -74,7 +77,7 @@ def run_facts_stated(submission: Submission) -> Iterator[Violation]:
 
 
 def arm_facts_stated(submission: Submission) -> Iterator[Violation]:
-    """An arm that was loaded has a loading time and a placement."""
+    """An arm that was loaded states its loading time and placement."""
     runner = _runner(submission)
     if runner is None:
         return

@@ -64,7 +64,7 @@ def backend_has_device(submission: Submission) -> Iterator[Violation]:
 
 
 def sampling_fits_temperature(submission: Submission) -> Iterator[Violation]:
-    """Tokens are sampled with a temperature and a seed only if sampling is not greedy."""
+    """A temperature or a seed is given only if sampling is not greedy."""
     settings = submission.settings
     drawn = settings.temperature is not None or settings.sampling_seed is not None
     if settings.sampling == "greedy" and drawn:
@@ -90,7 +90,7 @@ def prompts_fill_depth(submission: Submission) -> Iterator[Violation]:
 
 
 def backend_name_of_other(submission: Submission) -> Iterator[Violation]:
-    """A backend has a name outside the list only if the list has no name for it."""
+    """A backend gets a name of its own only if the list of backends has no name for it."""
     engine = submission.engine
     if engine.backend_name is None:
         return

@@ -25,7 +25,7 @@ def unique(path: str) -> Rule:
                 )
                 yield f"$.{path.partition('[]')[0]}", message
 
-    rule.__doc__ = f"No two entries of {path.partition('[]')[0]} have the same id."
+    rule.__doc__ = f"No two entries in `{path.partition('[]')[0]}` have the same id."
     return rule
 
 
@@ -39,7 +39,7 @@ def one_of(path: str, ids: str, sort: str) -> Rule:
             if name is not None and name not in known:
                 yield f"$.{entries}[{index}].{field}", _unknown(name, known, sort)
 
-    rule.__doc__ = f"Each {field} of {entries} is the id of a {sort}."
+    rule.__doc__ = f"Each `{field}` in `{entries}` is the id of a {sort}."
     return rule
 
 

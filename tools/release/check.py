@@ -74,7 +74,7 @@ def try_wheel(files: Path) -> None:
 
 
 def try_container(engine: str, files: Path, version: str) -> None:
-    """Build the image, measure and validate with it, and save the image as a file for `load`."""
+    """Build the image, measure and validate with it, and save it as a file for `load`."""
     image, place = f"draftmap:{version}", files.parent / "container"
     place.mkdir()
     place.chmod(0o777)  # writable for the user of the image

@@ -35,7 +35,7 @@ KOREAN = "The prompt is in Korean."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceArm:
-    """The meaning of an arm's name; `words` become the note of its rows."""
+    """The meaning of an arm's name; `words` become the note in the arm's rows."""
 
     temperature: float = 0.0
     method: str = "none"
