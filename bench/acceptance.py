@@ -1,9 +1,9 @@
-"""Compare acceptance predicted from what a draft would have written with acceptance in a real run.
+"""Predict a draft's acceptance from the target's own answers, and compare it with a real run.
 
 The target writes answers by itself and with the draft at several depths, interleaved. Then the
-draft reads the target's own answers. This reading predicts the acceptance of each position, the
-tokens per round and, with the curve of the same session, the speedup of each depth. Predictions are
-printed next to measurements.
+draft reads the answers that the target wrote by itself. This reading predicts the acceptance of
+each position, the tokens per round and, with the curve of the same session, the speedup of each
+depth. Predictions are printed next to measurements.
 """
 
 import json

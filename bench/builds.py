@@ -67,7 +67,7 @@ def verdicts(
 
 
 def _verdict(looks: Sequence[NDArray[np.float64]]) -> Verdict:
-    """Combine the arms as `Comparison.verdict` does, at the first precise look or the last look."""
+    """Combine the arms as `Comparison.verdict` does, at the first precise look, or at the last."""
     for arms in looks:
         judged = [judge(means, LEVEL, FAIL_BELOW) for means in arms]
         if all(each and each.log_half_width <= PRECISE for _, each, _ in judged):

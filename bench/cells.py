@@ -72,7 +72,7 @@ class Square:
 
     @property
     def best_helps(self) -> bool:
-        """Check whether the shown configuration clearly helps, even as the best of several."""
+        """Check whether the shown configuration clearly helps, judged by its lowered bound."""
         return bool(_above(self.best_low, self.high[self.best]))
 
 
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def coverage(repetitions: int) -> Iterator[str]:
-    """Yield a line per mix: coverage, false signs of a cell, and those of a square's best."""
+    """Yield a line per mix: coverage, false signs in cells, false signs in squares."""
     heads = ("covered", "request", "half-width", "false sign", "best ▲", "corrected")
     yield f"{'contributors x machines':44}" + "".join(f"{head:>19}" for head in heads)
     for (name, world), contributors, machines in product(WORLDS.items(), CONTRIBUTORS, MACHINES):

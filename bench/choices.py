@@ -153,7 +153,7 @@ def _headings(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
 
 
 def _chosen(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
-    """Yield whether each row behind an answer shows a gain: a row per backend, method and task."""
+    """Yield, for each row behind an answer (one per backend, method, task), whether it gains."""
     return (strips.strip(row).tone == "gain" for row in read(connection, "strip"))
 
 

@@ -1,13 +1,13 @@
-"""Measure how often flags against cheats fire on honest files, and how often on their own cheat.
+"""Measure how often the flags against cheats fire: on honest files, and each on its own cheat.
 
 `python -m bench.flags` makes honest files on synthetic rigs: large and small targets, servers and
-in-process, every disturbance of `bench.disturbances`, clocks of 10 and 15.6 ms. It adds the files
-of `bench.campaigns` and `bench.simulation`. It also adds trios of people whose machines diverge at
-near-ties and who must not be flagged as unlike each other. Each cheat is applied to honest files of
-the rigs. Each share is printed with the upper (for a cheat: lower) end of its 95 % Clopper-Pearson
-interval. The exit code is 1 if a flag fires on more than 1 % of honest files, or on less than 90 %
-of its cheat. Times divided by 1.2 are within the usual difference between honest machines, so their
-share is printed without a limit.
+the in-process engine, every disturbance of `bench.disturbances`, clocks of 10 and 15.6 ms. It adds
+the files of `bench.campaigns` and `bench.simulation`. It also adds trios of people whose machines
+diverge at near-ties and who must not be flagged as unlike each other. Each cheat is applied to
+honest files from the rigs. Each share is printed with the upper (for a cheat: lower) end of its 95
+% Clopper-Pearson interval. The exit code is 1 if a flag fires on more than 1 % of honest files, or
+on less than 90 % of the files with its cheat. Times divided by 1.2 are within the usual difference
+between honest machines, so their share is printed without a limit.
 """
 
 import argparse
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def honest(world: str, count: int) -> list[FlagRow]:
-    """Count for each flag the honest files on which it fires."""
+    """Count, for each flag, the honest files on which it fires."""
     found = [fired(HONEST_WORLDS[world](seed)) for seed in range(count)]
     return [_row(world, flag, [flag in names for names in found]) for flag in FLAGS]
 

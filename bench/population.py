@@ -60,7 +60,7 @@ class Population:
 
     @cached_property
     def truths(self) -> dict[str | None, float]:
-        """Log of the true speedup over all prompts, keyed by task; the key `None` is all tasks."""
+        """Log of the true speedup over all prompts, by task; the key `None` is for all tasks."""
         return {task: self.truth(self.prompts, task) for task in (*FIXED_TASKS, None)}
 
     @cached_property

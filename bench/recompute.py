@@ -50,7 +50,7 @@ def main(paths: list[str]) -> None:
 
 
 def figures(document: dict[str, Any]) -> Iterator[RecomputedFigure]:
-    """Yield each arm's figures: tasks with a paired prompt, then over all fixed or suite tasks."""
+    """Yield, by arm, figures of tasks with a paired prompt, then of all fixed or suite tasks."""
     suite = list(dict.fromkeys(prompt["task"] for prompt in document["suite"]["prompts"]))
     own = document["tier"] == "imported" and not set(FIXED) <= set(suite)
     for arm in document["arms"]:

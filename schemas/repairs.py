@@ -88,7 +88,7 @@ def utf8(data: bytes) -> bytes:
 
 
 def _with_clean_texts(document: Json) -> Json:
-    """The document without spelling faults; repeats passes, because findings list only a few."""
+    """Remove spelling faults in repeated passes, because findings list only a few at a time."""
     data = canonical_bytes(document)
     wrong = {x.path: x.rule for x in findings(data) if x.rule in (*_OF_TEXTS, *_OF_SPELLING)}
     cleaned = _changed(

@@ -88,7 +88,11 @@ def wrongly_fitting(judged: Sequence[tuple[str, float]]) -> int:
 
 
 def memory_error(points: Sequence[ComparedPlan]) -> LoggedMemoryError:
-    """The errors over held-out points (over all if there are none); those of "fits" over all."""
+    """The planner's errors, and how often "fits" is wrong.
+
+    The errors of caches and totals are over held-out points, or over all points if none is held
+    out. The errors of layers and of "fits" are over all points.
+    """
     judged = [(each.point.origin, each.missed) for each in points if each.missed is not None]
     layers = [abs(each.layers[1] - each.layers[0]) for each in points if each.layers]
     points = [each for each in points if each.point.held_out] or points

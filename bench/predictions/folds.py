@@ -46,7 +46,7 @@ class Predicted:
 
 
 def fold_of(person: str) -> int:
-    """The fold in which a person is left out; it never changes, as it is a digest of the name."""
+    """The fold in which a person is left out; it depends only on the name and never changes."""
     return int(hashlib.sha256(person.encode()).hexdigest(), 16) % FOLDS
 
 

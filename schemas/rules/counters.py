@@ -24,7 +24,7 @@ def accepted_within_drafted(submission: Submission) -> Iterator[Violation]:
 
 
 def full_rounds_within_rounds(submission: Submission) -> Iterator[Violation]:
-    """The number of fully accepted rounds exceeds neither all rounds nor the accepted tokens."""
+    """The number of fully accepted rounds exceeds neither the rounds nor the accepted tokens."""
     for index, trial in enumerate(submission.trials):
         if not trial.full_rounds:
             continue

@@ -44,7 +44,7 @@ def filled(text: str, values: Mapping[str, object]) -> str:
 
 
 class _FlagWords(Formatter):
-    """Python's format with our formats for figures: `{share:percent 1}`, `{trials:count trial}`."""
+    """Python's formatting plus our own formats: `{share:percent 1}`, `{trials:count trial}`."""
 
     def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401 - any value
         kind, _, rest = format_spec.partition(" ")

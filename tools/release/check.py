@@ -26,7 +26,10 @@ STEPS = (("run", "--quick", "--output", RESULT), ("validate", RESULT))
 
 
 def main() -> int:
-    """Print each step with its time; return 1 for an error, 3 if no needed container can run."""
+    """Print each step with its time.
+
+    Return 1 for an error, and 3 if a container is required but no program can run it.
+    """
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--tag", default="")

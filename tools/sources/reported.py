@@ -42,7 +42,7 @@ WEB_ADDRESS = re.compile(r"(?:https://)?((?:[\w-]+\.)+[a-z]{2,}(?:/[\w.~/#=-]*)?
 
 
 def matching(kind: str, words: str) -> list[str]:
-    """The names in a table of patterns, for each pattern that matches the words."""
+    """The names of all patterns in a table that match the words."""
     return [name for name, part in WORDS[kind].items() if re.search(part, words)]
 
 
@@ -283,7 +283,7 @@ def _figures(row: Reported) -> Iterator[Json]:
 
 
 def pair(row: Reported) -> tuple[Json | None, Json]:
-    """Return the baseline, or `None` without a stated rate, and the row with speculation."""
+    """Return the baseline (`None` if a rate is not stated) and the row with speculation."""
     shared = {"rig": rig(row)["id"], "engine": _engine(row), "target": _target(row)}
     method, named = row.method
     task = next((word for part, word in WORDS["tasks"].items() if part in (row.task or "")), None)
