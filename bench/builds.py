@@ -89,7 +89,7 @@ def _log_ratios(
     trials = moves[..., None] + rng.normal(0, machine.trial, (comparisons, passes, PROMPTS))
     stalled = rng.random(trials.shape) < machine.stalls
     trials += stalled * np.log1p(rng.random(trials.shape))
-    # One arm's passes under both engines follow each other, in the order drawn below.
+    # Each arm's passes with the two engines follow each other, in the order drawn below.
     shaped = trials.reshape(comparisons, BLOCKS, ARMS, len(ENGINES), PROMPTS)
     signs = np.stack([_signs(seed) for seed in range(comparisons)])
     ratios = (shaped[..., 1, :] - shaped[..., 0, :]) * signs[..., None]

@@ -42,7 +42,7 @@ RUNS: tuple[tuple[str, Json, str, dict[str, Json]], ...] = (
         {f"{MIXTURE}ornith-window-server-A.log": BOTH},
     ),
 )
-# The requests after the warm-up; the source does not state the task of the first.
+# The requests after the warm-up; the source does not state the first request's task.
 PROMPTS = ((None, 128), ("chat", 200), ("chat", 200), ("chat", 200))
 _RATE = re.compile(r" eval time = .*?, +([0-9.]+) tokens per second")
 _SHARE = re.compile(r"draft acceptance = ([0-9.]+)")

@@ -154,7 +154,7 @@ def sorted_out(
     out: Counter[tuple[str, str]] = Counter()
     seen: set[tuple[object, ...]] = set()
     rows = [Reported(number=number, entry=entry) for number, entry in enumerate(entries)]
-    # Of a repeated figure, the first-hand one is kept.
+    # If a figure is repeated, the first-hand entry is kept.
     for row in sorted(rows, key=lambda row: "second-hand" in matching("doubts", row.said)):
         reason = reason_out(row)
         if reason is None and row.key in seen:
