@@ -1,9 +1,10 @@
 """Compare an arm with itself on this machine, both when it is quiet and beside a busy program.
 
 `make bench-aa` runs short campaigns of the default model through the real path. Every second
-campaign runs beside a process that takes a core in bursts. Existing results are not measured again,
-so after Ctrl-C the same command continues. The exit code is 1 if fewer than 95 of 100 intervals of
-a part contain 1; with twenty campaigns, one interval may miss.
+campaign runs beside a process that takes a core in bursts. Campaigns that have a result are not
+measured again, so after Ctrl-C the same command continues where it stopped. The exit code is 1 if
+fewer than 95 of 100 intervals of a part (quiet or loaded) contain 1; with twenty campaigns, one
+interval may miss 1.
 """
 
 import argparse
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _campaigns(count: int, kept: Path) -> Iterator[tuple[Submission, AaOutcome]]:
-    """Alternate quiet and loaded campaigns, so that both see the same hours of the machine."""
+    """Alternate quiet and loaded campaigns, so that both kinds run during the same hours."""
     for seed in range(count):
         for part in get_args(Part):
             submission = _result(part, seed, kept)

@@ -31,14 +31,14 @@ BLOCKS = 4
 class AaOutcome:
     """Estimates from the trials of one campaign, whose true ratio is 1.
 
-    `ratio` with `low` and `high` is the project's figure: paired, interleaved, medians of rounds.
-    `processor` uses processor time instead of wall time. Processor time excludes the time for which
-    another program had the core, so it shows how much of a wide interval other programs cause.
-    `naive_interleaved` is the unpaired ratio of each arm's mean tokens per second over all trials,
-    in the order of the campaign. `naive_sequential` simulates measuring one arm after the other.
-    Both arms are the same, so the first half of the campaign is used as the first arm and the
-    second half as the other; each half has every prompt equally often. This figure, too, is a ratio
-    of mean rates.
+    `ratio`, `low` and `high` are the project's own figure and interval: paired and interleaved,
+    from each trial's median round time. `processor` uses processor time instead of wall time.
+    Processor time excludes the time for which another program had the core, so it shows how much of
+    a wide interval other programs cause. `naive_interleaved` is the unpaired ratio of each arm's
+    mean tokens per second over all trials, in the order of the campaign. `naive_sequential`
+    simulates measuring one arm after the other. Both arms are the same, so the first half of the
+    campaign is used as the first arm and the second half as the other; each half has every prompt
+    equally often. This figure, too, is a ratio of mean rates.
     """
 
     part: Part
@@ -55,7 +55,7 @@ class AaOutcome:
 
 
 def plan(seed: int) -> Campaign:
-    """The default model with no speculation, twice; the seed shuffles the prompts."""
+    """A campaign with two arms of the plain default model; the seed shuffles the prompts."""
     options = Options(suite=str(SUITE), methods=(AGAIN,), blocks=BLOCKS, seed=seed)
     return campaign_from(options, say=lambda _: None)
 
@@ -99,5 +99,5 @@ def _processor_log_ratio(pairs: PromptPairs) -> float:
 
 
 def _mean_tps(trials: Sequence[Trial]) -> float:
-    """Mean of the trials' tokens per second by the plain clock, stalls included."""
+    """Mean of the trials' tokens per second by wall time, stalls included."""
     return fmean(1000 / ms for trial in trials if (ms := decode_ms_per_token(trial)) is not None)

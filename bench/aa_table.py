@@ -1,4 +1,4 @@
-"""Summarise all A/A campaigns in a table for people and a document for the page Proofs."""
+"""Summarise all A/A campaigns in a table to read and a document for the page Proofs."""
 
 import json
 import math
@@ -18,10 +18,10 @@ DECIMALS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AaRow:
-    """One estimator over the campaigns of one part; the true ratio is 1.
+    """One estimator's errors over all campaigns of one part; the true ratio is 1.
 
-    `error_median` and `error_worst` are factors minus 1: 0.05 means 1.05 or 1 / 1.05. Naive
-    estimators have no interval.
+    `error_median` and `error_worst` are factors minus 1: 0.05 means that the estimate was 1.05 or 1
+    / 1.05. Naive estimators have no interval.
     """
 
     part: Part
@@ -56,7 +56,7 @@ def table(outcomes: Sequence[AaOutcome]) -> Iterator[str]:
 
 
 def document(outcomes: Sequence[AaOutcome], last: Submission, command: str) -> str:
-    """The figures and their machine and settings, as JSON. `last` is the newest campaign."""
+    """The figures with the machine and the settings, as JSON. `last` is the newest campaign."""
     about = {
         "command": command,
         "date": last.measured_from[:10],

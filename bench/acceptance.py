@@ -1,9 +1,9 @@
-"""Compare the acceptance predicted from a draft's reading alone with a real run's acceptance.
+"""Predict a draft's acceptance from the target's own answers, and compare it with a real run.
 
-The target writes answers alone and with the draft at several depths, interleaved. Then the draft
-alone reads these answers, which predicts the acceptance of each position, the tokens per round and,
-with the curve of the same session, the speedup of each depth. Predictions are printed next to
-measurements.
+The target writes answers by itself and with the draft at several depths, interleaved. Then the
+draft reads the answers that the target wrote by itself. This reading predicts the acceptance of
+each position, the tokens per round and, with the curve of the same session, the speedup of each
+depth. Predictions are printed next to measurements.
 """
 
 import json
@@ -78,7 +78,7 @@ def main(
 
 
 def campaign_of(draft: str, prompts: int, tokens: int, depths: Sequence[int]) -> Campaign:
-    """A campaign of the target alone and with the draft at each depth."""
+    """A campaign that runs the target by itself and with the draft at each depth."""
     options = Options(
         prompts=(str(prompts),), blocks=1, max_output_tokens=tokens, threads=1, gpu_layers=0
     )
@@ -147,13 +147,13 @@ def _speedups(
 
 
 def _counted(rounds: Sequence[Round], depth: int) -> tuple[list[int], list[int]]:
-    """Count the rounds that tried and the rounds that accepted each position."""
+    """Count, for each draft position, the rounds that tried it and the rounds that accepted it."""
     tried = [sum(r.drafted > k and r.accepted >= k for r in rounds) for k in range(depth)]
     return tried, [sum(r.accepted > k for r in rounds) for k in range(depth)]
 
 
 def _tokens(campaign: Campaign, answers: dict[str, Generation]) -> float:
-    """Tokens per round, computed as for a result."""
+    """Tokens per round, computed in the same way as for a result."""
     tasks: dict[str, list[tuple[float, float]]] = {}
     for prompt in campaign.suite.prompts:
         answer = answers[prompt.id]
@@ -173,7 +173,7 @@ def _token_ms(answers: Iterable[Generation]) -> float:
 
 
 def _answers(campaign: Campaign) -> tuple[Answers, VerificationProbe, float]:
-    """Run every arm on every prompt, interleaved, and time steps and drafted tokens in between."""
+    """Run every arm on every prompt, interleaved; time steps and drafting in between."""
     session = LlamaSession(campaign)
     answers: Answers = {arm.id: {} for arm in campaign.arms}
     for arm in campaign.arms:

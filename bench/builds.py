@@ -1,8 +1,8 @@
 """Check that a comparison of two builds finds a slowdown of 5 % and raises no false alarm.
 
-`make bench-numbers` runs this check; alone: `python -m bench.builds`. Whole comparisons are
-simulated with the noise of real machines. The code for real comparisons judges the simulated
-comparisons after every block.
+`make bench-numbers` includes this check; `python -m bench.builds` runs only this check. Whole
+comparisons are simulated with the noise of real machines. After every block, the simulated
+comparisons are judged by the code that judges real comparisons.
 """
 
 import argparse
@@ -31,12 +31,12 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildMachine:
-    """The noise of log times: standard deviations, and slow changes.
+    """The noise of log times on one machine: standard deviations, and slow changes of its speed.
 
     `a_pass` is the noise that all trials of one server start share; `trial` is independent per
     trial. `walk` is the change of the machine's speed from one pass to the next, `trend` the
-    machine's slowdown over the comparison. A share `stalls` of the trials takes up to twice as
-    long.
+    machine's slowdown over the whole comparison. `stalls` is the share of trials that take up to
+    twice as long.
     """
 
     a_pass: float
@@ -67,7 +67,7 @@ def verdicts(
 
 
 def _verdict(looks: Sequence[NDArray[np.float64]]) -> Verdict:
-    """Combine the arms as `Comparison.verdict` does, at the first precise look or the last look."""
+    """Combine the arms as `Comparison.verdict` does, at the first precise look, or at the last."""
     for arms in looks:
         judged = [judge(means, LEVEL, FAIL_BELOW) for means in arms]
         if all(each and each.log_half_width <= PRECISE for _, each, _ in judged):
@@ -81,7 +81,7 @@ def _verdict(looks: Sequence[NDArray[np.float64]]) -> Verdict:
 def _log_ratios(
     machine: BuildMachine, rng: np.random.Generator, comparisons: int
 ) -> NDArray[np.float64]:
-    """Log of head's speed over base's without a change: comparisons x arms x prompts x blocks."""
+    """Log of head's speed over base's if nothing changed: comparisons x arms x prompts x blocks."""
     passes = BLOCKS * ARMS * len(ENGINES)
     steps = rng.normal(0, machine.walk, (comparisons, passes))
     moves = np.cumsum(steps, axis=1) + np.linspace(0, machine.trend, passes)
@@ -89,7 +89,7 @@ def _log_ratios(
     trials = moves[..., None] + rng.normal(0, machine.trial, (comparisons, passes, PROMPTS))
     stalled = rng.random(trials.shape) < machine.stalls
     trials += stalled * np.log1p(rng.random(trials.shape))
-    # One arm's passes under both engines follow each other, in the order drawn below.
+    # Each arm's passes with the two engines follow each other, in the order drawn below.
     shaped = trials.reshape(comparisons, BLOCKS, ARMS, len(ENGINES), PROMPTS)
     signs = np.stack([_signs(seed) for seed in range(comparisons)])
     ratios = (shaped[..., 1, :] - shaped[..., 0, :]) * signs[..., None]
@@ -97,7 +97,7 @@ def _log_ratios(
 
 
 def _signs(seed: int) -> NDArray[np.float64]:
-    """Return 1 where head runs first in `trial_order.engine_orders`: blocks x arms."""
+    """Return 1 where `trial_order.engine_orders` runs head first, else -1: blocks x arms."""
     drawn = [
         [
             engine
@@ -111,7 +111,7 @@ def _signs(seed: int) -> NDArray[np.float64]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Simulate and print a line for each machine and slowdown."""
+    """Simulate, and print a line for each machine and slowdown."""
     parser = argparse.ArgumentParser(prog="python -m bench.builds", description=__doc__)
     parser.add_argument("--comparisons", type=int, default=COMPARISONS)
     count = parser.parse_args(arguments).comparisons

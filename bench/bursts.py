@@ -19,7 +19,7 @@ LONGEST_S = 2.0
 
 @contextmanager
 def running(seed: int) -> Iterator[None]:
-    """A busy neighbour for as long as the block runs."""
+    """Run a busy neighbour until the `with` block ends."""
     command = [sys.executable, "-m", "bench.bursts", str(seed)]
     with subprocess.Popen(command) as neighbour:
         try:

@@ -1,14 +1,14 @@
 """Measure the coverage of a campaign's intervals under every disturbance, with known truth.
 
-`python -m bench.campaigns` draws campaigns of a baseline and arms: prompts and tasks that differ,
-methods that seldom draft, machines that drift, have two speeds or stall, arms that time out. Each
-scenario has one row with these shares: intervals that contain the truth over all tasks, for the
-whole request and for one task; single tasks with a false sign, and campaigns with a false gain over
-all tasks; intervals that contain the wall-clock ratio. The row ends with the half-width. `before`
-is the estimator of `bench.previous` on the same trials, judged by its own truth. One of sixty
-scenarios may miss a promise by chance, so a scenario that misses a promise is repeated with ten
-times as many campaigns. The exit code is 1 if it misses again. With `--output`, the figures are
-also written as JSON, for the page Proofs.
+`python -m bench.campaigns` simulates campaigns with a baseline and other arms. In its scenarios,
+prompts and tasks differ, methods seldom draft, machines drift, have two speeds or stall, and arms
+time out. Each scenario has one row with these shares: intervals that contain the truth (over all
+tasks, for the whole request, and for one task); single tasks with a false sign; campaigns with a
+false gain over all tasks; intervals that contain the wall-clock ratio. The row ends with the
+half-width. In the columns `before`, the estimator of `bench.previous` is applied to the same trials
+and judged by its own truth. One of sixty scenarios may miss a promise by chance, so a scenario that
+misses a promise is repeated with ten times as many campaigns. The exit code is 1 if it misses
+again. With `--output`, the figures are also written as JSON, for the page Proofs.
 """
 
 import argparse
@@ -59,7 +59,7 @@ MANY_PROMPTS = 8
 
 @dataclass(frozen=True, slots=True)
 class CampaignRow:
-    """Shares of campaigns or of their tasks, and median half-widths over all tasks."""
+    """Shares of campaigns or of their tasks, and median half-widths of intervals over all tasks."""
 
     campaigns: int
     covered_before: float
@@ -153,7 +153,7 @@ def simulate(scenario: Scenario, campaigns: int) -> CampaignRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignJudgement:
-    """The product's estimates for the first arm of one campaign; `None` without an interval."""
+    """The product's estimates for the first arm of one campaign; `None` if there is no interval."""
 
     before: bool | None
     covered: bool | None
@@ -203,7 +203,7 @@ def _holds(interval: Interval | None, truth: float) -> bool | None:
 
 
 def _is_false(found: Estimate, truth: float) -> bool:
-    """Check whether an estimate shows a sign that its true ratio does not have."""
+    """Check whether an estimate shows a gain or loss that its true ratio does not have."""
     if found.doubt is not None:
         return False
     gains = found.verdict in {"helps", "slower-in-all"} and math.exp(truth) <= HELPS_ABOVE + 1e-9
@@ -268,7 +268,7 @@ def _counted(drafts: bool, steady_ms: float) -> dict[str, object]:  # noqa: FBT0
 
 
 def _mean(flags: Iterable[bool | None]) -> float:
-    """The mean of the known flags."""
+    """The share of flags that are true, among the known flags."""
     found = [flag for flag in flags if flag is not None]
     return float(np.mean(found)) if found else math.nan
 

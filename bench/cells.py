@@ -1,9 +1,9 @@
-"""Measure the coverage of cells' intervals: contributors, machines and files of known spreads.
+"""Measure the coverage of cells' intervals for contributors, machines and files of known spreads.
 
 `python -m bench.cells` prints two shares for every mix of 1 to 4 contributors and 1 to 4 machines.
 The first is the share of cells whose interval contains the truth, per token and for the stated
-request. The second is the share of squares of 13 configurations that show a gain that does not
-exist.
+request. The second is the share of squares (each shows the best of 13 configurations) that show a
+gain that does not exist.
 """
 
 import argparse
@@ -34,7 +34,7 @@ SEED = 20261121
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellWorld:
-    """Standard deviations of logarithms; `shared` correlates a contributor's cells."""
+    """Standard deviations of logarithms; `shared` is the correlation of a contributor's cells."""
 
     between: float
     machine: float = 0.02
@@ -52,7 +52,7 @@ WORLDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Square:
-    """The lower and upper bounds of all configurations of a square, and their figures."""
+    """For all configurations of a square, their figures with the lower and upper bounds."""
 
     figures: Figures
     low: Figures
@@ -65,14 +65,14 @@ class Square:
 
     @property
     def best_low(self) -> float:
-        """The lower bound of the shown configuration, widened because it was chosen as the best."""
+        """The shown configuration's lower bound, moved down because it was chosen as the best."""
         best = self.best
         distance = self.figures[best] - self.low[best]
         return float(self.figures[best] - choice_factor(len(self.figures)) * distance)
 
     @property
     def best_helps(self) -> bool:
-        """Check whether the shown configuration clearly helps, allowing for the choice."""
+        """Check whether the shown configuration clearly helps, judged by its lowered bound."""
         return bool(_above(self.best_low, self.high[self.best]))
 
 
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def coverage(repetitions: int) -> Iterator[str]:
-    """Yield per mix the coverage, and the false signs of a cell and of the best of a square."""
+    """Yield a line per mix: coverage, false signs in cells, false signs in squares."""
     heads = ("covered", "request", "half-width", "false sign", "best ▲", "corrected")
     yield f"{'contributors x machines':44}" + "".join(f"{head:>19}" for head in heads)
     for (name, world), contributors, machines in product(WORLDS.items(), CONTRIBUTORS, MACHINES):
@@ -135,7 +135,7 @@ def _votes(
 
 
 def _squares(drawn: Sequence[Sequence[Vote]], measure: str = "speedup") -> list[Square]:
-    """Return one square per draw. Each draw is a tier, because pools learn only within a tier."""
+    """Return one square per draw. Each draw has its own tier, because pools learn within a tier."""
     votes = (
         vote._replace(pool=f"{number:05}-{vote.pool}", tier=str(number), measure=measure)
         for number, every in enumerate(drawn)

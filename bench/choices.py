@@ -1,12 +1,13 @@
 """Measure the share of false gains at places that pick the best of 13 arms, none of which gains.
 
-`python -m bench.choices` simulates files of 1, 10 and 50 devices with one model and loads them into
-the tables of the pipeline. It then runs the queries and functions from which pages, files, feeds,
-the terminal and the tuner print. Many worlds share a database: each has its own model, devices and
+`python -m bench.choices` simulates files from 1, 10 and 50 devices with one model and loads them
+into the pipeline's tables. It then runs the queries and functions that supply pages, files, feeds,
+the terminal and the tuner. Many worlds share a database: each has its own model, devices and
 contributors. (With one model, its badge and the overall badge are the same.) `spread` is the
-difference between contributors; places about a single machine are simulated without it. Each place
-has the share of false gains among its claims, and the upper end of the share's 95 % Clopper-Pearson
-interval, in which all claims about one file or one world count as one observation.
+difference between contributors; places about a single machine are simulated without it. For each
+place, the table has the share of false gains among the place's claims, and the upper end of that
+share's 95 % Clopper-Pearson interval. For this interval, all claims about one file or one world
+count as one observation.
 """
 
 import argparse
@@ -62,7 +63,7 @@ class Place:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table, write it with `--output`; return 1 if a share is above the aim."""
+    """Print the table, write it with `--output`; return 1 if a share exceeds the aim."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--worlds", type=int, default=WORLDS, help=f"a multiple of {AT_ONCE}")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
@@ -105,7 +106,7 @@ def worlds_from(start: int) -> dict[Kind, Claims]:
 
 
 def _claims(files: Sequence[Example], spread: float) -> Iterator[tuple[str, bool]]:
-    """Yield for each claim its place, and whether it is the claim of a gain."""
+    """Yield, for each claim, its place and whether it claims a gain."""
     known = [entry_on(each.submission.contributor or "") for each in files]
     connection = Tables(load(map(accepted, files), (), known))
     for place, gains in PLACES.items():
@@ -127,12 +128,12 @@ def _tuned(rng: np.random.Generator) -> Iterator[tuple[str, bool]]:
 
 
 def _rows(query: str, connection: duckdb.DuckDBPyConnection, **given: str) -> Iterator[bool]:
-    """Yield for each row of a page's query whether the row prints a gain."""
+    """Yield, for each row of a page's query, whether the row prints a gain."""
     return (row.verdict == "helps" for row in read(connection, query, **given))
 
 
 def _drawn(connection: duckdb.DuckDBPyConnection) -> Iterator[strips.Group]:
-    """The groups of the home page of each world."""
+    """The groups on the home page of each world."""
     for own in grouped(
         strips.default_rows(read(connection, "strip")), lambda row: row.target
     ).values():
@@ -145,14 +146,14 @@ def _strips(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
 
 
 def _headings(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
-    """Yield for each heading whether it claims that most of its rows gain."""
+    """Yield, for each heading, whether it claims that most of its rows gain."""
     for group in _drawn(connection):
         tones = [each.tone for each in (*group.strips, *group.folded)]
         yield 2 * tones.count("gain") > len(tones)
 
 
 def _chosen(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
-    """Yield for each row behind an answer whether it gains: one per backend, method and task."""
+    """Yield, for each row behind an answer (one per backend, method, task), whether it gains."""
     return (strips.strip(row).tone == "gain" for row in read(connection, "strip"))
 
 

@@ -1,8 +1,8 @@
-"""Run designs on the same simulated rig: the project's design, and one arm after the other.
+"""Run two designs on the same simulated rig: the project's design, and one arm after the other.
 
 The project's design, with three blocks or with its stopping rule, runs the real code from the plan
-to the submission. Only the journal on disk is left out, because waiting for the disk takes longer
-than everything else.
+to the submission. Only the journal on disk is left out, because waiting for the disk would take
+longer than everything else.
 """
 
 import random

@@ -1,8 +1,8 @@
 """Define disturbances of simulated campaigns, and compute the times of disturbed trials.
 
 An arm's round yields 2.4 tokens. A disturbance of the machine hits both arms in proportion to their
-time. The arm's gain differs between prompts. Gains are scaled so that the time ratio of a task is
-exactly that of its offset, or 1 without an offset.
+time. The arm's gain differs between prompts. Gains are scaled so that a task's time ratio is
+exactly the ratio that its offset sets, or 1 without an offset.
 """
 
 import math
@@ -40,17 +40,17 @@ class Stalls:
 
 
 def steady(_: np.random.Generator, count: int) -> Logs:
-    """The machine does not change."""
+    """The machine's speed does not change."""
     return np.zeros(count)
 
 
 def linear(_: np.random.Generator, count: int) -> Logs:
-    """The machine becomes slower by 30 % from the first trial to the last."""
+    """The machine slows down by 30 % from the first trial to the last."""
     return np.log1p(DRIFT * np.arange(count) / count)
 
 
 def slow(rng: np.random.Generator, count: int) -> Logs:
-    """The machine's speed is a random walk of 2 % a trial."""
+    """The machine's speed is a random walk with steps of 2 % per trial."""
     return np.cumsum(rng.normal(scale=0.02, size=count))
 
 
@@ -95,9 +95,10 @@ class Scenario:
 
     `spread` is the spread of gains between prompts; with `uneven`, each task draws its own spread
     between a third of this value and three times this value. The logarithm of a task's time ratio
-    is the task's entry in `offsets`, or drawn with the deviation `offset`. `plain` is the spread of
-    the baseline's times. `counted`: trials record drafted tokens. `slowest` is the share of prompts
-    on which the arm always times out. `limit`: failed trials record how long they took.
+    is the task's entry in `offsets`, or is drawn with the standard deviation `offset`. `plain` is
+    the spread of the baseline's times. With `counted`, trials record drafted tokens. `slowest` is
+    the share of prompts on which the arm always times out. With `limit`, failed trials record how
+    long they took.
     """
 
     arms: int = 2
@@ -216,11 +217,12 @@ def mean_log_and_time(gains: Gains, spread: float) -> tuple[float, float]:
 class Times:
     """Times of one campaign in milliseconds, by block, prompt and arm.
 
-    `decode` sums all rounds, `steady` is the median round times their number, `order` is the
-    trial's place in the campaign. `reading` and `draft_reading` are the prompt's times in target
-    and draft. `drafts` and `fails` mark prompts on which the arms draft, or time out after
-    `limit_ms`. `truths` and `geometric` have, per task, the logarithm of the true time ratio and of
-    the true geometric mean of the prompts' gains.
+    `decode` is the sum of all rounds, `steady` the median round multiplied by the number of rounds,
+    and `order` the trial's place in the campaign. `reading` and `draft_reading` are the times that
+    target and draft take to read the prompt. `drafts` marks the prompts on which the arms draft,
+    `fails` the prompts on which they time out after `limit_ms`. For each task, `truths` has the
+    logarithm of the true time ratio, and `geometric` that of the true geometric mean of the
+    prompts' gains.
     """
 
     decode: Logs
@@ -291,7 +293,7 @@ def rounds_of(arm: int) -> int:
 def _machine(
     rng: np.random.Generator, scenario: Scenario, shape: tuple[int, int, int]
 ) -> tuple[Logs, Logs]:
-    """Draw the log slowness of the machine during each trial, and the trial's place."""
+    """Draw the log slowness of the machine during each trial, and the place of each trial."""
     arms = scenario.names
     order = running_order(
         arms, [str(at) for at in range(shape[1])], blocks=scenario.blocks,
@@ -306,7 +308,7 @@ def _machine(
 
 
 def _rounds(rng: np.random.Generator, stalls: Stalls, logs: Logs, rounds: int) -> tuple[Logs, Logs]:
-    """Draw rounds with stalls; return their sum, and the median round times their number."""
+    """Draw rounds with stalls; return their sum, and their median multiplied by their number."""
     shape = (*logs.shape, rounds)
     round_ms = STEP_MS * (TOKENS - 1) / rounds * np.exp(logs)
     times = round_ms[..., None] * (1 + rng.normal(scale=ROUND_NOISE, size=shape))

@@ -1,8 +1,8 @@
-"""Check that killed runs lose and duplicate nothing: `make bench-durability` kills dozens.
+"""Check that killed runs lose and duplicate nothing: `make bench-durability` kills dozens of runs.
 
-Runs are killed with `kill -9` at random moments, also after a resume, until all kills are used up:
-many runs with the simulated engine, a few with the real engine. A kill hits the whole process tree
-or the parent alone. The exit code is 1 if anything was lost, duplicated or changed.
+Runs are killed with `kill -9` at random moments, including after a resume, until all kills are used
+up. Many of the runs use the simulated engine, a few the real engine. A kill hits the whole process
+tree or only the parent. The exit code is 1 if anything was lost, duplicated or changed.
 """
 
 import argparse

@@ -36,9 +36,9 @@ _ADDED = ("compared_tokens", "first_divergence", "divergence_margin", "equal_wor
 class Subject:
     """A command to kill, its journal and result, and the longest time that it runs before a kill.
 
-    That time starts with the first new line of the journal, or after a random number of new trials
-    up to `most_trials`. The options `unending` keep the command running until it is killed, so that
-    even a fast machine allows the requested number of kills.
+    That time is counted from the first new line in the journal, or from the end of a random number
+    of new trials, at most `most_trials`. The options `unending` keep the command running until it
+    is killed, so that even a fast machine allows the requested number of kills.
     """
 
     command: tuple[str, ...]
@@ -51,7 +51,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kill:
-    """One kill: its target, seconds after the run's first new line, and trials on the disk."""
+    """One kill: what it hits, seconds after the run's first new line, and trials on the disk."""
 
     mode: Mode
     after_s: float
@@ -94,14 +94,14 @@ def torment(subject: Subject, kills: int, rng: random.Random, modes: Sequence[Mo
 
 
 def trials_on_disk(journal: Path) -> dict[int, bytes]:
-    """Read the trials from the complete lines of a journal, as canonical bytes by order."""
+    """Read the trials in a journal's complete lines, as canonical bytes keyed by `order`."""
     facts = read_journal(journal) if journal.exists() else []
     trials = [fact.trial for fact in facts if isinstance(fact, TrialFact)]
     return {trial.order: canonical_bytes(encode(trial)) for trial in trials}
 
 
 def faults(submission: Submission, kept: dict[int, bytes], *, resumed: int) -> list[str]:
-    """List the faults of a result that must contain the whole plan and the kept trials."""
+    """List the faults of a result, which must contain all planned trials and the kept trials."""
     found = {trial.order: canonical_bytes(_as_measured(trial)) for trial in submission.trials}
     problems = _changed(kept, found, "the result")
     times = Counter((each.arm, each.prompt, each.block) for each in submission.trials)
@@ -155,7 +155,7 @@ def _finished(subject: Subject) -> bool:
 
 
 def _kill(process: subprocess.Popen[bytes], mode: Mode) -> None:
-    """Kill with SIGKILL; wait for surviving children to end, and kill them after a limit."""
+    """Kill with SIGKILL; wait for surviving children to end, and kill them after a time limit."""
     children = psutil.Process(process.pid).children(recursive=True)
     os.kill(process.pid, signal.SIGKILL)
     if mode == "tree":

@@ -2,7 +2,8 @@
 
 Both sides use the same files, threads, context, batch, cache types and flash attention. The sides
 alternate prompt by prompt, and their order is reversed from block to block. The figure is the
-median of the paired ratios, so a shared machine makes the run slower but the figure not wrong.
+median of the paired ratios, so a shared machine makes the run slower but does not distort the
+figure.
 """
 
 import json
@@ -116,7 +117,7 @@ def _campaign(
 
 
 def _against_server(campaign: Campaign, target: ModelFile, draft: ModelFile | None) -> list[Ratio]:
-    """Compare every arm of the campaign with a server that does the same."""
+    """Compare every arm of the campaign with a server that is set up in the same way."""
     session = LlamaSession(campaign)
     for arm in campaign.arms:
         if not isinstance(session.prepare(arm.id), PreparedArm):

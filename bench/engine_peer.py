@@ -1,4 +1,4 @@
-"""The peer of the in-process engine: a stock llama.cpp server, which a wheel embeds."""
+"""The peer of the in-process engine: a stock llama.cpp server from a Python wheel."""
 
 import json
 import subprocess
@@ -27,10 +27,10 @@ class PeerAnswer:
 
 
 class Peer:
-    """One server, with a draft model or none; use it in a `with` block."""
+    """One server, with or without a draft model; use it in a `with` block."""
 
     def __init__(self, model: Path, settings: RunSettings, draft: Sequence[str] = ()) -> None:
-        """Start the server. `draft` has the arguments of `llama-server` for a draft model."""
+        """Start the server. `draft` contains the arguments of `llama-server` for a draft model."""
         shared = {"-t": settings.threads, "-tb": settings.threads, "-c": settings.context_tokens}
         shared |= {"-b": settings.batch_tokens, "-ub": settings.batch_tokens}
         shared |= {"--port": 0, "-np": 1, "-ngl": 0, "--cache-ram": 0}
@@ -52,7 +52,7 @@ class Peer:
         self._process.communicate()
 
     def complete(self, prompt: Sequence[int], tokens: int) -> PeerAnswer:
-        """Complete a prompt greedily, without a cached prompt."""
+        """Complete a prompt greedily, without the prompt cache."""
         body = {
             "prompt": list(prompt),
             "n_predict": tokens,

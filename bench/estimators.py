@@ -1,4 +1,4 @@
-"""Apply every estimator to one simulated campaign and compare with the truth, in natural logs."""
+"""Apply every estimator to a simulated campaign and compare it with the truth, in natural logs."""
 
 import math
 import random
@@ -33,9 +33,9 @@ Level = Literal["all-tasks", "one-task"]
 class FoundInterval:
     """One figure of one campaign, and the true values.
 
-    `truth` is over the prompts that were run, `population_truth` over all prompts. The intervals of
-    `over-blocks` are for `truth`, all other intervals for `population_truth`. `blocks` is the
-    number of blocks that were run.
+    `truth` is the true value over the prompts that were run, `population_truth` the true value over
+    all prompts. The intervals of the methods named `over-blocks` are for `truth`, all other
+    intervals for `population_truth`. `blocks` is the number of blocks that were run.
     """
 
     method: Method
@@ -60,7 +60,7 @@ class SimulatedCampaign:
 
 
 def figures(known: Population, trouble: Trouble, seed: int) -> Iterator[FoundInterval]:
-    """All figures of one campaign, by every method."""
+    """Yield the figures of every method for one campaign."""
     prompts = known.draw(random.Random(seed))  # noqa: S311 - a simulation
     it = SimulatedCampaign(known, trouble, seed, prompts)
     fixed, adaptive = both_lengths(known.rig, trouble, prompts, seed)
@@ -93,7 +93,7 @@ def _repeated(found: Estimate) -> Interval | None:
 
 
 def _geometric(it: SimulatedCampaign, submission: Submission) -> Iterator[FoundInterval]:
-    """The abandoned estimator, judged like all others by the time ratio."""
+    """The abandoned estimator; like all others, it is judged by the time ratio."""
     for arm in submission.arms[1:]:
         for scope in scopes(submission, arm, pair(submission, arm)):
             value, interval = geometric(scope)

@@ -1,9 +1,9 @@
-"""Measure how fast and heavy Explore is with very many cells: `python -m bench.explore`.
+"""Measure how fast and how heavy Explore is with very many cells: `python -m bench.explore`.
 
-The bench builds a small site, replaces its cells by random ones, and operates the filters in
-headless Chromium: with the largest number of cells that fits one file, with 50,000 and with
-500,000. A filter's time is the work of the page's main thread from the event to the finished
-picture (in thread ticks, so that a busy machine does not matter).
+The bench builds a small site, replaces its cells with random cells, and operates the filters in
+headless Chromium. It does this with the largest number of cells that fits into one file, with
+50,000 and with 500,000. A filter's time is the work of the page's main thread from the event to the
+finished picture (in thread ticks, so that a busy machine does not matter).
 """
 
 import argparse

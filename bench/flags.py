@@ -1,13 +1,13 @@
-"""Measure how often flags against cheats fire on honest files, and each flag on its cheat.
+"""Measure how often the flags against cheats fire: on honest files, and each on its own cheat.
 
 `python -m bench.flags` makes honest files on synthetic rigs: large and small targets, servers and
-in-process, every disturbance of `bench.disturbances`, clocks of 10 and 15.6 ms. It adds the files
-of `bench.campaigns` and `bench.simulation`. It also adds trios of people whose machines diverge at
-near-ties and who must not be flagged as unlike each other. A cheat changes honest files of the
-rigs. Each share has the upper (for a cheat: lower) end of its 95 % Clopper-Pearson interval. The
-exit code is 1 if a flag fires on more than 1 % of honest files, or on less than 90 % of its cheat.
-Times divided by 1.2 are within the usual difference between honest machines, so their share is
-printed without a limit.
+the in-process engine, every disturbance of `bench.disturbances`, clocks of 10 and 15.6 ms. It adds
+the files of `bench.campaigns` and `bench.simulation`. It also adds trios of people whose machines
+diverge at near-ties and who must not be flagged as unlike each other. Each cheat is applied to
+honest files from the rigs. Each share is printed with the upper (for a cheat: lower) end of its 95
+% Clopper-Pearson interval. The exit code is 1 if a flag fires on more than 1 % of honest files, or
+on less than 90 % of the files with its cheat. Times divided by 1.2 are within the usual difference
+between honest machines, so their share is printed without a limit.
 """
 
 import argparse
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def honest(world: str, count: int) -> list[FlagRow]:
-    """Count for each flag the honest files on which it fires."""
+    """Count, for each flag, the honest files on which it fires."""
     found = [fired(HONEST_WORLDS[world](seed)) for seed in range(count)]
     return [_row(world, flag, [flag in names for names in found]) for flag in FLAGS]
 
@@ -102,7 +102,7 @@ def cheated(cheat: str, count: int) -> FlagRow:
 
 
 def fired(submission: Submission) -> frozenset[str]:
-    """The names of the flags of a file."""
+    """The names of a file's flags."""
     return frozenset(flag.name for flag in summarize(submission).flags)
 
 
@@ -119,7 +119,7 @@ def unlike(seed: int) -> bool:
 
 
 def parted(made: Submission, rng: random.Random, *, share: float) -> Submission:
-    """Give a share of the prompts another text, whose drafts are accepted more or less often.
+    """Replace a share of the prompts with texts whose drafts are accepted more or less often.
 
     Drafts have near-ties, too: a tenth of the unchanged answers take one round more or less.
     """
@@ -160,7 +160,7 @@ def visit(seed: int) -> Visit:
 
 
 def on_rig(seed: int) -> Submission:
-    """An honest file of a disturbed synthetic rig, whose clock may be coarse."""
+    """An honest file from a disturbed synthetic rig, which may have a coarse clock."""
     rng, made = random.Random(seed), submission_of(visit(seed))  # noqa: S311 - a simulation
     scenario, tick_ms = rng.choice([*DISTURBED.values()]), rng.choice(TICKS_MS)
     one_block = rng.random() < 1 / 8
@@ -189,7 +189,7 @@ def on_rig(seed: int) -> Submission:
 
 
 def _readings(made: Submission, rng: random.Random) -> tuple[Snapshot, ...]:
-    """Clock readings as the harness takes them: always from NVIDIA cards, else sometimes."""
+    """Clock readings as the harness takes them: always for NVIDIA cards, sometimes for others."""
     vendors = {gpu.vendor for gpu in made.machine.gpus}
     shown = "nvidia" in vendors or (bool(vendors) and rng.random() < 1 / 2)
     clocks = [rng.uniform(900, 2700) if shown else None for _ in range(3)]
@@ -201,7 +201,7 @@ def _readings(made: Submission, rng: random.Random) -> tuple[Snapshot, ...]:
 
 
 def by_design(seed: int) -> Submission:
-    """An honest file of the next scenario of `bench.campaigns`."""
+    """An honest file from the next scenario of `bench.campaigns`."""
     scenario = [*SCENARIOS.values()][seed % len(SCENARIOS)]
     base = campaigns.bare(scenario)
     times = measured(np.random.default_rng(seed), scenario)

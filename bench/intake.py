@@ -1,6 +1,6 @@
-"""Measure how fast files are judged, by processor time: `python -m bench.intake`.
+"""Measure how fast files are judged, in processor time: `python -m bench.intake`.
 
-A default campaign of the repository is timed several times, and the fastest time counts. Each
+A default campaign from the repository is timed several times, and the fastest time counts. Each
 hostile document is timed once. `bench.scale` measures a whole corpus.
 """
 

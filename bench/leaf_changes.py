@@ -74,7 +74,7 @@ def mutations(document: Document) -> Iterator[Mutation]:
 
 
 def first_leaves(document: Document) -> list[tuple[Path, Any]]:
-    """The first leaf of every field, because a hundred trials have the same fields."""
+    """The first leaf of every field: a hundred trials, for example, have the same fields."""
     first = {general(path): (path, value) for path, value in reversed([*leaves(document)])}
     return list(reversed(first.values()))
 

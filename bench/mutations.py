@@ -1,4 +1,4 @@
-"""Count how many changes of a valid file the gate finds: `python -m bench.mutations`.
+"""Count how many changes to valid files the gate detects: `python -m bench.mutations`.
 
 Every field of every valid example is changed in every way; the figures are written to a file of the
 site. Long campaigns are cut to their first trials, because the other trials have the same fields.
@@ -30,7 +30,7 @@ def main() -> int:
 
 
 def count() -> dict[str, Any]:
-    """Count all mutations of all examples: found, accepted, and judged differently by two paths."""
+    """Count the mutations of all examples: how many were made, rejected and accepted."""
     made: Counter[str] = Counter()
     accepted: Counter[tuple[str, str]] = Counter()
     for document in examples():
@@ -59,7 +59,7 @@ def reason(kind: str, place: str) -> str | None:
 
 
 def examples() -> Iterator[dict[str, Any]]:
-    """Return the valid examples, long ones cut; the cut examples are still valid."""
+    """Return the valid examples; long examples are shortened but remain valid."""
     for path in sorted(entry for folder in FOLDERS for entry in folder.glob("*.json")):
         document: dict[str, Any] = json.loads(path.read_bytes())
         document["trials"] = sorted(document["trials"], key=lambda t: t["order"])[:KEPT_TRIALS]

@@ -1,4 +1,4 @@
-"""Simulate files and tunes of devices on which none of 13 arms gains, for `bench.choices`.
+"""Simulate files and tunes for devices on which none of 13 arms gains, for `bench.choices`.
 
 Averaged over prompts, an arm takes as long as plain decoding. Single prompts differ by 5 to 35 %
 (lognormal).
@@ -49,7 +49,7 @@ ROUND_COST, LEAST_DEPTH = 2.0, 5
 
 
 def device(rng: np.random.Generator) -> Example:
-    """One file with the trials of only its first prompt; its summary is over all prompts."""
+    """One file that has only the trials of its first prompt, and a summary over all prompts."""
     base, ratios = _base(), _ratios(rng)
     whole = replace(base, trials=tuple(_trials(rng, ratios, base, BLOCKS)))
     first = whole.suite.prompts[0].id
@@ -60,7 +60,7 @@ def device(rng: np.random.Generator) -> Example:
 def placed(
     rng: np.random.Generator, example: Example, spread: float, *, world: int, number: int
 ) -> Example:
-    """Move the file to a new device and contributor, with the model of a world.
+    """Give the file a new device, a new contributor and the model of a world.
 
     Each arm becomes faster or slower by a random factor with log deviation `spread`. A factor on
     all times of an arm moves its ratios and their bounds by that factor.
@@ -148,7 +148,7 @@ def _ratios(rng: np.random.Generator) -> Numbers:
 def _trials(
     rng: np.random.Generator, ratios: Numbers, part: Submission, blocks: int
 ) -> Iterator[Trial]:
-    """Yield trials of the arms and prompts in `part`, which is a part of the base."""
+    """Yield trials of the arms and prompts in `part`, which is a subset of the base."""
     base = _base()
     arms = [at for at, arm in enumerate(base.arms) if arm in part.arms]
     prompts = [at for at, prompt in enumerate(base.suite.prompts) if prompt in part.suite.prompts]

@@ -22,7 +22,7 @@ _SAME = "--suite short --tasks code,math,chat --prompts 1 --blocks 99 --max-toke
 def main(
     target: Path, draft: Path, server: str = "mlx_lm.server", minutes: float = 6.0, pairs: int = 2
 ) -> None:
-    """Print the half-width of a speedup's interval both ways, and the ratio, for MLX models."""
+    """Print an MLX speedup's half-width with one and with two servers, and the ratio of the two."""
     plain = f"{server} --model {target} --prompt-cache-size 0 --port {{port}}"
     drafting = f"{plain} --draft-model {draft} --num-draft-tokens 2"
     models = f"--target {target} --draft {draft} --method draft-model:n_max=2 --budget {minutes}"

@@ -48,7 +48,7 @@ class Population:
 
     @cached_property
     def decode_ms(self) -> dict[str, tuple[float, float]]:
-        """True decode times of the baseline and the draft arm by prompt."""
+        """True decode times of the baseline and the draft arm, keyed by prompt."""
         session = FakeSession(self.rig, campaign(self.prompts, seed=0))
         return {
             prompt.id: (
@@ -60,7 +60,7 @@ class Population:
 
     @cached_property
     def truths(self) -> dict[str | None, float]:
-        """Log of the true speedup over all prompts: by task, and under `None` over all tasks."""
+        """Log of the true speedup over all prompts, by task; the key `None` is for all tasks."""
         return {task: self.truth(self.prompts, task) for task in (*FIXED_TASKS, None)}
 
     @cached_property
@@ -77,7 +77,7 @@ class Population:
         )
 
     def truth(self, prompts: tuple[SuitePrompt, ...], task: str | None) -> float:
-        """Log of the true time ratio over these prompts: for a task, or with equal weight per task.
+        """Log of the true time ratio over these prompts, for one task or for all with equal weight.
 
         All answers have the same length, so times are proportional to times per token.
         """
@@ -112,7 +112,7 @@ def population() -> Population:
 
 
 def campaign(prompts: tuple[SuitePrompt, ...], *, seed: int) -> Campaign:
-    """A campaign of the default size over these prompts."""
+    """A campaign of the default size with these prompts."""
     return Campaign(
         profile="custom",
         target=ModelFile(

@@ -1,8 +1,8 @@
-"""Check real result files: recomputed estimates, ratios by the wall clock, and flags.
+"""Check real result files: recomputed estimates, wall-clock ratios, and flags.
 
 `python -m bench.real` reads the results of the repository, imported samples of other tools, and any
 FILE given. For each file it prints the number of estimates, their largest relative difference from
-`bench.recompute` (which follows the Methodology page alone), the number of published intervals that
+`bench.recompute` (which follows only the Methodology page), the number of published intervals that
 contain the wall-clock ratio, and the flags. The exit code is 1 if an estimate differs by more than
 a billionth, or if fewer than 95 % of the intervals contain the wall-clock ratio.
 """
@@ -29,7 +29,7 @@ EXACT, PROMISE = 1e-9, 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedFile:
-    """The comparison of one file with the page.
+    """The comparison of the product's estimates for one file with the page's.
 
     `known` is the number of estimates with a speedup, `differs` the largest relative difference.
     `missing` is the number of figures that only the product or only the page has. `timed` is the
@@ -101,7 +101,7 @@ def files(more: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a line per file, its flags below it, and the sums."""
+    """Print a line per file, its flags below it, and the totals."""
     parser = argparse.ArgumentParser(prog="python -m bench.real", description=__doc__)
     parser.add_argument("files", nargs="*", type=Path, help="more result files")
     found = [(name, compare(data)) for name, data in files(parser.parse_args(arguments).files)]

@@ -1,4 +1,4 @@
-"""Recompute every estimate of a result file from the text of the Methodology page alone.
+"""Recompute every estimate of a result file, using only the text of the Methodology page.
 
 `python -m bench.recompute FILE...` prints the estimates. This module imports nothing from
 `estimates`: a reader of the page would write the same code.
@@ -24,7 +24,7 @@ FULL = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecomputedFigure:
-    """Figures of an arm and task: steps 3 to 5 of the page, with the intervals of steps 6 to 11."""
+    """Figures for an arm and task from steps 3 to 5 of the page; intervals from steps 6 to 11."""
 
     arm: str
     task: str | None
@@ -50,7 +50,7 @@ def main(paths: list[str]) -> None:
 
 
 def figures(document: dict[str, Any]) -> Iterator[RecomputedFigure]:
-    """Yield the figures by arm: each task with a paired prompt, then all fixed or suite tasks."""
+    """Yield, by arm, figures of tasks with a paired prompt, then of all fixed or suite tasks."""
     suite = list(dict.fromkeys(prompt["task"] for prompt in document["suite"]["prompts"]))
     own = document["tier"] == "imported" and not set(FIXED) <= set(suite)
     for arm in document["arms"]:
@@ -102,7 +102,7 @@ def _figure(
 
 
 def _means(groups: list[list[Times]]) -> Times:
-    """Mean of both times over the prompts of each task, then over the tasks."""
+    """Means of the baseline's and the arm's times: over each task's prompts, then over tasks."""
     plain = fmean(fmean(plain for plain, _ in group) for group in groups)
     return plain, fmean(fmean(own for _, own in group) for group in groups)
 
@@ -115,7 +115,7 @@ def _ratio(groups: list[list[Times]]) -> float:
 def _request(
     groups: list[list[PairedPrompt]], clock: str, answer: float | None
 ) -> list[list[Times]]:
-    """Both times of each whole request, with the measured or a given length; empty if unknown."""
+    """Both arms' times of whole requests, with the measured or a given length; empty if unknown."""
     found = []
     for group in groups:
         found.append([])
@@ -148,7 +148,7 @@ def _interval(
     groups: list[list[PairedPrompt]],
     prompts: list[PairedPrompt],
 ) -> tuple[float | None, float | None]:
-    """The interval by steps 6 to 11 of the page, around the ratio of these times."""
+    """The interval around the ratio of these times, from steps 6 to 11 of the page."""
     half_width = _linearised(times)
     by_passes = document["design"].get("interleaved") == "block"
     if half_width is None:
@@ -178,7 +178,7 @@ def _interval(
 
 
 def _linearised(groups: list[list[Times]]) -> float | None:
-    """Half-width of the logarithm of the ratio, by the spread within tasks."""
+    """Half-width of the logarithm of the ratio, from the spread within tasks."""
     plain, own = _means(groups)
     spread = [[(x - plain / own * y) / plain for x, y in group] for group in groups]
     single = [each for each in spread if len(each) == 1]
@@ -200,7 +200,7 @@ def _linearised(groups: list[list[Times]]) -> float | None:
 
 
 def _repeats(document: dict[str, Any], prompts: list[PairedPrompt]) -> float:
-    """Half-width of one block around its prompt, a lower limit for the interval of a task."""
+    """Half-width from the spread of a prompt's blocks, a lower limit for a task's interval."""
     spreads = [
         variance([math.log(plain / own) for plain, own in each.blocks.values()])
         for each in prompts
@@ -213,7 +213,7 @@ def _repeats(document: dict[str, Any], prompts: list[PairedPrompt]) -> float:
 
 
 def _load(document: dict[str, Any]) -> float:
-    """Uncertainty due to other programs, from the state of the machine before and after."""
+    """Uncertainty due to other programs, from recorded states of the machine."""
     cores = document["machine"]["cpu"].get("logical_cores") or 1
     threads = min(document["settings"].get("threads") or cores, cores)
     strains = [0.0]
@@ -228,7 +228,7 @@ def _load(document: dict[str, Any]) -> float:
 
 
 def _passes(document: dict[str, Any], prompts: list[PairedPrompt]) -> float | None:
-    """Uncertainty due to disturbed passes: Student's t over the time ratios of the blocks."""
+    """Uncertainty due to disturbed passes, from Student's t over the time ratios of the blocks."""
     blocks = sorted({block for each in prompts for block in each.blocks})
     tasks = list(dict.fromkeys(each.task for each in prompts))
     full = [

@@ -1,4 +1,4 @@
-"""Compute each prompt's paired times from the text of the Methodology page alone.
+"""Compute each prompt's paired times, using only the text of the Methodology page.
 
 This module covers steps 1 and 2 of the page and its rules for reading the prompt; `bench.recompute`
 has the other steps. Nothing is imported from `estimates`.
@@ -22,11 +22,11 @@ LOOK_UP = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedPrompt:
-    """One prompt with both times per token by the steady clock, else by the wall clock.
+    """One prompt with both arms' times per token by the steady clock, else by the wall clock.
 
     `blocks` has both times by block, `rounds` the arm's rounds per token, `plain` the logarithm of
     the baseline's time in the first block, and `order` the place of that trial. `reading` has the
-    milliseconds in which baseline and arm read the prompt, if known. `answer` is the number of
+    milliseconds that baseline and arm take to read the prompt, if known. `answer` is the number of
     tokens after the first.
     """
 
@@ -119,7 +119,7 @@ def _paces(
 
 
 def _limits(document: dict[str, Any], arm: str, prompt: str) -> dict[int, float]:
-    """Ms per token of timed-out trials by block: their whole time over the token limit."""
+    """Ms per token of timed-out trials, keyed by block: their whole time over the token limit."""
     most = document["settings"].get("max_output_tokens", 1) - 1
     return {
         trial["block"]: trial["wall_ms"] / most
@@ -187,7 +187,7 @@ def _before_first(trial: Trial) -> float | None:
 
 
 def _tokens(trial: Trial) -> int:
-    """Tokens after the first."""
+    """The number of tokens after the first."""
     return max(0, (trial.get("output_tokens") or 0) - 1)
 
 

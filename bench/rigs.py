@@ -30,7 +30,7 @@ def quiet(rig: FakeRig, _rng: random.Random, _duration_ms: float) -> FakeRig:
 
 
 def drift(rig: FakeRig, _rng: random.Random, duration_ms: float) -> FakeRig:
-    """The machine becomes slower by 30 % from the first trial to the last."""
+    """The machine slows down by 30 % from the first trial to the last."""
     return replace(
         rig, noise=QUIET_NOISE, slowdown_at=lambda clock_ms: 1 + DRIFT * clock_ms / duration_ms
     )

@@ -1,9 +1,9 @@
-"""Measure the cost of a build per file and its growth: `make bench-scale`.
+"""Measure a build's cost per file, and how the cost grows: `make bench-scale`.
 
 Synthetic corpora of several sizes are each built in a separate process, cold and then warm with one
 new file. Each stage is timed in processor seconds, including child processes. The exponent is the
-slope of the logarithms, and the last column extrapolates to 10,000 files. The exit code is 1 if a
-limit is exceeded.
+slope of log cost over log size, and the last column extrapolates to 10,000 files. The exit code is
+1 if a limit is exceeded.
 """
 
 import argparse
@@ -138,7 +138,7 @@ def _corpus(results: Path, files: int) -> Path:
 
 
 def _too_heavy(last: dict[str, float], others: Sequence[dict[str, float]]) -> Iterator[str]:
-    """Yield excess weight; sizes above `FULL_SITE` are compared, where each file adds the same."""
+    """Yield excess weight; sizes are compared above `FULL_SITE`, where each file adds the same."""
     for first in (each for each in others if each["files"] >= FULL_SITE):
         added = (last["site MB"] - first["site MB"]) * 1000 / (last["files"] - first["files"])
         if added > MOST_SITE_KB:
@@ -201,7 +201,7 @@ def _clock(spent: dict[str, float], stage: str, module: str, name: str) -> None:
             spent[stage] = spent.get(stage, 0.0) + own
 
     def parts(made: Iterator[object]) -> Iterator[object]:
-        """Yield parts lazily: a list of the parts would count as memory of the build."""
+        """Yield parts lazily: a list of the parts would count towards the build's memory."""
         end = object()
         while (part := clocked(lambda: next(made, end))) is not end:
             yield part

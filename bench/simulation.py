@@ -1,7 +1,7 @@
 """Measure coverage and error of estimators on simulated rigs whose true speedups are known.
 
-`make bench` runs this simulation; alone: `python -m bench.simulation`. With `--output`, the figures
-are also written as JSON, for the pages that quote them.
+`make bench` includes this simulation; `python -m bench.simulation` runs only the simulation. With
+`--output`, the figures are also written as JSON, for the pages that quote them.
 """
 
 import argparse
@@ -29,10 +29,11 @@ COMMAND = "python -m bench.simulation"
 class SimulationRow:
     """Bias, error and coverage of one figure over all campaigns of a scenario.
 
-    `bias` is the geometric mean of found over true for the prompts that were run, minus 1.
-    `error_95` is the 95th percentile of the relative error. `coverage` is the share of intervals
-    that contain the truth of the population, `coverage_of_prompts` the share that contain the truth
-    of the prompts that were run. `half_width` is the median over the campaigns, `blocks` the mean.
+    `bias` is the geometric mean of the ratio of found to true value for the prompts that were run,
+    minus 1. `error_95` is the 95th percentile of the relative error. `coverage` is the share of
+    intervals that contain the truth of the population, `coverage_of_prompts` the share that contain
+    the truth of the prompts that were run. `half_width` is the median over the campaigns, `blocks`
+    the mean number of blocks.
     """
 
     scenario: str

@@ -1,9 +1,10 @@
 """Check generated sentences against the tables below them: `python -m bench.statements`.
 
-Random collections of results become the charts, the headings of the map and the losses of the site.
-A rule in this file parses each sentence with a number and compares the sentence with the table
-below it, the rule's only source. A sentence that no rule parses counts as contradicted. The program
-prints the number of sentences of each kind; the exit code is 1 if a sentence was contradicted.
+The charts, the headings of the map and the losses of the site are made from random collections of
+results. A rule in this file parses each sentence with a number and compares the sentence with the
+table below it, the rule's only source. A sentence that no rule parses counts as contradicted. The
+program prints the number of sentences of each kind; the exit code is 1 if a sentence was
+contradicted.
 """
 
 import argparse
@@ -90,7 +91,7 @@ def _campaigns(rng: random.Random) -> Iterator[Example]:
 
 # ---- sentences of the pages --------------------------------------------------------------------
 def sentences(connection: duckdb.DuckDBPyConnection) -> Iterator[Said]:
-    """Yield all sentences with a number: of the charts, the map and the losses."""
+    """Yield all sentences with a number, from the charts, the map and the losses."""
     for name, definition in charts.definitions().items():
         if name not in CAPTIONS or name == "submission_tasks":
             continue
@@ -188,7 +189,7 @@ def _may_be_best(own: Sequence[LINE]) -> set[int]:
 
 
 def _is_listed(said: re.Match[str], row: LINE) -> bool:
-    """Check whether the sentence lists the depth of a row; without a list, the best counts."""
+    """Check whether the sentence lists a row's depth or, without a list, names it as the best."""
     return str(row["depth"]) in re.findall(r"\d+", said["able"] or said["depth"])
 
 
@@ -303,7 +304,7 @@ def _verification(said: re.Match[str], table: Sequence[LINE]) -> bool:
 
 
 def _is_clear(row: LINE, verdicts: Collection[str], *, beyond: bool) -> bool:
-    """Check whether a row has one of these verdicts; a row without a verdict uses `beyond`."""
+    """Check whether a row has one of these verdicts; without a verdict, return `beyond`."""
     return row["verdict"] in verdicts if row["verdict"] is not None else beyond
 
 
@@ -435,7 +436,7 @@ RULES: Mapping[str, tuple[str, Rule]] = {
 
 
 def contradicted(said: Said) -> bool:
-    """Check whether the table contradicts a sentence, or no rule can parse the sentence."""
+    """Check whether the table contradicts a sentence, or whether no rule can parse the sentence."""
     pattern, rule = RULES[said.kind]
     found = re.fullmatch(pattern, said.text)
     return found is None or not rule(found, said.table)

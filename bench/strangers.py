@@ -1,14 +1,14 @@
 """Measure how files of unknown accounts change other people's results, in random worlds.
 
 `python -m bench.strangers` makes worlds of honest files, in which maintainers know a contributor
-for every device and model. It adds files of new accounts: forged times, copies, other names,
-builds, dates, facts, suites and drafts. Ten worlds with separate models and people form one
+for every device and model. It adds files from new accounts, with forged times, copies, and other
+names, builds, dates, facts, suites and drafts. Ten worlds with separate models and people form one
 collection, whose tables are made before and after the addition. The program prints the number of
 compared and of changed statements: after one accepted file in each world, after three, and after
-one file that the gate refuses but somebody merges anyway. Cells with unknown accounts only are
+one file that the gate refuses but somebody merges anyway. Cells that have only unknown accounts are
 counted separately, because every account has equal weight in them. The exit code is 1 if the
-accepted file of one unknown account changes a standing, name, verdict or headline of others, or if
-three files change a confirmed sign.
+accepted file of one unknown account changes other people's standing, name, verdict or headline, or
+if three files change a confirmed sign.
 """
 
 import argparse
@@ -80,7 +80,7 @@ def measured(rng: random.Random, person: str, card: str, parameters: int) -> Sub
 
 
 class World(NamedTuple):
-    """Honest files: on each card and model from one to three known people, and maybe a stranger."""
+    """Honest files: per card and model, from one to three known people and maybe a stranger."""
 
     known: tuple[str, ...]
     there: list[Submission]
@@ -107,7 +107,7 @@ class World(NamedTuple):
 
 
 def scaled(own: Submission, *, arms: float = 1.0, plain: float = 1.0) -> Submission:
-    """Multiply all times of the arms, and of the baseline, by a factor."""
+    """Multiply all times of the arms by one factor, and those of the baseline by another."""
 
     def one(trial: Trial) -> Trial:
         by = plain if trial.arm == "baseline" else arms
@@ -193,7 +193,7 @@ ATTACKS: Mapping[str, Attack] = {
 
 
 def forged(rng: random.Random, there: Sequence[Submission], person: str) -> tuple[str, Submission]:
-    """Forge an unknown account's file about another person's setting; return attack and file."""
+    """Forge an unknown account's file about another's setting; return the attack and the file."""
     other = rng.choice(there)
     card, day = other.machine.gpus[0].name, rng.choice(("2026-10-01", "2026-11-26"))
     own = measured(rng, person, card, other.target.parameters or 0)
@@ -248,7 +248,7 @@ def tables(files: Sequence[Prepared], known: Collection[str]) -> Tables:
 
 
 def state(of: Tables) -> State:
-    """The published statement about each result, cell and place, by kind and name."""
+    """The published statement about each result, cell and place, keyed by kind and name."""
     found = {
         (kind.partition(" ")[0], *map(str, key)): value
         for kind, query in QUERIES.items()
@@ -266,14 +266,14 @@ def state(of: Tables) -> State:
 
 
 def changed(before: State, after: State) -> Counter[str]:
-    """Count by kind the statements about other people that have changed."""
+    """Count, per kind, the statements about other people that have changed."""
     return Counter(key[0] for key, value in before.items() if after.get(key) != value)
 
 
 def collections(
     count: int, first: int = 0, together: int = TOGETHER
 ) -> Iterator[Mapping[str, tuple[list[str], State, Counter[str]]]]:
-    """Yield the attacks, the state before and the changes for each collection and file group."""
+    """Yield each collection's attacks, the state before, and the changes, by group of files."""
     for seed in range(first, first + count, together):
         rng = random.Random(seed)  # noqa: S311 - a simulation
         all_worlds = [

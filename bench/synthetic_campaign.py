@@ -1,7 +1,7 @@
 """Turn a synthetic campaign into a submission, with the types of the real format.
 
-Noise is added to the true costs: a factor per trial, a drift per block, a little per round. Some
-arms and trials fail as real ones do, and then have no figure.
+Noise is added to the true costs: a factor per trial, a drift per block, and a little noise per
+round. Some arms and trials fail as real ones do, and then have no figure.
 """
 
 import hashlib
@@ -61,7 +61,7 @@ class ArmTruth:
 
 
 def arms_of(visit: Visit) -> tuple[ArmTruth, ...]:
-    """The arms of a campaign: n-grams, draft models at two depths, and any head of the target."""
+    """The arms of a campaign: n-grams, draft models at two depths, and the target's head if any."""
     rng = random.Random(visit.seed)  # noqa: S311 - synthetic data
     target = visit.target
     drafts = _drafts(target)

@@ -113,7 +113,7 @@ def _costs(
 
 
 def _targets(rng: random.Random, rig: SyntheticRig) -> tuple[ModelSpec, ...]:
-    """One to three targets that fit the memory; larger targets are likelier."""
+    """One to three targets that fit into memory; larger targets are likelier."""
     fitting = [each for each in models() if each.file_bytes < rig.room_bytes and _is_target(each)]
     if rig.gpu is None:  # large models are too slow on a processor
         fitting = [each for each in fitting if each.bytes_per_step < 5e9]

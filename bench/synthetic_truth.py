@@ -1,8 +1,9 @@
 """Define the truth of a synthetic collection: costs on each rig, acceptance of each pair.
 
 A round that feeds w tokens costs `overhead + read * (1 + slope * (w - 1))`; each drafted token
-costs one plain step of the draft. A pair has the same rounds on a prompt on every rig, as with
-greedy decoding: tokens per round depend on pair and prompt, R on rig and models.
+costs one plain step of the draft. As with greedy decoding, a pair takes the same rounds to answer a
+prompt on every rig. Tokens per round therefore depend on pair and prompt, and R depends on rig and
+models.
 """
 
 import math
@@ -67,7 +68,7 @@ class ModelSpec:
 
     @property
     def bytes_per_step(self) -> int:
-        """Bytes that a step of one token reads."""
+        """The number of bytes that a one-token step reads."""
         return self._bytes(self.active_parameters)
 
     def _bytes(self, parameters: int) -> int:
@@ -163,7 +164,7 @@ def true_decomposition(
     drafter: SyntheticDrafter,
     prompts: Sequence[tuple[str, str]],
 ) -> tuple[float, float]:
-    """Tokens per round and R without noise, as ratios of sums over these (task, prompt)."""
+    """Tokens per round and R without noise, as ratios of sums over these pairs (task, prompt)."""
     counts, spent = [], []
     for task, prompt in prompts:
         played = rounds(drafter, target, task, prompt)
@@ -174,7 +175,7 @@ def true_decomposition(
 
 
 def all_prompts() -> tuple[tuple[str, str], ...]:
-    """Every (task, prompt) of the suite, with equally many prompts per task."""
+    """Every pair (task, prompt) of the suite, with equally many prompts per task."""
     return tuple((task, prompt) for task in FIXED_TASKS for prompt in prompt_ids(task))
 
 

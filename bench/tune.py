@@ -46,7 +46,7 @@ NEAR = 0.02
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneRow:
-    """One kind of rig: shares of simulations, and trials as a share of the sweep's trials."""
+    """Results for one kind of rig: shares of simulations, and trials relative to a sweep's."""
 
     rigs: str
     simulations: int
@@ -67,7 +67,7 @@ class Tune:
         self.trials = 0
 
     def verdict(self) -> decisions.Verdict | None:
-        """Run the tune and return its verdict; its arms are depths."""
+        """Run the tune and return its verdict, in which the arms are depths."""
         racing = answers(self._truth, [*range(TASKS)] * RACE_PROMPTS, self._rng)
         fresh = answers(self._truth, [*range(TASKS)] * CERTIFICATE_PROMPTS, self._rng)
         predicted = self._forecast(racing)
@@ -128,7 +128,7 @@ class Tune:
         return dict(enumerate(forecasts.over_prompts(drafts, costs), start=1))
 
     def _scouted(self, found: TuneAnswers) -> tuple[float, ...]:
-        """Costs of rounds from runs at a few depths, as on a server without probes."""
+        """Estimate costs of rounds from runs at a few depths, as on a server without probes."""
         noise = self._truth.noise / math.sqrt(found.accepted.shape[0])
         measured = {}
         for depth in self._truth.scouts:
@@ -138,7 +138,7 @@ class Tune:
         return forecasts.costs_from_rounds(measured, self._truth.deepest)
 
     def _probed(self, found: TuneAnswers) -> tuple[float, ...]:
-        """Costs of rounds from noisy probes of single steps and the total of the deep run."""
+        """Estimate costs of rounds from noisy probes of single steps and the deep run's total."""
         prompts, deepest = found.accepted.shape[0], self._truth.deepest
         lengths = found.lengths[deepest].sum(axis=0)
         known = self._truth.costs[: deepest + 1]
@@ -173,7 +173,7 @@ class Tune:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTune:
-    """One tune compared with the truth; `None` where a comparison does not apply."""
+    """One tune compared with the truth; `None` if a comparison does not apply."""
 
     near: bool
     said: bool
@@ -184,7 +184,7 @@ class FoundTune:
 
 
 def tuned(kind: str, number: int, seed: int) -> FoundTune:
-    """One tune of a rig of a kind."""
+    """Simulate one tune on a rig of this kind."""
     rng = np.random.default_rng([seed, KINDS.index(kind), number])
     truth, speedups = known(kind, rng)
     tune = Tune(truth, rng)
@@ -214,7 +214,7 @@ def tuned(kind: str, number: int, seed: int) -> FoundTune:
 
 
 def simulate(kind: str, simulations: int, seed: int) -> TuneRow:
-    """Simulate tunes of rigs of one kind."""
+    """Simulate tunes on rigs of one kind."""
     found = [tuned(kind, number, seed) for number in range(simulations)]
     return TuneRow(
         rigs=kind,

@@ -18,7 +18,7 @@ TRUTH_PROMPTS = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneRig:
-    """The truth: costs in tokens of the baseline, chances by task, noise as log deviations."""
+    """The truth: costs in units of a baseline token, chances by task, noise as log deviations."""
 
     costs: Array  # costs of a round by drafted length
     chances: Array  # chances of the first position, by task
@@ -33,7 +33,7 @@ class TuneRig:
 
 
 def rig(kind: str, rng: np.random.Generator) -> TuneRig:
-    """Draw a random rig of a kind."""
+    """Draw a random rig of this kind."""
     width_cost = rng.uniform(0.02, 0.18)
     draft = rng.uniform(0.0, 0.22)
     middle, fall = rng.uniform(0.6, 0.9), 1.0
@@ -83,10 +83,10 @@ BEST = {"a gain of 5 to 12 %": (1.05, 1.12), "a loss of 0 to 3 %": (0.97, 1.0)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneAnswers:
-    """Rounds of every depth on some prompts by drafted length, and accepted lengths at the largest.
+    """Rounds on some prompts by depth and drafted length; accepted lengths at the largest depth.
 
-    Agreement of draft and text at a place is the same for all depths, which differ only by where
-    their rounds begin.
+    At a given place, draft and text agree either at all depths or at none; depths differ only in
+    where their rounds begin.
     """
 
     lengths: Counts  # depth, prompt, drafted length

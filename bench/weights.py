@@ -31,7 +31,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "results"
 KB = 1000
 MOST_BEFORE_KB, MOST_HOME_KB = 120, 100  # weight until the visitor does something
 MOST_REQUESTS = 24
-MOST_AFTER_KB = 450  # weight once the whole page was scrolled into view
+MOST_AFTER_KB = 450  # weight once the whole page has been scrolled into view
 MOST_SHIFT = 0.01
 MOST_ROW_NODES = 8000
 MOST_INDEX_KB = 30  # the search index, which loads when the search field is focused
@@ -63,7 +63,7 @@ class Weight:
 
     @property
     def excess(self) -> tuple[str, ...]:
-        """Messages about each budget that the page exceeds."""
+        """A message about each budget that the page exceeds."""
         lightest = MOST_BEFORE_KB if self.address else MOST_HOME_KB
         checks = (
             (self.before_kb, lightest, "KB before interaction"),
@@ -163,7 +163,7 @@ def weigh(browser: Browser, site: Path, sizes: Sequence[ViewportSize]) -> Iterat
 
 
 def weighed(page: Page, asked: RequestedPaths, address: str) -> Weight:
-    """Open a page, scroll to its end, and weigh it before and after."""
+    """Open a page, scroll to its end, and weigh it before and after the scrolling."""
     page.goto("about:blank")  # so that late requests of the previous page are not counted
     asked.paths.clear()
     page.goto(asked.base + address, wait_until="load")
@@ -193,7 +193,7 @@ def _wait_until_idle(page: Page, asked: RequestedPaths) -> None:
 
 
 def addresses(site: Path) -> list[str]:
-    """The addresses of all pages, the largest first."""
+    """The addresses of all pages, with the largest page first."""
     found = sorted(site.rglob("index.html"), key=lambda path: (-path.stat().st_size, path))
     names = (path.parent.relative_to(site).as_posix() for path in found)
     return ["" if name == "." else f"{name}/" for name in names]

@@ -1,7 +1,8 @@
 """The package that the wheel installs; it contains all top-level packages of the repository.
 
-They import each other under their names in the repository, and this package makes them importable.
-Otherwise names as general as `schemas` would land in site-packages.
+They import each other under their names in the repository, which works because this package makes
+them importable. Without it, packages with names as general as `schemas` would land in
+site-packages.
 """
 
 import sys

@@ -45,7 +45,7 @@ def _findings_of(error: ValidationError, root: Schema) -> Iterator[Finding]:
 
 
 def _enum(got: str, want: object) -> str:
-    """The accepted values, with a hint; `got` is JSON text with the document's quotes."""
+    """The accepted values, with a hint; `got` is JSON text, with quotes if the document has any."""
     values = cast("list[str]", want)
     hint = nearest(got.strip('"'), values) if got.startswith('"') else ""
     listed = ", ".join(map(shown, values))

@@ -2,7 +2,7 @@
 
 An absent value is `None`, and `None` is omitted. In canonical form, keys are sorted, there are no
 spaces, floats have their shortest form rounded to six decimals, and the file ends with one newline.
-Equal content is therefore an equal file.
+Equal content therefore gives equal files.
 """
 
 import hashlib
@@ -78,7 +78,7 @@ def file_name(*, machine: str, target: str, measured_from: str, data: bytes) -> 
 
 
 def folder_of(name: str, flat: int) -> str:
-    """The folder of a new result below the folder of results, which has `flat` files.
+    """The subfolder for a new result; the folder of results itself has `flat` files.
 
     The first `MOST_FLAT` results are in one folder; later results are in a folder for each month.
     """
@@ -86,7 +86,7 @@ def folder_of(name: str, flat: int) -> str:
 
 
 def dated_folder(name: str) -> str | None:
-    """Year and month in a result's name, its folder in a large collection; `None` without both."""
+    """The folder `YEAR/MONTH` for a result's name in a large collection; `None` without a date."""
     found = _DATED.fullmatch(name)
     return found and f"{found[1]}/{found[2]}"
 

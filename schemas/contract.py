@@ -28,8 +28,8 @@ def read(
 ) -> Submission | tuple[Finding, ...]:
     """The submission in these bytes, or the findings on them. Never raises.
 
-    With `now`, a campaign that ended in the future is a finding, too. A build omits `now`, because
-    the build's result must not depend on the day.
+    With `now`, a campaign that ended in the future also counts as a finding. A build omits `now`,
+    because the build's result must not depend on the day.
     """
     result = _judged(data)
     if not isinstance(result, Submission):
@@ -56,7 +56,7 @@ def value_findings(submission: Submission) -> tuple[Finding, ...]:
 
 
 def document_findings(data: bytes, schema: str, *, file: str = "") -> tuple[Finding, ...]:
-    """All faults in the bytes of a document of another schema. Never raises."""
+    """All faults in the bytes of a document that has a different schema. Never raises."""
     document = strict.load(data)
     found = document if isinstance(document, tuple) else schema_findings(document, schema)
     return in_file(found, file)

@@ -21,9 +21,9 @@ _SHOWN_CHOICES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Finding:
-    """A fault at one place of a document: the error, the expected value, the action to take.
+    """A fault at one place in a document: the error, the expected value, the action to take.
 
-    `file` is empty for a document that is in no file. `path` is a JSON path such as
+    `file` is empty if the document is not in a file. `path` is a JSON path such as
     `$.trials[3].decode_ms`. `rule` names the check that found the fault.
     """
 
@@ -38,7 +38,7 @@ class Finding:
 
 
 def in_file(found: Iterable[Finding], file: str) -> tuple[Finding, ...]:
-    """The findings on a document, with the file that contains it."""
+    """The findings on a document, with the name of the file that contains it."""
     return tuple(replace(each, file=file) for each in found)
 
 

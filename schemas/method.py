@@ -34,7 +34,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types of a chain in their order, or the single type of any other method."""
+        """The types of a chain in order, or the single type of any other method."""
         return self.chain or (self.type,)
 
     @property
@@ -59,6 +59,7 @@ NO_SPECULATION = Method(type="none")
 def limit(method: Method) -> int | None:
     """The largest number of tokens that a round drafts; some rounds may draft fewer.
 
-    `None` if it is unknown, and for a chain, whose `n_max` belongs to the only method with a depth.
+    It is `None` if it is unknown. It is also `None` for a chain, because a chain's `n_max` applies
+    only to the one method in it that has a depth.
     """
     return None if method.chain else method.n_max

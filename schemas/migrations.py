@@ -17,7 +17,7 @@ VERSION = 2
 
 
 def own_schema(document: Json) -> str:
-    """The name of the schema of a submission's own version; the newest if that is unknown."""
+    """The name of the schema for a submission's own version, or the newest if that is unknown."""
     version = document.get("version") if isinstance(document, dict) else None
     is_older = type(version) is int and version in range(1, VERSION)
     return f"submission.v{version}" if is_older else SUBMISSION_SCHEMA
@@ -27,8 +27,8 @@ def migrated(document: Json, *, is_valid: bool = False) -> Json | tuple[Finding,
     """The document in today's format, or its faults under its stated version. Never raises.
 
     The document is checked against its own version, so that a message names the fields that it may
-    have; a document that `is_valid` is not checked again. A document of no older version is
-    returned unchanged.
+    have; a document that `is_valid` is not checked again. A document that is not in an older
+    version is returned unchanged.
     """
     name = own_schema(document)
     if not isinstance(document, dict) or name == SUBMISSION_SCHEMA:

@@ -1,4 +1,4 @@
-"""Turn a result into text for a web form and back: compressed base64 between two marker lines."""
+"""Convert a result to text for a web form and back: compressed base64 between two marker lines."""
 
 import base64
 import lzma
@@ -25,7 +25,7 @@ def to_text(data: bytes) -> str:
 
 
 def from_text(text: str) -> bytes | None:
-    """The bytes of the only result in a text; `None` without any. Raises `UnreadableTextError`."""
+    """The bytes of the only result in a text, or `None`. Raises `UnreadableTextError`."""
     before, *found = text.split(BEGIN)
     if len(found) > 1:
         raise UnreadableTextError(

@@ -1,6 +1,6 @@
 """Find access tokens, and traces of a person or machine, which a public file must not contain.
 
-Secrets are refused. Personal data are only flagged, because an apparent address may be a version.
+Secrets are refused. Personal data are only flagged, because a version can look like an address.
 """
 
 import ipaddress
@@ -78,7 +78,7 @@ _VERSIONS = ("version", "package_version", "driver", "api")
 def no_secrets(submission: Submission) -> Iterator[Violation]:
     """A result is public forever, so it must not contain a token, key or password.
 
-    Adjacent texts, which a page shows side by side, must not form such a secret either.
+    Adjacent texts, which a page shows side by side, must not form such a secret together.
     """
     found = list(texts(submission))
     if (joined := secret("\n".join(text for _, text in found))) is None:
@@ -100,7 +100,7 @@ def secret(text: str) -> str | None:
 
 
 def personal(text: str, path: str = ROOT) -> str | None:
-    """The part of a text that may identify a person or machine; `None` if there is none."""
+    """The kind of personal data in a text, such as `an IP address`; `None` if there is none."""
     text = _plain_text(text)
     for kind, pattern in _PERSONAL_OF.items():
         if pattern.search(text):
@@ -114,7 +114,7 @@ def personal(text: str, path: str = ROOT) -> str | None:
 
 
 def found(text: str) -> str | None:
-    """The part of a text that must not be in a public file; `None` if there is none."""
+    """The kind of secret or personal data in a text; `None` if the text may be public."""
     return secret(text) or personal(text)
 
 

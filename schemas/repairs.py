@@ -1,8 +1,8 @@
 """Repair faults of a result file that affect no measurement.
 
-Such faults are the order of keys, spaces, a byte-order mark, an older version of the format,
-another spelling of a known model or of a word of the format, 41.0 for 41, and invisible letters in
-names. Everything else is still a finding, because measurements must not be edited.
+Such faults are unsorted keys, spaces, a byte-order mark, an older version of the format, a
+different spelling of a known model or of a word of the format, 41.0 for 41, and invisible letters
+in names. Everything else is still a finding, because measurements must not be edited.
 """
 
 import codecs
@@ -80,7 +80,7 @@ def measured_values(document: Json) -> dict[str, Json]:
 
 
 def utf8(data: bytes) -> bytes:
-    """The bytes as UTF-8 without the byte-order mark of editors and PowerShell."""
+    """The bytes as UTF-8 without the byte-order mark that editors and PowerShell add."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         with suppress(UnicodeDecodeError):
             return data.decode("utf-16").encode()
@@ -88,7 +88,7 @@ def utf8(data: bytes) -> bytes:
 
 
 def _with_clean_texts(document: Json) -> Json:
-    """The document without spelling faults, in repeated passes, as findings list only a few."""
+    """Remove spelling faults in repeated passes, because findings list only a few at a time."""
     data = canonical_bytes(document)
     wrong = {x.path: x.rule for x in findings(data) if x.rule in (*_OF_TEXTS, *_OF_SPELLING)}
     cleaned = _changed(

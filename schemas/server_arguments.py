@@ -1,4 +1,4 @@
-"""Show a server's command line as in a result: listed flags and values, else `…`.
+"""Show a server's command line as it is recorded: listed flags and values, and `…` for the rest.
 
 A command line can contain keys, host names and paths with a person's name, in more forms than a
 list of forbidden words could cover. `server_arguments.toml` lists the flags that change a server's
@@ -80,7 +80,7 @@ def recorded(command: Sequence[str]) -> tuple[str, ...]:
 
 
 def _value_of(flag: str) -> Show:
-    """The function that shows a value of a flag: `_hide` for a flag that is not listed."""
+    """The function that shows the flag's value; it is `_hide` for a flag that is not listed."""
     name = flag.lstrip("-").replace("_", "-")
     config, dot, key = name.partition(".")
     if not dot:
@@ -109,7 +109,7 @@ def _model(value: str) -> str:
 
 
 def _positional(word: str) -> str:
-    """A subcommand, or a model of the hub."""
+    """A subcommand, or the name of a model on the hub."""
     return word if word in _COMMANDS else _model(word)
 
 

@@ -1,7 +1,7 @@
 """Load the schemas, and make their validators.
 
 The validators are strict where JSON Schema leaves a choice: 1.0 is not an integer, `$` in a pattern
-is the end of the text and never the place before a last newline, and a date must exist.
+is the end of the text and never the place before a final newline, and a date must exist.
 """
 
 import json
@@ -41,7 +41,7 @@ def schema(name: str) -> Schema:
 
 
 def _of_version(version: int) -> Schema:
-    """The schema of an older version of a submission, without fields whose `since` is later."""
+    """The schema for an older version of a submission, without fields that have a later `since`."""
 
     def older(node: Schema) -> Schema:
         if not isinstance(node.get("properties"), dict):
@@ -76,7 +76,7 @@ def strict(name: str) -> Validator:
 
 
 def strict_validator(root: Schema) -> Validator:
-    """The validator of a schema without a name."""
+    """The validator for a schema that has no name."""
     marked = json.loads(
         json.dumps(root),
         object_hook=lambda node: node | {WHOLE: True} if node.get("type") == "integer" else node,

@@ -65,8 +65,8 @@ def contradicts_label(model: Model) -> tuple[float, Bits] | None:
 def contradicts_name(model: Model) -> str | None:
     """The size in the model's name, if the parameters differ from it by more than a factor of 5.
 
-    Checked only without a file: people choose names freely, but the parameters in a file are
-    counted.
+    This is checked only if there is no file: people choose names freely, but the parameters in a
+    file are counted.
     """
     sizes = [] if _EXPERTS.search(model.name) else _SIZE.findall(model.name)
     if model.parameters is None or model.file_bytes is not None or not sizes:

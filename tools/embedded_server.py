@@ -1,7 +1,7 @@
-"""Run the llama-server of a Python wheel as a program, so that no compiler is needed.
+"""Run the llama-server that a Python wheel contains as a program, so that no compiler is needed.
 
 `xllamacpp` embeds the server of a llama.cpp build (the last number of its version) without a
-command line. This program adds a command line, with the flags of b9294 to b11549 that the runner
+command line. This program adds a command line, with the flags from b9294 to b11549 that the runner
 uses.
 """
 

@@ -95,7 +95,7 @@ def valid_files() -> dict[str, bytes]:
 
 
 def _named_only(model: Model) -> Model:
-    """A model with the facts that a table in a thread gives."""
+    """A model with the facts that a table in a forum thread gives."""
     return Model(id=model.id, name=model.name, quantisation=model.quantisation)
 
 
@@ -117,7 +117,7 @@ def _with_failures() -> Document:
 
 
 def set_at(document: Document, path: str, value: object) -> None:
-    """Set one place; `arms.1.baseline` is the path of a field of the second arm."""
+    """Set the value at a path: `arms.1.baseline` is the field `baseline` of the second arm."""
     place, last = _container(document, path)
     place[last] = value
 
@@ -127,7 +127,7 @@ def _set(path: str, value: object) -> Change:
 
 
 def remove(path: str) -> Change:
-    """A change that removes one place."""
+    """A change that removes the value at a path."""
 
     def change(document: Document) -> None:
         place, last = _container(document, path)
@@ -155,7 +155,7 @@ def _all(*changes: Change) -> Change:
 
 
 def _container(document: Document, path: str) -> tuple[Any, str | int]:
-    """The container that holds the place, and the key or index of the place in this container."""
+    """The container of the value at a path, and the value's key or index in this container."""
     *steps, last = (int(step) if step.isdigit() else step for step in path.split("."))
     place: Any = document
     for step in steps:
@@ -164,14 +164,14 @@ def _container(document: Document, path: str) -> tuple[Any, str | int]:
 
 
 def _only_sums(trial: int) -> Change:
-    """A trial of a runner that reports only sums; medians need the drafted histogram, too."""
+    """A trial of a runner that reports only sums: no histogram, and no medians, which need it."""
     fields = ("drafted_histogram", "round_ms_median", "round_cpu_ms_median")
     gone = (remove(f"trials.{trial}.{field}") for field in fields)
     return _all(_set("engine.runner", "openai"), *gone)
 
 
 def _no_baseline(document: Document) -> None:
-    """Turn the baseline into a control, the only other role that may have the method none."""
+    """Turn the baseline into a control, a role that may also have the method none."""
     document["arms"][BASELINE]["role"] = "control"
 
 

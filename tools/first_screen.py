@@ -23,7 +23,7 @@ class NoPlaceError(ValueError):
 
 
 def files(results: Path, readme: str) -> dict[str, str]:
-    """The text of each file by its path in the repository. Raises the errors of `open_database`."""
+    """The text of each file, keyed by its path in the repository. Raises like `open_database`."""
     with open_database(results) as connection:
         groups, _ = strips.by_method(strips.default_rows(read(connection, "strip")))
         drawn = {name: badge.svg(each) for name, each in badge.of_site(connection)}

@@ -35,7 +35,7 @@ def _objects(name: str, node: Node, root: Node, seen: set[str]) -> Iterator[str]
 
 
 def _whole(value: Node, root: Node) -> tuple[Node, Node]:
-    """Return a field and the entries of its list, or the field twice."""
+    """Return a field and the entries of its list; without a list, return the field twice."""
     whole = resolved(value, root)
     return whole, resolved(whole["items"], root) if "items" in whole else whole
 

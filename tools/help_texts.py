@@ -65,7 +65,7 @@ def _shown(words: Sequence[str]) -> str:
 
 
 def _commands() -> Iterator[list[str]]:
-    """The words of every command, and of the commands of a command."""
+    """The words of every command and of every subcommand."""
     yield []
     group = typer.main.get_command(app)
     for name in COMMANDS:

@@ -1,8 +1,8 @@
 """List the settings that are still missing on GitHub: `python -m tools.live [FOLDER]`.
 
-The program makes three requests with `gh`, for which you must administer the repository. With a
-FOLDER, it reads the answers from the folder's `repository.json`, `actions.json` and
-`settings.json`.
+The program makes three requests with `gh`, for which you must be an administrator of the
+repository. With a FOLDER, it reads the answers from the folder's `repository.json`, `actions.json`
+and `settings.json`.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Draw the first strips of the home page as the picture of the README, light or dark.
+"""Draw the first strips of the home page as the README's picture, light or dark.
 
-Colours are those of the site: blue is faster, orange is slower. The background behind the marks has
-both colours.
+The picture uses the site's colours: blue is faster, orange is slower. The background behind the
+marks has both colours.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Look for private data in a built site: `python -m tools.private build/site`.
 
 The gate refuses secrets and flags personal data; this program checks the pages that visitors get. A
-secret is an error. Personal data are only listed, as is text that looks secret only because of the
-words before it: contributors wrote these texts, and only they can change them.
+secret is an error. Personal data are only listed, and so is text that looks secret only because of
+the words before it: contributors wrote these texts, and only they can change them.
 """
 
 import re

@@ -76,7 +76,7 @@ def printed(command: Sequence[str], folder: str) -> tuple[list[tuple[float, str]
 
 
 def screen(pieces: Iterable[tuple[float, str]]) -> list[Line]:
-    """Return the lines on the final screen; overwritten text, as of progress bars, is gone."""
+    """Return the lines on the final screen; overwritten text, such as progress bars, is gone."""
     rows: list[tuple[float, str]] = [(0.0, "")]
     row, starts_over = 0, False
     for at_s, code in ((at_s, code) for at_s, text in pieces for code in CODES.finditer(text)):

@@ -1,7 +1,7 @@
 """Find words that `retired_words.toml` retired: `python -m tools.retired_words`.
 
-The program prints file, line, the retired words and their replacement. Exit code 1 if there are
-any.
+The program prints file, line, the retired words and their replacement. The exit code is 1 if there
+are any.
 """
 
 import re

@@ -1,9 +1,9 @@
 """Compare the site with a build by Zensical: `python -m tools.zensical SITE PROGRAM FOLDER`.
 
-The theme's authors end mkdocs-material on 2027-05-05 in favour of Zensical, which reads the same
-configuration. This program compares all words in the title and the article of every page, and the
-lists of files. `make zensical` installs the newest version that can be installed, and calls this
-program.
+The theme's authors will end mkdocs-material on 2027-05-05 in favour of Zensical, which reads the
+same configuration. This program compares all words in the title and the article of every page, and
+the lists of files. `make zensical` installs the newest version that can be installed, and calls
+this program.
 """
 
 import os
@@ -125,7 +125,7 @@ def _files(site: Path) -> set[str]:
 
 
 def _kind(name: str) -> str:
-    """Folder and suffix for a file of the theme, the name for any other file."""
+    """Folder and suffix for a file that belongs to the theme, else the file's name."""
     path = Path(name)
     of_theme = re.match(r"assets/(?:javascripts|stylesheets|images)/", name)
     return f"{path.parent.as_posix()}/*{path.suffix}" if of_theme else name

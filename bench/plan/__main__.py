@@ -1,9 +1,9 @@
 """Print the planner's errors against measured memory: `python -m bench.plan [FILE]`.
 
-`memory_points.json` of this folder, or a file in the same format, lists public logs, each with the
-facts known before loading and the buffers that the engine logged. Predictions and facts are printed
-side by side, then the errors. `--write` stores the errors in `answers/planner_errors.json`, which
-pages and the terminal read.
+`memory_points.json` in this folder, or a file in the same format, lists public logs, each with the
+facts known before loading and the buffers that the engine logged. Predicted and logged sizes are
+printed side by side, then the errors. `--write` stores the errors in `answers/planner_errors.json`,
+which pages and the terminal read.
 """
 
 import argparse
@@ -22,7 +22,7 @@ ERRORS = Path(__file__).parents[2] / "answers" / "planner_errors.json"
 
 
 def main() -> None:
-    """Print prediction against fact for every point, and the errors."""
+    """Print the predicted and the logged memory for every point, and the errors."""
     parser = argparse.ArgumentParser(prog="python -m bench.plan", description=__doc__)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("file", nargs="?", type=Path, default=POINTS)
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def errors_file() -> bytes:
-    """The errors over the public points, as the planner states them."""
+    """The errors over the public points, in the form in which the planner states them."""
     found = {"memory": asdict(memory_error([compared(point) for point in listed_points()]))}
     return orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 

@@ -1,4 +1,4 @@
-"""Compare the planner's memory with public logs, by kind of buffer (`memory_points.json`)."""
+"""Compare the planned memory with public logs, by kind of buffer (`memory_points.json`)."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ from bench.plan.points import Point, facts_behind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedPlan:
-    """A point with its prediction: (fact, plan) in MiB by kind, in total and in layers.
+    """A point with its plan, as pairs (fact, plan): MiB by kind, MiB in total, and layers.
 
-    `missed` is the memory used beyond the plan, as a multiple of the allowance of "fits".
+    `missed` is the memory used beyond the plan, as a multiple of the margin that "fits" allows.
     """
 
     point: Point
@@ -88,7 +88,11 @@ def wrongly_fitting(judged: Sequence[tuple[str, float]]) -> int:
 
 
 def memory_error(points: Sequence[ComparedPlan]) -> LoggedMemoryError:
-    """The errors over held-out points (all if none is held out), and of "fits" over all points."""
+    """The planner's errors, and how often "fits" is wrong.
+
+    The errors of caches and totals are over held-out points, or over all points if none is held
+    out. The errors of layers and of "fits" are over all points.
+    """
     judged = [(each.point.origin, each.missed) for each in points if each.missed is not None]
     layers = [abs(each.layers[1] - each.layers[0]) for each in points if each.layers]
     points = [each for each in points if each.point.held_out] or points

@@ -43,10 +43,10 @@ class Arch:
 class Point:
     """A loaded model, its setting and the memory it used.
 
-    `gpu_layers` is `None` where the engine chose `chosen_layers` to fit in `free_mib`. `device_mib`
-    and `host_mib` are logged buffers by kind, `total_mib` all memory of a device. `older_mib` is
-    additional memory that older builds reserve, which "fits" must allow for. `held_out`: the
-    formulas were written without this point.
+    `gpu_layers` is `None` if the engine chose `chosen_layers` itself to fit into `free_mib`.
+    `device_mib` and `host_mib` are logged buffers by kind, `total_mib` is the total memory used on
+    a device. `older_mib` is additional memory that older builds reserve, which "fits" must allow
+    for. If `held_out` is true, the formulas were written without this point.
     """
 
     id: str
@@ -71,7 +71,7 @@ class Point:
 
     @property
     def origin(self) -> str:
-        """The publisher: points of one origin are left out together."""
+        """The publisher; all points of one origin are left out together."""
         return re.split(r"[:#,§]", self.source)[0]
 
 

@@ -1,7 +1,7 @@
 """Fit all results and print the errors of predictions: `python -m bench.predictions`.
 
 The program writes the fit to `answers/fitted.json`, and the ledger and the tables of the page
-Proofs to `bench/figures/`. All printed errors are cross-validated, in 20 folds by person.
+Proofs to `bench/figures/`. All printed errors are from a cross-validation over people, in 20 folds.
 """
 
 from collections.abc import Iterator, Sequence

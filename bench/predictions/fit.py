@@ -1,11 +1,11 @@
 """Fit the effects on a speedup to all results: partial pooling with a robust likelihood.
 
 This is a Bayesian ridge regression on the logarithm of the speedup. Every effect has a normal prior
-around 0 with the standard deviation of its name (`SPREADS`), so a card or pair that few people
-tried is drawn to its relatives. Each person has a separate effect, and each row counts less if its
-person has many rows, so that a sweep does not outvote other people. Errors follow Student's t
-instead of the normal distribution, by iterated weights (Lange, Little and Taylor 1989), so outliers
-move the fit little.
+around 0 with the standard deviation that `SPREADS` has for the effect's name, so a card or pair
+that few people tried is drawn to its relatives. Each person has a separate effect, and each row
+counts less if its person has many rows, so that a sweep does not outvote other people. Errors
+follow Student's t distribution instead of the normal distribution, so outliers move the fit little;
+the weights are iterated (Lange, Little and Taylor 1989).
 """
 
 from collections import Counter
@@ -53,8 +53,8 @@ class Design:
     def fit(self, chosen: Chosen) -> tuple[Array, Array]:
         """Return each column's coefficient and standard deviation, from the chosen rows.
 
-        A deviation treats the other effects as known. With this deviation alone, intervals would be
-        too narrow, so their width is calibrated by cross-validation over people.
+        Each deviation is computed as if the other effects were known. Intervals of this width would
+        be too narrow, so their width is calibrated by cross-validation over people.
         """
         x, y, base = self.values[chosen], self.truth[chosen], self.weights[chosen]
         used = x.any(axis=0)
@@ -70,7 +70,7 @@ class Design:
         return coefficients * self.scales, deviations * self.scales
 
     def effects(self, chosen: Chosen) -> dict[str, tuple[float, float]]:
-        """The effects that ship: effects that the chosen rows inform, without people."""
+        """The effects that ship: all that the chosen rows inform, except the effects of people."""
         return {
             name: (round(float(value), 4), round(float(deviation), 4))
             for name, value, deviation, scale in zip(
@@ -81,7 +81,7 @@ class Design:
 
 
 def design_of(rows: Sequence[Seen]) -> Design:
-    """Turn rows into numbers; the age of a row is relative to the newest."""
+    """Turn rows into numbers; the age of a row is relative to the newest row."""
     columns: dict[str, int] = {}
     cells: list[tuple[int, int, float]] = []
     for at, row in enumerate(rows):

@@ -50,7 +50,7 @@ class Predicted:
 
 
 def fold_of(person: str) -> int:
-    """The fold that leaves a person out; a digest of the name keeps it from ever changing."""
+    """The fold in which a person is left out; it depends only on the name and never changes."""
     return int(hashlib.sha256(person.encode()).hexdigest(), 16) % FOLDS
 
 
@@ -97,7 +97,7 @@ def best_constant(rows: Iterable[Seen]) -> float:
 def by_person(
     values: Iterable[tuple[str, float]], join: Callable[[list[float]], np.floating]
 ) -> list[float]:
-    """Reduce the values of each person to one."""
+    """Reduce each person's values to one value."""
     each = defaultdict(list)
     for person, value in values:
         each[person].append(value)
@@ -109,7 +109,7 @@ def people(found: Iterable[Predicted]) -> int:
 
 
 def widths(found: Iterable[Predicted]) -> float:
-    """Number of deviations that contain 90 % of the rows, with equal weight per person."""
+    """Half-width in deviations that contains 90 % of the rows, with equal weight per person."""
     each = sorted((one.off / one.deviation, one.row.person) for one in found)
     rows: dict[str, int] = defaultdict(int)
     for _, person in each:
@@ -123,7 +123,7 @@ def widths(found: Iterable[Predicted]) -> float:
 
 
 def with_reach(found: Sequence[Predicted]) -> tuple[Predicted, ...]:
-    """Add to each row the interval of its kind, or of all rows if too few people tried the kind."""
+    """Add to each row its kind's interval, or that of all rows if too few people tried the kind."""
     kinds = by_kind(found)
     known = {
         (kind, fold): widths(one for one in alike if fold_of(one.row.person) != fold)
@@ -139,7 +139,7 @@ def with_reach(found: Sequence[Predicted]) -> tuple[Predicted, ...]:
 
 
 def by_kind(found: Sequence[Predicted]) -> Mapping[str, Sequence[Predicted]]:
-    """Group the rows by kind: the kinds that enough people tried, and all rows."""
+    """Group the rows by kind, for kinds that enough people tried; another group has all rows."""
     kinds = {ALL: list(found)}
     for one in found:
         kinds.setdefault(one.row.case.kind, []).append(one)

@@ -1,7 +1,7 @@
-"""Compute the ledger: every figure in order of date, predicted from earlier figures alone.
+"""Compute the ledger: every figure in order of date, predicted only from earlier figures.
 
 The fit is repeated for each month of the data, using only earlier months. The width of an interval
-is calibrated on the earlier errors of the ledger.
+is calibrated on the ledger's earlier errors.
 """
 
 import csv

@@ -136,7 +136,7 @@ def _planned(
 
 
 def _way(method: str, draft: str | None, question: Question) -> Way:
-    """The way a row drafts; an unlisted drafter is replaced by an assumed drafter."""
+    """The way in which a row drafts; an assumed drafter stands in for an unlisted drafter."""
     source, target = source_of(method), question.target
     found = None
     if source != "text" and draft:

@@ -1,7 +1,7 @@
 """Compute the tables of `make predictions` and the page Proofs: errors, calibration, misses.
 
 A person's error is the median of |log ratio| over their rows; a person's share is the mean over
-their rows. A figure of a table is the median error or the mean share over people.
+their rows. Each figure in a table is the median error or the mean share over people.
 """
 
 import math
@@ -52,7 +52,7 @@ def constant_side(rows: Rows) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """A goal for the predictions, over some of the rows."""
+    """A goal for the predictions of some of the rows."""
 
     name: str
     must: str
@@ -194,7 +194,7 @@ def worst(rows: Rows) -> Iterator[Line]:
 
 
 def _reasons(one: Predicted, rows: Rows) -> Iterator[str]:
-    """Yield possible reasons for an error: doubts of the source, and settings nobody else tried."""
+    """Yield possible reasons for an error: marked doubts, and settings that nobody else tried."""
     if one.row.doubts:
         yield f"marked: {', '.join(one.row.doubts)}"
     others = [other.row.case for other in rows if other.row.person != one.row.person]

@@ -1,4 +1,4 @@
-"""The rules between the fields of a submission, by name."""
+"""The rules between the fields of a submission, keyed by name."""
 
 from schemas import private, server_arguments
 from schemas.rules import completeness, contradictions, counters, design, references

@@ -1,6 +1,6 @@
 """A measured file has all fields that the harness always knows when it writes the file.
 
-If a file by one of the harness's runners lacks such a field, the file was changed later.
+If a file from one of the harness's runners lacks such a field, the file was changed later.
 """
 
 from collections.abc import Iterator
@@ -49,7 +49,10 @@ def names_visible(submission: Submission) -> Iterator[Violation]:
 
 
 def run_facts_stated(submission: Submission) -> Iterator[Violation]:
-    """Engine, settings, design, models and the machine's state are known before the first trial."""
+    """A measured file states engine, settings, design, models and the machine's state.
+
+    All of these are known before the first trial.
+    """
     runner = _runner(submission)
     if runner is None:
         return
@@ -74,7 +77,7 @@ def run_facts_stated(submission: Submission) -> Iterator[Violation]:
 
 
 def arm_facts_stated(submission: Submission) -> Iterator[Violation]:
-    """An arm that was loaded has a loading time and a placement."""
+    """An arm that was loaded states its loading time and placement."""
     runner = _runner(submission)
     if runner is None:
         return
@@ -90,7 +93,7 @@ def arm_facts_stated(submission: Submission) -> Iterator[Violation]:
 
 
 def trial_facts_stated(submission: Submission) -> Iterator[Violation]:
-    """A trial that finished was timed, counted and compared; its prompt was rendered."""
+    """A finished trial was timed, counted and compared with a baseline; its prompt was rendered."""
     runner = _runner(submission)
     if runner is None:
         return
@@ -115,7 +118,7 @@ def trial_facts_stated(submission: Submission) -> Iterator[Violation]:
 
 
 def _due(trial: Trial, names: tuple[str, ...], runner: str) -> tuple[str, ...]:
-    """The fields that a trial must state; no digest if the server withheld tokens."""
+    """The fields that a trial must have; no digest is needed if the server withheld tokens."""
     held_back = (trial.compared_tokens or 0) < (trial.output_tokens or 0)
     some = runner == _SERVER and trial.compared_tokens is not None and held_back
     if some or _as_text(trial, runner):
@@ -124,12 +127,12 @@ def _due(trial: Trial, names: tuple[str, ...], runner: str) -> tuple[str, ...]:
 
 
 def _as_text(trial: Trial, runner: str) -> bool:
-    """Whether a server sent text in place of tokens, as ik_llama.cpp does."""
+    """Whether a server sent text instead of tokens, as ik_llama.cpp does."""
     return runner == _SERVER and trial.output_sha256 is None and trial.text_sha256 is not None
 
 
 def _first_baselines(submission: Submission) -> dict[str, Trial]:
-    """The first output of a baseline for each prompt, with which other outputs are compared."""
+    """For each prompt, the first output of a baseline; other outputs are compared with it."""
     baselines = {arm.id for arm in submission.arms if arm.role == "baseline"}
     first: dict[str, Trial] = {}
     for trial in submission.trials:

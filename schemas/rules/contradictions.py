@@ -17,7 +17,7 @@ FILL_GAP = 64
 
 
 def quantisation_fits_size(submission: Submission) -> Iterator[Violation]:
-    """The bytes per parameter of a file are in the range of its quantisation."""
+    """A file's number of bytes per parameter is in the range for its quantisation."""
     for path, model in _models(submission):
         found = contradicts_label(model)
         if found is None:
@@ -34,8 +34,8 @@ def quantisation_fits_size(submission: Submission) -> Iterator[Violation]:
 def parameters_fit_name(submission: Submission) -> Iterator[Violation]:
     """The number of parameters agrees with the model's name, within a factor of 5.
 
-    The rule applies only without the file of the weights, as in imports. Heads that are trained for
-    a target have its name and size, so only models are compared.
+    The rule applies only if the file of weights is not described, as in imports. Heads that are
+    trained for a target have its name and size, so only models are compared.
     """
     drafts = {arm.method.draft for arm in submission.arms if arm.method.type == DRAFT_MODEL}
     for path, model in _models(submission):
@@ -64,7 +64,7 @@ def backend_has_device(submission: Submission) -> Iterator[Violation]:
 
 
 def sampling_fits_temperature(submission: Submission) -> Iterator[Violation]:
-    """Tokens are sampled with a temperature and a seed only if sampling is not greedy."""
+    """A temperature or a seed is given only if sampling is not greedy."""
     settings = submission.settings
     drawn = settings.temperature is not None or settings.sampling_seed is not None
     if settings.sampling == "greedy" and drawn:
@@ -75,7 +75,7 @@ def sampling_fits_temperature(submission: Submission) -> Iterator[Violation]:
 
 
 def prompts_fill_depth(submission: Submission) -> Iterator[Violation]:
-    """If a depth of context is stated, every prompt is that long, except for its last words."""
+    """If a context depth is stated, every prompt has that length or is slightly shorter."""
     depth = submission.settings.context_depth_tokens
     if depth is None:
         return
@@ -90,7 +90,7 @@ def prompts_fill_depth(submission: Submission) -> Iterator[Violation]:
 
 
 def backend_name_of_other(submission: Submission) -> Iterator[Violation]:
-    """A backend has a name outside the list only if the list has no name for it."""
+    """A backend gets a name of its own only if the list of backends has no name for it."""
     engine = submission.engine
     if engine.backend_name is None:
         return
@@ -104,7 +104,7 @@ def backend_name_of_other(submission: Submission) -> Iterator[Violation]:
 
 
 def measured_in_future(submission: Submission, now: datetime) -> Iterator[Finding]:
-    """A campaign cannot have ended more than a day from now; clocks do not differ by more."""
+    """A campaign cannot have ended more than a day in the future; clocks do not differ by more."""
     until = submission.measured_until
     if datetime.fromisoformat(until) > now + CLOCKS_DIFFER:
         message = f"{until} is in the future (it is {now:%Y-%m-%d}); set the clock, measure again"

@@ -24,7 +24,7 @@ def accepted_within_drafted(submission: Submission) -> Iterator[Violation]:
 
 
 def full_rounds_within_rounds(submission: Submission) -> Iterator[Violation]:
-    """Fully accepted rounds are a part of all rounds, and each accepted at least one token."""
+    """The number of fully accepted rounds exceeds neither the rounds nor the accepted tokens."""
     for index, trial in enumerate(submission.trials):
         if not trial.full_rounds:
             continue
@@ -38,7 +38,7 @@ def full_rounds_within_rounds(submission: Submission) -> Iterator[Violation]:
 
 
 def drafted_within_depth(submission: Submission) -> Iterator[Violation]:
-    """No round drafts more than the method's depth."""
+    """No round drafts more tokens than the method's depth."""
     depths = {arm.id: limit(arm.method) for arm in submission.arms}
     for index, trial in enumerate(submission.trials):
         depth = depths.get(trial.arm)
@@ -53,7 +53,7 @@ def drafted_within_depth(submission: Submission) -> Iterator[Violation]:
 
 
 def accepted_within_depth(submission: Submission) -> Iterator[Violation]:
-    """No round yields more tokens than its depth plus the target's own token."""
+    """No round yields more tokens than the method's depth plus the target's own token."""
     depths = {arm.id: limit(arm.method) for arm in submission.arms}
     for index, trial in enumerate(submission.trials):
         depth, tokens, rounds = depths.get(trial.arm), trial.output_tokens, trial.rounds
@@ -89,7 +89,7 @@ def output_tokens_counted(submission: Submission) -> Iterator[Violation]:
 
 
 def output_within_limit(submission: Submission) -> Iterator[Violation]:
-    """No output is longer than the setting allows."""
+    """No output is longer than `settings.max_output_tokens` allows."""
     limit = submission.settings.max_output_tokens
     for index, trial in enumerate(submission.trials):
         if limit is not None and trial.output_tokens is not None and trial.output_tokens > limit:
@@ -136,7 +136,7 @@ def histograms_agree(submission: Submission) -> Iterator[Violation]:
 
 
 def medians_agree(submission: Submission) -> Iterator[Violation]:
-    """The medians have one entry for each drafted length that occurred."""
+    """Each list of medians has one entry for each drafted length that occurred."""
     for index, trial in enumerate(submission.trials):
         lengths = sum(map(bool, trial.drafted_histogram or ()))
         for field, medians in (
@@ -152,7 +152,7 @@ def medians_agree(submission: Submission) -> Iterator[Violation]:
 
 
 def no_speculation_drafts_nothing(submission: Submission) -> Iterator[Violation]:
-    """An arm without speculation cannot have drafted."""
+    """An arm without speculation cannot have drafted tokens."""
     plain = {arm.id for arm in submission.arms if not METHODS[arm.method.type].drafts}
     for index, trial in enumerate(submission.trials):
         if trial.arm in plain and trial.drafted:
@@ -164,7 +164,7 @@ def no_speculation_drafts_nothing(submission: Submission) -> Iterator[Violation]
 
 
 def divergence_within_compared(submission: Submission) -> Iterator[Violation]:
-    """A difference is within the compared tokens, and only a difference has a margin."""
+    """The first difference is within the compared tokens; a margin requires such a difference."""
     for index, trial in enumerate(submission.trials):
         first = trial.first_divergence
         if first is None and trial.divergence_margin is not None:

@@ -9,9 +9,9 @@ from schemas.submission import Submission
 
 
 def arm_method_fits_role(submission: Submission) -> Iterator[Violation]:
-    """A baseline and an alternative do not speculate; an arm in the role of speculation does.
+    """Baselines and alternatives do not speculate; arms with the role speculation do.
 
-    Forced acceptance is an instrument and always a control.
+    An arm with forced acceptance is an instrument, and its role is always control.
     """
     for index, arm in enumerate(submission.arms):
         plain = arm.method.type == "none"
@@ -79,7 +79,7 @@ _WINDOW_SLACK_MS = 2000.0
 
 
 def parts_within_decode(submission: Submission) -> Iterator[Violation]:
-    """Drafting and verification are parts of the decode time."""
+    """The times for drafting and verification are parts of the decode time."""
     for index, trial in enumerate(submission.trials):
         if trial.decode_ms is None:
             continue
@@ -121,7 +121,7 @@ def trials_within_window(submission: Submission) -> Iterator[Violation]:
 
 
 def least_window_ms(submission: Submission) -> float:
-    """The shortest time that the trials can have taken, for requests that did not overlap."""
+    """The shortest time that the trials can have taken, if concurrent requests overlapped fully."""
     concurrency = {arm.id: arm.concurrency or 1 for arm in submission.arms}
     return sum(
         (trial.decode_ms or 0.0) / concurrency.get(trial.arm, 1) for trial in submission.trials

@@ -25,7 +25,7 @@ def unique(path: str) -> Rule:
                 )
                 yield f"$.{path.partition('[]')[0]}", message
 
-    rule.__doc__ = f"No two entries of {path.partition('[]')[0]} have the same id."
+    rule.__doc__ = f"No two entries in `{path.partition('[]')[0]}` have the same id."
     return rule
 
 
@@ -39,7 +39,7 @@ def one_of(path: str, ids: str, sort: str) -> Rule:
             if name is not None and name not in known:
                 yield f"$.{entries}[{index}].{field}", _unknown(name, known, sort)
 
-    rule.__doc__ = f"Each {field} of {entries} is the id of a {sort}."
+    rule.__doc__ = f"Each `{field}` in `{entries}` is the id of a {sort}."
     return rule
 
 
@@ -72,7 +72,7 @@ def arm_baseline(submission: Submission) -> Iterator[Violation]:
 
 
 def arm_reason(submission: Submission) -> Iterator[Violation]:
-    """An arm states a reason exactly if it failed."""
+    """An arm states a reason if it failed, and only then."""
     for index, arm in enumerate(submission.arms):
         if (arm.outcome == "failed") != (arm.reason is not None):
             message = (
@@ -84,7 +84,7 @@ def arm_reason(submission: Submission) -> Iterator[Violation]:
 
 
 def trial_unique(submission: Submission) -> Iterator[Violation]:
-    """An arm answers a prompt once per block."""
+    """An arm answers each prompt at most once per block."""
     first: dict[tuple[str, str, int], int] = {}
     for index, trial in enumerate(submission.trials):
         earlier = first.setdefault((trial.arm, trial.prompt, trial.block), index)
@@ -108,7 +108,7 @@ def trial_order(submission: Submission) -> Iterator[Violation]:
 
 
 def trial_reason(submission: Submission) -> Iterator[Violation]:
-    """A trial that finished has no reason for a failure."""
+    """A trial that finished states no reason for a failure."""
     for index, trial in enumerate(submission.trials):
         if trial.outcome == "ok" and trial.reason is not None:
             message = "the outcome is ok, but only a failed trial has a reason; remove the reason"
@@ -116,7 +116,7 @@ def trial_reason(submission: Submission) -> Iterator[Violation]:
 
 
 def origin_of_import(submission: Submission) -> Iterator[Violation]:
-    """An imported file names its origin; a measured file has no other origin."""
+    """An imported file names its origin; a measured file names no origin."""
     if (submission.tier == "imported") != (submission.origin is not None):
         message = (
             "the tier is measured, but only imported files have an origin; remove the origin"

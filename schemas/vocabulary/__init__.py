@@ -39,7 +39,7 @@ class VerdictEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class GradeEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A grade of evidence by its letter."""
+    """A grade of evidence, identified by its letter."""
 
     id: str
     word: str
@@ -86,7 +86,7 @@ class WeightsEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class CommonDevice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A device that many people own, by its name on the site; `common` is from 1 to 3."""
+    """A device that many people own, identified by its name on the site; `common` is 1 to 3."""
 
     id: str
     memory_gib: int
@@ -94,7 +94,7 @@ class CommonDevice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class ReferenceModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A model for comparing machines, by its address on the site."""
+    """A model for comparing machines, identified by its address on the site."""
 
     id: str
     label: str

@@ -54,7 +54,7 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return [f"--{self.option}", "all" if self.is_all(value) else str(value)]
 
     def named(self, value: Any) -> str | None:  # noqa: ANN401 - of the axis' type
-        """The value in the words of a cell's name; `None` for an axis that is named elsewhere."""
+        """The value as words in a cell's name; `None` for an axis that is named elsewhere."""
         return None if self.words is None else self.words.format(self.spelled(value))
 
     def spelled(self, value: Any) -> str:  # noqa: ANN401 - of the axis' type
@@ -71,6 +71,6 @@ _HINTS = get_type_hints(Axes)
 
 
 def choices(axis: Axis) -> tuple[str, ...]:
-    """The texts that an axis accepts: its list, else the format's; empty if any is accepted."""
+    """The texts that an axis accepts (its own list, else the format's); empty if it takes any."""
     members = get_args(_HINTS.get(axis.id))
     return axis.choices or next((get_args(it) for it in members if get_origin(it) is Literal), ())

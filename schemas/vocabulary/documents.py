@@ -14,7 +14,7 @@ T = TypeVar("T", bound=Struct)
 
 @cache
 def document(name: str, package: str = "schemas.vocabulary") -> dict[str, Any]:
-    """The tables of a file of the vocabulary or of another package: `methods` is `methods.toml`.
+    """The tables in a TOML file of the vocabulary or another package: `methods` is `methods.toml`.
 
     Each file is read once; callers must not change the tables.
     """
@@ -25,7 +25,7 @@ def document(name: str, package: str = "schemas.vocabulary") -> dict[str, Any]:
 def entries(
     cls: type[T], name: str, tables: Mapping[str, Any], constants: Collection[str] = ()
 ) -> dict[str, T]:
-    """The entries of a file by their ids, which are its keys except those in `constants`."""
+    """The entries of a file, keyed by id; every key of the file is an id, except `constants`."""
     return {
         key: read_entry(cls, f"{name}.{key}", {"id": key, **table})
         for key, table in tables.items()

@@ -15,7 +15,7 @@ Severity = Literal["serious", "caution", "note"]
 
 
 class FlagCase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The words of a flag that are different in one case."""
+    """The severity and texts of a flag that differ in one of its cases."""
 
     severity: Severity | None = None
     message: str | None = None
@@ -44,7 +44,7 @@ def filled(text: str, values: Mapping[str, object]) -> str:
 
 
 class _FlagWords(Formatter):
-    """Python's format with our words for figures: `{share:percent 1}`, `{trials:count trial}`."""
+    """Python's formatting plus our own formats: `{share:percent 1}`, `{trials:count trial}`."""
 
     def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401 - any value
         kind, _, rest = format_spec.partition(" ")

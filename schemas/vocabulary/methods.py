@@ -9,7 +9,7 @@ from schemas.vocabulary.documents import document, entries
 
 
 class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """llama.cpp's names for a method: its type, and the flag of each size, newest first.
+    """llama.cpp's names for a method: its type, and the flag for each size; the newest come first.
 
     `forced` sets the number of tokens that a round yields.
     """
@@ -20,9 +20,9 @@ class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class IkLlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """ik_llama.cpp's names for a method: its type, and the keys of each size.
+    """ik_llama.cpp's names for a method: its type, and the keys for each size.
 
-    `by_request`: a request may set the depth.
+    If `by_request` is true, a request may set the depth.
     """
 
     type: str
@@ -33,7 +33,7 @@ class IkLlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Vllm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A method in vLLM's `--speculative-config`: its name, its sizes except the depth, other keys.
 
-    Without `method`, there is no command line for the method.
+    An entry without `method` has no command line.
     """
 
     method: str | None = None

@@ -1,4 +1,4 @@
-"""Answer prompts with `stream_generate` alone, to count its rounds independently of the runner.
+"""Answer prompts with only `stream_generate`, to count its rounds independently of the runner.
 
     PYTHONPATH=build/mlx/packages .venv/bin/python -m tools.mlx.count < QUESTIONS > ANSWERS
 

@@ -2,8 +2,8 @@
 
     PYTHONPATH=build/mlx/packages .venv/bin/python -m tools.mlx.model FILE.gguf MODELS_DIRECTORY
 
-The file has F32 weights, so nothing is lost. The draft lacks four layers in the middle. It is
-cheaper by an eighth, and differs from the target often enough that some drafts are rejected.
+The file has F32 weights, so nothing is lost. The draft lacks four layers in the middle. It costs an
+eighth less, and it differs from the target often enough that some drafts are rejected.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Build the wheel and install it with its declared dependencies only, without network.
+"""Build the wheel and install it with only its declared dependencies, without a network.
 
 The dependencies are linked from the environment that runs this program, which was installed from a
 lock file.
@@ -19,7 +19,7 @@ FILES = ("pyproject.toml", "LICENSE")
 
 
 def build(folder: Path) -> Path:
-    """Build the wheel in `folder` from a copy of its sources; return its path."""
+    """Build the wheel in `folder` from a copy of its sources; return the wheel's path."""
     source = folder / "source"
     for name in FOLDERS:
         unwanted = shutil.ignore_patterns("__pycache__")

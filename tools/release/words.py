@@ -17,7 +17,7 @@ UNRELEASED = "unreleased"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The version in each file; `noted`, `day` and `notes` are the changelog's first section."""
+    """The version in each file; `noted`, `day`, `notes` are from the changelog's first section."""
 
     version: str
     cited: str | None

@@ -1,8 +1,8 @@
-"""An Arc Pro B70 by SergiioB (MIT): MTP with vLLM's XPU build, two fine-tuned targets.
+"""An Arc Pro B70 measured by SergiioB (MIT): MTP with vLLM's XPU build, two fine-tuned targets.
 
-The folder is a copy of the repository's results. Two of its files have the same coordinates (length
-of prompt and answer), one without and one with MTP. Rates are medians of five requests: tokens
-after the first over the time after the first.
+The folder is a copy of the repository's results. Two of its files are used, one for each target.
+Both have the same coordinates (length of prompt and answer) without and with MTP. Rates are medians
+of five requests: tokens after the first over the time after the first.
 """
 
 from collections.abc import Iterator

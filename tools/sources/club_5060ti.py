@@ -1,4 +1,4 @@
-"""One and two RTX 5060 Ti by aicatalyst-team (MIT): MTP with llama.cpp, two targets.
+"""One and two RTX 5060 Ti measured by aicatalyst-team (MIT): MTP with llama.cpp, two targets.
 
 The folder is a copy of the project's records. One card ran four prompts twice each, without and
 with MTP. Two cards have a table with one run per line.

@@ -1,4 +1,4 @@
-"""Two modified CMP 170HX by Ciender (Apache-2.0): Qwen3.6-27B with SGLang, MTP of 3 steps.
+"""Two modified CMP 170HX measured by Ciender (Apache-2.0): Qwen3.6-27B with SGLang, 3 MTP steps.
 
 The folder is a copy of the repository's tables: records of the card sold with 10 GB, which now has
 40 GB, and the page about the card sold with 8 GB, which now has 64 GB. Memory and clocks were

@@ -1,7 +1,7 @@
-"""A GB10 by jkingston (MIT): Qwen3.8-27B with vLLM, MTP of 2 and 3 tokens.
+"""A GB10 measured by jkingston (MIT): Qwen3.8-27B with vLLM, MTP of 2 and 3 tokens.
 
-The folder is a copy of the repository's page with one table. Its last row uses another engine and
-other weights, and has no counterpart without speculation.
+The folder is a copy of the repository's page with one table. Its last row uses a different engine
+and different weights, and has no counterpart without speculation.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,8 @@
-"""A GB10 by djangodevreng (CC BY 4.0): Muse-Glimmer-30B without and with DFlash, 1 to 20 streams.
+"""A GB10 measured by djangodevreng (CC BY 4.0): Muse-Glimmer-30B with DFlash, 1 to 20 streams.
 
-The folder is a copy of llama-benchy's tables, one file per test, with the same tests for both arms.
-A rate is per stream, as the mean of three runs. In the copy, a prompt's row precedes its answers.
+The folder is a copy of llama-benchy's tables, one file per test, with the same tests without and
+with DFlash. A rate is per stream and is the mean of three runs. In the copy, a prompt's row
+precedes its answers.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""A GB10 by r0b0tlab (MIT): Qwen3.8-27B with vLLM, MTP of 3 tokens and DSpark of 7.
+"""A GB10 measured by r0b0tlab (MIT): Qwen3.8-27B with vLLM, MTP of 3 tokens and DSpark of 7.
 
 The folder is a copy of the repository's summaries. One summary has a single request without
 speculation and with both methods; concurrent requests have no baseline.

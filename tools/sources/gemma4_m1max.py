@@ -1,4 +1,4 @@
-"""An Apple M1 Max by Sunwood-ai-labs (Apache-2.0): DFlash with MLX, Gemma 4's MTP with LiteRT-LM.
+"""An Apple M1 Max measured by Sunwood-ai-labs (Apache-2.0): DFlash (MLX), Gemma 4 MTP (LiteRT-LM).
 
 The folder is a copy of the repository's tables. DFlash's tokens are counted. LiteRT-LM's tokens are
 estimated from the length of the text, so its rates are marked as approximate and excluded from
@@ -49,7 +49,7 @@ def transcribe(folder: Path) -> Json:
 
 
 def _cases(found: Iterable[Line]) -> Iterator[Json]:
-    """Yield a pair of rows per line: single prompts with Qwen3.5-4B."""
+    """Yield a pair of rows for each line of a table: single prompts with Qwen3.5-4B."""
     for line in found:
         path = Path(line.path)
         if path.name not in CASES or "case" not in line.cells:
@@ -68,7 +68,7 @@ def _cases(found: Iterable[Line]) -> Iterator[Json]:
 
 
 def _smokes(found: Iterable[Line]) -> Iterator[Json]:
-    """Yield a pair of rows per four lines with one metric each: several prompts."""
+    """Yield a pair of rows for every four lines, which have one metric each: several prompts."""
     metrics = [line for line in found if line.path.endswith(SMOKE_FILE) and "Value" in line.cells]
     metrics = [line for line in metrics if line.cells["Metric"] != "Decoding speedup"]
     names = ("plain", "dflash", "length")
@@ -106,7 +106,7 @@ def _dflash(
 
 
 def _matrix(found: Iterable[Line]) -> Iterator[Json]:
-    """Yield a pair of rows per line: tasks with LiteRT-LM, whose tokens are estimated."""
+    """Yield a pair of rows for each line: tasks with LiteRT-LM, for which tokens are estimated."""
     about = {"qualifier": "about"}
     for line in found:
         if not line.path.endswith(MATRIX_FILE):

@@ -1,8 +1,8 @@
-"""A Strix Halo of 64 GB by KyaniteLabs (MIT): MTP and n-grams with llama.cpp, one large loss.
+"""A 64 GB Strix Halo measured by KyaniteLabs (MIT): MTP and n-grams with llama.cpp, one large loss.
 
 The folder is a copy of llama-server logs, one per arm, with the same prompts in the same order.
 Rates are from the line `eval time`. The second to fifth requests are taken: the first is a warm-up,
-and the later ones make the model count, which is pure repetition.
+and the later requests ask the model to count, which is pure repetition.
 """
 
 import re
@@ -42,7 +42,7 @@ RUNS: tuple[tuple[str, Json, str, dict[str, Json]], ...] = (
         {f"{MIXTURE}ornith-window-server-A.log": BOTH},
     ),
 )
-# The requests after the warm-up; the source does not state the task of the first.
+# The requests after the warm-up; the source does not state the first request's task.
 PROMPTS = ((None, 128), ("chat", 200), ("chat", 200), ("chat", 200))
 _RATE = re.compile(r" eval time = .*?, +([0-9.]+) tokens per second")
 _SHARE = re.compile(r"draft acceptance = ([0-9.]+)")

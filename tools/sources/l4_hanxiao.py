@@ -1,8 +1,7 @@
-"""An NVIDIA L4 by hanxiao (Apache-2.0): Qwen3.8-27B with llama.cpp, MTP and DFlash2.
+"""An NVIDIA L4 measured by hanxiao (Apache-2.0): Qwen3.8-27B with llama.cpp, MTP and DFlash2.
 
 The folder is a copy of the repository's page. Each line of its table changes one setting. Two lines
-are taken: MTP on a stock build, the same build as for the plain rate, and DFlash2 on a patched
-build.
+are taken: MTP on the stock build that also gave the plain rate, and DFlash2 on a patched build.
 """
 
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""An Apple M5 Pro by here-be-dragons-ai (MIT-0): MTP and DFlash2 with mlx-vlm, five tasks.
+"""An Apple M5 Pro measured by here-be-dragons-ai (MIT-0): MTP and DFlash2 with mlx-vlm, five tasks.
 
-The folder is a copy of the repository's page, which is in German. One table has a task per line,
-without a draft and with both methods. Another table has estimates for a smaller machine, which are
-skipped.
+The folder is a copy of the repository's page, which is in German. One table has a line for each
+task, with rates without a draft and with both methods. Another table has estimates for a smaller
+machine, which are skipped.
 """
 
 from collections.abc import Iterator

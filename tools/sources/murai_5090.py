@@ -1,4 +1,4 @@
-"""An RTX 5090 by Murai Labs (MIT): MTP of 3 tokens with vLLM, three prompts, 1 and 4 streams.
+"""An RTX 5090 measured by Murai Labs (MIT): MTP of 3 tokens (vLLM), three prompts, 1 and 4 streams.
 
 The folder is a copy of the records of both arms, without the figures of other people that the
 repository reprints.

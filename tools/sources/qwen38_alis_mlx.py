@@ -2,7 +2,7 @@
 
 The folder is a copy of `results/spec_restate` and `results/exp6_rollback`. A cell `ARM|PROMPT` has
 the repeats of one arm on one prompt. An arm is compared with the plain arm of the same file at the
-same temperature. The author retracted figures before 2026-08-16; these figures are later.
+same temperature. The author retracted the figures from before 2026-08-16; these figures are later.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ KOREAN = "The prompt is in Korean."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceArm:
-    """The meaning of an arm's name; `words` become the note of its rows."""
+    """The meaning of an arm's name; `words` become the note in the arm's rows."""
 
     temperature: float = 0.0
     method: str = "none"

@@ -1,8 +1,8 @@
 """Figures that people posted in public (`reported.json`), one file per source.
 
 Only figures are taken: two rates or a ratio with its setting, person, place and date. Entries with
-a guessed card or model, contradictory rates or a repeated figure are left out. So are rows beyond
-25 of a source without a licence. `reported.toml` has the names.
+a guessed card or model, contradictory rates or a repeated figure are left out. From a source
+without a licence, at most 25 rows are taken. `reported.toml` has the names.
 
     python -m tools.sources.reported path/to/folder-of-reported.json
 """
@@ -42,7 +42,7 @@ WEB_ADDRESS = re.compile(r"(?:https://)?((?:[\w-]+\.)+[a-z]{2,}(?:/[\w.~/#=-]*)?
 
 
 def matching(kind: str, words: str) -> list[str]:
-    """Names in a table of patterns whose pattern matches the words."""
+    """The names of all patterns in a table that match the words."""
     return [name for name, part in WORDS[kind].items() if re.search(part, words)]
 
 
@@ -154,7 +154,7 @@ def sorted_out(
     out: Counter[tuple[str, str]] = Counter()
     seen: set[tuple[object, ...]] = set()
     rows = [Reported(number=number, entry=entry) for number, entry in enumerate(entries)]
-    # Of a repeated figure, the first-hand one is kept.
+    # If a figure is repeated, the first-hand entry is kept.
     for row in sorted(rows, key=lambda row: "second-hand" in matching("doubts", row.said)):
         reason = reason_out(row)
         if reason is None and row.key in seen:
@@ -283,7 +283,7 @@ def _figures(row: Reported) -> Iterator[Json]:
 
 
 def pair(row: Reported) -> tuple[Json | None, Json]:
-    """Return the baseline, or `None` without a stated rate, and the row with speculation."""
+    """Return the baseline (`None` if a rate is not stated) and the row with speculation."""
     shared = {"rig": rig(row)["id"], "engine": _engine(row), "target": _target(row)}
     method, named = row.method
     task = next((word for part, word in WORDS["tasks"].items() if part in (row.task or "")), None)

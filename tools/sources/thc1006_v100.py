@@ -1,8 +1,9 @@
-"""Two Tesla V100 by thc1006 (CC0): DFlash and MTP with Qwen3.6, one result per model and regime.
+"""Two Tesla V100 measured by thc1006 (CC0): DFlash and MTP with Qwen3.6.
 
 The folder is a copy of the repository's flat table of times, with a row for each of 40 prompts in
-each of 53 configurations. Machine, build and settings are from the author's page on method. Each
-row becomes a trial and each depth an arm. The texts are not in the copy.
+each of 53 configurations. Machine, build and settings are from the author's page on method. There
+is one result per model and regime: each row becomes a trial and each depth an arm. The texts are
+not in the copy.
 
     python -m tools.sources.thc1006_v100 path/to/thc1006-v100
 """

@@ -70,7 +70,7 @@ class Line:
 
 
 def lines(folder: Path, pattern: str, expected: str) -> Iterator[Line]:
-    """Yield the rows of tables in Markdown and CSV files. Raises `WrongInputError` as above."""
+    """Yield the table rows of Markdown and CSV files. Raises `WrongInputError` like `checked`."""
     for path, held in checked(folder, pattern, expected).items():
         texts = held.decode().splitlines()
         yield from _of_csv(path, texts) if path.endswith(".csv") else _of_markdown(path, texts)
@@ -144,7 +144,7 @@ def dense(name: str, quantisation: str, parameters_b: float) -> Json:
 
 
 def document(*, source: Json, rigs: Iterable[Json], rows: Iterable[Json], day: str) -> Json:
-    """A published document of format 1."""
+    """A document for published figures, in format 1."""
     return {
         "format": "draftmap-published",
         "version": 1,

@@ -3,7 +3,7 @@
     build/vllm/venv/bin/python tools/vllm/convert.py FILE.gguf MODELS_DIRECTORY
 
 This script runs in vLLM's own environment. The draft is the target without three layers in the
-middle. It is cheaper by a tenth, and differs from the target often enough that some drafts are
+middle. It costs a tenth less, and it differs from the target often enough that some drafts are
 rejected.
 """
 

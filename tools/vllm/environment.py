@@ -100,7 +100,7 @@ def variables(build: Path) -> dict[str, str]:
 
 
 def plugin(build: Path) -> dict[str, str]:
-    """Install the plugin below the build; return the environment in which vLLM finds it."""
+    """Install the plugin in the build folder; return the environment in which vLLM finds it."""
     folder = build / "plugins"
     facts = folder / f"{PLUGIN}-1.dist-info"
     facts.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,7 @@ def test_every_word_of_the_tables_has_a_text() -> None:
         ("helps-confirmed", "verdict, ▲ helps (confirmed)."),
         ("[out-of-memory]", "reason for a failure. The device or the machine"),
         ("schema-type", "docs/format.md lists all"),
-        ("trial-arm-known", "Each arm of trials is the id of a listed arm."),
+        ("trial-arm-known", "Each `arm` in `trials` is the id of a listed arm."),
         ("130", "exit code: interrupted"),
     ],
 )
