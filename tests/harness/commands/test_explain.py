@@ -22,6 +22,7 @@ def test_every_word_of_the_tables_has_a_text() -> None:
 
     assert words | {str(code) for code in EXIT_CODES} <= found.keys()
     assert not [word for word, text in found.items() if len(text) < 16 or "None" in text]
+    assert not [word for word, text in found.items() if text != " ".join(text.split())]
 
 
 @pytest.mark.parametrize(
