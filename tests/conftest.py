@@ -48,8 +48,10 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 # In this order: one process builds the shared site while the others run files that mostly wait,
-# and engines; browser tests need the site, and two of their files open every page.
-_LONG = ("builds", "long", "engine", "tour", "browser")
+# and engines; then come files that use the site, and browser tests, which need it; two of their
+# files open every page.
+_LONG = ("builds", "long", "engine", "site", "tour", "browser")
+_SITES = {"built_site", "empty_site", "answers_that_ship"}
 
 
 @pytest.hookimpl(wrapper=True)
@@ -72,6 +74,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start with the longest files: at the end, other processes would wait for them."""
     turns = {item.path: len(_LONG) for item in items}
     for item in items:
-        marked = (turn for turn, name in enumerate(_LONG) if item.get_closest_marker(name))
-        turns[item.path] = min((turns[item.path], *marked))
+        marked = [name for name in _LONG if item.get_closest_marker(name)]
+        if "builds" not in marked and _SITES & vars(item.module).keys():
+            marked = ["site"]
+        turns[item.path] = min((turns[item.path], *map(_LONG.index, marked)))
     items.sort(key=lambda item: turns[item.path])

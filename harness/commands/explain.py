@@ -47,7 +47,7 @@ def explained() -> Mapping[str, str]:
     """
     found: dict[str, str] = {}
     for name, text in _entries():
-        found.setdefault(name, text)
+        found.setdefault(name, " ".join(text.split()))
     return found
 
 
@@ -59,8 +59,7 @@ def _entries() -> Iterator[tuple[str, str]]:
     yield from ((name, f"reason for no verdict: {text}.") for name, text in doubts)
     yield from ((n, f"reason for a failure. {text}") for n, text in codes["reason"].items())
     yield from ((m.id, f"method, {m.label}: {m.summary}.") for m in METHODS.values())
-    rules = ((name, " ".join((rule.__doc__ or "").split())) for name, rule in RULES.items())
-    yield from ((name, f"rule of the format. {text}") for name, text in rules)
+    yield from ((n, f"rule of the format. {rule.__doc__}") for n, rule in RULES.items())
     yield from ((n, f"finding. {text}") for n, text in codes["code"].items())
     yield from ((str(number), f"exit code: {text}.") for number, text in EXIT_CODES.items())
 
