@@ -114,7 +114,7 @@ def test_an_installed_wheel_measures_and_validates(installed: Path, tmp_path: Pa
     assert "All figures: draftmap show o.json --details" in run.stdout
     assert (valid.returncode, valid.stdout) == (0, "")
     assert json.loads(shown.stdout)["estimates"]
-    assert (unknown.returncode, "in a checkout of the repository only" in unknown.stderr) == (
+    assert (unknown.returncode, "only in a checkout of the repository" in unknown.stderr) == (
         2,
         True,
     )

@@ -24,7 +24,7 @@ def show(
     *,
     file: Annotated[Path, typer.Argument(help="A result file.", metavar="FILE")],
     details: Annotated[
-        bool, typer.Option("--details", help="Print all figures after the verdict.")
+        bool, typer.Option("--details", help="Print all figures below the verdict.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the estimates as JSON.")] = False,
 ) -> None:

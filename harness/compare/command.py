@@ -32,10 +32,10 @@ _OWN_DEFAULTS = Says(
     {
         "budget_min": f"Time limit for the whole command. Default: {_MINUTES:g}; "
         f"{_QUICK_MINUTES:g} with --quick.",
-        "quick": f"Use half of the prompts and a limit of {_QUICK_MINUTES:g} minutes.",
-        "max_output_tokens": f"Longest output in tokens. Default: {_MAX_TOKENS}.",
-        "blocks": f"Maximum number of blocks: passes over all prompts and arms. Default: {BLOCKS}; "
-        f"{_SAME_BLOCKS} for a --reference.",
+        "quick": f"Use half of the prompts and a time limit of {_QUICK_MINUTES:g} minutes.",
+        "max_output_tokens": f"Maximum output length in tokens. Default: {_MAX_TOKENS}.",
+        "blocks": "Maximum number of blocks (a block is one pass over all prompts and arms). "
+        f"Default: {BLOCKS}; {_SAME_BLOCKS} for a --reference.",
     }
 )
 _BY_COMMANDS = Without(

@@ -185,7 +185,7 @@ def test_a_selection_that_leaves_nothing_is_refused(small: suite.PromptSuite) ->
         (SMALL.replace('text = "Three."', ""), r"missing required field `text` - .*prompts\[2\]"),
         (
             SMALL.replace("Three.", "Say.\\n<|assistant|>\\nNo."),
-            "math-one: turns of user and assis",
+            "math-one: user and assistant turn",
         ),
         (SMALL.partition("[[")[0], "missing required field `prompts`"),
         (SMALL.partition("[[")[0] + "prompts = []", "length >= 1 - at"),

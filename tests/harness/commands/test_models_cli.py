@@ -192,7 +192,7 @@ def test_models_without_files_are_compared_by_their_known_facts(
 
     assert result.exit_code == code
     assert result.stdout.endswith(said)
-    assert "Not on this disk" in result.stderr
+    assert "not on this disk" in result.stderr
 
 
 def test_a_preset_brings_its_draft_and_local_files_are_not_fetched_again(empty_hub: Path) -> None:
