@@ -55,8 +55,9 @@ def compare(
 
     By default, a comparison has a prompt of each task, one of them long, and answers of 48 tokens.
     It takes at most 15 minutes, and ends earlier once every interval is within 2 %. Exit codes:
-    1 an arm is clearly slower with head, 0 no arm is, 3 something could not be measured, 4 answers
-    of head are invalid and base's are not. A busy machine makes intervals wider, not wrong.
+    0 no arm is clearly slower with head, 1 an arm is clearly slower, 3 something could not be
+    measured, 4 head gives invalid answers and base does not. A busy machine makes intervals wider,
+    not wrong.
 
     - `python -m harness compare --base old/llama-server --head new/llama-server`
 

@@ -30,7 +30,7 @@ _NO_LICENCE = (
 _LINE = re.compile(r"[^\x00-\x1f<>]{1,120}")
 HELP = """Imported results are never averaged with measured results. Use `--map` to state facts that
 a file lacks. The command lists missing required facts; other facts stay unknown. Data that a result
-cannot contain is listed as `left out`: summaries, tests of prompt processing only, contradictory
+cannot contain is listed as `left out`: summaries, tests that only process prompts, contradictory
 counters, records without tokens or time. Files may be compressed with gzip.
 """
 HELP += "".join(f"\n**{name}**: {each.help}\n" for name, each in IMPORTERS.items())

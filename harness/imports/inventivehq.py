@@ -45,13 +45,13 @@ def _parts(file: Given, left_out: list[str]) -> Iterator[Part]:
     if isinstance(top.fields.get("runs"), list):
         keyed = {id_of(file.stem): top}
     else:
-        keys = top.needed("runs", top.child("runs"), "the runs of this format")
+        keys = top.needed("runs", top.child("runs"), "runs in this format")
         keyed = {key: run for key in keys.fields if (run := keys.child(key)) is not None}
     for key, run in keyed.items():
         if not isinstance(run.fields.get("runs"), list):
             means = ", and its drafts are means without records" if "drafts" in run.fields else ""
             left_out.append(
-                f"{run.place}: a different experiment without runs that have records{means}"
+                f"{run.place}: a different experiment: it has no runs with records{means}"
             )
             continue
         yield from _by_backend(key, run, top, left_out)

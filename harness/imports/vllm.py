@@ -86,7 +86,7 @@ def _answer(row: JsonObject) -> tuple[JsonObject | None, Reason]:
 
 
 def _finished(arm: str, prompt: str, category: str | None, body: JsonObject) -> Record:
-    usage = body.needed("usage", body.child("usage"), "the server's count of tokens")
+    usage = body.needed("usage", body.child("usage"), "the server's token count")
     metrics = body.child("metrics")
     spec = metrics.child("speculative_decoding") if metrics else None
     record = Record(

@@ -123,7 +123,10 @@ def controls(summary: Summary) -> Iterator[str]:
 
 def _judged(control: Control) -> str:
     if control.kind == "empty-draft":
-        return f"a step of the loop without drafts takes {1 / control.ratio:.2f} plain steps"
+        return (
+            f"without drafts, a step of the loop takes as long as {1 / control.ratio:.2f} plain "
+            "steps"
+        )
     if control.interval is None:
         return "the baseline measured again, on too few prompts for a conclusion"
     holds = control.interval.low <= 1 <= control.interval.high

@@ -33,7 +33,7 @@ class EngineOptions(ConnectionOptions):
     runner: str | None = option(
         "The engine that runs the models. "
         + " ".join(f"`{name}`: {kind.summary}." for name, kind in RUNNERS.items())
-        + f" Default: {DEFAULT_RUNNER} where it is installed, else {_SERVER}.",
+        + f" Default: {DEFAULT_RUNNER} if it is installed, otherwise {_SERVER}.",
         metavar="RUNNER",
         panel=_SETTINGS,
     )

@@ -12,7 +12,7 @@ _server = partial(option, panel=_SERVERS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Timeouts:
     answer_limit_s: float = option(
-        "Maximum time for an answer or for the start of a server. Default: 15m.",
+        "Maximum time for one answer, or for starting a server. Default: 15m.",
         name="timeout",
         metavar="SECONDS",
         panel="How it runs",
@@ -36,8 +36,8 @@ class ConnectionOptions(_Timeouts):
         usual=True,
     )
     spec_base_urls: tuple[str, ...] = _server(
-        "A server of the same model with speculation; one URL for each --method, in the same "
-        "order. Leave the option out for `mlx_lm.server`, where each request sets the depth.",
+        "A server that runs the same model with speculation; one URL for each --method, in the "
+        "same order. Leave the option out for `mlx_lm.server`, where each request sets the depth.",
         name="spec-base-url",
         metavar="URL",
         default=(),

@@ -121,8 +121,8 @@ def _already(path: Path, checkout: Path) -> str | None:
     if submission.was_submitted(path, checkout):
         branch = submission.branch(path)
         return (
-            f"Already sent or started: your clone has the branch {branch}. "
-            f"To send it again, delete the branch first: git branch -D {branch}"
+            f"Already sent, or begun: your clone has the branch {branch}. To send it again, "
+            f"delete the branch first: git branch -D {branch}"
         )
     return None
 

@@ -80,7 +80,7 @@ def test_a_dry_run_says_what_is_repeated(models: list[str]) -> None:
 
     shown = " ".join(result.stdout.split())
     assert "2 blocks x 64 prompts x 3 arms = 384" in shown
-    assert "answer a prompt again if two times of an arm differ by more than 15 % on it" in shown
+    assert "if an arm's two times for a prompt then differ by more than 15 %, all arms" in shown
 
 
 def test_a_dry_run_says_when_a_campaign_of_no_fixed_length_ends(models: list[str]) -> None:

@@ -216,9 +216,8 @@ def test_a_control_says_whether_its_interval_contains_one() -> None:
     assert said(good) == "a 1.000 [0.99, 1.01]: the baseline measured again, contains 1 as it must"
     assert said(bad) == "a 1.030 [1.01, 1.05]: the baseline measured again, MUST CONTAIN 1"
     # One step at 0.8 of the speed takes 1 / 0.8 = 1.25 of the time.
-    assert (
-        said(slow)
-        == "e 0.800 [0.79, 0.81]: a step of the loop without drafts takes 1.25 plain steps"
+    assert said(slow) == (
+        "e 0.800 [0.79, 0.81]: without drafts, a step of the loop takes as long as 1.25 plain steps"
     )
 
 
