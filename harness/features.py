@@ -93,7 +93,7 @@ COMMANDS = {
     ),
     "import": Feature(
         "harness.imports.command",
-        "Turn the raw records of another tool into results of the tier `imported`.",
+        "Turn another tool's raw records into results of the tier `imported`.",
     ),
     "models": Feature(
         "harness.commands.models",

@@ -128,7 +128,7 @@ def test_without_an_engine_one_line_says_what_to_install(installed: Path, tmp_pa
     doctor = started(installed, tmp_path, "doctor", "--model", str(target))
 
     assert run.returncode == 3
-    assert run.stderr.startswith("Error: no engine is installed and no llama-server on PATH; ")
+    assert run.stderr.startswith("Error: no engine is installed and no llama-server is on PATH; ")
     assert "pip install 'draftmap[inprocess]'" in run.stderr
     assert len(run.stderr.splitlines()) == 1
     builds = ("--base", str(target), "--head", str(target))

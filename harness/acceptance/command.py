@@ -51,8 +51,8 @@ def acceptance(
 ) -> None:
     """Only the draft runs: it predicts each token of the target's greedy answers.
 
-    The correct predictions give the tokens per round at every depth, as a run of both models
-    would, on any machine that can run the draft. A curve of step times gives the speedup as well.
+    The correct predictions give the same tokens per round at every depth as a run of both models,
+    on any machine that can run the draft. A curve of step times also gives the speedup.
 
     - `python -m harness acceptance big.gguf small.gguf`
 

@@ -109,8 +109,8 @@ def _chain(parts: Sequence[Method]) -> Method:
     ]
     if len(models) > 1 or parts != allowed:
         raise BadInputError(
-            "a chain has only one method with a model, and only its n_max can be set; n-gram "
-            "methods keep their default sizes"
+            "only one method in a chain can have a model, and only that method's n_max can be "
+            "set; n-gram methods keep their default sizes"
         )
     n_max = models[0].n_max if models else None
     return Method(type="other", name="+".join(kinds), n_max=n_max, chain=kinds)

@@ -47,7 +47,7 @@ def fix(
         _make(fixes if write else ())
     if findings:
         console.say(
-            "Nothing was changed. If the repairs cannot fix a file, repeat the measurement or "
+            "Nothing was changed. If the repairs cannot fix a file, repeat its measurement or "
             "import."
         )
     elif not repairs:

@@ -51,7 +51,7 @@ def check(
     draft: Annotated[str, typer.Argument(help="The model that would draft for TARGET.")],
     json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
-    """Check whether DRAFT can draft for TARGET, by llama.cpp's rule and the files' headers.
+    """Check whether DRAFT can draft for TARGET, by llama.cpp's rule, from the files' headers.
 
     No weights are fetched or loaded: models that are not on this disk are compared by their known
     facts. Exit code 1 means no.

@@ -53,7 +53,7 @@ def compare(
 ) -> None:
     """The two builds run the same prompts alternately, in random order, on fresh servers.
 
-    By default, a comparison has a prompt of each task, one of them long, and answers of 48 tokens.
+    By default, a comparison uses one prompt per task (one is long) and answers of 48 tokens.
     It takes at most 15 minutes, and ends earlier once every interval is within 2 %. Exit codes:
     0 no arm is clearly slower with head, 1 an arm is clearly slower, 3 something could not be
     measured, 4 head gives invalid answers and base does not. A busy machine makes intervals wider,

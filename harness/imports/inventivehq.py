@@ -202,7 +202,7 @@ def _labelled(label: str | None) -> ImportedFacts:
 FORMAT = Format(
     read=read,
     signs=(frozenset({"runs", "hardware"}), frozenset({"runs", "meta"})),
-    help="""a community file of InventiveHQ's speculation experiment. It has models, GPU,
+    help="""a community file of InventiveHQ's speculation experiment. It contains models, GPU,
 methods, times and counters, but not the day.
 
 - `--from inventivehq community.json --map date=2026-06-01`""",

@@ -218,7 +218,7 @@ FORMAT = Format(
         frozenset({"eval_count", "eval_duration"}),
         frozenset({"stats", "usage"}),
     ),
-    help="""the server's log, or its answers with `timings`. Output and answers of llama-cli,
+    help="""the server's log, or its answers with `timings`. Output and answers from llama-cli,
 llama-speculative, mtp-bench.py, Ollama, LM Studio, KoboldCpp, TabbyAPI and mlx_lm work too. All
 files must have the same prompts in the same order. Requests that repeat a cached prompt are left
 out. The files have times, and counters if the tool states them, but no tasks, machine, sampling or

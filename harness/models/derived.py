@@ -54,7 +54,8 @@ def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequen
     reason = failure(command, limit_s=_DERIVE_LIMIT_S)
     if reason is not None:
         raise MachineError(
-            f"{quantisation} could not be made ({reason}); run `python -m harness doctor`"
+            f"the {quantisation} version could not be made ({reason}); run `python -m "
+            "harness doctor`"
         )
 
 

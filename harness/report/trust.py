@@ -58,7 +58,7 @@ def ended(submission: Submission) -> str:
                 again = {each.prompt for each in submission.trials if each.block >= design.blocks}
                 more = f"; {say.count(len(again), 'prompt')} measured again" if again else ""
                 return f"after {passes}, as planned{more}"
-            return f"after all {design.blocks} blocks, still {found}{target}"
+            return f"after all {design.blocks} blocks: not precise enough, {found}{target}"
 
 
 def _within(half_width: float) -> str:
@@ -130,7 +130,10 @@ def _judged(control: Control) -> str:
     if control.interval is None:
         return "the baseline measured again, on too few prompts for a conclusion"
     holds = control.interval.low <= 1 <= control.interval.high
-    return f"the baseline measured again, {'contains 1 as it must' if holds else 'MUST CONTAIN 1'}"
+    return (
+        "the baseline measured again; the range "
+        f"{'contains 1, as it must' if holds else 'MUST CONTAIN 1'}"
+    )
 
 
 def _same(control: Control, summary: Summary) -> str:

@@ -59,7 +59,7 @@ class EngineOptions(ConnectionOptions):
         if runner is None:
             program = installed.SERVER_PROGRAM
             raise MachineError(
-                f"no engine is installed and no {program} on PATH; {installed.INSTALL_ENGINE}"
+                f"no engine is installed and no {program} is on PATH; {installed.INSTALL_ENGINE}"
             )
         if runner == DEFAULT_RUNNER and installed.package_version() is None:
             raise MachineError(f"{runner} is not installed; {installed.INSTALL_ENGINE}")

@@ -84,9 +84,9 @@ def _print_text(result: Submission) -> None:
     text = submission.as_text(result)
     form = (
         submission.form_address()
-        or "the repository: choose New issue, then Send a result without git"
+        or "in the repository, choose New issue, then Send a result without git"
     )
-    console.say(f"Paste these lines into the form of {form}")
+    console.say(f"Paste these lines into the form: {form}")
     typer.echo(text, nl=False)
 
 

@@ -105,7 +105,7 @@ def test_controls_are_measured_with_the_rest_and_reported_with_expected_values(
     found = {each["kind"]: each for each in json.loads(result.stdout)["controls"]}
     assert set(found) == {"baseline-again", "empty-draft"}
     assert found["baseline-again"]["ratio"] == pytest.approx(1.0, abs=0.05)
-    assert "Controls, whose results are known in advance:" in report.stdout
+    assert "Controls (their results are known in advance):" in report.stdout
     assert "  baseline-again " in report.stdout
 
 
