@@ -42,7 +42,7 @@ COMMANDS = {
     ),
     "fleet": Feature(
         "harness.fleet.command",
-        "Measure a matrix of targets, methods and backends over many machines.",
+        "Measure a matrix of targets, methods and backends across many machines.",
         page="docs/fleet.md",
     ),
     "acceptance": Feature(

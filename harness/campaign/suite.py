@@ -112,7 +112,7 @@ def _find(id_or_path: str) -> Traversable:
     if id_or_path in known_ids():
         return _shipped().joinpath(id_or_path + _SUFFIX)
     hint = suggestion(id_or_path, known_ids())
-    raise BadInputError(f"there is no suite and no file {id_or_path!r}.{hint}")
+    raise BadInputError(f"there is neither a suite nor a file {id_or_path!r}.{hint}")
 
 
 def _read(prompt: SuitePrompt) -> SuitePrompt:

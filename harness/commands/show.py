@@ -31,7 +31,9 @@ def show(
     submission = read(result_bytes(file), file=str(file), now=datetime.now(UTC))
     if not isinstance(submission, Submission):
         more = f" and {len(submission) - 1} more" if len(submission) > 1 else ""
-        raise BadInputError(f"{submission[0].line()}{more}; `python -m harness validate` lists all")
+        raise BadInputError(
+            f"{submission[0].line()}{more}; `python -m harness validate` lists all findings"
+        )
     summary = summarize(submission)
     if json:
         console.print_json(cast("dict[str, Json]", encode(summary)))

@@ -89,7 +89,7 @@ def _of_kept(path: Path, data: bytes) -> MeasuredCurve:
 def _of_result(path: Path, data: bytes) -> MeasuredCurve:
     found = read_result(data, file=str(path))
     if not isinstance(found, Submission):
-        raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all")
+        raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all findings")
     if found.probes is None or found.probes.verification is None:
         raise BadInputError(
             f"{path}: this result has no single-step times, because servers do not report them; "

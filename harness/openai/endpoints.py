@@ -89,9 +89,9 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
             plain_alone=options.plain_alone,
         )
     raise BadInputError(
-        "this runner needs a server without speculation, --base-url URL or --server-command "
-        '"… --port {port}", and a server with speculation for each --method: --spec-base-url URL '
-        "or --spec-server-command"
+        "this runner needs a server without speculation (--base-url URL or --server-command "
+        '"… --port {port}") and, for each --method, a server with speculation (--spec-base-url URL '
+        "or --spec-server-command)"
     )
 
 
@@ -141,7 +141,10 @@ def check_told(endpoint: Endpoint, method: Method) -> None:
     for name, config in configs.items():
         has = told.items() >= config.items()
         if config and has and name != method.type and not METHODS[method.type].lossy:
-            message = f"the server's command sets {_written(config)}, which is --method {name}"
+            message = (
+                f"the server's command sets {_written(config)}, which corresponds to --method "
+                f"{name}"
+            )
             break
         if name == method.type and told and not has:
             message = f"the server's command does not set {_written(config)}"

@@ -70,8 +70,8 @@ def repeatability(found: Repeatability | None) -> str:
     if found is None or found.half_width is None:
         return ""
     text = (
-        "If these prompts are measured again, the speedup is expected within "
-        f"{_within(found.half_width)} ({say.count(found.blocks, 'block')})."
+        "If these prompts are measured again, the speedup is expected to be within "
+        f"{_within(found.half_width)} of this one ({say.count(found.blocks, 'block')})."
     )
     if found.minutes_to_halve is None:
         return text
@@ -103,7 +103,10 @@ def predicted(estimates: Sequence[Estimate]) -> str:
         for each in estimates
         if each.predicted_speedup is not None and each.unexplained is not None
     ]
-    label = "Speedup predicted from costs and acceptance (and the measured deviation from it)"
+    label = (
+        "Speedup predicted from costs and acceptance (and the measured deviation from this "
+        "prediction)"
+    )
     return f"{label}: {', '.join(parts)}." if parts else ""
 
 

@@ -63,7 +63,7 @@ class ConnectionOptions(_Timeouts):
     )
     spec_models: tuple[str, ...] = _server(
         "The target's name with speculation, one for each --method, if the server at --base-url "
-        "offers the target with and without speculation, as Ollama does. Not with "
+        "offers the target with and without speculation, as Ollama does. Cannot be combined with "
         "--spec-base-url.",
         name="spec-served-model",
         metavar="NAME",
@@ -71,7 +71,7 @@ class ConnectionOptions(_Timeouts):
     )
     backend: str | None = _server(
         "The backend of the servers, if they do not report their backend: cpu, cuda, vulkan, "
-        "metal, rocm, sycl and so on. Also for a llama-server without --list-devices.",
+        "metal, rocm, sycl and so on. Also needed for a llama-server without --list-devices.",
         metavar="BACKEND",
     )
     device_names: tuple[str, ...] = _server(

@@ -244,7 +244,7 @@ def test_resuming_without_a_journal_is_reported(tmp_path: Path, models: list[str
     [
         (["--target", "qwen3-8"], 2, "Did you mean 'qwen3-8b'"),
         (["--target", "/"], 2, "/ is a folder; name a GGUF file in this folder"),
-        (["--suite", "nope"], 2, "no suite and no file 'nope'"),
+        (["--suite", "nope"], 2, "neither a suite nor a file 'nope'"),
         (["--tasks", "cod"], 2, "Did you mean 'code'"),
         (["--tasks", ","], 2, "the list is empty"),
         (["--method", "promptlookup"], 2, "Did you mean 'prompt-lookup'"),

@@ -161,7 +161,9 @@ def test_an_unknown_prompt_is_answered_with_the_nearest(small: suite.PromptSuite
 
 
 def test_an_unknown_suite_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(BadInputError, match=r"no suite and no file 'cor'.*Did you mean 'core'"):
+    with pytest.raises(
+        BadInputError, match=r"neither a suite nor a file 'cor'.*Did you mean 'core'"
+    ):
         suite.load("cor")
 
 

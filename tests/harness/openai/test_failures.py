@@ -50,7 +50,7 @@ def test_a_web_server_is_not_taken_for_a_model_server() -> None:
     failure = failure_of(ServerRefusedError(404, said), there, offers=offer(()))
 
     assert failure.detail == (
-        "HTTP 404: a web page, not the answer of a model server; "
+        "HTTP 404: a web page, not a model server's answer; "
         "correct the URL, or check which server listens there"
     )
 
