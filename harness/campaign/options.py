@@ -87,14 +87,14 @@ class Options(Axes):
         "Prompt suite: an id or a TOML file. Default: core.", metavar="SUITE"
     )
     tasks: tuple[str, ...] = _measured(
-        "Only these tasks, such as `code,json`. By default, the suite core runs "
+        "Run only these tasks, such as `code,json`. By default, the suite core runs "
         f"{say.listed(FIXED_TASKS)}; its task `tools` runs only on request.",
         metavar="TASKS",
         parse=comma_separated,
         default=(),
     )
     prompts: tuple[str, ...] = _measured(
-        "Only these prompts: ids, patterns (`code-*`), or a number of prompts per task.",
+        "Run only these prompts: ids, patterns (`code-*`), or a number of prompts per task.",
         metavar="PROMPTS",
         parse=comma_separated,
         default=(),
@@ -167,7 +167,7 @@ class Options(Axes):
     )
     gpu_layers: int | None = _setting(
         (
-            "Layers of the target on the GPU: a number, all, or auto (the most that fit). "
+            "Number of target layers on the GPU: a number, all, or auto (as many as fit). "
             "Default: all."
         ),
         short="-ngl",
@@ -176,7 +176,10 @@ class Options(Axes):
         usual=True,
     )
     draft_gpu_layers: int | None = _setting(
-        "Layers of the draft on the GPU: a number, all, or auto (all if they fit). Default: all.",
+        (
+            "Number of draft layers on the GPU: a number, all, or auto (all if they fit). "
+            "Default: all."
+        ),
         metavar="N",
         parse=partial(layers, option="draft-gpu-layers"),
     )

@@ -84,7 +84,7 @@ def read(path: Path) -> Reference | None:
     except msgspec.DecodeError as error:
         raise BadInputError(
             f"{path} is not a reference of this version ({error}); name another file with "
-            "--reference; if that file does not exist, a new reference is written to it"
+            "--reference (if that file does not exist, a new reference is written to it)"
         ) from error
 
 

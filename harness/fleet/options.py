@@ -51,7 +51,7 @@ class FleetOptions(_KeyOptions):
         default=(),
     )
     dry_run: bool = option(
-        "Print the cells and the expected time of each cell on this machine.", default=False
+        "Print the cells and the expected time for each cell on this machine.", default=False
     )
     json: bool = option("Print the result as JSON.", default=False)
 

@@ -100,11 +100,11 @@ def _source(file: Given, arm: str) -> _Source:
         whole = printed(text(file), file.name)
         found = whole.found
         left_out = [
-            f"{file.name}: line {number}, of {form.of}: incomplete, or in an unknown form"
+            f"{file.name}: line {number} ({form.of}) is incomplete, or in an unknown form"
             for number, form in whole.unread
         ]
         left_out += [
-            f"{file.name}: {of}, which has lines from two models" for of in sorted(whole.models)
+            f"{file.name}: {of}, with lines from two models" for of in sorted(whole.models)
         ]
     requests = [each for each in found if each.form.gives == "request" and each.number("tokens")]
     if not requests:

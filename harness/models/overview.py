@@ -138,7 +138,7 @@ def fitting(found: ModelsOverview) -> str:
     models = [each for each in found.models if each.preset.head is None]
     whole, split = ([each for each in models if each.fits == word] for word in ("yes", "partly"))
     room = f"{found.memory.free_mib / 1024:.1f} GiB of free memory ({found.memory.name})"
-    more = f", {len(split)} more in part" if split else ""
+    more = f", {len(split)} more fit partly" if split else ""
     here = sum(each.on_disk for each in (*whole, *split))
     return (
         f"{len(whole)} of {len(models)} known models fit into {room}{more}; {here} are on this disk"

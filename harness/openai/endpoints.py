@@ -107,7 +107,7 @@ def check(found: Endpoints, campaign: Campaign) -> None:
         _check_one_server(found, campaign)
     elif len(methods) != len(found.spec):
         raise BadInputError(
-            f"{len(methods)} methods and {len(found.spec)} {found.option}: a server's "
+            f"{len(methods)} methods, but {len(found.spec)} {found.option}: a server's "
             f"speculation is fixed at its start, so give one {found.option} for each --method, "
             "in the same order"
         )

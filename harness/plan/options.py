@@ -78,13 +78,13 @@ class LoadOptions:
         default="auto",
     )
     gpu_layers: int | None = _loaded(
-        "Layers of the target on the devices: a number, all, or auto (the most that fit).",
+        "Number of target layers on the devices: a number, all, or auto (as many as fit).",
         short="-ngl",
         metavar="N",
         parse=partial(layers, option="gpu-layers"),
     )
     draft_gpu_layers: int | None = _loaded(
-        "0 keeps the draft in host memory.",
+        "Number of draft layers on the devices; 0 keeps the draft in host memory.",
         metavar="N",
         parse=partial(layers, option="draft-gpu-layers"),
     )

@@ -98,8 +98,8 @@ def _described(arm: Arm, submission: Submission) -> str:
 CONCURRENCY_TITLE = "Concurrent requests: the rate of one request, and the machine's total"
 CONCURRENCY_LEGEND = (
     "All rates are in tokens/s. The total covers whole passes, including prompt processing; its "
-    "speedup is the total divided by the baseline's total above ([95%]: over blocks, this "
-    "machine). A draft uses compute that the other requests could have used."
+    "speedup is the total divided by the baseline's total above ([95%]: interval over blocks, on "
+    "this machine). A draft uses compute that the other requests could have used."
 )
 
 
