@@ -144,7 +144,7 @@ def options(
         bool, typer.Option("--version", "-V", help="Print the version and exit.")
     ] = False,
     json: Annotated[
-        bool, typer.Option("--json", help="Print the facts of this machine as JSON.")
+        bool, typer.Option("--json", help="Print the facts about this machine as JSON.")
     ] = False,
 ) -> None:
     """Measure where speculative decoding makes a local LLM faster or slower, and why."""
@@ -184,7 +184,7 @@ def in_full(words: list[str]) -> list[str]:
     if is_model(first):
         return ["run", *words]
     if first == "import":
-        console.say("Error: `import` works in a checkout of the repository only: git clone it")
+        console.say("Error: `import` works only in a checkout of the repository; clone it with git")
         raise SystemExit(BAD_INPUT)
     if "/" in first or ":" in first or first.lower().endswith(".gguf"):
         console.say(f"Error: {refuse_unknown(first)}")
@@ -196,8 +196,8 @@ def in_full(words: list[str]) -> list[str]:
         for nearest in [get_close_matches(first.lower(), choices, 1, _SIMILAR)]
     )
     console.say(
-        f"Error: {first!r} is neither a command nor a model by name, file or owner/repo:quant; "
-        f"{', '.join(near)}"
+        f"Error: {first!r} is neither a command nor a model (a name, a file or "
+        f"owner/repo:quant); {', '.join(near)}"
     )
     raise SystemExit(BAD_INPUT)
 

@@ -122,7 +122,10 @@ def _no_option(given: str, options: Collection[str]) -> str:
     elsewhere = tomllib.loads(_OTHER_NAMES.read_text("utf-8"))
     near = [elsewhere.get(given), *get_close_matches(given.lstrip("-"), sorted(names), 1, 0.6)]
     similar = next((name for name in near if name in names), None)
-    return f"no option {given}; {f'did you mean --{similar}?' if similar else f'{ALL} lists all'}"
+    return (
+        f"no option {given}; "
+        f"{f'did you mean --{similar}?' if similar else f'{ALL} lists all options'}"
+    )
 
 
 def _whole(text: str) -> str:

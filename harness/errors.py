@@ -9,9 +9,12 @@ DONE, NO, BAD_INPUT, NOT_MEASURED, INVALID_ANSWERS = range(5)
 INTERRUPTED = 130  # the code that shells report after Ctrl-C
 EXIT_CODES: Mapping[int, str] = {
     DONE: "done",
-    NO: "the check failed, such as an invalid file or a clearly slower build",
+    NO: "the check failed: for example, a file is invalid or a build is clearly slower",
     BAD_INPUT: "a bad option or input",
-    NOT_MEASURED: "measuring was impossible: memory, disk, network or a working engine is missing",
+    NOT_MEASURED: (
+        "measuring was impossible: too little memory or disk space, no network, or no working "
+        "engine"
+    ),
     INVALID_ANSWERS: "answers are invalid",
     INTERRUPTED: "interrupted; the measurements so far have been saved",
 }

@@ -33,7 +33,7 @@ COMMANDS = {
     "run": Feature("harness.run.command", "Measure this machine and write one result file."),
     "tune": Feature(
         "harness.tune.command",
-        "Find the method and depth that is fastest on this machine, and certify it.",
+        "Find the fastest method and depth on this machine, and certify them.",
     ),
     "compare": Feature(
         "harness.compare.command",
@@ -42,7 +42,7 @@ COMMANDS = {
     ),
     "fleet": Feature(
         "harness.fleet.command",
-        "Measure a matrix of targets, methods and backends over many machines.",
+        "Measure a matrix of targets, methods and backends across many machines.",
         page="docs/fleet.md",
     ),
     "acceptance": Feature(
@@ -51,11 +51,14 @@ COMMANDS = {
     ),
     "plan": Feature(
         "harness.plan.command",
-        "Predict what fits and what a draft costs in memory and gains; no download.",
+        "Predict what fits, how much memory a draft costs and what it gains, without a download.",
     ),
     "probe": Feature(
         "harness.probe.command",
-        "Measure the cost of a model's wider steps here, in two minutes and without a draft.",
+        (
+            "Measure the cost of a model's wider steps on this machine, in two minutes, without "
+            "a draft."
+        ),
     ),
     "doctor": Feature(
         "harness.doctor.command",
@@ -71,7 +74,7 @@ COMMANDS = {
     ),
     "show": Feature(
         "harness.commands.show",
-        "Print the report of a result file: verdict and speedup per arm and task, and why.",
+        "Print the report of a result file: verdicts, speedups per arm and task, and reasons.",
     ),
     "verify": Feature(
         "harness.verify.command",
@@ -83,14 +86,14 @@ COMMANDS = {
     ),
     "explain": Feature(
         "harness.commands.explain",
-        "Explain a flag, verdict, reason or code, and the remedy.",
+        "Explain a flag, verdict, reason or code, and what to do about it.",
     ),
     "methods": Feature(
         "harness.commands.methods", "List the methods for `run --method` with their default sizes."
     ),
     "import": Feature(
         "harness.imports.command",
-        "Turn the raw records of another tool into results of the tier `imported`.",
+        "Turn another tool's raw records into results of the tier `imported`.",
     ),
     "models": Feature(
         "harness.commands.models",

@@ -126,7 +126,7 @@ def require_space(
     free_bytes = shutil.disk_usage(folder or directory()).free
     if free_bytes < needed_bytes + _RESERVE_BYTES:
         raise MachineError(
-            f"no space on disk for {what}: {needed_bytes // _MIB} MiB needed and "
-            f"{_RESERVE_BYTES // _MIB} left free, {free_bytes // _MIB} MiB are free; free some "
-            f"space or set {variable} to a directory on another disk"
+            f"too little disk space for {what}: {needed_bytes // _MIB} MiB are needed, plus "
+            f"{_RESERVE_BYTES // _MIB} MiB that must stay free, but only {free_bytes // _MIB} "
+            f"MiB are free; free some space or set {variable} to a directory on another disk"
         )

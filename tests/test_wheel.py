@@ -114,7 +114,7 @@ def test_an_installed_wheel_measures_and_validates(installed: Path, tmp_path: Pa
     assert "All figures: draftmap show o.json --details" in run.stdout
     assert (valid.returncode, valid.stdout) == (0, "")
     assert json.loads(shown.stdout)["estimates"]
-    assert (unknown.returncode, "in a checkout of the repository only" in unknown.stderr) == (
+    assert (unknown.returncode, "only in a checkout of the repository" in unknown.stderr) == (
         2,
         True,
     )
@@ -128,7 +128,7 @@ def test_without_an_engine_one_line_says_what_to_install(installed: Path, tmp_pa
     doctor = started(installed, tmp_path, "doctor", "--model", str(target))
 
     assert run.returncode == 3
-    assert run.stderr.startswith("Error: no engine is installed and no llama-server on PATH; ")
+    assert run.stderr.startswith("Error: no engine is installed and no llama-server is on PATH; ")
     assert "pip install 'draftmap[inprocess]'" in run.stderr
     assert len(run.stderr.splitlines()) == 1
     builds = ("--base", str(target), "--head", str(target))

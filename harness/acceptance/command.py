@@ -33,10 +33,10 @@ _DECIDED = Without(
 )
 _SAYS = Says(
     {
-        "drafts": "The smaller model that proposes tokens. Default: the usual draft of a target "
-        "known by name.",
-        "context_tokens": "Context size, in steps of 256. Default: 2048, or more if the answers "
-        "need it.",
+        "drafts": "The smaller model that proposes tokens. Default: the target's usual draft, if "
+        "the target is known by name.",
+        "context_tokens": "Context size in tokens, rounded up to a multiple of 256. Default: "
+        "2048, or more if the answers need it.",
     }
 )
 
@@ -51,8 +51,8 @@ def acceptance(
 ) -> None:
     """Only the draft runs: it predicts each token of the target's greedy answers.
 
-    The correct predictions give the tokens per round at every depth, as a run of both models
-    would, on any machine that can run the draft. A curve of step times gives the speedup as well.
+    The correct predictions give the same tokens per round at every depth as a run of both models,
+    on any machine that can run the draft. A curve of step times also gives the speedup.
 
     - `python -m harness acceptance big.gguf small.gguf`
 
@@ -93,7 +93,7 @@ def _pair(options: Options, asked: AcceptanceOptions) -> Pair:
             "--keep-answers and --answers"
         )
     if asked.answers and asked.keep_answers:
-        raise BadInputError("--answers already names a file of answers; leave out --keep-answers")
+        raise BadInputError("--answers already names an answers file; leave out --keep-answers")
     if asked.answers:
         return pair_to_read(options, kept_answers.read(asked.answers), console.say)
     kept_answers.require_free(asked.keep_answers)

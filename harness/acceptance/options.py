@@ -12,30 +12,30 @@ class AcceptanceOptions:
 
     answers: Path | None = option(
         "The target's answers: a file written by `run --keep-answers`, or JSON lines with prompt "
-        "and answer. The target need not be on this machine then. Default: the target writes the "
-        "answers now.",
+        "and answer. In that case, the target need not be on this machine. Default: the target "
+        "writes the answers now.",
         metavar="FILE",
         usual=True,
     )
     keep_answers: Path | None = option(
         (
-            "Keep the answers that the target writes now in this file (NAME.jsonl), to test "
+            "Save the answers that the target writes now to this file (NAME.jsonl), for testing "
             "other drafts."
         ),
         metavar="FILE",
         usual=True,
     )
     curve: Path | None = option(
-        "Step times of the target by width: JSON from `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o "
-        "json`, a result of `run`, or a file of `probe`. Default: the curve that `probe` saved "
-        "on this machine.",
+        "The target's step times by width: JSON from `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o "
+        "json`, a result file from `run`, or a file from `probe`. Default: the curve that "
+        "`probe` saved on this machine.",
         metavar="FILE",
         usual=True,
     )
     drafting_ms: float | None = option(
         (
-            "Milliseconds per drafted token on the machine of the curve. Default: the time "
-            "measured here."
+            "Milliseconds per drafted token on the machine where the curve was measured. "
+            "Default: the time measured on this machine."
         ),
         metavar="MS",
         least=0,

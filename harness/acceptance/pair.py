@@ -131,8 +131,8 @@ def _foreign(
         writer = each.target
         if writer and target and _differ(writer.sha256, target.model.sha256):
             yield (
-                f"the answers are by {_name(writer)}, not by {_name(target.model)}; name the "
-                "model that wrote them"
+                f"the answers were written by {_name(writer)}, not by {_name(target.model)}; "
+                "name the model that wrote them"
             )
         if _differ(each.chat_template_sha256, template):
             yield "the answers were written with a chat template that differs from the target's"

@@ -33,7 +33,7 @@ def read_into(found: Found, pair: Pair, open_model: Runner, observe: events.Obse
     with ExitStack() as stack:
         reader = _loaded(stack, pair.reads, open_model, observe)
         if not isinstance(reader, ReadingSession):
-            raise MachineError("this engine cannot read a given text")
+            raise MachineError("this engine can only generate text, not read a given answer")
         timed = reader.generate(_request(pair.reads, 0, TIMED_TOKENS))
         if isinstance(timed, Generation):
             found.drafting_ms = timed.decode_ms / max(1, timed.output_tokens - 1)

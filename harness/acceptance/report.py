@@ -45,7 +45,7 @@ def lines(counted: Counted) -> Iterator[str]:
     depths, deepest = counted.depths, counted.depths[-1]
     read = f"{say.count(counted.answers, 'answer')}, {say.count(counted.tokens, 'token')}"
     yield f"{counted.draft} drafting for {counted.target}:"
-    yield f"{read}, read by the draft alone. Exact for greedy decoding."
+    yield f"{read}; only the draft read them. Exact for greedy decoding."
     yield ""
     yield _row("longest draft", [str(each.depth) for each in depths])
     yield _row("tokens a round", [f"{each.tokens_per_round.estimate:.2f}" for each in depths])
@@ -56,7 +56,7 @@ def lines(counted: Counted) -> Iterator[str]:
     yield _row("of tries", [f"{each:,}" for each in deepest.tried])
     yield ""
     if counted.curve is None:
-        yield "To get the speedup of each depth, add the cost of wider steps on a machine:"
+        yield "To get the speedup at each depth, add the cost of wider steps on a machine:"
         yield "give --curve FILE, or first run `python -m harness probe TARGET` here."
         return
     for each in depths:
@@ -64,8 +64,11 @@ def lines(counted: Counted) -> Iterator[str]:
         best = " (best)" if each.depth == counted.best_depth and counted.gains else ""
         yield f"longest draft {each.depth:2}  {say.speedup(*(ends or (None,) * 3))}{best}"
     if not counted.gains:
-        yield "No depth is faster on that machine: leave this draft off."
-    yield f"Steps by {counted.curve.source}; {counted.drafting_ms or 0:.3g} ms per drafted token."
+        yield "No depth gives a speedup on that machine: do not use this draft."
+    yield (
+        f"Step times from {counted.curve.source}; {counted.drafting_ms or 0:.3g} ms per drafted "
+        "token."
+    )
 
 
 def _row(name: str, values: Sequence[str]) -> str:

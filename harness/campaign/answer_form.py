@@ -89,7 +89,7 @@ def require_schema(prompt: SuitePrompt) -> None:
             _validator(prompt.schema, prompt.task == _TOOLS)
         except (KeyError, TypeError) as error:
             raise ValueError(
-                f"{prompt.id}: its schema is not a list of tools with a name and parameters"
+                f"{prompt.id}: its schema is not a list of tools, each with a name and parameters"
             ) from error
 
 

@@ -241,7 +241,7 @@ def _misfit(campaign: model.Campaign, *, has_context: bool) -> str | None:
     depth, length = settings.context_depth_tokens, settings.max_output_tokens
     oracle = any(arm.method.acceptance is not None for arm in campaign.arms)
     if settings.temperature is not None and oracle:
-        return "the method oracle repeats the greedy text; leave out --temperature"
+        return "the method oracle works only with greedy decoding; leave out --temperature"
     if has_context and depth is not None and depth + length > settings.context_tokens:
         return (
             f"--context-depth {depth} and {length} tokens of output do not fit into --context "

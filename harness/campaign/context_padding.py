@@ -44,7 +44,7 @@ def fitting(suite: PromptSuite, depths: Sequence[int], say: Callable[[str], None
         )
     gone = count(len(suite.prompts) - len(left), "prompt")
     if len(left) < len(suite.prompts):
-        say(f"Left out as too long for a context of {min(depths)} tokens: {gone}.")
+        say(f"Left out: {gone}, too long for a context of {min(depths)} tokens.")
     return replace(suite, prompts=left)
 
 

@@ -84,7 +84,9 @@ def _require_order(method: Method) -> None:
     elif longest is not None and (method.ngram_min or 0) > longest:
         message = f"ngram_min={method.ngram_min} exceeds ngram_max={longest}"
     elif most is not None and (method.length or 0) > most + 1:
-        message = f"length={method.length:g} exceeds n_max + 1, the most that a round can yield"
+        message = (
+            f"length={method.length:g} exceeds n_max + 1, the most tokens that a round can yield"
+        )
     if message:
         raise BadInputError(f"{method.type}: {message}")
 
@@ -107,8 +109,8 @@ def _chain(parts: Sequence[Method]) -> Method:
     ]
     if len(models) > 1 or parts != allowed:
         raise BadInputError(
-            "a chain has only one method with a model, and only its n_max can be set; n-gram "
-            "methods keep their default sizes"
+            "only one method in a chain can have a model, and only that method's n_max can be "
+            "set; n-gram methods keep their default sizes"
         )
     n_max = models[0].n_max if models else None
     return Method(type="other", name="+".join(kinds), n_max=n_max, chain=kinds)
@@ -143,7 +145,7 @@ _FORMS: Mapping[str, _Form] = {
     "acceptance": _PROBABILITY,
     "length": (
         partial(_number, form=_LENGTH, most=_DEEPEST + 1),
-        f"a number from 1 to {_DEEPEST + 1} like 2.5",
+        f"a number from 1 to {_DEEPEST + 1}, such as 2.5",
     ),
     "controller": (lambda value: value if _NAME.fullmatch(value) else None, "a name like autotune"),
     "adaptive": ({"true": True, "false": False}.get, "true or false"),

@@ -87,29 +87,29 @@ class Options(Axes):
         "Prompt suite: an id or a TOML file. Default: core.", metavar="SUITE"
     )
     tasks: tuple[str, ...] = _measured(
-        f"Only these tasks, such as `code,json`. The suite core has {say.listed(FIXED_TASKS)}; "
-        "its task tools must be requested.",
+        "Run only these tasks, such as `code,json`. By default, the suite core runs "
+        f"{say.listed(FIXED_TASKS)}; its task `tools` runs only on request.",
         metavar="TASKS",
         parse=comma_separated,
         default=(),
     )
     prompts: tuple[str, ...] = _measured(
-        "Only these prompts: ids, patterns (`code-*`), or a number of prompts per task.",
+        "Run only these prompts: ids, patterns (`code-*`), or a number of prompts per task.",
         metavar="PROMPTS",
         parse=comma_separated,
         default=(),
     )
     max_output_tokens: int | None = _measured(
-        "Longest output in tokens. Default: the suite's.",
+        "Maximum output length in tokens. Default: the suite's maximum.",
         name="max-tokens",
         metavar="TOKENS",
         least=2,
         most=_MAX_TOKENS,
     )
     blocks: int | None = _measured(
-        "Number of blocks: passes over all prompts and arms. Default: 2, plus a third pass over "
-        "prompts where the two times of an arm differ by more than 15 %; 3 through a server; 1 "
-        "with --quick.",
+        "Number of blocks (a block is one pass over all prompts and arms). Default: 2, plus a "
+        "third pass over prompts for which an arm's two times differ by more than 15 %; 3 "
+        "through a server; 1 with --quick.",
         metavar="N",
         least=1,
         most=1000,
@@ -135,21 +135,22 @@ class Options(Axes):
         default=False,
     )
     quick: bool = _measured(
-        "A fixed part of the suite with short outputs: minutes instead of an hour.",
+        "Run a fixed part of the suite with short outputs; this takes minutes instead of an hour.",
         default=False,
         usual=True,
     )
     thinking: bool = _measured(
-        "Turn a model's thinking mode on, in answers of up to 1024 tokens. Default: off if the "
-        "chat template has a switch. Results with thinking are never compared with results "
-        "without.",
+        "Turn the model's thinking mode on, and allow answers of up to 1024 tokens. Default: "
+        "off, if the chat template has a switch for it. Results with thinking are never compared "
+        "with results without it.",
         default=False,
     )
     context_depth_tokens: tuple[int, ...] = offered(
         axis_options.OPTIONS["context_depth_tokens"], default=()
     )
     context_tokens: int | None = _setting(
-        "Context size, in steps of 256. Default: 2048, or more if --context-depth needs it.",
+        "Context size in tokens, rounded up to a multiple of 256. Default: 2048, or more if "
+        "--context-depth needs it.",
         name="context",
         short="-c",
         metavar="TOKENS",
@@ -166,7 +167,7 @@ class Options(Axes):
     )
     gpu_layers: int | None = _setting(
         (
-            "Layers of the target on the GPU: a number, all, or auto (the most that fit). "
+            "Number of target layers on the GPU: a number, all, or auto (as many as fit). "
             "Default: all."
         ),
         short="-ngl",
@@ -175,20 +176,23 @@ class Options(Axes):
         usual=True,
     )
     draft_gpu_layers: int | None = _setting(
-        "Layers of the draft on the GPU: a number, all, or auto (all if they fit). Default: all.",
+        (
+            "Number of draft layers on the GPU: a number, all, or auto (all if they fit). "
+            "Default: all."
+        ),
         metavar="N",
         parse=partial(layers, option="draft-gpu-layers"),
     )
     baseline_gpu_layers: int | None = _setting(
         "Also measure the target alone with this many layers on the GPU (-1: all), to see how "
-        "much the target gains from the draft's memory. Default: not measured.",
+        "much it gains from the memory that the draft would use. Default: not measured.",
         metavar="N",
         least=-1,
         most=_MAX_LAYERS,
     )
     concurrency: tuple[int, ...] = _setting(
-        "Numbers of concurrent requests, such as `1,2,4,8`, to see where batching removes the "
-        "gain. Each level has its own baseline. Default: 1.",
+        "Numbers of concurrent requests, such as `1,2,4,8`, to see at which level batching "
+        "removes the gain. Each level has its own baseline. Default: 1.",
         metavar="N,N",
         parse=_levels,
         default=(),

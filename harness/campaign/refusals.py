@@ -69,8 +69,8 @@ def _no_head(target: ModelFile, draft: ModelFile | None, kind: str) -> str | Non
             return None
         return (
             f"{draft.model.name} is a model ({header.architecture}), not a head for "
-            f"{METHODS[kind].label}, so the method {kind} cannot use it; name the file of a "
-            f"head, or use --method {DRAFT_MODEL}"
+            f"{METHODS[kind].label}, so the method {kind} cannot use it; name a head's file, or "
+            f"use --method {DRAFT_MODEL}"
         )
     if METHODS[kind].draft != "built-in" or target.path is None:
         return None

@@ -66,8 +66,8 @@ def settings(command: Sequence[str]) -> dict[str, Json]:
         except (ValueError, RecursionError) as error:
             if text.startswith("{"):
                 raise BadInputError(
-                    f"{flag} {text} is not JSON: put it in quotes of its own inside the quotes "
-                    f"of the command. To avoid quotes, write {flag}.method ngram "
+                    f"{flag} {text} is not JSON: put it in separate quotes inside the quoted "
+                    f"command. To avoid quotes, write {flag}.method ngram "
                     f"{flag}.num_speculative_tokens 5"
                 ) from error
             read = text

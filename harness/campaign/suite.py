@@ -84,7 +84,9 @@ def select(
     elif prompts:
         left = _chosen(left, suite, prompts)
     if not left:
-        raise BadInputError("--tasks, --prompts and --quick leave no prompt; relax one of them")
+        raise BadInputError(
+            "--tasks, --prompts and --quick leave no prompt to run; relax one of these options"
+        )
     return replace(suite, prompts=tuple(left))
 
 
@@ -106,11 +108,11 @@ def _find(id_or_path: str) -> Traversable:
     if path.is_file():
         return path
     if path.is_dir():
-        raise BadInputError(f"{id_or_path} is a folder; name the TOML file of a suite")
+        raise BadInputError(f"{id_or_path} is a folder; name a suite's TOML file")
     if id_or_path in known_ids():
         return _shipped().joinpath(id_or_path + _SUFFIX)
     hint = suggestion(id_or_path, known_ids())
-    raise BadInputError(f"there is no suite and no file {id_or_path!r}.{hint}")
+    raise BadInputError(f"there is neither a suite nor a file {id_or_path!r}.{hint}")
 
 
 def _read(prompt: SuitePrompt) -> SuitePrompt:
@@ -121,8 +123,8 @@ def _read(prompt: SuitePrompt) -> SuitePrompt:
     roles = [message["role"] for message in messages(text)]
     if roles != ["user", *["assistant", "user"] * (len(roles) // 2)]:
         raise ValueError(
-            f"{prompt.id}: turns of user and assistant must alternate, and the last turn must "
-            "be the user's"
+            f"{prompt.id}: user and assistant turns must alternate, and the last turn must be "
+            "the user's"
         )
     require_schema(prompt)
     return replace(prompt, text=text)

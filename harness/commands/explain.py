@@ -20,8 +20,8 @@ def explain(
         str,
         typer.Argument(
             metavar="WORD",
-            help="A flag (`busy-machine`), a verdict (`helps`), the reason of a failure, the code "
-            "of a finding, a method, or an exit code. Default: explain all.",
+            help="A flag (`busy-machine`), a verdict (`helps`), the reason for a failure, the "
+            "code of a finding, a method, or an exit code. Default: explain all of them.",
         ),
     ] = "",
     json: Annotated[bool, typer.Option("--json", help="Print the texts as JSON.")] = False,

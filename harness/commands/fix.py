@@ -46,7 +46,10 @@ def fix(
         write = write or bool(asks and typer.confirm("Make these repairs now?", err=True))
         _make(fixes if write else ())
     if findings:
-        console.say("Nothing was changed. If no repair fixes a file, measure or import it again.")
+        console.say(
+            "Nothing was changed. If the repairs cannot fix a file, repeat its measurement or "
+            "import."
+        )
     elif not repairs:
         console.say("Nothing to repair.")
     elif not write:

@@ -36,7 +36,7 @@ def methods(
         also = f"; also {', '.join(entry.optional)}" if entry.optional else ""
         screen.print(Text(f"  {', '.join(_runners_of(entry))}{needs}{also}", style="dim"))
     screen.print()
-    screen.print(Text("Change any size: --method draft-model:n_max=6,p_min=0.5"))
+    screen.print(Text("To change a size: --method draft-model:n_max=6,p_min=0.5"))
 
 
 def signature(entry: MethodEntry) -> str:

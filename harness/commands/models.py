@@ -48,10 +48,10 @@ def models(
 def check(
     *,
     target: Annotated[str, typer.Argument(help="A GGUF file, a model name or `owner/repo:quant`.")],
-    draft: Annotated[str, typer.Argument(help="The model that would draft for it.")],
+    draft: Annotated[str, typer.Argument(help="The model that would draft for TARGET.")],
     json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
-    """Check whether DRAFT can draft for TARGET, by llama.cpp's rule and the files' headers.
+    """Check whether DRAFT can draft for TARGET, by llama.cpp's rule, from the files' headers.
 
     No weights are fetched or loaded: models that are not on this disk are compared by their known
     facts. Exit code 1 means no.
@@ -65,7 +65,8 @@ def check(
     else:
         reason = other_vocabulary(*map(_known, (target, draft), paths))
         console.say(
-            "Not on this disk, so only the size and the origin of the vocabularies were compared."
+            "The files are not on this disk, so only the vocabularies' sizes and origins "
+            "were compared."
         )
     if json:
         answer = {"fits": reason is None, "reason": reason, "comparison": encode(compared)}

@@ -24,14 +24,16 @@ def show(
     *,
     file: Annotated[Path, typer.Argument(help="A result file.", metavar="FILE")],
     details: Annotated[
-        bool, typer.Option("--details", help="Print all figures after the verdict.")
+        bool, typer.Option("--details", help="Print all figures below the verdict.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the estimates as JSON.")] = False,
 ) -> None:
     submission = read(result_bytes(file), file=str(file), now=datetime.now(UTC))
     if not isinstance(submission, Submission):
         more = f" and {len(submission) - 1} more" if len(submission) > 1 else ""
-        raise BadInputError(f"{submission[0].line()}{more}; `python -m harness validate` lists all")
+        raise BadInputError(
+            f"{submission[0].line()}{more}; `python -m harness validate` lists all findings"
+        )
     summary = summarize(submission)
     if json:
         console.print_json(cast("dict[str, Json]", encode(summary)))

@@ -30,7 +30,7 @@ def lines(
     here: Machine, models: ModelsOverview, *, version: str | None, server: str | None
 ) -> Iterator[str]:
     yield "Draftmap measures whether speculative decoding makes a language model faster here:"
-    yield "something cheap drafts a few tokens, and the model checks them all in one step."
+    yield "a cheap method drafts a few tokens, and the model checks them all in one step."
     yield ""
     cards = say.listed([card.name for card in here.gpus]) if here.gpus else "no GPU seen"
     yield f"Machine  {here.cpu.name}, {cards}"
@@ -41,23 +41,23 @@ def lines(
     if models.files:
         files = say.count(len(models.files), "GGUF file")
         owners = say.listed([*dict.fromkeys(file.of for file in models.files)])
-        yield f"Files    {files} of {owners}: `{PROGRAM} models` lists them"
+        yield f"Files    {files} from {owners}: `{PROGRAM} models` lists them"
     yield ""
     if version is None and server is None:
         yield f"Next     {engines.INSTALL_ENGINE}"
         return
-    yield "Next     a first verdict, with a small model (it is downloaded):"
+    yield "Next     a first verdict, with a small model that is downloaded:"
     yield f"           {PROGRAM} run --quick"
     target = _suggested(models)
     if target is not None:
         draft = presets()[target.preset.draft or target.preset.name]
         sizes = (target.preset.size_mb or 0, draft.size_mb or 0 if target.preset.draft else 0)
         size = "" if target.on_disk else f" (fetches {sum(sizes) / _MB_PER_GB:.1f} GB)"
-        yield f"         the same with a model in common use{size}:"
+        yield f"         the same with a widely used model{size}:"
         yield f"           {PROGRAM} run --quick --target {target.preset.name}"
-    yield "         what fits and what a draft gains, without a download:"
+    yield "         what fits and how much a draft gains, without a download:"
     yield f"           {PROGRAM} plan MODEL"
-    yield f"All models with a name: {PROGRAM} models   All commands: {PROGRAM} --help"
+    yield f"All known models: {PROGRAM} models   All commands: {PROGRAM} --help"
 
 
 def _suggested(found: ModelsOverview) -> ModelEntry | None:

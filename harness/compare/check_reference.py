@@ -84,7 +84,7 @@ def read(path: Path) -> Reference | None:
     except msgspec.DecodeError as error:
         raise BadInputError(
             f"{path} is not a reference of this version ({error}); name another file with "
-            "--reference; if that file does not exist, a new reference is written to it"
+            "--reference (if that file does not exist, a new reference is written to it)"
         ) from error
 
 
@@ -101,13 +101,17 @@ def _lines(
     base: str, head: str, checks: Sequence[estimates.TaskCheck], verdict: str
 ) -> Iterator[str]:
     """Yield the verdict, and a table that is readable both in a terminal and in Markdown."""
-    lower = [f"{c.arm} on {c.task} (most on {c.prompt})" for c in checks if c.standing == "lower"]
+    lower = [
+        f"{c.arm} on {c.task} (largest loss on {c.prompt})" for c in checks if c.standing == "lower"
+    ]
     yield {
         "lower": f"Fewer tokens per round than the reference: {', '.join(lower)}.",
         "higher": "No loss, and more tokens per round than the reference.",
         "no-difference": f"No difference in {say.count(len(checks), 'task')}.",
         "not-compared": "Not compared: nearly every answer differs from the reference's.",
-        "invalid-answers": "Invalid answers: speculation breaks JSON or calls, or causes loops.",
+        "invalid-answers": (
+            "Invalid answers: speculation breaks JSON or tool calls, or causes loops."
+        ),
     }[verdict]
     yield ""
     yield f"Reference: {base}. Head: {head}. {say.percent(1 - ERROR_RATE)} confidence."
@@ -121,6 +125,6 @@ def _lines(
             ends = (check.interval.low - 1, check.interval.high - 1)
             change = f"{say.percent(check.measured / check.reference - 1, 1, signed=True)} "
             change += f"[{', '.join(say.percent(end, 1, signed=True) for end in ends)}]"
-        left = f", {say.count(check.left_out, 'other text')}" if check.left_out else ""
+        left = f", {say.count(check.left_out, 'changed answer')} left out" if check.left_out else ""
         standing = check.standing.replace("-", " ")
         yield f"| `{check.arm}` | {check.task} | {values} | {change} | {standing}{left} |"

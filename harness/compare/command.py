@@ -32,10 +32,10 @@ _OWN_DEFAULTS = Says(
     {
         "budget_min": f"Time limit for the whole command. Default: {_MINUTES:g}; "
         f"{_QUICK_MINUTES:g} with --quick.",
-        "quick": f"Use half of the prompts and a limit of {_QUICK_MINUTES:g} minutes.",
-        "max_output_tokens": f"Longest output in tokens. Default: {_MAX_TOKENS}.",
-        "blocks": f"Maximum number of blocks: passes over all prompts and arms. Default: {BLOCKS}; "
-        f"{_SAME_BLOCKS} for a --reference.",
+        "quick": f"Use half of the prompts and a time limit of {_QUICK_MINUTES:g} minutes.",
+        "max_output_tokens": f"Maximum output length in tokens. Default: {_MAX_TOKENS}.",
+        "blocks": "Maximum number of blocks (a block is one pass over all prompts and arms). "
+        f"Default: {BLOCKS}; {_SAME_BLOCKS} for a --reference.",
     }
 )
 _BY_COMMANDS = Without(
@@ -53,10 +53,11 @@ def compare(
 ) -> None:
     """The two builds run the same prompts alternately, in random order, on fresh servers.
 
-    By default, a comparison has a prompt of each task, one of them long, and answers of 48 tokens.
+    By default, a comparison uses one prompt per task (one is long) and answers of 48 tokens.
     It takes at most 15 minutes, and ends earlier once every interval is within 2 %. Exit codes:
-    1 an arm is clearly slower with head, 0 no arm is, 3 something could not be measured, 4 answers
-    of head are invalid and base's are not. A busy machine makes intervals wider, not wrong.
+    0 no arm is clearly slower with head, 1 an arm is clearly slower, 3 something could not be
+    measured, 4 head gives invalid answers and base does not. A busy machine makes intervals wider,
+    not wrong.
 
     - `python -m harness compare --base old/llama-server --head new/llama-server`
 

@@ -221,9 +221,7 @@ class _Judge:
         failed = "; ".join(self._failures(arm.id))
         blocks = PairedBlocks.of(self._pairs(arm.id))
         if failed or blocks is None:
-            return ArmChange(
-                arm=arm.id, failed=failed or "the two builds answered no prompt in common"
-            )
+            return ArmChange(arm=arm.id, failed=failed or "no prompt was answered by both builds")
         baseline = PairedBlocks.of(self._pairs(arm.baseline)) if arm.baseline else None
         drafts = arm.role == "speculation" and can_draft(arm.method)
         own, past = (

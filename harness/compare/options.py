@@ -29,8 +29,8 @@ class Builds:
     )
     base_commands: tuple[str, ...] = option(
         "Instead of --base, for any OpenAI-compatible server: the command that starts it without "
-        "speculation, '… --port {port}'. Repeat the option with a command with speculation for "
-        "each --method.",
+        "speculation, '… --port {port}'. Repeat the option for each --method, with the command "
+        "that starts the server with speculation.",
         name="base-command",
         metavar="COMMAND",
         default=(),
@@ -43,8 +43,8 @@ class Builds:
     )
     reference: Path | None = option(
         "Instead of a base build: a file with the tokens per round of each task. If the file "
-        "exists, head is checked against it; otherwise the file is written. The machine may be "
-        "busy.",
+        "exists, head is checked against it; otherwise the file is written. This check also "
+        "works on a busy machine.",
         metavar="FILE",
         usual=True,
     )

@@ -91,17 +91,17 @@ def mismatch(reference: Reference, now: Reference) -> str | None:
     figures = [f for task in tasks for f in (task.tokens_per_round, task.low, task.high)]
     figures += [p.rounds_per_token for task in tasks for p in task.prompts.values()]
     if not all(0 < value < math.inf for value in figures):
-        return "one of its figures is not above zero"
+        return "one of its figures is not greater than zero"
     for name in ("target", "suite", "max_output_tokens"):
         if getattr(reference, name) != getattr(now, name):
             was, found = getattr(reference, name), getattr(now, name)
-            return f"it describes a different run: its {name} is {was}, this run's is {found}"
+            return f"it describes a different run: its {name} is {was}, but this run's is {found}"
     theirs, ours = (
         {(a, t, p) for a, ts in side.arms.items() for t, r in ts.items() for p in r.prompts}
         for side in (reference, now)
     )
     apart = sorted(theirs ^ ours)
-    return f"the reference and the run must both have {' '.join(apart[0])}" if apart else None
+    return f"the reference and the run must both contain {' '.join(apart[0])}" if apart else None
 
 
 def check(reference: Reference, now: Reference, fail_below: float) -> tuple[TaskCheck, ...]:

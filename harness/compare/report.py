@@ -30,19 +30,19 @@ _NARROWER = (
     "No clear slowdown, but the intervals are wide. Repeat with more --budget and --blocks, or on "
     "a quieter machine."
 )
-_LONGER_RUN = f"Too few blocks for a verdict: {{}} of at least {FEWEST_BLOCKS}."
+_LONGER_RUN = f"Too few blocks for a verdict: {{}}, but at least {FEWEST_BLOCKS} are needed."
 _UNSAFE = re.compile(r"[^\w.()+ -]")
 _LEGEND = (
-    "Change: head over base, with its interval over blocks. The intervals of times and R hold "
-    "jointly with {confidence} confidence. Slower or faster: clearly beyond {bound}. R: the cost "
-    "of a round in plain tokens; lower is better."
+    "Change: head relative to base, with an interval over blocks. The intervals of times and R "
+    "hold jointly with {confidence} confidence. An arm is called slower or faster only if its "
+    "change is clearly beyond {bound}. R: the cost of a round in plain tokens; lower is better."
 )
 
 
 def headline(comparison: Comparison) -> str:
     match comparison.verdict:
         case "invalid-answers":
-            return f"Invalid answers: {_faults(comparison)} with base."
+            return f"Invalid answers with head: {_faults(comparison)}."
         case "slower":
             return f"Slower: {_list(comparison, 'slower')} with head."
         case "failed":
@@ -121,8 +121,8 @@ def _list(found: Comparison, direction: Literal["faster", "slower"]) -> str:
 def _faults(found: Comparison) -> str:
     return say.listed(
         [
-            f"{each.faulty} of {each.answers} answers of {arm.arm} against {each.base_faulty} of "
-            f"{each.base_answers}"
+            f"{each.faulty} of {each.answers} answers of {arm.arm} (base: {each.base_faulty} of "
+            f"{each.base_answers})"
             for arm in found.arms
             if (each := arm.invalid)
         ]

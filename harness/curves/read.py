@@ -89,11 +89,11 @@ def _of_kept(path: Path, data: bytes) -> MeasuredCurve:
 def _of_result(path: Path, data: bytes) -> MeasuredCurve:
     found = read_result(data, file=str(path))
     if not isinstance(found, Submission):
-        raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all")
+        raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all findings")
     if found.probes is None or found.probes.verification is None:
         raise BadInputError(
-            f"{path}: this result has no times of single steps, because servers do not "
-            f"report them; {_HOW}"
+            f"{path}: this result has no single-step times, because servers do not report them; "
+            f"{_HOW}"
         )
     rig = identify(found)
     return MeasuredCurve(
@@ -110,7 +110,7 @@ def _of_bench(path: Path, data: bytes) -> MeasuredCurve:
     found = [(row, said) for row, said in _rows(path, data) if row.is_step and row.steps]
     rows = [row for row, _ in found]
     if not rows:
-        raise BadInputError(f"{path}: it has no test of a step of 1 to {_WIDEST} tokens; {_HOW}")
+        raise BadInputError(f"{path}: it has no test with a step of 1 to {_WIDEST} tokens; {_HOW}")
     if any(_setting(said) != _setting(found[0][1]) for _, said in found):
         raise BadInputError(
             f"{path}: it has tests of several models or settings; give a file with the tests "

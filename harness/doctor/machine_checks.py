@@ -64,7 +64,7 @@ def load(state: Snapshot, cores: int) -> Check:
     if state.steal_fraction is not None:
         parts.append(f"{say.percent(state.steal_fraction)} of CPU time stolen by the hypervisor")
     if state.cpu_pressure is not None:
-        parts.append(f"tasks waited {say.percent(state.cpu_pressure)} of the time")
+        parts.append(f"tasks waited for the CPU {say.percent(state.cpu_pressure)} of the time")
     shown = ", ".join(parts) or "unknown"
     if (state.steal_fraction or 0.0) > _STEAL_LIMIT:
         remedy = (
@@ -88,7 +88,8 @@ def clock(read: Callable[[], float]) -> Check:
     found = f"resolves {resolution_s * 1e6:.2f} µs"
     if resolution_s > _COARSE_CLOCK_S:
         remedy = (
-            "This clock cannot time rounds of less than a millisecond well; use a larger model."
+            "This clock cannot time rounds shorter than a millisecond accurately; use a "
+            "larger model."
         )
         return warn("Clock", found, remedy)
     return ok("Clock", found)

@@ -55,7 +55,7 @@ def run(
 ) -> None:
     """Measure the cells of a matrix; start it again to continue where it stopped.
 
-    Exit codes: 0 every cell is done, 3 some failed, 130 interrupted.
+    Exit codes: 0 every cell is done, 3 some cells failed, 130 interrupted.
     """
     _require_distributed()
     from harness.fleet import connections, matrix, owned_device, scheduler, worker  # noqa: PLC0415 - slow

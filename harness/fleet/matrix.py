@@ -62,7 +62,7 @@ def _check(file: _MatrixFile, known: Collection[str]) -> None:
     """Raise `BadInputError` for a table or an option that would be ignored."""
     if unused := {*file.target} - {*file.targets} | {*file.backend} - {*file.backends}:
         raise BadInputError(
-            f"there are options for {min(unused)}, but no list of the matrix contains that name"
+            f"there are options for {min(unused)}, but no list in the matrix contains that name"
         )
     for name in itertools.chain(file.options, *file.target.values(), *file.backend.values()):
         if name in _DECIDED or name not in {*known, _MEMORY}:

@@ -10,7 +10,7 @@ import platformdirs
 from harness.errors import BadInputError
 from harness.options import REQUIRED, option
 
-_DEVICES = "`0` (of any kind), `cuda:0`, `vulkan:1`, `rocm:0` or `cpu`"
+_DEVICES = "`0` (with any backend), `cuda:0`, `vulkan:1`, `rocm:0` or `cpu`"
 
 
 def _address(text: str, *, option: str) -> str:
@@ -44,14 +44,14 @@ class FleetOptions(_KeyOptions):
         default="127.0.0.1:8786",
     )
     devices: tuple[str, ...] = option(
-        f"A device of this machine to measure with: {_DEVICES}. Can be repeated. Default: every "
+        f"A device of this machine to measure on: {_DEVICES}. Can be repeated. Default: every "
         "card, or the CPU if there is no card; no device if other machines can connect.",
         name="device",
         metavar="DEVICE",
         default=(),
     )
     dry_run: bool = option(
-        "Print the cells and the expected time of each cell on this machine.", default=False
+        "Print the cells and the expected time for each cell on this machine.", default=False
     )
     json: bool = option("Print the result as JSON.", default=False)
 
@@ -71,7 +71,7 @@ class WorkerOptions(_KeyOptions):
     )
     rig: str | None = option("A name for this machine.", metavar="NAME")
     backends: tuple[str, ...] = option(
-        "Backend to offer. Default: chosen by the vendor of the device.",
+        "Backend to offer. Default: chosen by the device's vendor.",
         name="backend",
         metavar="NAME",
         default=(),

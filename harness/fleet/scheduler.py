@@ -37,7 +37,7 @@ class Fleet:
             await cluster
         except (OSError, RuntimeError, ValueError) as error:
             raise MachineError(
-                f"{self.address} cannot be used ({error}); choose another --listen"
+                f"{self.address} cannot be used ({error}); choose another --listen address"
             ) from error
         failed: dict[str, str] = {}
         async with cluster, Client(cluster, asynchronous=True) as client:

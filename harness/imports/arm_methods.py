@@ -71,8 +71,8 @@ def method(
     kind, _, rest = text.partition(":")
     if kind not in METHODS:
         raise BadInputError(
-            f"--map method={text!r}: no such method.{suggestion(kind, METHODS)} For a method "
-            f"without an entry, write other:name={id_of(kind)}"
+            f"--map method={text!r}: no such method.{suggestion(kind, METHODS)} For any other "
+            f"method, write other:name={id_of(kind)}"
         )
     try:
         given = parameters_in(kind, rest, known=parameters(kind))

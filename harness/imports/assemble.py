@@ -50,7 +50,7 @@ def assemble(
     if wrong:
         raise BadInputError("\n".join(dict.fromkeys(wrong)))
     if not made:
-        message = "there is nothing to import: no record has both tokens and a time, or a failure"
+        message = "there is nothing to import: no record has tokens with a time, or a failure"
         raise BadInputError("; ".join((message, *_lines(left_out))))
     for each in made:
         if found := findings(canonical_bytes(encode(each))):

@@ -25,12 +25,12 @@ from schemas.submission import Origin, Submission
 
 _NO_LICENCE = (
     "No licence given: these records may be shared only as their author allows. Look for the "
-    "licence of the source or ask its author, then import again with --licence and --source."
+    "source's licence or ask the author, then import again with --licence and --source."
 )
 _LINE = re.compile(r"[^\x00-\x1f<>]{1,120}")
 HELP = """Imported results are never averaged with measured results. Use `--map` to state facts that
 a file lacks. The command lists missing required facts; other facts stay unknown. Data that a result
-cannot contain is listed as `left out`: summaries, tests of prompt processing only, contradictory
+cannot contain is listed as `left out`: summaries, tests that only process prompts, contradictory
 counters, records without tokens or time. Files may be compressed with gzip.
 """
 HELP += "".join(f"\n**{name}**: {each.help}\n" for name, each in IMPORTERS.items())
@@ -84,7 +84,7 @@ def import_(
     files: Annotated[
         list[str],
         typer.Argument(
-            help="Files of the other tool. If each arm has its own file, the first file is the "
+            help="Files from the other tool. If each arm has its own file, the first file is the "
             "baseline. ARM=FILE names a file's arm; several files with the same ARM are "
             "repetitions."
         ),

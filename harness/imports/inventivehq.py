@@ -45,13 +45,13 @@ def _parts(file: Given, left_out: list[str]) -> Iterator[Part]:
     if isinstance(top.fields.get("runs"), list):
         keyed = {id_of(file.stem): top}
     else:
-        keys = top.needed("runs", top.child("runs"), "the runs of this format")
+        keys = top.needed("runs", top.child("runs"), "runs in this format")
         keyed = {key: run for key in keys.fields if (run := keys.child(key)) is not None}
     for key, run in keyed.items():
         if not isinstance(run.fields.get("runs"), list):
             means = ", and its drafts are means without records" if "drafts" in run.fields else ""
             left_out.append(
-                f"{run.place}: a different experiment without runs that have records{means}"
+                f"{run.place}: a different experiment: it has no runs with records{means}"
             )
             continue
         yield from _by_backend(key, run, top, left_out)
@@ -202,7 +202,7 @@ def _labelled(label: str | None) -> ImportedFacts:
 FORMAT = Format(
     read=read,
     signs=(frozenset({"runs", "hardware"}), frozenset({"runs", "meta"})),
-    help="""a community file of InventiveHQ's speculation experiment. It has models, GPU,
+    help="""a community file of InventiveHQ's speculation experiment. It contains models, GPU,
 methods, times and counters, but not the day.
 
 - `--from inventivehq community.json --map date=2026-06-01`""",

@@ -76,7 +76,7 @@ def _sorted(rows: Iterable[JsonObject], left_out: list[str]) -> tuple[_Groups, _
     groups: _Groups = {}
     curves: _Groups = {}
     for row in rows:
-        words = "the number of generated tokens of a test"
+        words = "the test's number of generated tokens"
         generated, width = row.needed("n_gen", row.count("n_gen"), words), row.count("n_prompt")
         if any(row.fields.get(key) not in _PLAIN for key in _DRAFTS):
             left_out.append(f"{row.place}: the test uses speculation, so it is not a baseline")

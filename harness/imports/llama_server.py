@@ -51,7 +51,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
     for file, source in sources:  # requests are paired by position
         if len(source.records) != len(expected.records):
             raise BadInputError(
-                f"{file.name}: {len(source.records)} requests, {first.name} has "
+                f"{file.name} has {len(source.records)} requests, but {first.name} has "
                 f"{len(expected.records)}; {_SAME}"
             )
     cached = {each.prompt for _, source in sources for each in source.records if each.is_repeat}
@@ -100,11 +100,11 @@ def _source(file: Given, arm: str) -> _Source:
         whole = printed(text(file), file.name)
         found = whole.found
         left_out = [
-            f"{file.name}: line {number}, of {form.of}: incomplete, or in an unknown form"
+            f"{file.name}: line {number} ({form.of}) is incomplete, or in an unknown form"
             for number, form in whole.unread
         ]
         left_out += [
-            f"{file.name}: {of}, which has lines of two models" for of in sorted(whole.models)
+            f"{file.name}: {of}, with lines from two models" for of in sorted(whole.models)
         ]
     requests = [each for each in found if each.form.gives == "request" and each.number("tokens")]
     if not requests:
@@ -135,8 +135,8 @@ def _lacks(found: Sequence[Found]) -> str:
         return f"the file has no line 'eval time = … ms / … tokens'; {_EXPECTED}"
     forms = ", ".join(dict.fromkeys(each.form.of for each in found))
     return (
-        f"{forms}: no complete request with its tokens and time, which a result needs; paste the "
-        "text into the page 'Why is it slower?', which can read it"
+        f"{forms}: no request is complete with its tokens and time, which a result needs; paste "
+        "the text into the page 'Why is it slower?', which can read it"
     )
 
 
@@ -218,7 +218,7 @@ FORMAT = Format(
         frozenset({"eval_count", "eval_duration"}),
         frozenset({"stats", "usage"}),
     ),
-    help="""the server's log, or its answers with `timings`. Output and answers of llama-cli,
+    help="""the server's log, or its answers with `timings`. Output and answers from llama-cli,
 llama-speculative, mtp-bench.py, Ollama, LM Studio, KoboldCpp, TabbyAPI and mlx_lm work too. All
 files must have the same prompts in the same order. Requests that repeat a cached prompt are left
 out. The files have times, and counters if the tool states them, but no tasks, machine, sampling or

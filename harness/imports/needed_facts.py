@@ -51,7 +51,7 @@ class ImportedFacts(Axes):
         'name of the GPU, such as "NVIDIA GeForce RTX 3090"; several are separated by commas'
     )
     vram_mib: int | None = _fact(
-        "memory of the GPU in MiB, such as 24576; with several GPUs, of each GPU"
+        "memory of the GPU in MiB, such as 24576; with several GPUs, the memory of each GPU"
     )
     gpu_driver: str | None = _fact("version of the GPU driver")
     cpu: str | None = _fact("name of the CPU")
@@ -75,7 +75,7 @@ class ImportedFacts(Axes):
     thinking: bool | None = _fact("whether the model's thinking mode was on")
     concurrency: int | None = _fact("number of concurrent requests")
     rate_counts: RateCounts | None = _fact(
-        "what this tool's rates count: tokens (all of them) or steps (all but the first)"
+        "what the tool's rates count: tokens (every token) or steps (every token but the first)"
     )
     threads: int | None = _fact("threads for decoding single tokens")
     batch: int | None = _fact("logical batch size in tokens")

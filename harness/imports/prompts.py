@@ -64,7 +64,7 @@ def check_tasks(stated: Mapping[str, str], parts: Iterable[Part]) -> None:
             raise BadInputError(f"--map {key}={task}: no such task.{suggestion(task, _TASKS)}")
         if name not in there:
             raise BadInputError(
-                f"--map {key}: the files have no category or prompt of this "
+                f"--map {key}: the files have no category or prompt with this "
                 f"name.{suggestion(name, there)}"
             )
 

@@ -34,7 +34,7 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
         for file in files:
             guess = _looks_like(file)
             if guess is not None and guess != form and not str(error).endswith(guess):
-                option = f"a file of {guess}: --from {guess}" if guess in IMPORTERS else guess
+                option = f"a {guess} file: --from {guess}" if guess in IMPORTERS else guess
                 raise BadInputError(f"{error}. {file.name} looks like {option}") from error
         raise
 

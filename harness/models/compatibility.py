@@ -125,7 +125,7 @@ def _added(
 ) -> tuple[bool, str]:
     if adds[0] != adds[1]:
         verb = "adds" if adds[0] else "does not add"
-        return False, f"the target {verb} {word}, but the draft does the opposite"
+        return False, f"the target {verb} {word}, unlike the draft"
     if not adds[0]:
         return True, f"neither model adds {word}"
     if ids[0] == ids[1]:

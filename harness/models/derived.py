@@ -46,15 +46,16 @@ def derive(
 def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequence[int]) -> None:
     if package_version() is None and (pruned or quantisation not in _FLOATS):
         raise MachineError(
-            f"{quantisation} of the default model can be made only with {PACKAGE}, which is not "
-            f"installed: {install('inprocess')}, or name another --target"
+            f"the {quantisation} version of the default model can be made only with {PACKAGE}, "
+            f"which is not installed: {install('inprocess')}, or name another --target"
         )
     command = [*own_module("harness.models.derived"), str(source), str(destination)]
     command += [quantisation, *map(str, pruned)]
     reason = failure(command, limit_s=_DERIVE_LIMIT_S)
     if reason is not None:
         raise MachineError(
-            f"{quantisation} could not be made ({reason}); run `python -m harness doctor`"
+            f"the {quantisation} version could not be made ({reason}); run `python -m "
+            "harness doctor`"
         )
 
 

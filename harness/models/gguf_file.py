@@ -16,7 +16,7 @@ _OTHERS = {
     b"PK\x03\x04": "a zip archive; unpack it",
     b"ggjt": "in an older format than GGUF; look for a newer file of the model",
     b"<": "a web page; download the file itself",
-    b"{": "JSON; name the GGUF file of a model",
+    b"{": "JSON; name a model's GGUF file",
 }
 _LONGEST = max(map(len, _OTHERS))
 

@@ -137,10 +137,12 @@ def fitting(found: ModelsOverview) -> str:
     """Return a line with the number of models that fit this machine."""
     models = [each for each in found.models if each.preset.head is None]
     whole, split = ([each for each in models if each.fits == word] for word in ("yes", "partly"))
-    room = f"the {found.memory.free_mib / 1024:.1f} GiB free of {found.memory.name}"
-    more = f", {len(split)} more in part" if split else ""
+    room = f"{found.memory.free_mib / 1024:.1f} GiB of free memory ({found.memory.name})"
+    more = f", {len(split)} more fit partly" if split else ""
     here = sum(each.on_disk for each in (*whole, *split))
-    return f"{len(whole)} of {len(models)} known models fit {room}{more}; {here} on this disk"
+    return (
+        f"{len(whole)} of {len(models)} known models fit into {room}{more}; {here} are on this disk"
+    )
 
 
 def _file_bytes(preset: Preset) -> int | None:

@@ -83,7 +83,8 @@ def refuse_unknown(value: str) -> BadInputError:
     hint = suggestion(value.lower(), names(), most=3)
     hint = hint or " `python -m harness models` lists the names."
     message = (
-        f"{value!r} is neither a file, nor a known name, nor of the form owner/repo:quant.{hint}"
+        f"{value!r} is neither a file, nor a known name, nor a reference such as "
+        f"owner/repo:quant.{hint}"
     )
     return BadInputError(message)
 

@@ -62,7 +62,7 @@ def require_room(names: Sequence[str], context: int) -> None:
     free_gib = (case.host.free_mib + own) / 1024
     raise MachineError(
         f"{' and '.join(names)} with a context of {context:,} tokens: "
-        f"{on_host.host_needs / 1024:.1f} GiB needed and {free_gib:.1f} GiB free "
+        f"{on_host.host_needs / 1024:.1f} GiB are needed, but only {free_gib:.1f} GiB are free "
         "here, so nothing was fetched; `python -m harness models` lists what fits"
     )
 

@@ -154,9 +154,9 @@ def check_tokens(answer: Answer, baseline: Answer) -> None:
     apart = 0.0 if answer.text == baseline.text else _MISCOUNTED * expected + 2 * other**0.5
     if abs(answer.output_tokens - expected) > apart + 1:
         raise BadAnswerError(
-            f"the server counted {answer.output_tokens} tokens, but by the count of the "
-            f"baseline's server its text has about {expected:.0f}: one of the two servers counts "
-            "tokens that it does not send"
+            f"the server counted {answer.output_tokens} tokens, but by the baseline server's "
+            f"count, its text has about {expected:.0f}: one of the two servers counts tokens "
+            "that it does not send"
         )
 
 

@@ -91,7 +91,9 @@ def reconnect(
         return server
     if (server.identity, server.served) == (lost.identity, lost.served):
         return server
-    return Failure(reason="other", detail=f"{address} was restarted with another engine or model")
+    return Failure(
+        reason="other", detail=f"{address} was restarted with a different engine or model"
+    )
 
 
 def _started(command: Command, limit_s: float, key: str | None) -> ServerProcess | Failure:

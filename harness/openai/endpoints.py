@@ -89,9 +89,9 @@ def endpoints(options: ConnectionOptions) -> Endpoints:
             plain_alone=options.plain_alone,
         )
     raise BadInputError(
-        "this runner needs a server without speculation, --base-url URL or --server-command "
-        '"… --port {port}", and a server with speculation for each --method: --spec-base-url URL '
-        "or --spec-server-command"
+        "this runner needs a server without speculation (--base-url URL or --server-command "
+        '"… --port {port}") and, for each --method, a server with speculation (--spec-base-url URL '
+        "or --spec-server-command)"
     )
 
 
@@ -107,7 +107,7 @@ def check(found: Endpoints, campaign: Campaign) -> None:
         _check_one_server(found, campaign)
     elif len(methods) != len(found.spec):
         raise BadInputError(
-            f"{len(methods)} methods and {len(found.spec)} {found.option}: a server's "
+            f"{len(methods)} methods, but {len(found.spec)} {found.option}: a server's "
             f"speculation is fixed at its start, so give one {found.option} for each --method, "
             "in the same order"
         )
@@ -141,7 +141,10 @@ def check_told(endpoint: Endpoint, method: Method) -> None:
     for name, config in configs.items():
         has = told.items() >= config.items()
         if config and has and name != method.type and not METHODS[method.type].lossy:
-            message = f"the server's command sets {_written(config)}, which is --method {name}"
+            message = (
+                f"the server's command sets {_written(config)}, which corresponds to --method "
+                f"{name}"
+            )
             break
         if name == method.type and told and not has:
             message = f"the server's command does not set {_written(config)}"

@@ -76,7 +76,7 @@ def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
         if len(models) == 1:
             return models[0]
         why = f"{len(models)} models ({shown(models)})"
-        raise BadInputError(f"{where} offers {why}; name the measured model with --served-model")
+        raise BadInputError(f"{where} offers {why}; name the model to measure with --served-model")
     model = next((model for model in models if model.id == name), None)
     if model is None:
         near = suggestion(name, [model.id for model in models]) or f" It has {shown(models)}."

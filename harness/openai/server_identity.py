@@ -124,7 +124,8 @@ def _by_signature(client: Client, models: tuple[Served, ...], model: str | None)
         return ServerIdentity(name="mlx-vlm", models=models, version=version, backend=backend)
     if not models and not match and not _answers(client, model):
         raise BadInputError(
-            f"{client.address} is not an OpenAI API: it has no list of models and no chat"
+            f"{client.address} is not an OpenAI API: it has neither a model list nor a chat "
+            "endpoint"
         )
     if software.lower() not in public_text.SERVERS:
         return ServerIdentity(name=UNKNOWN, models=models)

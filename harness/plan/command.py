@@ -27,7 +27,9 @@ def plan(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
-    """Recommends a setting, from results of similar machines if there are any. Reads only headers.
+    """Recommends a setting, based on results from similar machines if there are any.
+
+    Reads only the models' headers.
 
     - `python -m harness plan qwen3-8b`
 

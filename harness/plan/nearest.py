@@ -63,4 +63,4 @@ def _result(path: Path) -> Submission:
     found = read(result_bytes(path), file=str(path))
     if isinstance(found, Submission):
         return found
-    raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all")
+    raise BadInputError(f"{found[0].line()}; `python -m harness validate` lists all findings")

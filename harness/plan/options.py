@@ -40,7 +40,7 @@ class ModelOptions:
         argument=True,
     )
     draft_kind: str | None = _model(
-        f"Kind of the draft file: {', '.join(_FILES)}. Default: {_FILES[0]}.",
+        f"Type of the draft file: {', '.join(_FILES)}. Default: {_FILES[0]}.",
         metavar="KIND",
         choices=_FILES,
     )
@@ -78,20 +78,20 @@ class LoadOptions:
         default="auto",
     )
     gpu_layers: int | None = _loaded(
-        "Layers of the target on the devices: a number, all, or auto (the most that fit).",
+        "Number of target layers on the devices: a number, all, or auto (as many as fit).",
         short="-ngl",
         metavar="N",
         parse=partial(layers, option="gpu-layers"),
     )
     draft_gpu_layers: int | None = _loaded(
-        "0 keeps the draft in host memory.",
+        "Number of draft layers on the devices; 0 keeps the draft in host memory.",
         metavar="N",
         parse=partial(layers, option="draft-gpu-layers"),
     )
     cpu_experts: int | None = _loaded(
         (
-            "Layers whose experts stay in host memory (`--n-cpu-moe`). Default: the fewest with "
-            "which the model fits."
+            "Number of layers with their experts in host memory (`--n-cpu-moe`). Default: the "
+            "smallest number with which the model fits."
         ),
         name="n-cpu-moe",
         metavar="N",
@@ -128,7 +128,7 @@ class ComputerOptions:
     """The description of a different machine, to plan for that machine instead of this one."""
 
     gpus: tuple[str, ...] = _machine(
-        "A graphics card of another machine, such as `RTX 4060 8 GB`; `none` for a machine "
+        "A graphics card in another machine, such as `RTX 4060 8 GB`; `none` for a machine "
         "without a card. Repeat the option for several cards.",
         name="gpu",
         metavar="NAME",
@@ -136,7 +136,7 @@ class ComputerOptions:
     )
     vram: float | None = _machine("Memory of each card in GiB.", metavar="GIB", least=0, most=4096)
     free: float | None = _machine(
-        "Free memory of each card in MiB. Default: its size minus the memory that drivers use.",
+        "Free memory of each card in MiB. Default: the card's memory minus what drivers use.",
         metavar="MIB",
         least=0,
     )
@@ -165,17 +165,17 @@ class ComputerOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedOptions:
     results: tuple[Path, ...] = _speed(
-        "A result file of `run` on this machine, with any model. Default: results of the same "
-        "card or CPU.",
+        "A result file that `run` wrote on this machine, with any model. Default: results from "
+        "the same card or CPU.",
         name="result",
         metavar="FILE",
         parse=lambda texts: tuple(map(Path, texts)),
         default=(),
     )
     curve: str | None = _speed(
-        "Step times of this model by width on this machine: JSON from `llama-bench -p "
-        "1,2,3,4,5,6,7,8,9 -n 0 -o json`, a result of `run`, or a file of `probe`. Default: the "
-        "curve that `probe` saved on this machine; `none` for the usual costs.",
+        "This model's step times by width on this machine: JSON from `llama-bench -p "
+        "1,2,3,4,5,6,7,8,9 -n 0 -o json`, a result file from `run`, or a file from `probe`. "
+        "Default: the curve that `probe` saved on this machine; `none` for the usual costs.",
         metavar="FILE",
     )
     acceptance: float | None = _speed(

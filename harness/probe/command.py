@@ -80,7 +80,7 @@ def probe(
     found = curve.measured("").probe
     console.print_lines(trust.costs(Probes(verification=found)))
     name = options.target or curve.model.name
-    console.say(f"Kept for this machine: python -m harness plan {name}")
+    console.say(f"Saved for this machine. Plan with it: python -m harness plan {name}")
 
 
 def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> KeptCurve:

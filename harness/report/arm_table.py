@@ -19,11 +19,11 @@ LEGEND = (
     "first is the speedup. [95%]: the range of the speedup on this machine with other prompts of "
     "the same kind. request: the speedup of whole requests, including the time to read the "
     "prompt (a draft reads it too). repeatable: how far the speedup could move if the same "
-    "prompts were measured much longer (95 %; wide after few blocks). got/needs: tokens per "
+    "prompts were measured for much longer (95 %; wide after few blocks). got/needs: tokens per "
     "round, and the break-even number of tokens (R, the cost of a round in plain tokens); the "
-    "first divided by the second is the speedup. same: outputs identical to the baseline's (~ "
-    "diverged at a near-tie, ! diverged elsewhere). A figure with a less-than sign includes "
-    "answers that timed out, so it is an upper bound."
+    "first divided by the second is the speedup. same: number of outputs identical to the "
+    "baseline's (~ diverged at a near-tie, ! diverged elsewhere). A figure with a less-than sign "
+    "includes answers that timed out, so it is an upper bound."
 )
 
 _COLUMNS = ("task", "verdict", "tokens/s", "speedup [95%]", "request", "got/needs", "same")
@@ -95,11 +95,11 @@ def _described(arm: Arm, submission: Submission) -> str:
     return (METHODS[method.type].reported or f"{method.type} drafts") + upto
 
 
-CONCURRENCY_TITLE = "Concurrent requests: the rate of one request, and the total of the machine"
+CONCURRENCY_TITLE = "Concurrent requests: the rate of one request, and the machine's total"
 CONCURRENCY_LEGEND = (
     "All rates are in tokens/s. The total covers whole passes, including prompt processing; its "
-    "speedup is the total divided by the baseline's total above ([95%]: over blocks, this "
-    "machine). A draft uses compute that the other requests could have used."
+    "speedup is the total divided by the baseline's total above ([95%]: interval over blocks, on "
+    "this machine). A draft uses compute that the other requests could have used."
 )
 
 

@@ -63,8 +63,8 @@ def _no_method(submission: Submission) -> str:
     where = f"{_target(submission)} on {identify(submission).device_label}"
     if any(METHODS[arm.method.type].instrument for arm in submission.arms):
         return (
-            f"The acceptance was set, so this result shows the cost of a round for {where}, but "
-            "it has no verdict."
+            "Acceptance was set to a fixed value, so this result shows the cost of a round for "
+            f"{where}, but has no verdict."
         )
     if all(arm.role == "baseline" for arm in submission.arms):
         return f"Only plain decoding was measured for {where}, so there is no verdict."
@@ -136,8 +136,8 @@ def _command(
             heading = f"To use this setting for {say.listed([task.scope for task in best.helped])}:"
         case "depends":
             heading = (
-                "To use this setting, but not for "
-                f"{say.listed([task.scope for task in best.lost])}:"
+                "To use this setting (but not for "
+                f"{say.listed([task.scope for task in best.lost])}):"
             )
         case "yes":
             heading = "Use it:"

@@ -48,8 +48,8 @@ def _legend(models: ModelsOverview) -> str:
     memory = models.memory
     return (
         f"fits: yes if all buffers with a context of {models.context_tokens} tokens are sure to "
-        f"fit into the {memory.free_mib / 1024:.1f} GiB free of {memory.name}, partly if some "
-        "layers or experts must be in main memory. ~: estimated. ?: unknown."
+        f"fit into {memory.free_mib / 1024:.1f} GiB of free memory ({memory.name}), partly if "
+        "some layers or experts must be in main memory. ~: estimated. ?: unknown."
     )
 
 
@@ -72,7 +72,9 @@ def show_comparison(
     if not (compared and compared.differing):
         return
     more = compared.differing
-    console.print(f"  {more} tokens from id {compatibility.FIRST_COMPARED} on differ; the first:")
+    console.print(
+        f"  {more} tokens with ids from {compatibility.FIRST_COMPARED} on differ; the first are:"
+    )
     for token in compared.differences:
         text = f"    {token.token}: target {token.target!r}, draft {token.draft!r}"
         console.print(text, markup=False, soft_wrap=True)

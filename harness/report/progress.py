@@ -46,8 +46,8 @@ def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
         )
     if rule.repeat_beyond is not None:
         yield (
-            "ends      after these blocks; then all arms answer a prompt again if two times of "
-            f"an arm differ by more than {say.percent(rule.repeat_beyond)} on it"
+            "ends      after these blocks; if an arm's two times for a prompt then differ by "
+            f"more than {say.percent(rule.repeat_beyond)}, all arms answer that prompt again"
         )
     if rule.budget_s is not None:
         yield f"budget    {seconds(rule.budget_s)} for the whole command"
@@ -162,7 +162,9 @@ class ProgressDisplay:
         whole_s = time.monotonic() - self._began_s + left_s
         if self._expected and not 1 / _FAR < whole_s / self._expected.seconds < _FAR:
             word = "slower" if whole_s > self._expected.seconds else "faster"
-            self._say(f"This machine is {word} than estimated: about {seconds(whole_s)}.")
+            self._say(
+                f"This machine is {word} than estimated: the run takes about {seconds(whole_s)}."
+            )
 
     def __call__(self, event: events.Event, *, name: str = "", left_s: float | None = None) -> None:
         """Show an event of the campaign `name`; each campaign has a separate bar.

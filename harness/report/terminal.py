@@ -29,7 +29,7 @@ def show(submission: Submission, summary: Summary, console: Console) -> None:
         console.print(arm_table.concurrency_table(summary.throughput))
         _print_wrapped(arm_table.CONCURRENCY_LEGEND, console, style="dim")
     if summary.controls:
-        _print_title("Controls, whose results are known in advance:", console)
+        _print_title("Controls (their results are known in advance):", console)
     for line in trust.controls(summary):
         _print_wrapped(line, console, first=_INDENT, rest=2 * _INDENT)
     if any(estimate.speedup is not None for estimate in summary.estimates):

@@ -58,7 +58,7 @@ def ended(submission: Submission) -> str:
                 again = {each.prompt for each in submission.trials if each.block >= design.blocks}
                 more = f"; {say.count(len(again), 'prompt')} measured again" if again else ""
                 return f"after {passes}, as planned{more}"
-            return f"after all {design.blocks} blocks, still {found}{target}"
+            return f"after all {design.blocks} blocks: not precise enough, {found}{target}"
 
 
 def _within(half_width: float) -> str:
@@ -70,8 +70,8 @@ def repeatability(found: Repeatability | None) -> str:
     if found is None or found.half_width is None:
         return ""
     text = (
-        "If these prompts are measured again, the speedup is expected within "
-        f"{_within(found.half_width)} ({say.count(found.blocks, 'block')})."
+        "If these prompts are measured again, the speedup is expected to be within "
+        f"{_within(found.half_width)} of this one ({say.count(found.blocks, 'block')})."
     )
     if found.minutes_to_halve is None:
         return text
@@ -103,7 +103,10 @@ def predicted(estimates: Sequence[Estimate]) -> str:
         for each in estimates
         if each.predicted_speedup is not None and each.unexplained is not None
     ]
-    label = "Speedup predicted from costs and acceptance (and the measured deviation from it)"
+    label = (
+        "Speedup predicted from costs and acceptance (and the measured deviation from this "
+        "prediction)"
+    )
     return f"{label}: {', '.join(parts)}." if parts else ""
 
 
@@ -123,11 +126,17 @@ def controls(summary: Summary) -> Iterator[str]:
 
 def _judged(control: Control) -> str:
     if control.kind == "empty-draft":
-        return f"a step of the loop without drafts takes {1 / control.ratio:.2f} plain steps"
+        return (
+            f"without drafts, a step of the loop takes as long as {1 / control.ratio:.2f} plain "
+            "steps"
+        )
     if control.interval is None:
         return "the baseline measured again, on too few prompts for a conclusion"
     holds = control.interval.low <= 1 <= control.interval.high
-    return f"the baseline measured again, {'contains 1 as it must' if holds else 'MUST CONTAIN 1'}"
+    return (
+        "the baseline measured again; the range "
+        f"{'contains 1, as it must' if holds else 'MUST CONTAIN 1'}"
+    )
 
 
 def _same(control: Control, summary: Summary) -> str:

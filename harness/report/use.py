@@ -61,7 +61,7 @@ def _options(words: Sequence[str]) -> Iterator[str]:
 def elsewhere(arm: Arm | None, server: str) -> list[str]:
     """Return advice for a different server, whose command line is unknown."""
     if arm is None:
-        return [f"{INDENT}{server}, started plain"]
+        return [f"{INDENT}{server}, started without speculation"]
     how = " ".join(arm.argv) if arm.argv else f"the setting measured as {arm.id}"
     return [INDENT + line for line in folded(f"{server} with {how}", COLUMNS - len(INDENT))]
 

@@ -48,7 +48,7 @@ def over_alternative(estimate: Estimate) -> str:
     found = speedup(estimate.over_alternative, estimate.over_alternative_interval)
     return (
         f"It runs at {found} the speed of {estimate.alternative}, which is the target with all "
-        "of the memory."
+        "of the memory to itself."
     )
 
 

@@ -33,7 +33,7 @@ class EngineOptions(ConnectionOptions):
     runner: str | None = option(
         "The engine that runs the models. "
         + " ".join(f"`{name}`: {kind.summary}." for name, kind in RUNNERS.items())
-        + f" Default: {DEFAULT_RUNNER} where it is installed, else {_SERVER}.",
+        + f" Default: {DEFAULT_RUNNER} if it is installed, otherwise {_SERVER}.",
         metavar="RUNNER",
         panel=_SETTINGS,
     )
@@ -59,7 +59,7 @@ class EngineOptions(ConnectionOptions):
         if runner is None:
             program = installed.SERVER_PROGRAM
             raise MachineError(
-                f"no engine is installed and no {program} on PATH; {installed.INSTALL_ENGINE}"
+                f"no engine is installed and no {program} is on PATH; {installed.INSTALL_ENGINE}"
             )
         if runner == DEFAULT_RUNNER and installed.package_version() is None:
             raise MachineError(f"{runner} is not installed; {installed.INSTALL_ENGINE}")

@@ -42,8 +42,8 @@ def of_the_month(options: Options) -> Options:
             return replace(short, target=name, methods=options.methods or (parse(run.method),))
     memory = memory_of(computer).name
     console.say(
-        f"None of {say.listed(run.targets)} fits {memory} and takes at most {_SLOWEST_STEP_S:g} "
-        "s per token: measuring a small model instead."
+        f"None of {say.listed(run.targets)} fits into {memory} and takes at most "
+        f"{_SLOWEST_STEP_S:g} s per token, so a small model is measured instead."
     )
     return short
 

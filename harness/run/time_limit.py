@@ -119,7 +119,7 @@ def _say_too_long(whole_s: float, limit_s: float, blocks: int) -> None:
     fit = max(1, int(blocks * limit_s / whole_s))
     if fit < blocks:
         console.say(
-            f"At the pace of the first answers {fit} of {blocks} blocks fit into "
+            f"At the pace of the first answers, {fit} of {blocks} blocks fit into "
             f"{words.seconds(limit_s)}, so intervals may stay wide. All blocks take about "
             f"{words.seconds(whole_s)}: --budget {math.ceil(whole_s / 60)}."
         )

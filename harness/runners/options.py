@@ -12,7 +12,7 @@ _server = partial(option, panel=_SERVERS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Timeouts:
     answer_limit_s: float = option(
-        "Maximum time for an answer or for the start of a server. Default: 15m.",
+        "Maximum time for one answer, or for starting a server. Default: 15m.",
         name="timeout",
         metavar="SECONDS",
         panel="How it runs",
@@ -36,8 +36,8 @@ class ConnectionOptions(_Timeouts):
         usual=True,
     )
     spec_base_urls: tuple[str, ...] = _server(
-        "A server of the same model with speculation; one URL for each --method, in the same "
-        "order. Leave the option out for `mlx_lm.server`, where each request sets the depth.",
+        "A server that runs the same model with speculation; one URL for each --method, in the "
+        "same order. Leave the option out for `mlx_lm.server`, where each request sets the depth.",
         name="spec-base-url",
         metavar="URL",
         default=(),
@@ -63,7 +63,7 @@ class ConnectionOptions(_Timeouts):
     )
     spec_models: tuple[str, ...] = _server(
         "The target's name with speculation, one for each --method, if the server at --base-url "
-        "offers the target with and without speculation, as Ollama does. Not with "
+        "offers the target with and without speculation, as Ollama does. Cannot be combined with "
         "--spec-base-url.",
         name="spec-served-model",
         metavar="NAME",
@@ -71,7 +71,7 @@ class ConnectionOptions(_Timeouts):
     )
     backend: str | None = _server(
         "The backend of the servers, if they do not report their backend: cpu, cuda, vulkan, "
-        "metal, rocm, sycl and so on. Also for a llama-server without --list-devices.",
+        "metal, rocm, sycl and so on. Also needed for a llama-server without --list-devices.",
         metavar="BACKEND",
     )
     device_names: tuple[str, ...] = _server(

@@ -84,9 +84,9 @@ def _print_text(result: Submission) -> None:
     text = submission.as_text(result)
     form = (
         submission.form_address()
-        or "the repository: choose New issue, then Send a result without git"
+        or "in the repository, choose New issue, then Send a result without git"
     )
-    console.say(f"Paste these lines into the form of {form}")
+    console.say(f"Paste these lines into the form: {form}")
     typer.echo(text, nl=False)
 
 
@@ -121,8 +121,8 @@ def _already(path: Path, checkout: Path) -> str | None:
     if submission.was_submitted(path, checkout):
         branch = submission.branch(path)
         return (
-            f"Already sent or started: your clone has the branch {branch}. "
-            f"To send it again, delete the branch first: git branch -D {branch}"
+            f"Already sent, or begun: your clone has the branch {branch}. To send it again, "
+            f"delete the branch first: git branch -D {branch}"
         )
     return None
 

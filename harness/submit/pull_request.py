@@ -103,9 +103,9 @@ def as_text(submission: Submission) -> str:
     text = to_text(canonical_bytes(encode(submission)))
     if len(text) > MOST_CHARACTERS:
         raise BadInputError(
-            f"the text has {len(text):,} characters, more than the {MOST_CHARACTERS:,} of a "
-            "form; drag the file itself into the form instead (as FILE.json.txt if the form "
-            "refuses .json)"
+            f"the text has {len(text):,} characters, more than the {MOST_CHARACTERS:,} that a "
+            "form accepts; drag the file itself into the form instead (as FILE.json.txt if the "
+            "form refuses .json)"
         )
     return text
 

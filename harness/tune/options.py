@@ -14,8 +14,8 @@ class SearchOptions:
     """The time limit of a tune, and its largest depth."""
 
     budget_min: float = option(
-        "Time limit for the whole command. More time gives narrower intervals; with too little "
-        "time there are only forecasts, and --resume continues.",
+        "Time limit for the whole command. More time gives narrower intervals; if the time is "
+        "too short, the tune ends with forecasts only, and --resume continues it.",
         name="budget",
         metavar="MINUTES",
         panel=_PANEL,

@@ -146,7 +146,7 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
     if leader is None or found is None:
         where = "before" if outcome.contenders and "race" not in outcome.stages else "in"
         stage, known = ("race", "only forecasts") if outcome.contenders else ("look", "no forecast")
-        yield f"Stopped {where} the {stage}: {known} so far, no pick."
+        yield f"Stopped {where} the {stage}: {known} so far, and no setting was chosen."
     elif outcome.verdict is None:
         times = words.speedup(found.estimate, found.interval)
         yield (
@@ -170,7 +170,7 @@ def _apart(share: float) -> str:
 def _certified(outcome: Outcome, leader: Contender, gain: SpeedRatio) -> Iterator[str]:
     prompts = say.count(len(outcome.submission.suite.prompts), "prompt")
     times = words.speedup(gain.estimate, gain.interval)
-    measured = f"{times} the speed of no speculation, over {prompts} that the race did not use"
+    measured = f"{times} the speed without speculation, over {prompts} that the race did not use"
     forecast = "" if leader.predicted is None else f" (forecast: {say.times(leader.predicted)})"
     setting = certified(outcome)
     request = None if setting is None else setting.whole.whole_request
@@ -195,8 +195,8 @@ def _certified(outcome: Outcome, leader: Contender, gain: SpeedRatio) -> Iterato
         )
         if (apart := _undecided(outcome)) is not None:
             yield (
-                f"This setting and no speculation {_apart(apart)}; more prompts, or a quieter "
-                "machine, would separate them."
+                f"The speeds with this setting and without speculation {_apart(apart)}; more "
+                "prompts, or a quieter machine, would separate them."
             )
 
 

@@ -46,7 +46,9 @@ def verify(
     """
     submission = read(result_bytes(file), file=str(file), now=datetime.now(UTC))
     if not isinstance(submission, Submission):
-        raise BadInputError(f"{submission[0].line()}; `python -m harness validate` lists all")
+        raise BadInputError(
+            f"{submission[0].line()}; `python -m harness validate` lists all findings"
+        )
     asked = options.campaign_options(submission)
     runner = options.runner or submission.engine.runner
     own = runner if runner in RUNNERS else None

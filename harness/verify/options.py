@@ -25,8 +25,8 @@ class VerifyOptions(EngineOptions):
 
     target: str | None = option(
         (
-            "The target's weights: a GGUF file or a model name. Default: the weights with the "
-            "digest in the file."
+            "The target's weights: a GGUF file or a model name. Default: the weights that match "
+            "the digest in the file."
         ),
         short="-m", metavar="MODEL", panel="Models", usual=True,
     )  # fmt: skip
@@ -74,7 +74,7 @@ def _require_repeatable(submission: Submission, prompts: tuple[str, ...]) -> Non
         message = "its answers were sampled, so another run gives different answers"
     elif not any(each.output_sha256 for each in submission.trials):
         message = (
-            "it has no digests of answers; imported results and results of some servers lack them"
+            "it has no answer digests; imported results and results from some servers lack them"
         )
     elif submission.settings.context_depth_tokens is not None:
         message = "its prompts were padded to a context depth, which this check cannot repeat"
@@ -99,5 +99,5 @@ def _suite(submission: Submission) -> str:
         if suites.load(name).sha256 == own.sha256:
             return name
     raise BadInputError(
-        f"the prompts of the suite {own.id} {own.version} are not in the installed version"
+        f"the installed version does not contain the prompts of the suite {own.id} {own.version}"
     )

@@ -49,7 +49,7 @@ def require_same_weights(submission: Submission, campaign: Campaign) -> None:
             raise BadInputError(
                 f"{own.name} {own.quantisation} here has the SHA-256 {own.sha256}, but the "
                 f"result has {stated.sha256} for {stated.name} {stated.quantisation}; give the "
-                "file of the result"
+                "file that was measured"
             )
 
 

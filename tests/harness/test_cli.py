@@ -80,7 +80,7 @@ def test_a_dry_run_says_what_is_repeated(models: list[str]) -> None:
 
     shown = " ".join(result.stdout.split())
     assert "2 blocks x 64 prompts x 3 arms = 384" in shown
-    assert "answer a prompt again if two times of an arm differ by more than 15 % on it" in shown
+    assert "if an arm's two times for a prompt then differ by more than 15 %, all arms" in shown
 
 
 def test_a_dry_run_says_when_a_campaign_of_no_fixed_length_ends(models: list[str]) -> None:
@@ -105,7 +105,7 @@ def test_controls_are_measured_with_the_rest_and_reported_with_expected_values(
     found = {each["kind"]: each for each in json.loads(result.stdout)["controls"]}
     assert set(found) == {"baseline-again", "empty-draft"}
     assert found["baseline-again"]["ratio"] == pytest.approx(1.0, abs=0.05)
-    assert "Controls, whose results are known in advance:" in report.stdout
+    assert "Controls (their results are known in advance):" in report.stdout
     assert "  baseline-again " in report.stdout
 
 
@@ -244,7 +244,7 @@ def test_resuming_without_a_journal_is_reported(tmp_path: Path, models: list[str
     [
         (["--target", "qwen3-8"], 2, "Did you mean 'qwen3-8b'"),
         (["--target", "/"], 2, "/ is a folder; name a GGUF file in this folder"),
-        (["--suite", "nope"], 2, "no suite and no file 'nope'"),
+        (["--suite", "nope"], 2, "neither a suite nor a file 'nope'"),
         (["--tasks", "cod"], 2, "Did you mean 'code'"),
         (["--tasks", ","], 2, "the list is empty"),
         (["--method", "promptlookup"], 2, "Did you mean 'prompt-lookup'"),

@@ -188,7 +188,7 @@ def test_a_mistyped_option_gets_a_suggestion(mistyped: str, meant: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["run", "--gpu", "RTX 4090"], "no option --gpu; --help-all lists all"),
+        (["run", "--gpu", "RTX 4090"], "no option --gpu; --help-all lists all options"),
         (
             ["run", "a", "b", "c"],
             "extra argument(s) (c); `draftmap run --help` shows the usage",

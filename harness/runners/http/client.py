@@ -25,7 +25,7 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 _LONGEST_REFUSAL = 64 * 1024
 _SHOWN = 200
 _PAGE_STARTS = ("<!doctype html", "<html")
-_WEB_PAGE = "a web page, not the answer of a model server"
+_WEB_PAGE = "a web page, not a model server's answer"
 
 
 class ServerError(Exception):

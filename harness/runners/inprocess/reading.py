@@ -69,7 +69,7 @@ def answer_tokens(
     shown, stated = (_UNSEEN.sub("", each) for each in (own, text or ""))
     if stated not in shown and shown not in stated:  # either may lack thoughts or the last tokens
         raise BadInputError(
-            f"the token ids of an answer are {own[:_SHOWN]!r}… to this draft, but the answer's "
+            f"this draft decodes an answer's token ids as {own[:_SHOWN]!r}…, but the answer's "
             f"text is {(text or '')[:_SHOWN]!r}…: the token ids are from a model with a "
             "different vocabulary"
         )

@@ -128,8 +128,8 @@ def find(path: str | None) -> Binary:
     if "--port" not in abilities.flags:
         reason = f" ({text.strip()})" if len(text.strip().splitlines()) == 1 else ""  # loader's
         raise BadInputError(
-            f"{found} does not seem to be a llama-server, by its answer to --help{reason}; name "
-            f"the {engines.SERVER_PROGRAM} of a llama.cpp build with --server-binary"
+            f"{found} does not seem to be a llama-server, judging by its --help output{reason}; "
+            f"name the {engines.SERVER_PROGRAM} of a llama.cpp build with --server-binary"
         )
     return Binary(path=program.resolve(), abilities=abilities)
 

@@ -66,7 +66,7 @@ def _is_ours(port: int, name: str) -> None:
     client = Client(address=address, limit_s=process.ASK_LIMIT_S)
     client.text("/health")
     if name not in client.text("/v1/models"):
-        raise ServerSilentError(f"another server answers at port {port}")
+        raise ServerSilentError(f"a different server answers on port {port}")
 
 
 def one_server(campaign: Campaign, options: ConnectionOptions) -> bool:

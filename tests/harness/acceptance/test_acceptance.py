@@ -56,7 +56,7 @@ def test_the_target_writes_its_answers_and_the_draft_reads_them(models: list[str
     assert done.exit_code == 0, done.output
     shown = done.stdout.splitlines()
     assert shown[0] == "Small-1B F16 drafting for Big-7B F16:"
-    assert shown[1] == "2 answers, 18 tokens, read by the draft alone. Exact for greedy decoding."
+    assert shown[1] == "2 answers, 18 tokens; only the draft read them. Exact for greedy decoding."
     rows = {line[:16].strip(): line[16:].split() for line in shown[3:10]}
     assert rows["tokens a round"] == rows["code"] == rows["chat"] == ["2.00", "2.00", "2.00"]
     # Four rounds an answer; the last of each has no room for a draft of two.
@@ -91,7 +91,7 @@ def test_a_curve_gives_the_speedup_of_each_depth(models: list[str], tmp_path: Pa
     assert "(best)" in shown
     # At 10 ms a drafted token, as slow as the target: 2 / (1.2 + 1.0), below 1.
     slow = counted(*models, *SMALL, "--curve", str(curve), "--drafting-ms", "10").stdout
-    assert "No depth is faster on that machine: leave this draft off." in slow.splitlines()
+    assert "No depth gives a speedup on that machine: do not use this draft." in slow.splitlines()
     assert "(best)" not in slow
     assert "longest draft  3  \N{EN DASH}" in shown
     assert "curve" in as_json(counted(*models, *SMALL, "--curve", str(curve), "--json"))
@@ -113,7 +113,9 @@ def test_a_curve_is_of_this_target_and_of_any_device(models: list[str], tmp_path
     assert "name the target" in unnamed.stderr
     card = curve(backends="CUDA", gpu_info="RTX 4090")
     done = counted(*models, *SMALL, *card, "--drafting-ms", "1")
-    assert done.stdout.endswith("Steps by llama-bench on RTX 4090; 1 ms per drafted token.\n")
+    assert done.stdout.endswith(
+        "Step times from llama-bench on RTX 4090; 1 ms per drafted token.\n"
+    )
 
 
 def test_kept_answers_are_read_again_without_the_target(models: list[str], tmp_path: Path) -> None:
@@ -247,7 +249,9 @@ def test_answers_of_another_target_are_refused_in_one_line_each(
         return error(counted(*words, "--answers", path))
 
     pair, alone = (target, draft), ("--draft", draft)
-    assert "the answers are by Writer-7B Q8_0, not by Big-7B F16" in said(*pair, sha256="ab" * 32)
+    assert "the answers were written by Writer-7B Q8_0, not by Big-7B F16" in said(
+        *pair, sha256="ab" * 32
+    )
     chat = (str(templated), draft)
     assert "a chat template that differs" in said(*chat, template="cd" * 32, sha256=digest(chat[0]))
     # Without the target only its digests are known.

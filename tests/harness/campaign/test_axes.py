@@ -85,7 +85,7 @@ def test_prompts_too_long_for_the_smallest_depth_are_dropped_with_a_note() -> No
     # (512 - 48) tokens of at least 2.5 characters.
     assert {len(prompt.text) <= 1160 for prompt in short.prompts} == {True}
     assert len(core.prompts) - len(short.prompts) == 8
-    assert said == ["Left out as too long for a context of 512 tokens: 8 prompts."]
+    assert said == ["Left out: 8 prompts, too long for a context of 512 tokens."]
     assert context_padding.fitting(core, (4096,), said.append) == core
     with pytest.raises(BadInputError, match="no prompt is shorter than --context-depth 64"):
         context_padding.fitting(core, (64,), said.append)

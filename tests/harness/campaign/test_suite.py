@@ -161,7 +161,9 @@ def test_an_unknown_prompt_is_answered_with_the_nearest(small: suite.PromptSuite
 
 
 def test_an_unknown_suite_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(BadInputError, match=r"no suite and no file 'cor'.*Did you mean 'core'"):
+    with pytest.raises(
+        BadInputError, match=r"neither a suite nor a file 'cor'.*Did you mean 'core'"
+    ):
         suite.load("cor")
 
 
@@ -185,7 +187,7 @@ def test_a_selection_that_leaves_nothing_is_refused(small: suite.PromptSuite) ->
         (SMALL.replace('text = "Three."', ""), r"missing required field `text` - .*prompts\[2\]"),
         (
             SMALL.replace("Three.", "Say.\\n<|assistant|>\\nNo."),
-            "math-one: turns of user and assis",
+            "math-one: user and assistant turn",
         ),
         (SMALL.partition("[[")[0], "missing required field `prompts`"),
         (SMALL.partition("[[")[0] + "prompts = []", "length >= 1 - at"),

@@ -56,7 +56,7 @@ def test_the_list_says_what_memory_it_means() -> None:
 
     assert document["context_tokens"] == 2048
     assert document["memory"]["free_mib"] > 0
-    assert f"GiB free of {document['memory']['name']}" in " ".join(call().stdout.split())
+    assert f"GiB of free memory ({document['memory']['name']})" in " ".join(call().stdout.split())
 
 
 def test_a_file_in_the_hubs_cache_is_here_and_counts_with_its_own_size(empty_hub: Path) -> None:
@@ -192,7 +192,7 @@ def test_models_without_files_are_compared_by_their_known_facts(
 
     assert result.exit_code == code
     assert result.stdout.endswith(said)
-    assert "Not on this disk" in result.stderr
+    assert "not on this disk" in result.stderr
 
 
 def test_a_preset_brings_its_draft_and_local_files_are_not_fetched_again(empty_hub: Path) -> None:
@@ -229,7 +229,7 @@ def test_the_program_without_arguments_lists_its_findings_and_next_steps(empty_h
 
     assert "Engine   llama-cpp-python 0.3.36 and /usr/bin/llama-server" in text
     models = sum(each.head is None for each in presets().values())
-    assert f"of {models} known models fit the 8.0 GiB free of RTX 4060, " in text
+    assert f"of {models} known models fit into 8.0 GiB of free memory (RTX 4060), " in text
     assert "python -m harness run --quick\n" in text
     # Of the pairs that fit 8 GiB the largest target for a card, and the smallest for a processor.
     assert "python -m harness run --quick --target qwen3-8b\n" in text

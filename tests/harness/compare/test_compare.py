@@ -161,7 +161,7 @@ def test_a_reference_is_written_then_checked_and_fails_if_it_was_better(
     assert same.stdout.startswith("No difference in 1 task.")
     assert worse.exit_code == 1
     assert worse.stdout.startswith(
-        "Fewer tokens per round than the reference: ngram-simple-n8 on code (most on "
+        "Fewer tokens per round than the reference: ngram-simple-n8 on code (largest loss on "
     )
     # Eight tokens in five rounds.
     assert "| `ngram-simple-n8` | code | 1.76 → 1.60 | -9.1 %" in summary.read_text("utf-8")
@@ -184,8 +184,8 @@ def test_calls_that_only_head_corrupts_end_with_4(tmp_path: Path) -> None:
     )
 
     assert done.exit_code == 4, done.stderr
-    assert done.stdout.startswith("Invalid answers:")
-    assert " of 24 answers of baseline against 0 of" in done.stdout
+    assert done.stdout.startswith("Invalid answers with head:")
+    assert " of 24 answers of baseline (base: 0 of" in done.stdout
 
 
 @pytest.mark.parametrize(("against", "prompt_ms"), [("--base", 1200), ("--reference", 2000)])

@@ -110,5 +110,5 @@ def test_the_prompt_that_lost_most_is_named() -> None:
 
 def test_a_reference_with_other_prompts_is_refused() -> None:
     assert mismatch(spec((11, 5, "a")), spec((11, 5, "a"), (11, 5, "b"))) == (
-        "the reference and the run must both have spec code code-1"
+        "the reference and the run must both contain spec code code-1"
     )

@@ -77,7 +77,7 @@ def test_a_matrix_is_every_combination(tmp_path: Path) -> None:
     [
         (
             "target.bog = {}",
-            "there are options for bog, but no list of the matrix contains that name",
+            "there are options for bog, but no list in the matrix contains that name",
         ),
         ("options.block = 3", r"block: not an option for cells. Did you mean 'blocks'"),
         ("options.output = 3", "output: not an option for cells"),

@@ -23,7 +23,7 @@ def test_the_right_format_is_named_when_another_was_given(form: str, other: str,
         run(form, [given(SAMPLES / name)], {})
 
     message = str(caught.value)
-    assert message.endswith(f"{name} looks like a file of {other}: --from {other}")
+    assert message.endswith(f"{name} looks like a {other} file: --from {other}")
     assert "\n" not in message
 
 
@@ -44,7 +44,7 @@ def test_the_right_format_is_named_when_another_was_given(form: str, other: str,
         ),
         (b'{"avg_latency": 2.0, "latencies": [2.0]}', "whose times include the prompt"),
         (b'{"elapsed_time": 9.0, "num_requests": 2}', "throughput without the requests"),
-        (b'{"eval_count": 101, "eval_duration": 1900}', "a file of llama-server: --from"),
+        (b'{"eval_count": 101, "eval_duration": 1900}', "a llama-server file: --from"),
         (
             b"[ Prompt: 87.2 t/s | Generation: 22.9 t/s ]\n",
             "paste the text into the page 'Why is it",

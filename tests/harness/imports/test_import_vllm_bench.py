@@ -124,7 +124,7 @@ def test_the_bench_of_sglang_writes_the_same_lists() -> None:
         ({"itls": None}, "itls is null, expected a list"),
         (
             {"ttfts": []},
-            "ttfts is a list (entries: 0), expected a list of 1, an entry for each request",
+            "ttfts is a list (entries: 0), expected a list of 1, one entry per request",
         ),
         ({"itls": [["soon"]]}, '$.itls[0][0] is "soon", expected a number of at least 0'),
     ],

@@ -222,7 +222,7 @@ def test_bos_must_agree_only_where_it_is_added(tmp_path: Path, target: Path) -> 
     adds_other = write_gguf(tmp_path / "c.gguf", add_bos=True, bos=7)
 
     assert compare(target, other_id).fits
-    said = "the target does not add BOS, but the draft does the opposite"
+    said = "the target does not add BOS, unlike the draft"
     assert compare(target, adds).reason == said
     assert compare(adds, adds_other).reason == "BOS is token 1 in the target and 7 in the draft"
 

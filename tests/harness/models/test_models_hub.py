@@ -116,7 +116,7 @@ def test_a_full_disk_is_reported_before_anything_is_downloaded(
     full = Usage(total=10**9, used=10**9, free=1024**2)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
 
-    with pytest.raises(MachineError, match=rf"no space on disk for {NAME}: .* set HF_HOME"):
+    with pytest.raises(MachineError, match=rf"too little disk space for {NAME}: .* set HF_HOME"):
         fetch(client)
 
     assert fake_hub.ranges == []

@@ -145,9 +145,13 @@ def test_a_printed_command_splits_into_the_same_words() -> None:
 @pytest.mark.parametrize(
     ("asked", "told", "why"),
     [
-        ("draft-model", '{"rejection_sample_method": "fly"}', "which is --method lossy"),
-        ("mtp", '{"rejection_sample_method": "synthetic"}', "which is --method forced"),
-        ("draft-model", '{"parallel_drafting": true}', "which is --method pard"),
+        (
+            "draft-model",
+            '{"rejection_sample_method": "fly"}',
+            "which corresponds to --method lossy",
+        ),
+        ("mtp", '{"rejection_sample_method": "synthetic"}', "which corresponds to --method forced"),
+        ("draft-model", '{"parallel_drafting": true}', "which corresponds to --method pard"),
         ("pard", '{"method": "draft_model"}', 'does not set "parallel_drafting": true'),
         ("lossy", '{"method": "mtp"}', 'does not set "rejection_sample_method": "fly"'),
         ("eagle3", '{"num_speculative_tokens_per_batch_size": [[1, 4, 3]]}', "controller=NAME"),

@@ -50,7 +50,7 @@ def test_a_web_server_is_not_taken_for_a_model_server() -> None:
     failure = failure_of(ServerRefusedError(404, said), there, offers=offer(()))
 
     assert failure.detail == (
-        "HTTP 404: a web page, not the answer of a model server; "
+        "HTTP 404: a web page, not a model server's answer; "
         "correct the URL, or check which server listens there"
     )
 
@@ -91,7 +91,7 @@ def test_a_server_that_goes_away_fails_its_trials() -> None:
 
 @pytest.mark.parametrize(
     ("back", "comes"),
-    [({}, Generation), ({"version": "0.33.0"}, "was restarted with another engine or model")],
+    [({}, Generation), ({"version": "0.33.0"}, "was restarted with a different engine or model")],
 )
 def test_a_server_that_is_restarted_is_awaited(back: dict[str, str], comes: type | str) -> None:
     with serving(style="vllm") as first:
@@ -118,7 +118,7 @@ def test_a_server_that_is_restarted_is_awaited(back: dict[str, str], comes: type
     ("models", "asked", "said"),
     [
         (("one", "two"), "onee", "does not offer 'onee'. Did you mean 'one'?"),
-        (("one", "two"), None, "offers 2 models (one, two); name the measured model with"),
+        (("one", "two"), None, "offers 2 models (one, two); name the model to measure with"),
     ],
 )
 def test_a_model_that_is_not_served_is_named(

@@ -97,7 +97,7 @@ def test_a_server_that_is_not_ready_in_time_is_ended() -> None:
         ({"base_url": "http://localhost:1", "server_command": "x {port}"}, "not both"),
         (
             {"server_command": "x {port}", "spec_server_commands": ("x {port}", "y {port}")},
-            "1 methods and 2 --spec-server-command",
+            "1 methods, but 2 --spec-server-command",
         ),
         (
             {"server_command": "x {port}", "spec_server_commands": ("x {port}",)},

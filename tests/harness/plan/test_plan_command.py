@@ -326,7 +326,7 @@ def test_a_campaign_that_can_never_fit_is_refused_before_a_download(
     small = computer_of(MachineWords(ram=4))
     monkeypatch.setattr(room, "computer_of", lambda: small)
 
-    with pytest.raises(MachineError, match=r"GiB needed and .* GiB free here"):
+    with pytest.raises(MachineError, match=r"GiB are needed, but only .* GiB are free here"):
         room.require_room(("qwen3-32b", "qwen3-0.6b"), 2048)
     room.require_room(("smollm2-135m:f16", "smollm2-135m:q4_1"), 2048)
     room.require_room(("no-such-model",), 2048)

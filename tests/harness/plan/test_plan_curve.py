@@ -165,9 +165,9 @@ REFUSED: Sequence[tuple[str, object, tuple[str, ...], str]] = (
     ("another size", rows(FLAT, model_size=9_000_000_000), (*TARGET, *L4), "(8.38 GiB), not of"),
     ("no step of one", rows({2: 74.1, 3: 80.6}), (*TARGET, *L4), "has no step of one token"),
     ("one width", rows({1: 66.9}), (*TARGET, *L4), "all steps have the same width"),
-    ("prompts only", rows({512: 900.0}), (*TARGET, *L4), "no test of a step of 1 to 64 tokens"),
-    ("no times", rows({1: 0.0, 2: 0.0}), (*TARGET, *L4), "no test of a step of 1 to 64 tokens"),
-    ("nothing", [], (*TARGET, *L4), "no test of a step"),
+    ("prompts only", rows({512: 900.0}), (*TARGET, *L4), "no test with a step of 1 to 64 tokens"),
+    ("no times", rows({1: 0.0, 2: 0.0}), (*TARGET, *L4), "no test with a step of 1 to 64 tokens"),
+    ("nothing", [], (*TARGET, *L4), "no test with a step"),
     ("another tool", [{"accuracy": 1}], (*TARGET, *L4), "not a curve of step times"),
     ("a text", "hello", (*TARGET, *L4), "not a curve of step times"),
     ("another card", rows(FLAT), (*TARGET, "--gpu", "RTX 3090"), "measured on NVIDIA L4"),
@@ -212,7 +212,7 @@ def test_a_result_through_a_server_has_no_curve(tmp_path: Path) -> None:
     found = plan(*TARGET, *L4, "--curve", str(path))
 
     assert found.exit_code == 2
-    assert "has no times of single steps" in found.stderr
+    assert "has no single-step times" in found.stderr
 
 
 def _without_probes(result: Submission) -> Submission:

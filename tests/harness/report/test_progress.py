@@ -148,7 +148,7 @@ def test_the_first_answers_correct_what_is_expected() -> None:
         display(events.TrialEnded(trial=TRIAL))
 
     # Hardly a moment of sixty seconds.
-    faster = "This machine is faster than estimated: about 1 s.\n"
+    faster = "This machine is faster than estimated: the run takes about 1 s.\n"
     assert out.getvalue() == f"{faster}1 of 3 trials, about 1 s left\n"
 
 

@@ -155,7 +155,10 @@ def test_the_report_looks_as_it_did() -> None:
     ("design", "expected"),
     [
         ({"blocks": 4}, "after all 4 blocks, as planned"),
-        ({"blocks": 4, "precision": 0.001}, "after all 4 blocks, still ±0.4 % (target ±0.1 %)"),
+        (
+            {"blocks": 4, "precision": 0.001},
+            "after all 4 blocks: not precise enough, ±0.4 % (target ±0.1 %)",
+        ),
         (
             {"blocks": 6, "precision": 0.03, "ended": "precise-enough"},
             "after 4 of at most 6 blocks: precise enough, ±0.4 % (target ±3.0 %)",
@@ -213,12 +216,16 @@ def test_a_control_says_whether_its_interval_contains_one() -> None:
     bad = control("a", "baseline-again", 1.03, Interval(low=1.01, high=1.05))
     slow = control("e", "empty-draft", 0.8, Interval(low=0.79, high=0.81))
 
-    assert said(good) == "a 1.000 [0.99, 1.01]: the baseline measured again, contains 1 as it must"
-    assert said(bad) == "a 1.030 [1.01, 1.05]: the baseline measured again, MUST CONTAIN 1"
-    # One step at 0.8 of the speed takes 1 / 0.8 = 1.25 of the time.
     assert (
-        said(slow)
-        == "e 0.800 [0.79, 0.81]: a step of the loop without drafts takes 1.25 plain steps"
+        said(good)
+        == "a 1.000 [0.99, 1.01]: the baseline measured again; the range contains 1, as it must"
+    )
+    assert (
+        said(bad) == "a 1.030 [1.01, 1.05]: the baseline measured again; the range MUST CONTAIN 1"
+    )
+    # One step at 0.8 of the speed takes 1 / 0.8 = 1.25 of the time.
+    assert said(slow) == (
+        "e 0.800 [0.79, 0.81]: without drafts, a step of the loop takes as long as 1.25 plain steps"
     )
 
 

@@ -248,7 +248,7 @@ def test_an_arm_that_gains_on_some_tasks_and_loses_on_others_depends() -> None:
         "time to read the prompt is unknown. Leave speculation off for chat, per request if the "
         "server supports that."
     )
-    assert "--spec-type draft-simple" in paragraph(lines, "To use this setting, but not for chat:")
+    assert "--spec-type draft-simple" in paragraph(lines, "To use this setting (but not for chat):")
 
 
 def test_an_arm_that_helps_on_one_kind_of_text_is_offered_for_that() -> None:
@@ -279,7 +279,7 @@ def test_an_arm_that_failed_is_not_the_answer() -> None:
         (
             "control",
             Method(type="forced", length=2.5, n_max=4),
-            "The acceptance was set, so this result shows the cost of a round ",
+            "Acceptance was set to a fixed value, so this result shows the cost of ",
         ),
     ],
 )

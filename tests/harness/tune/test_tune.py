@@ -122,7 +122,7 @@ def test_the_report_fits_a_terminal_and_ends_with_the_command() -> None:
 
     assert len(shown) <= 24
     assert max(map(len, shown)) <= 80
-    assert " the speed of no speculation" in " ".join(shown[:2])
+    assert " the speed without speculation" in " ".join(shown[:2])
     assert shown[-1] == "llama-server -m big.gguf"
     assert outcome.leader is not None
     assert shown[-2] == f"Use {outcome.leader.arm.id}:"
@@ -240,7 +240,7 @@ def test_a_look_that_takes_the_whole_budget_ends_after_a_prompt_with_forecasts_o
     assert list(outcome.stages) == ["look"]
     assert all(each.predicted for each in outcome.contenders)
     assert next(report.lines(outcome, command=None)) == (
-        "Stopped before the race: only forecasts so far, no pick."
+        "Stopped before the race: only forecasts so far, and no setting was chosen."
     )
 
 

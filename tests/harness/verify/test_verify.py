@@ -86,7 +86,7 @@ def test_results_without_digests_padded_prompts_and_unknown_prompts_are_refused(
         server, trials=tuple(replace(t, output_sha256=None) for t in server.trials), probes=None
     )
 
-    assert "has no digests of answers" in verified(written(tmp_path, bare)).stderr
+    assert "has no answer digests" in verified(written(tmp_path, bare)).stderr
     deep = COMMUNITY / REAL.replace("f243c777", "045ca858")
     assert "padded to a context depth" in verified(deep).stderr
     unknown = verified(COMMUNITY / REAL, "--prompts", "code-nope").stderr
