@@ -66,7 +66,7 @@ def test_a_copied_result_has_no_vote_and_its_page_says_why(tmp_path: Path) -> No
     )
     assert one(database, "select list(distinct submission_list) from cell") == ([[first.stem]],)
     page = pages_of(tmp_path)[f"submissions/{stolen.stem}.md"]
-    assert "Its figures are impossible, copied from another result" in page
+    assert "Its figures are impossible, were copied from another result" in page
 
 
 def test_a_result_that_no_longer_counts_casts_no_doubt_on_others(tmp_path: Path) -> None:

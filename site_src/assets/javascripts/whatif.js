@@ -36,7 +36,8 @@ const say = (settings, hopeless, deepest) => {
   const now =
     `A round of ${count(depth, "drafted token")} yields ` +
     `${number(tokensPerRound(settings.acceptance, depth), 2)} tokens and costs ` +
-    `${number(roundCost(settings, depth), 2)}: ${times(speedup(settings, depth))}.`;
+    `${number(roundCost(settings, depth), 2)} plain tokens, so the speedup is ` +
+    `${times(speedup(settings, depth))}.`;
   if (hopeless)
     return (
       `${now} A round costs more than even a perfect draft yields: no acceptance can ` +
@@ -44,7 +45,7 @@ const say = (settings, hopeless, deepest) => {
     );
   const most = speedup(settings, best);
   return most > 1
-    ? `${now} The best depth is ${best} with ${times(most)}.`
+    ? `${now} The best depth is ${best}, with ${times(most)}.`
     : `${now} No depth wins at this acceptance; a better draft could.`;
 };
 
