@@ -52,7 +52,7 @@ WORLDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Square:
-    """For all configurations of a square, their figures with the lower and upper bounds."""
+    """One square of the map: the figures of its configurations, with lower and upper bounds."""
 
     figures: Figures
     low: Figures

@@ -46,7 +46,10 @@ class ComparedFile:
 
 
 def compare(data: bytes) -> ComparedFile:
-    """Compare the page's figures with the product's. Raises `ValueError` for an invalid file."""
+    """Compare our estimates with figures recomputed by the rules of the page *Methodology*.
+
+    Raises `ValueError` for an invalid file.
+    """
     found = contract.read(data, file="file")
     if not isinstance(found, Submission):
         raise ValueError(found[0].line())  # noqa: TRY004 - about the file, not about a type

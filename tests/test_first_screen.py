@@ -38,4 +38,4 @@ def test_a_recording_shows_final_lines_and_no_private_folder() -> None:
 
     shown = [(line.at_s, line.text.plain) for line in lines]
     assert shown == [(1.0, "llama-server -m a.gguf, 2/3"), (3.0, "done")]
-    assert "3 s, shown 12 times as fast" in recording.svg("draftmap run", lines)
+    assert "3 s, played at 12x speed" in recording.svg("draftmap run", lines)

@@ -110,7 +110,7 @@ def svg(command: str, lines: Sequence[Line]) -> str:
     dots = "".join(
         f'<circle cx="{LEFT + 6 + 18 * n}" cy="18" r="5" fill="#515c69"/>' for n in range(3)
     )
-    took = f"{lines[-1].at_s:.0f} s, shown {FASTER} times as fast" if lines else ""
+    took = f"{lines[-1].at_s:.0f} s, played at {FASTER}x speed" if lines else ""
     rows = [_row(0, 0.0, Text(f"$ {command}", style="bold"))]
     rows += [_row(n, _moment(n, line), line.text) for n, line in enumerate(lines, start=1)]
     return (

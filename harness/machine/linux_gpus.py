@@ -26,7 +26,7 @@ def gpus(
 ) -> tuple[Gpu, ...]:
     """Return the AMD and Intel GPUs that this program may use.
 
-    The keys of `names` are PCI addresses.
+    `names` maps PCI addresses to names.
     """
     return tuple(filter(None, (_gpu(device, names) for device in _usable(drm, environment))))
 

@@ -115,7 +115,7 @@ def _send(file: Sequence[str], path: Path, checkout: Path, options: SubmitOption
 
 
 def _already(path: Path, checkout: Path) -> str | None:
-    """Return why a placed result is not sent again; `None` for a new result."""
+    """Return why a result need not be sent, because it was sent before; `None` for a new one."""
     if (day := submission.accepted_since(path, checkout)) is not None:
         return f"Already accepted, since {day}: {path.relative_to(checkout).as_posix()}"
     if submission.was_submitted(path, checkout):

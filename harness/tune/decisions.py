@@ -109,10 +109,10 @@ def speed_ratio(
 ) -> SpeedRatio | None:
     """Return an arm's speed relative to a second arm's, over their common prompts and blocks.
 
-    The speed is the time ratio of the prompts' medians, as in a result (`estimates.intervals`). If
-    arms alternate after whole `passes`, a disturbed pass affects all its prompts, so the spread
-    between blocks is added, and a single block gives no interval. Returns `None` if the arms have
-    no prompt in common.
+    The ratio compares the median time of each prompt, as in a result (`estimates.intervals`). Set
+    `passes` if the arms alternate after whole passes. A disturbance then affects every prompt of a
+    pass, so the interval also includes the spread between blocks, and a single block has no
+    interval. Returns `None` if the arms have no prompt in common.
     """
     pairs = [*_pairs(times, arm, over).values()]
     if not pairs:
