@@ -50,8 +50,10 @@ class Case:
 
     `plain_tps` is the plain speed by the roofline. `physics` is the logarithm of the speedup by the
     formulas of `rounds`, against the target alone in the same placement. `displaced` is the
-    logarithm of this placement's plain speed over the best placement's. These three do not depend
-    on any result.
+    logarithm of this placement's plain speed over the best placement's. `limit` is the logarithm of
+    the speedup if every drafted token is accepted and a round costs only a plain step and reading
+    the draft's weights; `usual_limit` is the same at the usual acceptance. None of these depends on
+    a result.
     """
 
     rig: Rig
@@ -63,9 +65,20 @@ class Case:
     plain_tps: float
     physics: float
     displaced: float = 0.0
+    usual_limit: float = math.inf
+    limit: float = math.inf
     partly: bool = False  # the model is not entirely on the devices
     engine: str = LLAMA_CPP
     task: str = "all"
+
+    def total(self, above: float) -> float:
+        """The logarithm of the speedup over the best placement, from that in this placement."""
+        return self.displaced + min(above, self.usual_limit)
+
+    @property
+    def highest(self) -> float:
+        """The logarithm of the highest possible speedup over the best placement."""
+        return self.displaced + self.limit
 
     @property
     def sort(self) -> str:

@@ -16,7 +16,14 @@ from answers.curves import Curve
 from answers.effects import Case, Effects, effects_of
 from answers.kin import Rig
 from answers.placement import LoadPlan, Projection
-from answers.rounds import Speculation, assumed_chances, parts_of, speedup, speedup_at
+from answers.rounds import (
+    Speculation,
+    assumed_chances,
+    limits_of,
+    parts_of,
+    speedup,
+    speedup_at,
+)
 from answers.speed import MachineSpeed, SpeedEstimate, assumed_rates, plain, plain_tps
 
 # Descriptions of the effects that widen the interval if nobody tried them.
@@ -151,6 +158,7 @@ def case_of(setup: Setup, load: LoadPlan, found: Projection, speculation: Specul
     parts = parts_of(load, found.placement, setup.nominal, speculation.source)
     beside_tps = plain_tps(parts.step, setup.nominal)
     _, accepted, _ = assumed_chances(speculation.source, speculation.depth)
+    usual_limit, limit = limits_of(load, speculation, one_memory=not setup.partly)
     return Case(
         rig=setup.rig,
         unified=setup.unified,
@@ -161,6 +169,8 @@ def case_of(setup: Setup, load: LoadPlan, found: Projection, speculation: Specul
         plain_tps=setup.plain_tps.estimate,
         physics=math.log(speedup_at(parts, beside_tps, setup.nominal, speculation, accepted)),
         displaced=math.log(beside_tps / setup.plain_tps.estimate),
+        usual_limit=math.log(usual_limit),
+        limit=math.log(limit),
         partly=setup.partly,
         task=setup.task or "all",
     )
@@ -184,16 +194,16 @@ def predicted(
 
 
 def predict(case: Case, fit: Fitted) -> Prediction:
-    """Predict the speedup of a case with a fit."""
+    """Predict the speedup of a case with a fit, within the limits of its rounds."""
     effects = effects_of(case)
     above, deviation = fit.log_speedup(effects)
-    middle = case.displaced + above
+    middle = case.total(above)
     coverage = fit.coverage(case.kind)
     reach = coverage.widths * deviation
     gain = SpeedEstimate(
         estimate=math.exp(middle),
         low=math.exp(middle - reach),
-        high=math.exp(middle + reach),
+        high=math.exp(min(middle + reach, case.highest)),
         basis="predicted",
     )
     return Prediction(gain=gain, coverage=coverage, untried=tuple(fit.untried(effects)))

@@ -221,6 +221,23 @@ def speedup_at(
     return tokens / round_time_ms(parts, machine, speculation, accepted, fresh) * _MS / baseline_tps
 
 
+def limits_of(load: LoadPlan, speculation: Speculation, *, one_memory: bool) -> tuple[float, float]:
+    """The speedup at minimum cost: at the usual acceptance, and if every token is accepted.
+
+    A round costs at least a plain step and, if both models are in `one_memory`, the time to read
+    the draft's weights for each drafted token.
+    """
+    depth, draft = speculation.depth, load.draft
+    cost = 1.0
+    if draft is not None and speculation.source == "model" and one_memory:
+        whole = speed.weights_per_token(load.target)
+        cost += depth * min(1.0, speed.weights_per_token(draft.facts) / whole)
+    if speculation.source == "text":
+        return depth + 1.0, depth + 1.0
+    usual = tokens_per_round(PUBLISHED_FIRST, depth, _NEXT_POSITION)
+    return usual / cost, (depth + 1) / cost
+
+
 def chance_of_gain(estimate: float, low: float, high: float) -> float:
     """The chance that the speedup is above 1: lognormal, by the side of the interval towards 1."""
     end = low if estimate >= 1 else high

@@ -38,6 +38,10 @@ class Predicted:
     def off(self) -> float:
         return abs(self.middle - self.row.log_speedup)
 
+    def holds(self, share: float = 1.0) -> bool:
+        """Whether the interval, at this share of its half-width, contains the truth."""
+        return self.off <= self.reach * share and self.row.log_speedup <= self.row.case.highest
+
     @property
     def chance(self) -> float:
         """The chance of a gain that follows from the interval."""
@@ -68,8 +72,9 @@ def predictions(
     for at in np.flatnonzero(asked):
         case = rows[at].case
         above, deviation = fit.log_speedup(effects_of(case))
-        middle = case.displaced + above
-        yield Predicted(row=rows[at], middle=middle, deviation=deviation, constant=constant)
+        yield Predicted(
+            row=rows[at], middle=case.total(above), deviation=deviation, constant=constant
+        )
 
 
 def fit_of(design: Design, known: Chosen) -> Fitted:
@@ -156,5 +161,5 @@ def intervals(found: Sequence[Predicted]) -> dict[str, Coverage]:
 
 def share_held(found: Iterable[Predicted]) -> float:
     """Share of rows inside their interval, with equal weight per person."""
-    held = ((one.row.person, float(one.off <= one.reach)) for one in found)
+    held = ((one.row.person, float(one.holds())) for one in found)
     return float(np.mean(by_person(held, np.mean)))

@@ -51,7 +51,7 @@ def _entry(one: Predicted, digest: str, known: int) -> Entry:
         "task": case.task,
         "predicted": round(math.exp(one.middle), 3),
         "low": round(math.exp(one.middle - one.reach), 3) if wide else None,
-        "high": round(math.exp(one.middle + one.reach), 3) if wide else None,
+        "high": round(math.exp(min(one.middle + one.reach, case.highest)), 3) if wide else None,
         "truth": round(math.exp(one.row.log_speedup), 3),
         "source": one.row.source,
         "known": known,

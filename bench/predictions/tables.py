@@ -166,7 +166,7 @@ def calibration(rows: Rows) -> Iterator[Line]:
     """Compare the stated coverage and chances with the shares seen in cross-validation."""
     for stated, width in _SHARES.items():
         share = width / _SHARES[0.9]
-        held = ((one.row.person, float(one.off <= one.reach * share)) for one in rows)
+        held = ((one.row.person, float(one.holds(share))) for one in rows)
         yield _calibrated(f"{stated:.0%} interval", stated, _mean(held), rows)
     for low, high in pairwise(_CHANCES):
         own = [one for one in rows if low < one.chance <= high]

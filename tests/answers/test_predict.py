@@ -115,3 +115,16 @@ def test_a_kind_that_few_people_tried_has_the_intervals_of_all() -> None:
 
     assert predict(case(), fit).coverage == fit.kinds["dense, mtp"]
     assert predict(case(mixture=True), fit).coverage == fit.kinds["all"]
+
+
+def test_no_prediction_exceeds_the_limits_of_its_rounds() -> None:
+    fit = fitted({"all": (math.log(1.9), 0.0)})
+    limits = {"usual_limit": math.log(1.24), "limit": math.log(1.33)}
+
+    gain = predict(case(**limits), fit).gain
+    beside = predict(case(**limits, displaced=math.log(0.5)), fit).gain
+
+    assert (gain.estimate, gain.high) == (pytest.approx(1.24), pytest.approx(1.33))
+    assert (beside.estimate, beside.high) == (pytest.approx(0.62), pytest.approx(0.665))
+    # The lower end is 1.5 widths of 0.3 below the estimate.
+    assert gain.low == pytest.approx(1.24 * math.exp(-0.45))

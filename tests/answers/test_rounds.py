@@ -6,7 +6,15 @@ import pytest
 
 from answers.model import LayerPlacement, Memory, ModelFacts, Setting
 from answers.placement import Draft, LoadPlan, fit
-from answers.rounds import RoundParts, Speculation, chance_of_gain, parts_of, round_time_ms, speedup
+from answers.rounds import (
+    RoundParts,
+    Speculation,
+    chance_of_gain,
+    limits_of,
+    parts_of,
+    round_time_ms,
+    speedup,
+)
 from answers.shapes import facts_of, quantisation_of, shape_of
 from answers.speed import MachineSpeed, SpeedEstimate, StepBytes, plain, step_ms
 
@@ -179,3 +187,27 @@ def test_layers_in_main_memory_are_paid_at_its_rate() -> None:
     assert whole.step.host == 0
     assert partly.step.host > 0
     assert step_ms(partly.step, SLOW) > 3 * step_ms(whole.step, SLOW)
+
+
+def test_a_draft_half_as_large_as_its_target_cannot_double_the_speed() -> None:
+    target = known("qwen3-8b")
+    half = load(target, replace(target, layers=target.layers[:18]))
+    share = (18 * target.layers[0].weight_bytes + target.output_bytes) / (
+        36 * target.layers[0].weight_bytes + target.output_bytes
+    )
+    model = Speculation(source="model", method="draft-model", depth=1)
+
+    usual, most = limits_of(half, model, one_memory=True)
+
+    # Of one drafted token 86 % are usually accepted; a draft of half the layers costs a bit more
+    # than half a step, because both models have the output matrix.
+    assert 0.5 < share < 0.6
+    assert most == pytest.approx(2 / (1 + share), rel=0.01)
+    assert usual == pytest.approx(1.86 / (1 + share), rel=0.01)
+    assert limits_of(half, model, one_memory=False) == (pytest.approx(1.86), 2)
+
+
+def test_text_drafts_cost_nothing_at_best() -> None:
+    text = Speculation(source="text", method="ngram-simple", depth=8)
+
+    assert limits_of(load(known("qwen3-8b")), text, one_memory=True) == (9, 9)

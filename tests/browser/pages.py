@@ -66,6 +66,8 @@ def lent(
     tab.on = on  # type: ignore[assignment, method-assign]  # until it is given back
     tab.set_viewport_size(size)
     tab.emulate_media(color_scheme=scheme)
+    if tab.url.startswith("http"):  # now, because a change of scheme makes the page store a palette
+        tab.evaluate(FORGET)
     try:
         yield tab
     finally:
@@ -74,8 +76,6 @@ def lent(
         tab.on = listen  # type: ignore[method-assign]
         tab.unroute_all(behavior="ignoreErrors")
         tab.mouse.move(0, 0)
-        if tab.url.startswith("http"):
-            tab.evaluate(FORGET)
 
 
 def watched(context: BrowserContext, base: str, complaints: list[str]) -> Page:

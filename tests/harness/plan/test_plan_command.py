@@ -128,7 +128,7 @@ def test_a_file_that_does_not_fit_gets_a_quantisation_that_does() -> None:
 
     assert words.startswith("No: the model does not fit: main memory has 14.0 GiB free, but ")
     assert "Use a smaller quantisation or another model." in words
-    assert "Faster without a draft: no draft, weights in Q5_K_M, about " in words
+    assert "Faster without a draft: weights in Q5_K_M, about " in words
     assert "Use it:" not in words
 
 

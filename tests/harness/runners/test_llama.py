@@ -252,7 +252,10 @@ def test_a_method_that_needs_a_server_is_refused_in_one_line(plan: Campaign) -> 
     )
     opened = open_in_process(dataclasses.replace(plan, arms=(BASELINE, arm)))
 
-    with pytest.raises(BadInputError, match="no method ngram-cache; use a server runner"):
+    with pytest.raises(
+        BadInputError,
+        match="the in-process runner does not support the method ngram-cache; use a server runner",
+    ):
         opened.prepare("cache")
     opened.close()
 
@@ -260,7 +263,7 @@ def test_a_method_that_needs_a_server_is_refused_in_one_line(plan: Campaign) -> 
 def test_a_context_that_is_too_small_says_how_large_it_must_be(plan: Campaign) -> None:
     settings = dataclasses.replace(plan.settings, context_tokens=32)
 
-    with pytest.raises(BadInputError, match=r"the context holds 32; raise --context to \d+"):
+    with pytest.raises(BadInputError, match=r"the context has room for 32; raise --context to \d+"):
         open_in_process(dataclasses.replace(plan, settings=settings))
 
 

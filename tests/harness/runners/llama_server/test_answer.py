@@ -141,5 +141,5 @@ def test_a_token_without_a_runner_up_leaves_all_margins_unknown() -> None:
 def test_a_baseline_that_drafts_by_itself_is_refused() -> None:
     plain = ArmPlan(id="baseline", role="baseline", method=parse("none"))
 
-    with pytest.raises(BadAnswerError, match="drafted 3 tokens itself"):
+    with pytest.raises(BadAnswerError, match="the baseline's server drafted 3 tokens"):
         counted_in(read_completion(ANSWER), plain, None)
