@@ -415,7 +415,7 @@ RULES: Mapping[str, tuple[str, Rule]] = {
         (
             rf"faster on (?P<faster>\d+) of (?P<all>\d+) pairs?"
             r"(?:, slower on (?P<slower>\d+))?(?:, slower overall on (?P<in_all>\d+))?"
-            rf"(?:, usually (?P<usual>[\d.]+){TIMES})?; (?P<low>[\d.]+){TIMES}"
+            rf"(?:, median (?P<usual>[\d.]+){TIMES})?; (?P<low>[\d.]+){TIMES}"
             rf"(?: to (?P<high>[\d.]+){TIMES})?"
         ),
         _finding,
