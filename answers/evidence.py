@@ -1,8 +1,8 @@
-"""Measured speedups near a question: on this card with this model, and on similar ones.
+"""Find the speedups that people got with a model on a card, or on similar cards.
 
 `evidence.json` holds every speedup that was measured, imported or published with one request at a
 time. The pipeline writes it from `results/`, and a test compares the two. Each person counts once:
-a figure is the median over people, after the median within each person.
+a figure is the median over people of each person's median.
 """
 
 import math
@@ -162,7 +162,7 @@ def _published(pairs: Sequence[Pair], *, lost: bool) -> Found:
 
 
 def _one_more(people: int) -> float:
-    """The 90 % half-width, as a factor, of the result that one more person would get."""
+    """The 90 % half-width, as a factor, for the result that one more person would get."""
     return math.exp(_Z90 * BETWEEN_PEOPLE * math.sqrt(1 + 1 / people))
 
 
@@ -230,7 +230,7 @@ def _lost(pairs: Sequence[Pair]) -> bool:
 
 
 def _newer(report: Report, than: Report) -> bool:
-    """Whether a report is of a newer build of the same engine, by build number, else by date."""
+    """Whether a report used a newer build of the same engine, by build number, else by date."""
     if report.engine != than.engine:
         return False
     numbers = [_BUILD.fullmatch(each.build or "") for each in (report, than)]

@@ -66,7 +66,7 @@ def _sort_of(card: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kin:
-    """The gain of a model on other machines, and their cards."""
+    """The gain of a model on other machines, and the cards of those machines."""
 
     found: Found
     cards: tuple[str, ...]

@@ -142,7 +142,7 @@ def shares_memory(name: str, own_mib: int | None = None) -> bool:
 
 
 def bandwidth_of(name: str) -> float | None:
-    """Bandwidth in GB/s of a card by its name, which may include its size; `None` if unknown."""
+    """A card's bandwidth in GB/s by its name, which may include its size; `None` if unknown."""
     key = card_key(name) or ""
     gib = size_in(name)
     slower = devices().gb_per_s_by_gib.get(key, {}).get(f"{gib:g}") if gib else None
@@ -180,7 +180,7 @@ def _host(gib: float, words: MachineWords) -> Memory:
 
 
 def _sharing(name: str, host: Memory, words: MachineWords) -> tuple[tuple[Memory, ...], Memory]:
-    """The device and the host of a machine with one memory for both."""
+    """The device and the host of a machine on which both share one memory."""
     rate = words.bandwidth or bandwidth_of(name) or host.bandwidth_gb_per_s
     most = SHARED_SHARE * (host.free_mib + SYSTEM_MIB)
     free = min(host.free_mib, most) if words.free is None else words.free
@@ -211,7 +211,7 @@ def _cards(text: str, words: MachineWords, notes: list[str]) -> Iterator[Memory]
 
 
 def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written: str) -> Memory:
-    """A card of the table. Its size is from the name, else from `--vram`, else from the table."""
+    """A card from the table. Its size comes from the name, else from `--vram`, else the table."""
     label, key = card_label(card.key), card.key
     shares, usual = key in devices().sharing, devices().usual_gib.get(key)
     stated = words.vram if not shares else words.ram or words.vram

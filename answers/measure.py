@@ -15,9 +15,9 @@ _NO_DRAFT = "none"
 def measure_words(found: Answer) -> list[str] | None:
     """The arguments of the `run` that measures the setting, after the program's name.
 
-    `None` for a name without a file, because no run could fetch the model. A run always measures
-    the target alone, too. If no draft is recommended, the run compares the target with the most
-    promising way.
+    `None` if only the model's name is known, because no run could fetch its file. A run always
+    measures the target alone, too. If no draft is recommended, the run compares the target with the
+    most promising way.
     """
     best = found.best
     if best.speculation is None and found.judged is not None and found.judged.fits:

@@ -142,7 +142,7 @@ def cpu_compute_mib(facts: ModelFacts, setting: Setting) -> float:
 
 
 def logits_mib(facts: ModelFacts, setting: Setting) -> float:
-    """Extra memory that some builds reserve: logits of every token of a default micro-batch."""
+    """Extra memory that some builds reserve: logits for every token in a default micro-batch."""
     rows = min(setting.ubatch, _USUAL_MICRO_BATCH)
     return rows * (facts.vocabulary + facts.embedding) * _F32 / MIB
 
@@ -205,7 +205,7 @@ def _add_compute(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sizes:
-    """MiB that depend on the setting: one layer's cache by kind, and the other buffers."""
+    """The MiB that depend on the setting: one layer's cache of each kind, and the other buffers."""
 
     sums: LayerSums
     caches: tuple[tuple[float, tuple[float, ...]], ...]
@@ -277,7 +277,7 @@ def _widest_rows(facts: ModelFacts, *, prediction: bool) -> float:
 
 
 def _without_flash(facts: ModelFacts, setting: Setting) -> float:
-    """MiB of the scores of all heads against all cells, their mask, and the rows beside them."""
+    """MiB for all heads' scores against all cells, for their mask, and for the rows beside them."""
     heads = facts.heads or max(1, facts.embedding // 128)
     columns = _mask_cells(facts, setting)
     scores = max((cells(setting, x.window) for x in facts.layers if x.k_width), default=0)

@@ -26,7 +26,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """A model's shape and weights. `None` means unknown, for a fact and for all that depends on it.
+    """A model's shape and weights. `None`: a fact, or one that it depends on, is unknown.
 
     `layers` are the layers that every token passes. `draft_layers` are the layers of a built-in
     multi-token prediction head, which the engine counts too. `tied` models have one matrix for

@@ -181,7 +181,7 @@ def merge_placements(
 
 
 def fit(case: LoadPlan) -> Projection:
-    """The fitting placement with the most on the devices; host only if none fits.
+    """The placement that fits and puts the most on the devices; host memory if none fits.
 
     For a mixture, the experts of the first layers move to the host before any whole layer does,
     because a token reads few of them.

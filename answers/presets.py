@@ -33,7 +33,7 @@ class Preset:
     Two presets with the same `vocabulary` can draft for each other. `draft` names the preset to
     use. `head` is the method of a file that is a draft head instead of a model; `file` is its name
     if the repository also holds the model. `method` is a method that drafts without another file.
-    `None` is unknown.
+    `None` means unknown.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Month:
-    """The run of the month for everybody: the first target that fits, a method, few prompts."""
+    """The run that everybody is asked for this month: the first target that fits, one method."""
 
     targets: tuple[str, ...]
     method: str
@@ -143,7 +143,7 @@ def default_draft(name: str) -> Preset | None:
 
 
 def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | None:
-    """A model in a quantisation; `None` stands for its first preset's, else for Q4_K_M."""
+    """A model in a quantisation; `None` means that of its first preset, else Q4_K_M."""
     alike = _by_model().get(slug, [])
     exact = [
         each

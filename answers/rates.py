@@ -56,10 +56,10 @@ def rate_of(
 def with_rates(
     computer: Computer, rates: Iterable[Rate], facts: ModelFacts, *, of_this_machine: bool = False
 ) -> Computer:
-    """The computer, with the rates that such cards and processors reached where they are known.
+    """The computer with the rates that such cards and processors reached, if they are known.
 
-    The rates are from the models nearest in size. Rates `of_this_machine` count regardless of the
-    name of their device.
+    The rates are from the models nearest in size. Rates `of_this_machine` count whatever their
+    device is called.
     """
     listed = tuple(rates) if of_this_machine else rates_of(computer, rates)
     gb = gb_per_token(facts)

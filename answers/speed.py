@@ -2,8 +2,8 @@
 
 The time of a step is the bytes on the devices over their bandwidth, plus the bytes in host memory
 over the host's bandwidth. Each bandwidth is multiplied by an efficiency (Williams, Waterman and
-Patterson 2009, Roofline). Bandwidths that results of the same machine reached replace these
-products.
+Patterson 2009, Roofline). If results of the same machine show the bandwidths that it reached, these
+replace the products.
 """
 
 from collections.abc import Iterator
@@ -76,7 +76,7 @@ class SpeedEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineSpeed:
-    """The inputs of a speed apart from memory sizes: bandwidths in GB/s, and cores of the host."""
+    """The inputs of a speed other than memory sizes: bandwidths in GB/s, and the host's cores."""
 
     device_gb_per_s: float | None
     host_gb_per_s: float | None
@@ -91,7 +91,7 @@ class MachineSpeed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepBytes:
-    """Bytes that a step reads on devices and in host memory, experts apart, and its fixed time.
+    """Bytes that a step reads on devices and host, experts listed separately, and its fixed time.
 
     `used` is the share of a mixture's experts that one token needs, 1 for a dense model.
     """

@@ -1,4 +1,4 @@
-"""Decide on a way of drafting: whether to switch it on, and which way is most promising."""
+"""Decide whether to switch a way of drafting on, and which way is most promising."""
 
 from collections.abc import Mapping
 from typing import Literal

@@ -248,7 +248,7 @@ def _instead(found: Answer) -> str | None:
 
 
 def coverage_of(judged: PlanOption | None) -> Coverage | None:
-    """The coverage of intervals of this kind; `None` if people measured the answer's figure."""
+    """The coverage of intervals of this kind; `None` if the answer's figure was measured."""
     if judged is None or judged.figures is not None or judged.predicted is None:
         return None
     return judged.predicted.coverage
