@@ -108,7 +108,7 @@ def spread_of_mean(groups: Sequence[Sequence[float]]) -> tuple[float, float] | N
 
 
 def t_interval(logs: Sequence[float]) -> Interval | None:
-    """Student's t interval of the mean of logarithms, as a ratio; `None` for fewer than two."""
+    """Student's t interval for a mean of logarithms, as a ratio; `None` for fewer than two."""
     count = len(logs)
     if count < 2:  # noqa: PLR2004 - one value has no spread
         return None

@@ -79,8 +79,9 @@ class ExactnessCounts:
 class PromptEstimate:
     """One arm on one prompt: both rates are medians over blocks, and `speedup` is their ratio.
 
-    `whole_request` is the ratio of whole requests, with reading the prompt and writing the answer
-    (`baseline_reading_ms`, and `reading_ms`, which includes the draft's reading).
+    `whole_request` is the ratio of whole requests, in which the prompt is read and the answer
+    written. `baseline_reading_ms` and `reading_ms` are the reading times of the two arms; the
+    latter includes the draft's.
     """
 
     arm: str
@@ -112,17 +113,18 @@ class Estimate:
     follows from the probes, and `unexplained` is speedup / predicted_speedup - 1.
     `over_alternative` is the speedup over `alternative`, the target alone with another use of the
     draft's memory, if that was measured. `repeatable_within` is the possible change of the
-    logarithm of the speedup if the same prompts are run again. `cpu_speedup` is by processor time,
-    known if the target ran on the CPU. `wall_speedup` is by the plain clock, stalls included.
-    `doubt` is why the verdict is `uncertain`: the name of a serious flag, or a name of `DOUBTS`. A
-    figure that has no verdict anyway has the flag, too. With `at_most`, a timed-out trial counts
-    with its time limit, so that speedup and rate are upper bounds.
+    logarithm of the speedup if the same prompts are run again. `cpu_speedup` is the speedup in
+    processor time, known if the target ran on the CPU. `wall_speedup` is the speedup by the plain
+    clock, stalls included. `doubt` is why the verdict is `uncertain`: the name of a serious flag,
+    or a name of `DOUBTS`. `doubt` names the flag even if the figure has no verdict for another
+    reason. With `at_most`, a timed-out trial counts with its time limit, so that speedup and rate
+    are upper bounds.
 
     `whole_request` is the ratio of the measured requests, `baseline_request_ms` over `request_ms`,
     reading of the prompts included. Their mean lengths are `mean_prompt_tokens` and
     `mean_output_tokens`; `stated_request` has answers of `STATED_ANSWER_TOKENS` to the same
     prompts. If the arm takes longer to read, it saves time for answers of at least `pays_from`
-    tokens. `None`: prompt times were not recorded.
+    tokens. `None` means that prompt times were not recorded.
     """
 
     arm: str

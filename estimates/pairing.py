@@ -140,7 +140,7 @@ class PromptPairs:
 
     @cached_property
     def block_log_ratios(self) -> tuple[float, ...]:
-        """The natural logarithm of baseline over arm time, for each block that both finished."""
+        """The natural logarithm of baseline time over arm time, per block that both finished."""
         both = zip(self.baseline_ms_per_token, self.ms_per_token, strict=True)
         return tuple(math.log(base / own) for base, own in both)
 

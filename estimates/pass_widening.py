@@ -19,7 +19,7 @@ def single_pass(submission: Submission) -> bool:
 
 
 def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Interval | None:
-    """The interval with the errors that disturb whole passes of the arm or its baseline.
+    """The interval, widened by the errors that disturb whole passes of the arm or its baseline.
 
     The interval is unchanged if the arms were interleaved prompt by prompt, and `None` with fewer
     than two passes.

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """One arm on one task; a `task` of `None` is the fixed tasks (with `own_tasks`: its suite's).
+    """One arm on one task; without a `task`, on all fixed tasks (with `own_tasks`, the suite's).
 
     `groups` has the paired prompts by task. `trials` and `baseline_trials` are all that ran, paired
     or not. `repeat_deviation` is the distance of one block's log ratio from its prompt's log ratio.
@@ -213,7 +213,7 @@ def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
 def merge_submissions(
     first: Submission, other: Submission, ours: str, theirs: str
 ) -> tuple[Submission, Arm]:
-    """A submission with one arm of each of two engines, and the id of the arm from `theirs`."""
+    """A submission with one arm from each of two engines, and the id of the arm from `theirs`."""
     rival = Arm(id=_OTHER, role="alternative", method=NO_SPECULATION, baseline=ours)
     trials = (*_of(first, ours), *(replace(each, arm=_OTHER) for each in _of(other, theirs)))
     return replace(first, trials=trials), rival

@@ -8,7 +8,7 @@ block narrows it. Each block is one measurement of the whole campaign:
     half-width = t(B - 1) * s(m) / sqrt(B)
 
 where B is the number of blocks and s the standard deviation. The error of the steady clock, which
-is common to all blocks, is added in squares.
+is common to all blocks, is added in quadrature.
 
 Some campaigns check their interval after each block and stop once it is narrow. They stop too often
 when blocks happen to agree: with 3 to 6 blocks a plain 95 % interval then covers the truth 92.1 %
@@ -101,7 +101,7 @@ def blocks_run(submission: Submission) -> int:
 
 
 def repeatable_within(groups: Sequence[Sequence[PromptPairs]], level: float) -> float | None:
-    """The half-width over blocks with the clock's error, as a logarithm; `None` for too few."""
+    """The half-width over blocks with the clock's error, as a logarithm; `None` if too few."""
     over_blocks = log_half_width(block_ratios(groups), level)
     if over_blocks is None:
         return None
@@ -115,7 +115,7 @@ def confidence(submission: Submission) -> float:
 
 
 def block_ratios(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
-    """The logarithm of the time ratio from each full block alone.
+    """The logarithm of the time ratio in each full block.
 
     In a full block, nine tenths of the prompts have a pair, and at least one prompt of every task
     does. The other prompts count with their medians over blocks, so that a failure does not count
@@ -180,7 +180,7 @@ def log_half_width(
 
 
 def blocks_to_halve(blocks: int, level: float) -> int | None:
-    """The number of further blocks that halve the interval; `None` beyond a hundred in total."""
+    """The number of further blocks that would halve the interval; `None` if over 100 in total."""
     half = _factor(blocks, level) / 2
     counts = range(blocks + 1, _MOST_BLOCKS + 1)
     return next((count - blocks for count in counts if _factor(count, level) <= half), None)
@@ -201,7 +201,7 @@ def block_minutes(submission: Submission) -> float | None:
 
 @once
 def _by_block(pairs: PromptPairs) -> dict[int, Times]:
-    """Both arms' times by block, not divided by the block's pace, which would equalise blocks."""
+    """Both arms' times by block; dividing them by the block's pace would equalise the blocks."""
     times = zip(pairs.baseline_ms_per_token, pairs.ms_per_token, pairs.paces, strict=True)
     raw = ((plain * pace, own * pace) for plain, own, pace in times)
     return dict(zip((trial.block for trial in pairs.trials), raw, strict=True))

@@ -94,7 +94,7 @@ def _main_memory(machine: Machine) -> tuple[float, str] | None:
 
 
 def _processor(machine: Machine, used: float) -> tuple[float, str] | None:
-    """The highest memory bandwidth of such processors, by name and cores."""
+    """The highest memory bandwidth that such a processor can have, by its name and cores."""
     if machine.cpu.name is None and machine.cpu.logical_cores is None:
         return None
     table = devices().processors

@@ -101,7 +101,7 @@ def estimate(
 
 
 def _only_requests(scope: Scope) -> Estimate:
-    """The estimate from whole requests alone, for an arm whose times per token contradict them."""
+    """The estimate from whole requests only, for an arm whose times per token contradict them."""
     times = scope.values(client_clock.request_ms) if scope.complete else None
     if times is None:
         counted = _counted(scope, None, None)
@@ -160,7 +160,7 @@ def wall_speedup(scope: Scope) -> float | None:
 
 
 def _widened(interval: Interval | None, scope: Scope, by_wall: float | None) -> Interval | None:
-    """The interval with all other sources of error, up to the ratio by the wall clock.
+    """The interval, widened by all other sources of error and up to the wall clock's ratio.
 
     These sources are disturbances of whole passes (or of repeats, if interleaved prompt by prompt),
     the load of other programs, and the error of the steady clock, which all prompts share.

@@ -69,7 +69,7 @@ def _steps(trial: Trial) -> int | None:
 
 
 def round_ms_of(trial: Trial) -> float | None:
-    """The time of a trial's rounds, each by the median of its width; `None` if not recorded."""
+    """The time of a trial's rounds at the median of each width; `None` if not recorded."""
     return _weighted(trial.drafted_histogram, trial.round_ms_median)
 
 

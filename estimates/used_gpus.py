@@ -60,7 +60,7 @@ def used_cards(machine: Machine, engine: Engine, arms: Sequence[Arm] = ()) -> tu
 
 
 def usable(gpus: Sequence[Gpu], backend: str) -> tuple[Gpu, ...]:
-    """The cards that a backend uses by default; cards with shared memory only without others."""
+    """The default cards of a backend; cards that share memory only if there are no others."""
     fitting = tuple(card for card in gpus if _fits(card, backend))
     return tuple(_disambiguated(card) for card in _first_choice(fitting))
 
@@ -146,7 +146,7 @@ def _is_model(words: str) -> bool:
 
 
 def _disambiguated(card: Gpu) -> Gpu:
-    """A card without memory that is only shared, and with the single name that fits its memory."""
+    """The card without memory that it only shares, and with the only name that fits its memory."""
     if shares_memory(card):
         return replace(card, vram_mib=None)
     names, table = _alternatives(card.name), devices().memory_gib

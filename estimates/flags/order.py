@@ -1,4 +1,4 @@
-"""Flags about trials that did not run as interleaved or as planned."""
+"""Flags about trials that were not interleaved, or did not run as planned."""
 
 from estimates.disagreements import disagreeing
 from estimates.flags.catalogue import Observation
@@ -32,8 +32,8 @@ def one_start(evidence: FlagEvidence) -> Observation | None:
 def order_not_planned(evidence: FlagEvidence) -> Observation | None:
     """The trials did not run in the order that seed, prompts and arms determine.
 
-    Exempt are campaigns with concurrent requests, with arms that move layers, or in several runs:
-    they have other orders.
+    Campaigns with concurrent requests, with arms that move layers, or with several runs are exempt,
+    because they run in a different order.
     """
     submission = evidence.submission
     design, arms = submission.design, submission.arms
