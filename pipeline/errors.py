@@ -1,4 +1,4 @@
-"""Define the errors between files and the site; each message has the next step to take."""
+"""Define the errors that stop the pipeline; each message names the next step to take."""
 
 import errno
 import sys

@@ -1,8 +1,8 @@
 """Export the tables as CSV, Parquet and JSON with checksums and a data package.
 
-The same tables give the same bytes: rows stay in order, and nothing depends on clock or machine. A
-table that is too large for text is written as Parquet in parts; its CSV and JSON files list the
-parts.
+The same tables give the same bytes: rows stay in order, and nothing depends on the clock or the
+machine. A table that is too large for text is written as Parquet in parts; its CSV and JSON files
+list the parts.
 """
 
 import hashlib

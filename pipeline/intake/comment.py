@@ -67,7 +67,7 @@ def body(reply: Reply, *, of_form: bool = False) -> str:
 
 
 def code(text: str) -> str:
-    """The contributor's text as a code span, with a fence longer than any run of ticks in it."""
+    """The contributor's text as a code span, fenced by more backticks than any run in it has."""
     plain = text if text.isprintable() else shown(text)
     longest = max((len(run) for run in _TICKS.findall(plain)), default=0)
     fence = "`" * (longest + 1)

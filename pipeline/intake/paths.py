@@ -108,7 +108,7 @@ def size_findings(results: Iterable[git.Change], sizes: Mapping[str, int]) -> It
 
 
 def _elsewhere(change: git.Change) -> Finding | None:
-    """The finding on a folder that is neither the results folder nor the folder of their month."""
+    """The finding on a result that is neither in the results folder nor in its month's folder."""
     if change.path.startswith(f"{FOLDER}/"):
         folder, _, name = change.path.rpartition("/")
         dated = dated_folder(name)

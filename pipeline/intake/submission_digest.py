@@ -56,7 +56,7 @@ class ArmResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understanding:
-    """One submission in words and figures."""
+    """A submission in words and figures."""
 
     device: str
     backend: str
