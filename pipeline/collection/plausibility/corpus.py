@@ -160,7 +160,7 @@ class CorpusComparison:
         return "serious" if more else "caution", first
 
     def is_apart(self, position: int) -> bool:
-        """Whether an entry is a different submission, not an older or newer form of this one."""
+        """Whether an entry is a different submission and neither one supersedes the other."""
         if position == self.position:
             return False
         chains = self.corpus.chains

@@ -74,7 +74,7 @@ def example(connection: duckdb.DuckDBPyConnection) -> tuple[str, str, str] | Non
 
 
 def device_files(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
-    """A file for each device: its rows of the speedups, at the device's address."""
+    """A file for each device, with its rows from the table of speedups, at the device's address."""
     for device, rows in grouped(read(connection, "speedup"), attrgetter("device")).items():
         value = {
             "format": "draftmap-device",
@@ -89,7 +89,7 @@ def device_files(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
 
 
 def text_file(path: str, site: Site, **values: object) -> Asset:
-    """A plain text file at the root; its links are absolute if the site's address is known."""
+    """A plain text file at the site's root; its links are absolute if the address is known."""
     text = environment().get_template(f"{path}.jinja").render(site=site, **values)
     return Asset(path=path, data=Markup(text).unescape().encode())  # noqa: S704 - plain text, no HTML
 

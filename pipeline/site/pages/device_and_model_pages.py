@@ -52,7 +52,7 @@ target_pages = partial(_pages, kind="target")
 
 
 def first_chart(figures: Iterable[model.Figure]) -> tuple[model.Figure, ...]:
-    """The first of several charts with enough points."""
+    """The first of these charts that has enough points."""
     return tuple(
         each
         for each in figures
@@ -61,7 +61,7 @@ def first_chart(figures: Iterable[model.Figure]) -> tuple[model.Figure, ...]:
 
 
 def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
-    """The values for the templates of both devices and targets."""
+    """The values that the templates of devices and of targets share."""
     shown = {part: rows[name] for part, rows in parts.items()}
     rows = shown.pop("strips")
     typical = strips.typical(rows)

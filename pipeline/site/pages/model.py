@@ -37,11 +37,11 @@ class Asset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """The facts that every page has.
+    """The facts about the site that every page needs.
 
     `bundle` is the library that makes charts interactive. `repository` and `address` (of the site)
-    are web addresses; if an address is unknown (`None`), nothing links to it. `outside` has the
-    links to raw files that the site does not serve, by the address that the files would have here.
+    are web addresses; if an address is unknown (`None`), nothing links to it. `outside` has links
+    to the raw files that the site does not serve, keyed by the addresses that they would have here.
     `cache` has charts and other slow results.
     """
 

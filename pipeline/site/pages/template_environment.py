@@ -100,7 +100,7 @@ def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
 
 
 def figures_as_csv(table: charts.Table) -> bytes:
-    """The figures of a chart under their headings; no text can be a spreadsheet formula."""
+    """A chart's figures under their headings, with no text that acts as a spreadsheet formula."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(table.columns)
@@ -113,7 +113,7 @@ def figures_as_csv(table: charts.Table) -> bytes:
 
 @cache
 def environment() -> Environment:
-    """The only Jinja2 environment: every value is escaped, an unknown name is an error."""
+    """The only Jinja2 environment: every value is escaped, and an unknown name is an error."""
     built = Environment(
         loader=PackageLoader("pipeline.site", "templates"),
         autoescape=True,
