@@ -49,7 +49,7 @@ def list_alternatives(
 
 
 def _other_places(asked: PlanOption) -> Iterator[tuple[str, LoadPlan, Speculation]]:
-    """The requested plan with its draft model in main memory, and with a single slot."""
+    """The requested plan, once with its draft model in main memory and once with a single slot."""
     case, speculation = asked.case, asked.speculation
     if speculation is None:
         return
@@ -135,7 +135,7 @@ def _option(
     base: SpeedEstimate,
     setup: Setup,
 ) -> PlanOption:
-    """An option for this load plan and speculation, with its placement and estimate computed."""
+    """Compute the placement and the estimate of this load plan with this speculation."""
     found = fit(case)
     gain = predicted(setup, case, found, speculation, base).gain if speculation else None
     return replace(

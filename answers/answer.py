@@ -75,7 +75,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The answer; `alone` is the target without speculation in the same memory.
+    """The answer; `alone` is the option to run the target without speculation in the same memory.
 
     `asked` is the recommended option, or the one that the question named. The verdict is about
     `judged`, the most promising way. `options` has one option for every way to draft; `figures` are
@@ -200,7 +200,7 @@ def _options(
 
 
 def with_details(found: Answer) -> Answer:
-    """The answer with its alternatives and warnings."""
+    """The answer, with alternatives and warnings added."""
     setup = _setup_of(found.question, found.alone)
     ways = [each for each in found.options if each is not found.asked]
     listed = alternatives.list_alternatives(found.asked, found.alone, setup, ways=ways)
@@ -217,8 +217,8 @@ def notes_of(found: Answer) -> tuple[str, ...]:
 def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
     """Figures that people measured with this model on this machine, by method.
 
-    Unless the `whole` model is on the card, figures of other quantisations are ignored: the layers
-    off the card then decide the speed.
+    Unless the `whole` model is on the card, figures for other quantisations are ignored, because
+    the layers off the card then decide the speed.
     """
     here = reports_here(question.reports, rig_of(question.computer))
     if not whole:

@@ -1,4 +1,4 @@
-"""Look up models by name, without a file: their facts from the tables, and the ways to draft."""
+"""Look up models by name, without a file: facts from the tables, and the ways to draft."""
 
 import math
 import re
@@ -71,7 +71,7 @@ def _basis(facts: ModelFacts) -> Iterator[str]:
 
 
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
-    """The facts of a preset from the tables; `None` if they lack the model."""
+    """The facts about a preset from the tables; `None` if they lack the model."""
     shape = None if preset.head else shape_named(preset.model)
     if shape is None:
         return None
@@ -207,7 +207,7 @@ def assumed_drafter(method: str, target: PlannedModel) -> PlannedModel:
 def _drafts(
     name: str, target: PlannedModel, find: Callable[[str], PlannedModel | None]
 ) -> Iterator[Way]:
-    """The draft that people use with a target, and the target's heads in separate files.
+    """The draft that people use with a target, and the target's heads that have their own files.
 
     A mixture gets no second model as a draft: of 44 public results with such a draft, 43 are
     losses.

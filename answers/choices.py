@@ -38,7 +38,7 @@ class PlannedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """One way to draft: the source, its method, the draft model if there is one, and the depths.
+    """One way to draft: its source, its method, its draft model if it has one, and its depths.
 
     `name` is the draft's name in a command. `curves` are the yields published for the target, keyed
     by method.
@@ -99,7 +99,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOption:
-    """An option for the memory: the models loaded, their placement and their speed."""
+    """One way to use the memory: the models to load, their placement and their speed."""
 
     changes: str
     case: LoadPlan
@@ -224,8 +224,8 @@ def option(
 ) -> PlanOption:
     """The option for a way to draft, at its measured depth, else at the depth estimated fastest.
 
-    The option also holds the prediction that a figure replaces. Depths beyond a measured curve are
-    not compared with depths that the curve covers.
+    If a measured figure replaces the prediction, the option holds both. Depths beyond a measured
+    curve are not compared with depths that the curve covers.
     """
     depths = tuple(filter(setup.curve_for, way.depths)) or way.depths
     if figures is not None:

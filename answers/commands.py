@@ -32,7 +32,7 @@ def source_of(method: str) -> DraftSource:
 
 
 def default_depth(method: str) -> int:
-    """The longest draft of a method if no depth is requested."""
+    """The longest draft that a method makes if no depth is requested."""
     return int(METHODS[method].defaults.get("n_max", _DEPTH))
 
 

@@ -17,7 +17,7 @@ from schemas.vocabulary import say
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedError:
-    """The share of `points` predicted speeds within the stated factor, and the median factor."""
+    """The share of `points` predicted speeds that are within a factor, and the median factor."""
 
     points: int
     devices: int
@@ -74,7 +74,7 @@ class Errors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """The whole file: rates by device, published yields, and the planner's errors."""
+    """The content of `learned.json`: rates by device, published yields, the planner's errors."""
 
     errors: Errors
     rates: tuple[Rate, ...]

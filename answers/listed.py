@@ -64,7 +64,7 @@ def question_by_name(
 ) -> Question | None:
     """The question about a model by its name alone; `None` for a model of unknown shape.
 
-    Newer `reports` by model, and newer `rates`, replace the ones that ship with the program.
+    If given, newer `reports` by model and newer `rates` replace those that ship with the program.
     """
     target = catalog.model_named(name)
     if target is None:
@@ -102,7 +102,7 @@ def question_about(
 
 
 def listed_models(reported: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Every model of known size or in `reported`: its key, and its name for `plan`."""
+    """Every model that has a known size or is in `reported`: its key, and its name for `plan`."""
     return tuple(sorted(dict(_models(reported)).items()))
 
 

@@ -39,7 +39,7 @@ _MAC = re.compile(r"\b(?:i?mac|macbook|apple)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineWords:
-    """A machine in a user's words: cards, sizes in GiB (`free` in MiB), rates in GB/s."""
+    """A machine as a user describes it: cards, sizes in GiB (`free` in MiB), rates in GB/s."""
 
     gpus: tuple[str, ...] = ()
     vram: float | None = None
@@ -169,7 +169,7 @@ def ddr_gb_per_s(transfers: int, channels: int | None) -> float:
 
 
 def _host(gib: float, words: MachineWords) -> Memory:
-    """Main memory of this many GiB, with a rate that is given or derived from its kind."""
+    """Main memory of this size in GiB; its rate is given, or derived from the kind of memory."""
     text = words.cpu or ""
     transfers, channels = _TRANSFERS.search(text), _CHANNELS.search(text)
     rate = words.ram_bandwidth
@@ -236,7 +236,7 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
 
 
 def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) -> float | None:
-    """The size of the shared memory, on a machine whose cards have no memory."""
+    """The size of the shared memory on a machine with cards that have no memory."""
     if len(cards) > 1:
         notes.append(
             f"{len(cards)} x {cards[0].name}: the plan is for one machine, because these "

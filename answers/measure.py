@@ -13,7 +13,7 @@ _NO_DRAFT = "none"
 
 
 def measure_words(found: Answer) -> list[str] | None:
-    """The arguments of the `run` that measures the setting, after the program's name.
+    """The arguments, without the program's name, of the `run` command that measures the setting.
 
     `None` if only the model's name is known, because no run could fetch its file. A run always
     measures the target alone, too. If no draft is recommended, the run compares the target with the
@@ -58,7 +58,7 @@ def _name(name: str, source: PlannedModel) -> str:
 
 
 def _loaded(choice: PlanOption) -> Iterator[str]:
-    """The options for loading models that differ from a run's defaults."""
+    """The load options that differ from a run's defaults."""
     case, placement = choice.case, choice.found.placement
     if case.setting.context != Setting().context:
         yield from ("--context", str(case.setting.context))

@@ -44,7 +44,7 @@ _ROWS_SCORED = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightBytes:
-    """Bytes of weights that a step may read; one token uses only a share of a mixture's experts."""
+    """Bytes of weights that a step may read; a token uses only a share of a mixture's experts."""
 
     device_dense: float
     device_experts: float
@@ -54,7 +54,7 @@ class WeightBytes:
 
 @lru_cache(maxsize=4096)
 def weights_of(facts: ModelFacts, placement: LayerPlacement) -> WeightBytes:
-    """The weights that a plain step reads, by memory; heads and the embedding are excluded.
+    """The weights that a plain step reads from each memory, without heads and the embedding.
 
     The output matrix is on a device if any layer is on a device.
     """
@@ -116,7 +116,7 @@ def device_compute_mib(facts: ModelFacts, setting: Setting, *, prediction: bool 
 
 
 def split_compute_mib(facts: ModelFacts, setting: Setting) -> float:
-    """The growth of a device's compute buffer if some layers stay in host memory.
+    """The amount by which a device's compute buffer grows if some layers stay in host memory.
 
     One micro-batch of rows is copied between the memories, and wide batches copy the largest matrix
     of a host layer.

@@ -31,9 +31,9 @@ class Preset:
     """A named model: from a hub repository, or derived from the embedded weights.
 
     Two presets with the same `vocabulary` can draft for each other. `draft` names the preset to
-    use. `head` is the method of a file that is a draft head instead of a model; `file` is its name
-    if the repository also holds the model. `method` is a method that drafts without another file.
-    `None` means unknown.
+    use. For a file that contains a draft head instead of a model, `head` is the head's method, and
+    `file` the name if the repository also holds the model. `method` is a method that drafts without
+    a second file. `None` means unknown.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Preset:
 
     @property
     def derivation(self) -> str | None:
-        """The derivation from the embedded weights; `None` for any other file."""
+        """The derivation from the embedded weights; `None` for a file that is not derived."""
         if not self.made or self.name == DEFAULT_DRAFT:
             return None
         if not self.pruned_layers:
@@ -74,7 +74,7 @@ class Preset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """A target and a draft that people use together, each a preset or the name of a model."""
+    """A target and a draft that people use together; each is a preset or the name of a model."""
 
     target: str
     draft: str

@@ -1,8 +1,8 @@
 """Read quantisations as people name them: `UD-Q4_K_XL`, `AWQ`, `4-bit`, `exl2 4.5bpw`.
 
 `quantisations.csv` has the bits per weight. A row is found by its `match` if it has one, else by
-its name. `error` is the share by which the weights may be larger, for names that leave the bits
-open.
+its name. For names that do not fix the bits, `error` is the share by which the weights may be
+larger.
 """
 
 import csv

@@ -58,7 +58,7 @@ def with_rates(
 ) -> Computer:
     """The computer with the rates that such cards and processors reached, if they are known.
 
-    The rates are from the models nearest in size. Rates `of_this_machine` count whatever their
+    The rates come from the models nearest in size. Rates `of_this_machine` count whatever their
     device is called.
     """
     listed = tuple(rates) if of_this_machine else rates_of(computer, rates)
@@ -119,7 +119,7 @@ def gb_per_token(facts: ModelFacts) -> float:
 
 
 def reached(rates: Iterable[Rate], gb: float) -> float | None:
-    """The rate for a model that reads `gb` per token: the median of the models nearest in size."""
+    """The rate for a model that reads `gb` per token: the median for models nearest in size."""
     distances = [(abs(math.log(rate.gb_per_token / gb)), rate.gb_per_s) for rate in rates]
     least = min((distance for distance, _ in distances), default=0.0)
     nearest = [rate for distance, rate in distances if distance <= least + _ALIKE]

@@ -64,7 +64,7 @@ class SpeedEstimate:
     assumes: tuple[str, ...] = ()
 
     def times(self, ratio: "SpeedEstimate") -> "SpeedEstimate":
-        """Multiply by a ratio; the product has the basis of the ratio."""
+        """Multiply the estimate by a ratio; the product takes the ratio's basis."""
         return SpeedEstimate(
             estimate=self.estimate * ratio.estimate,
             low=self.low * ratio.low,
@@ -189,7 +189,7 @@ def host_rate(machine: MachineSpeed) -> float:
 
 @lru_cache(maxsize=512)
 def weights_per_token(facts: ModelFacts) -> float:
-    """The bytes of weights that one token reads, in any memory."""
+    """The bytes of weights that one token reads from all memories."""
     used = facts.experts_used / facts.experts if facts.mixture else 1.0
     layers = (layer.weight_bytes + layer.expert_bytes * used for layer in facts.layers)
     return facts.output_bytes + sum(layers)

@@ -37,7 +37,7 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
 
 
 def promise(choice: PlanOption) -> tuple[bool, bool, bool, bool, int, float]:
-    """The sort key of ways: fitting ones first, then measured gains, predictions, measured losses.
+    """The sort key of ways: fitting ways first, then measured gains, predictions, measured losses.
 
     Predictions are ranked by the lower end of their interval, so that uncertain ones do not win.
     """

@@ -1,4 +1,4 @@
-"""Write an answer as sentences, which are the same for terminal, comment and page."""
+"""Write an answer as sentences that are the same in terminal, comment and page."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -229,7 +229,7 @@ def _assumed(found: Answer) -> str | None:
 
 
 def _instead(found: Answer) -> str | None:
-    """A faster use of the same memory, if there is one."""
+    """The sentence on a faster use of the same memory, if there is one."""
     asked, target = found.asked, found.asked.case.target
     crowded = not asked.fits or asked.found.placement.layers < target.placed_layers
     others = [

@@ -21,7 +21,7 @@ def can_draft(method: Method) -> bool:
 
 
 def tokens_per_round(trials: Sequence[Trial]) -> float | None:
-    """Tokens after the first, over rounds; 1 without speculation, `None` if rounds are unknown."""
+    """Tokens after the first, per round; 1 without speculation, `None` if rounds are unknown."""
     return share(
         [(trial.output_tokens or 1) - 1 for trial in trials], [rounds(trial) for trial in trials]
     )

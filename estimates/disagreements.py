@@ -2,7 +2,7 @@
 
 Two times for a prompt do not show which of them was disturbed. With a third time, the median
 ignores a single disturbed one. On a drifting machine most prompts disagree, and the repeats become
-a third block. All arms repeat such a prompt, so that their times stay paired.
+a third block. All arms repeat a prompt together, so that their times stay paired.
 """
 
 from collections.abc import Iterable

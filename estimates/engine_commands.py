@@ -227,7 +227,7 @@ class RunSetting:
 
 
 def measure(settings: Sequence[RunSetting], *, quick: bool = False) -> list[str]:
-    """The arguments, after the program's name, that measure settings of one target together."""
+    """The arguments, without the program's name, that measure several settings of one target."""
     first, levels = settings[0], sorted({each.concurrency for each in settings})
     words = ["run", *(["--quick"] if quick else []), "--target", first.target]
     words += _each("--draft", (each.draft for each in settings))

@@ -33,9 +33,9 @@ class Identity(NonDefaultSettings):
     memory. `processor` is the marketing name of the first GPU, or of the CPU. `machine` is a digest
     of the hardware, `rig` names a machine with one engine build and one backend, `voter` a
     contributor on one machine. A target with thinking on is a separate target. `conditions` lists
-    the settings that differ from the defaults; the fields of `NonDefaultSettings` have them one by
-    one. `suite_label` names a later version of a suite, whose prompts differ from the first
-    version's. `address_stem` is a cell's address without the arm.
+    the settings that differ from the defaults, which are also separate fields of
+    `NonDefaultSettings`. `suite_label` names a later version of a suite, whose prompts differ from
+    the first version's. `address_stem` is a cell's address without the arm.
     """
 
     device: str

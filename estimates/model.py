@@ -107,7 +107,7 @@ class Estimate:
     With `own_tasks` these are the tasks of an imported suite that lacks some of the fixed tasks;
     such a figure has a separate name and is never used for all tasks. `speedup` is `tps` over
     `baseline_tps`, each the inverse of the mean time per token over prompts and tasks
-    (`estimates.intervals`). `interval` is about this machine with other prompts of the same kind.
+    (`estimates.intervals`). `interval` is for this machine with other prompts of the same kind.
     `tokens_per_round` is one over the mean of rounds per token. `round_cost` is R, the cost of one
     round in plain tokens: `speedup` is `tokens_per_round` over `round_cost`. `predicted_speedup`
     follows from the probes, and `unexplained` is speedup / predicted_speedup - 1.
@@ -121,7 +121,7 @@ class Estimate:
     are upper bounds.
 
     `whole_request` is the ratio of the measured requests, `baseline_request_ms` over `request_ms`,
-    reading of the prompts included. Their mean lengths are `mean_prompt_tokens` and
+    including the time to read the prompts. Their mean lengths are `mean_prompt_tokens` and
     `mean_output_tokens`; `stated_request` has answers of `STATED_ANSWER_TOKENS` to the same
     prompts. If the arm takes longer to read, it saves time for answers of at least `pays_from`
     tokens. `None` means that prompt times were not recorded.
@@ -204,7 +204,7 @@ class Repeatability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """An arm whose true ratio is known: the baseline again, or the loop that drafts nothing."""
+    """An arm with a known true ratio: the baseline again, or the loop that drafts nothing."""
 
     arm: str
     kind: Literal["baseline-again", "empty-draft"]
@@ -218,9 +218,9 @@ class Throughput:
     """An arm with `concurrency` requests in flight: the rates of one stream and of all streams.
 
     `stream_tps` is the rate in the speedup. `total_tps` is one over the mean time per token of
-    `passes` whole passes. They are from the blocks in which the baseline and all of its arms
-    finished a pass. `total_speedup` is the ratio to the baseline's `total_tps`, and `interval` the
-    t interval over blocks; both are `None` for the baseline itself.
+    `passes` whole passes. Both come from the blocks in which the baseline and all of its arms
+    finished a pass. `total_speedup` is the ratio to the baseline's `total_tps`, and `interval` is
+    its t interval over blocks; these two are `None` for the baseline itself.
     """
 
     arm: str

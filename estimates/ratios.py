@@ -50,7 +50,7 @@ class Scope:
         return [[(each.baseline_ms, each.arm_ms) for each in group] for group in self.groups]
 
     def values(self, value: Callable[[PromptPairs], T | None]) -> list[list[T]] | None:
-        """The values of the prompts, by task; `None` if a value is unknown."""
+        """The prompts' values, by task; `None` if a value is unknown."""
         groups = [[value(pairs) for pairs in group] for group in self.groups]
         known = [[each for each in group if each is not None] for group in groups]
         return known if known == groups else None
@@ -122,7 +122,7 @@ def against_alternative(scope: Scope) -> Scope | None:
     """The same arm and task, compared with the alternative that shares the arm's baseline.
 
     `None` if the arm does not speculate, no alternative ran, or some task has no prompt that both
-    finished. Of several alternatives, the first counts.
+    finished. If there are several alternatives, the first counts.
     """
     if scope.arm.role != "speculation":
         return None
@@ -143,7 +143,7 @@ def against_alternative(scope: Scope) -> Scope | None:
 def ratio_by(
     scope: Scope, times: Callable[[PromptPairs], tuple[float, float] | None]
 ) -> float | None:
-    """The speedup by another clock; `None` if that clock did not time every prompt."""
+    """The speedup by a different clock; `None` if that clock did not time every prompt."""
     strata = scope.values(times)
     return None if strata is None else time_ratio(strata)
 

@@ -68,7 +68,7 @@ def restarted(submission: Submission, arm: Arm) -> bool:
 def _starts(
     submission: Submission, arm: Arm, groups: Sequence[Sequence[PromptPairs]]
 ) -> StartSpread:
-    """The spread between starts of an arm, over the prompts with a pair in every full block."""
+    """The spread between an arm's starts, over the prompts with a pair in every full block."""
     if not restarted(submission, arm):
         return StartSpread(starts=1)
     tables = [_by_block(pairs) for group in groups for pairs in group]
@@ -147,7 +147,7 @@ def _full_blocks(groups: Sequence[Sequence[PromptPairs]]) -> list[int]:
 
 
 def by_task(pairs: Sequence[PromptPairs]) -> list[list[PromptPairs]]:
-    """The pairs of each task that has any, without prompts that the arm never finished."""
+    """The pairs of each task that has pairs, without prompts that the arm never finished."""
     finished = [each for each in pairs if each.trials]
     tasks = dict.fromkeys(each.prompt.task for each in finished)
     return [[each for each in finished if each.prompt.task == task] for task in tasks]
@@ -173,7 +173,7 @@ def repeat_deviation(submission: Submission, pairs: Sequence[PromptPairs]) -> fl
 def log_half_width(
     means: Sequence[float], level: float, *, least: int = LEAST_BLOCKS
 ) -> float | None:
-    """The half-width of the t interval over block means, as a logarithm; `None` for too few."""
+    """The half-width of the t interval over block means, as a logarithm; `None` if too few."""
     if len(means) < least:
         return None
     return _factor(len(means), level) * deviation(means)

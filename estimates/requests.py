@@ -106,8 +106,9 @@ def pays_from(
 ) -> AnswerLength | None:
     """The answer length above which the arm saves time; `None` if its reading takes no longer.
 
-    The length is the extra reading time over the time saved per token, 1 - 1 / speedup of a plain
-    token; the bounds follow from the speedup's `interval`. `None`, too, if no time is saved.
+    The length is the extra reading time over the time saved per token, which is 1 - 1 / speedup of
+    a plain token. The bounds follow from the speedup's `interval`. The result is also `None` if no
+    time is saved.
     """
     extra_ms = figures["reading_ms"] - figures["baseline_reading_ms"]
     plain_ms, speedup = intervals.mean_times(times)[0], intervals.time_ratio(times)

@@ -115,7 +115,7 @@ def _only_requests(scope: Scope) -> Estimate:
 
 
 def _counted(scope: Scope, interval: Interval | None, request: Interval | None) -> Estimate:
-    """The fields that every arm and task has, even without a pair of trials."""
+    """The fields that are known for every arm and task, even without a pair of trials."""
     once = scope.complete and single_pass(scope.submission) and len(scope.prompts) > 1
     judged = "no-clear-difference" if once else verdicts.judge(interval, request)
     return Estimate(
@@ -176,7 +176,7 @@ def _widened(interval: Interval | None, scope: Scope, by_wall: float | None) -> 
 
 
 def _predicted(scope: Scope, predict: Callable[[PromptPairs], float | None]) -> float | None:
-    """The speedup that the probes predict, with the weights of the measured speedup."""
+    """The speedup that the probes predict, weighted like the measured speedup."""
     ratios = scope.values(predict)
     if ratios is None:
         return None

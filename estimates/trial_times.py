@@ -62,7 +62,7 @@ def rounds(trial: Trial) -> int | None:
 
 
 def _steps(trial: Trial) -> int | None:
-    """The tokens after the first, which comes from prompt processing."""
+    """The number of tokens after the first token, which comes from prompt processing."""
     if trial.outcome != "ok" or trial.output_tokens is None or trial.output_tokens < 2:  # noqa: PLR2004 - the first token has no decode time
         return None
     return trial.output_tokens - 1

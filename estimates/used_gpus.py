@@ -39,8 +39,8 @@ def used_cards(machine: Machine, engine: Engine, arms: Sequence[Arm] = ()) -> tu
     """The cards that an engine ran on, in the driver's order, with their usual names.
 
     These are the devices listed by the engine whose memory the `arms` used. Each is matched with a
-    card by vendor, name and memory; a device without such a card has the engine's name. An engine
-    that lists no device ran on the `usable` cards.
+    card by vendor, name and memory; an unmatched device keeps the engine's name. An engine that
+    lists no device ran on the `usable` cards.
     """
     listed, measured = _listed(engine, arms)
     left = [card for card in machine.gpus if _fits(card, engine.backend)]

@@ -61,7 +61,7 @@ def judge(interval: Interval | None, request: Interval | None = None) -> Verdict
     """The verdict from a file's intervals; without an interval there were too few prompts.
 
     `request` is the interval of the whole request. An arm does not help if it is clearly faster per
-    token but clearly slower with reading the prompt.
+    token but clearly slower with the time to read the prompt.
     """
     direction = _clear(interval)
     if interval is None:
@@ -132,7 +132,7 @@ def few_decide(pairs: Sequence[PromptPairs]) -> str | None:
 def _fires(pairs: PromptPairs) -> bool:
     """Whether the arm drafts on a prompt; without counts, a look-up drafts if it gains.
 
-    Methods without drafting cost draft nothing on most prompts; a model always drafts.
+    Methods that draft at no cost draft nothing on most prompts; a model always drafts.
     """
     fired = fire_rate(pairs.trials)
     if fired is None:

@@ -1,4 +1,4 @@
-"""A flag about prompts on which the baseline was disturbed. It needs no counted rounds."""
+"""A flag about prompts on which the baseline was disturbed. It works without counted rounds."""
 
 import math
 from collections.abc import Mapping

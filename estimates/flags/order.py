@@ -19,7 +19,7 @@ def not_interleaved(evidence: FlagEvidence) -> Observation | None:
 
 
 def one_start(evidence: FlagEvidence) -> Observation | None:
-    """The harness did not start the servers, all arms shared a server, or the file is imported."""
+    """The harness did not start the servers, all arms shared one, or the file is imported."""
     submission = evidence.submission
     drafting = [arm for arm in submission.arms if arm.role == "speculation" and arm.outcome == "ok"]
     engine, turns = RUNNERS.get(submission.engine.runner), submission.design.interleaved
@@ -81,7 +81,7 @@ def plan_changed(evidence: FlagEvidence) -> Observation | None:
 
 
 def _missing_trials(submission: Submission) -> int:
-    """The number of trials missing from the file, for arms that ran; failed trials are present."""
+    """The number of trials of arms that ran that the file lacks; failed trials are not missing."""
     design = submission.design
     blocks = range(blocks_run(submission))
     once = {(block, prompt.id) for block in blocks for prompt in submission.suite.prompts}

@@ -33,7 +33,7 @@ class _RoundFloor:
 
 
 def cheap_rounds(evidence: FlagEvidence) -> Observation | None:
-    """An arm's rounds clearly cost less than a plain token plus the reading of its draft model.
+    """An arm's rounds clearly cost less than a plain token plus reading the draft model.
 
     A round of any width reads the target's weights once, as a plain token does. It reads the draft
     model's weights once for each drafted token.
@@ -123,8 +123,8 @@ def _most_at_nothing(floors: Sequence[_RoundFloor]) -> float | None:
     """The upper end of the interval for the cost of a round without a draft.
 
     The cost is the intercept of a least-squares line through the half of the prompts with the
-    fewest drafted tokens. On many machines a wide step costs so much that the mean round shows
-    little.
+    fewest drafted tokens. The mean round would show little, because on many machines a wide step
+    costs much.
     """
     fewest = sorted(floors, key=lambda floor: floor.drafted)[: (len(floors) + 1) // 2]
     drafted, costs = [floor.drafted for floor in fewest], [floor.cost for floor in fewest]

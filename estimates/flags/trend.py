@@ -37,7 +37,7 @@ def drift(evidence: FlagEvidence) -> Observation | None:
 
 
 def first_block(evidence: FlagEvidence) -> Observation | None:
-    """The first block is slower or faster than later blocks, beyond its interval and 5 %."""
+    """The first block is clearly more than 5 % slower or faster than later blocks."""
     ratio = _first_block_ratio(evidence)
     return None if ratio is None else Observation(ratio=ratio)
 
@@ -90,7 +90,7 @@ def _drift_slope(evidence: FlagEvidence) -> float:
 
 @once
 def _cold(evidence: FlagEvidence) -> list[tuple[float, Repeats]]:
-    """The cold starts: the first trial's time over its usual time, and its group."""
+    """Each cold start: the ratio of the first trial's time to its usual time, and its group."""
     by_arm: dict[str, list[Repeats]] = {}
     for group in evidence.repeats:
         by_arm.setdefault(group.arm, []).append(group)
