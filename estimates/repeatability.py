@@ -4,7 +4,7 @@ The interval over prompts predicts other prompts of the same kind. Prompts diffe
 cannot narrow that interval. The interval here is about exactly the prompts that were run, and every
 block narrows it. Each block is one measurement of the whole campaign:
 
-    m_b        = logarithm of the time ratio by block b alone
+    m_b        = logarithm of the time ratio in block b
     half-width = t(B - 1) * s(m) / sqrt(B)
 
 where B is the number of blocks and s the standard deviation. The error of the steady clock, which

@@ -61,7 +61,7 @@ class UnwritableError(PipelineError):
 
 
 class CheckFailedError(PipelineError):
-    """A query over the loaded data found rows that must not exist: a fault of the pipeline."""
+    """A query over the loaded data found rows that must not exist: a fault in the pipeline."""
 
     exit_code = 3
 

@@ -97,7 +97,7 @@ def _visible(folder: Path) -> Iterator[Path]:
 
 
 def require_results(results: Path) -> None:
-    """Raise `MissingFileError` if the folder is missing, so that a typo is not an empty corpus."""
+    """Raise `MissingFileError` if a folder is missing, so that a typo is no empty corpus."""
     if not results.is_dir():
         raise MissingFileError(results)
 

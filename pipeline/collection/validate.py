@@ -78,7 +78,7 @@ def findings_of(sources: Iterable[Source]) -> Iterator[Finding]:
 
 
 def combined(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) -> Validated:
-    """The results of all files; of files with the same content, only the first is accepted."""
+    """The results of all files; if several have the same content, only the first is accepted."""
     validated = Validated()
     first_by_digest: dict[str, Source] = {}
     for source, checked_alone in results:

@@ -53,7 +53,7 @@ def cached_submission(cache: Cache, source: Source) -> CachedSubmission:
 
 
 def key_of(source: Source) -> str:
-    """The digest of a file with its name and folder, on which its validation depends."""
+    """The digest of a file, with its name and folder, because validation depends on these, too."""
     data = read_bytes(source)
     head = "/".join((source.place, *source.path.parts[-3:])).encode()
     return hashlib.sha256(head + (b"" if isinstance(data, Finding) else data)).hexdigest()

@@ -82,7 +82,7 @@ def export(
 def _in_parts(
     folder: Path, stem: str, rows: duckdb.DuckDBPyRelation, most: int
 ) -> Iterator[ExportedFile]:
-    """Write a large table as Parquet in parts; its usual files list the parts."""
+    """Write a large table as Parquet in parts; its usual files only list the parts."""
     parts: list[ExportedFile] = []
     for number, start in enumerate(range(0, rows.shape[0], most), 1):
         table = rows.limit(most, offset=start).to_arrow_table()

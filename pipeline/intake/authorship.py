@@ -28,7 +28,7 @@ class Sending:
     """The sender of results, the labels of the pull request, and the current time.
 
     `None` means unknown, for example before a pull request exists; checks that depend on an unknown
-    value are skipped. `of_form`: our own workflow made the branch from an issue form.
+    value are skipped. `of_form` means that our own workflow made the branch from an issue form.
     """
 
     author: str | None = None

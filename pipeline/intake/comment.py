@@ -191,7 +191,7 @@ def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Itera
 
 
 def _expectation(expected: Expected, measured: TaskResult | None) -> str:
-    """The expectation for an arm before this result, beside the measured figure."""
+    """The sentence with the figure expected for an arm before this result, and the measured one."""
     known = expected.basis if expected.basis in ("predicted", "published") else "already measured"
     before = say.speedup(expected.speedup, expected.low, expected.high).replace("[", r"\[")
     now = f", measured {_speedup(measured)}" if measured and measured.speedup is not None else ""

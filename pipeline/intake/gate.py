@@ -34,8 +34,8 @@ class Judgement:
     """The gate's decision about the commits from `base` to `head`.
 
     `results` are the paths that would be added. `findings` are in the order of their files.
-    `submissions` are the readable results, by path. `is_new`: maintainers have no entry about the
-    author yet. `late`: files that the reference validator had no time for.
+    `submissions` are the readable results, by path. `is_new` means that maintainers have no entry
+    about the author yet. `late` are the files that the reference validator had no time for.
     """
 
     base: str

@@ -33,7 +33,7 @@ MAX_OTHERS = 40
 
 
 def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
-    """The measurements of each result of a pull request, with its position in the collection."""
+    """Each result of a pull request, with its measurements and its position in the collection."""
     new = judgement.submissions
     if not new:
         return tuple(Result(file=quoted_path(path)) for path in judgement.results)

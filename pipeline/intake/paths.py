@@ -1,4 +1,4 @@
-"""Check the paths of changed files: results, curated data, additions by a form."""
+"""Check the paths of changed files: results, curated data, and what a form adds."""
 
 import re
 import unicodedata
@@ -57,7 +57,7 @@ def outside_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
 
 
 def curated_findings(changes: Iterable[git.Change]) -> Found:
-    """Findings on maintainers' data in a pull request without results and without the label."""
+    """Findings on maintainers' data that a pull request without results or the label changes."""
     touched = [change.path for change in changes if is_data(change.path)]
     message = (
         "only maintainers change published figures and lifecycle entries; open an issue, or ask "

@@ -75,7 +75,7 @@ def method_scales(rows: Iterable[Row]) -> tuple[Scale, Scale]:
 
 
 def colour(method: str) -> str:
-    """The colour of one method; grey for a new one."""
+    """The colour of a method; grey for a method that has none."""
     return METHOD_COLOURS.get(method, NEUTRAL)
 
 

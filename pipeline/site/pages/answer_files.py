@@ -58,7 +58,7 @@ def answer_files(
 ) -> Iterator[Asset]:
     """The files of all models, and the list of machines and models.
 
-    `addresses` are the pages of models, by the models' keys.
+    `addresses` has the addresses of the models' pages, by the models' keys.
     """
     by_model = grouped(reports, attrgetter("model"))
     measured = {x.card for own in by_model.values() for x in own if x.on_cpu}

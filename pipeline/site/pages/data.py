@@ -45,7 +45,7 @@ def data_page(
 def programs(
     connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
 ) -> Iterator[Asset]:
-    """Files for programs: `llms.txt`, `robots.txt`, and one for each device."""
+    """Files for programs: `llms.txt`, `robots.txt`, and a file for each device."""
     _, last = _days(connection)
     groups, _ = strips.by_method(strips.default_rows(read(connection, "strip")))
     yield text_file(

@@ -113,7 +113,7 @@ def _submission(row: Row, site: model.Site) -> Item:
 
 
 def _best(row: Row) -> str:
-    """The gain of the best setting of a submission, corrected for the choice."""
+    """The gain of a submission's best setting, corrected for choosing the best."""
     if row.best_speedup is None:
         return "no speedup over all tasks"
     chosen = say.best_of(row.choices)

@@ -132,7 +132,7 @@ def needs(shape: shapes.ShapeRow) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """The memory for all of a model on a card, in whole MiB; `cache` includes recurrent states."""
+    """The memory for a whole model on a card, in whole MiB; `cache` includes recurrent states."""
 
     weights: int
     cache: int

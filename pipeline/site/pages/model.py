@@ -52,7 +52,7 @@ class Site:
     cache: Cache = field(default_factory=Cache)
 
     def link_from(self, address: str) -> Callable[[str], str]:
-        """The link from a page at an address to another address of the site."""
+        """A function that links from the page at this address to another address of the site."""
         return lambda to: self.outside.get(to) or relative(address, to)
 
 
@@ -80,7 +80,7 @@ def path_of(address: str) -> str:
 
 
 def published_address(source: str) -> str:
-    """The section about a source on *Data and sources*."""
+    """The address of the section about a source on *Data and sources*."""
     return f"data/#{source}"
 
 

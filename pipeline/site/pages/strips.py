@@ -267,7 +267,7 @@ def grade(row: Row) -> str:
 
 
 def figure(row: Row) -> str:
-    """The figure of a row; for a clear gain its lower bound, corrected for the choice."""
+    """The figure of a row or, for a clear gain, its lower bound, corrected for the choice."""
     if row.verdict == "helps":
         return f"\N{GREATER-THAN OR EQUAL TO} {say.times(row.interval_low)}"
     sign = "\N{ALMOST EQUAL TO} " if row.confounded else ""

@@ -97,7 +97,7 @@ def _text(file: Path) -> str:
 
 
 def with_flags(page: str) -> str:
-    """The methodology with the table of flags in its place."""
+    """The methodology page, with the table of flags inserted."""
     if FLAG_TABLE not in page:
         raise ValueError(f"the methodology page has no line {FLAG_TABLE}")
     rows = (f"| `{each.id}` | {each.severity} | {each.explanation()} |" for each in FLAGS.values())
