@@ -82,7 +82,7 @@ def _longer_context(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
 
 
 def _other_weights(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
-    """The largest other quantisation that puts no fewer of the target's layers on the devices."""
+    """The largest other quantisation that leaves at least as many layers on the devices."""
     facts = alone.case.target
     shape = shape_of(facts.name)
     if shape is None:

@@ -1,4 +1,4 @@
-"""Sums over the layers of a model, which make a placement cheap to compute."""
+"""Sum over the layers of a model once, so that placements are cheap to compute."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class LayerSums:
     """Cumulative sums over layers, so that a difference of two is the sum over a range of layers.
 
     `dense`, `experts` and `states` are bytes. `caches` has one layer of each kind of cache, with
-    the cumulative count of its kind. `windows` and `largest_bytes` cover the target's own layers.
+    the cumulative count of that kind. `windows` and `largest_bytes` cover the target's own layers.
     """
 
     dense: tuple[float, ...]

@@ -41,7 +41,7 @@ def round_cost(pairs: PromptPairs) -> float | None:
 
 
 def acceptance_rate(trials: Sequence[Trial]) -> float | None:
-    """Accepted over drafted tokens; `None` if nothing was drafted or a count is unknown."""
+    """Accepted tokens over drafted tokens; `None` if none were drafted or a count is unknown."""
     return share([trial.accepted for trial in trials], [trial.drafted for trial in trials])
 
 

@@ -151,7 +151,7 @@ class PromptPairs:
 
     @cached_property
     def cpu_ms(self) -> tuple[float, float] | None:
-        """The two arms' processor ms per token; `None` if a trial failed or lacks the time."""
+        """Both arms' processor time per token in ms; `None` if a trial failed or lacks the time."""
         return None if self.failed else self.times(cpu_ms_per_token)
 
     def times(self, ms: Callable[[Trial], float | None]) -> tuple[float, float] | None:

@@ -40,7 +40,7 @@ _MS_PER_MINUTE = 60_000
 def headline(
     submission: Submission, known: Mapping[str, Sequence[PromptPairs]] | None = None
 ) -> tuple[Repeatability, ...]:
-    """One entry for each compared arm with pairs; `known` are pairs by arm, if already computed."""
+    """One entry for each compared arm that has pairs; `known` has the pairs already computed."""
     level, minutes, arms = confidence(submission), block_minutes(submission), []
     for arm in (arm for arm in submission.arms if arm.role != "baseline"):
         groups = by_task(known[arm.id] if known else pair(submission, arm))
@@ -95,7 +95,7 @@ def deciding(submission: Submission) -> float | None:
 
 
 def blocks_run(submission: Submission) -> int:
-    """The number of blocks started, which may be fewer than planned; repeats are not a block."""
+    """The number of blocks started, which may be fewer than planned; repeats do not count."""
     started = 1 + max(trial.block for trial in submission.trials)
     return min(started, submission.design.blocks)
 

@@ -231,7 +231,7 @@ def _judged(submission: Submission) -> Submission:
 
 
 def _predict(submission: Submission) -> Callable[[PromptPairs], float | None]:
-    """A function that predicts speedups from the probes, which time one request at a time."""
+    """A function that predicts speedups from the probes, for arms with one request at a time."""
     return lambda pairs: (
         parts.predicted_speedup(pairs.arm.method, pairs.trials, submission.probes)
         if (pairs.arm.concurrency or 1) == 1

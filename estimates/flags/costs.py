@@ -47,7 +47,7 @@ def round_cost_spread(evidence: FlagEvidence) -> Observation | None:
 
 
 def probe_disagrees(evidence: FlagEvidence) -> Observation | None:
-    """The baseline's time per token matches the probed time of a single step in no block."""
+    """The baseline's time per token does not match the probed time of one step in any block."""
     probes = evidence.submission.probes
     single_ms = step_ms(probes.verification, 1) if probes and probes.verification else None
     factors = {

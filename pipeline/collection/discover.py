@@ -97,7 +97,7 @@ def _visible(folder: Path) -> Iterator[Path]:
 
 
 def require_results(results: Path) -> None:
-    """Raise `MissingFileError` if a folder is missing, so that a typo is no empty corpus."""
+    """Raise `MissingFileError` for a missing folder, so that a typo is not taken for no results."""
     if not results.is_dir():
         raise MissingFileError(results)
 

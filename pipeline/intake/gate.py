@@ -152,7 +152,7 @@ def _contents(repository: Path, changes: Sequence[git.Change], kind: Kind) -> _C
 
 
 def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> tuple[Found, _Contents]:
-    """Findings on lifecycle entries and published documents, which a maintainer merges."""
+    """Findings on lifecycle entries and published documents; a maintainer merges such files."""
     results = git.files(repository, head, FOLDER)
     there = [each for each in changes if paths.is_data(each.path) and each.status != "D"]
     found: list[Finding] = [*paths.curated_path_findings(there)]

@@ -42,7 +42,7 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmResult:
-    """One arm that was compared with a baseline; the result over all tasks comes first."""
+    """An arm that was compared with a baseline; its result over all tasks comes first."""
 
     arm: str
     role: str

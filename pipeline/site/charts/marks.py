@@ -28,7 +28,7 @@ def base(rows: list[Row], columns: Tooltip) -> alt.Chart:
 
 
 def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
-    """A mark's text for a screen reader, as an expression: its figures under their headings."""
+    """A mark's text for screen readers, as a Vega expression: its figures with their headings."""
     parts = []
     for name, title in columns.items():
         known = [row[name] for row in rows if row.get(name) is not None]

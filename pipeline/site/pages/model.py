@@ -29,7 +29,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asset:
-    """Any other file below the docs folder."""
+    """A file below the docs folder that is not a page."""
 
     path: str
     data: bytes

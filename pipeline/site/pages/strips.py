@@ -66,7 +66,7 @@ class Group:
 
 
 def default_rows(rows: Iterable[Row]) -> list[Row]:
-    """The default rows: each device and model in its best tier."""
+    """The default rows: each combination of device and model, in its best tier."""
     drawn = (0, "all", None, 1)
     return [r for r in rows if (r.selection, r.task, r.condition, r.tier_order) == drawn]
 
@@ -148,7 +148,7 @@ def best_known(rows: Iterable[Row]) -> list[Row]:
 
 
 def finding(rows: Sequence[Row], noun: str) -> str:
-    """The numbers of faster and slower rows, and the usual speedup if all have one method.
+    """The numbers of faster and slower rows, and the usual speedup if all have the same method.
 
     This function and `spread` leave out rows from unknown accounts if there are other rows.
     """
@@ -195,7 +195,7 @@ def median_over_people(rows: Iterable[Row]) -> tuple[float, str] | None:
 
 
 def typical(rows: Iterable[Row]) -> Row | None:
-    """The published row with the most people, then with the most figures."""
+    """The published row from the most people and, among those, with the most figures."""
     bare = [row for row in rows if row.verdict is None]
 
     def known(row: Row) -> tuple[int, int, float]:

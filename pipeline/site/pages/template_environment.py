@@ -184,7 +184,7 @@ def words(name: str) -> str:
 
 
 def coded(text: str) -> Markup:
-    """Text whose parts between backticks are code."""
+    """Text with the parts between backticks as code."""
     parts = text.split("`")
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts)
