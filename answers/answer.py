@@ -227,7 +227,7 @@ def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
 
 
 def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[PlanOption]:
-    """Correct predictions by the error found in measurements of this model on this card.
+    """Correct predictions for the error found in measurements of this model on this card.
 
     Most of the error is in the cost of wider steps, which all methods share. An error found by one
     person is corrected by half; the more people found it, the larger the corrected share. Text

@@ -16,8 +16,8 @@ def measure_words(found: Answer) -> list[str] | None:
     """The arguments, without the program's name, of the `run` command that measures the setting.
 
     `None` if only the model's name is known, because no run could fetch its file. A run always
-    measures the target alone, too. If no draft is recommended, the run compares the target with the
-    most promising way.
+    measures the target without a draft, too. If no draft is recommended, the run compares the
+    target with the most promising way.
     """
     best = found.best
     if best.speculation is None and found.judged is not None and found.judged.fits:

@@ -143,7 +143,7 @@ def default_draft(name: str) -> Preset | None:
 
 
 def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | None:
-    """A model in a quantisation; `None` means that of its first preset, else Q4_K_M."""
+    """A model in a quantisation; the default is its first preset's, else Q4_K_M."""
     alike = _by_model().get(slug, [])
     exact = [
         each

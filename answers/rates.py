@@ -109,7 +109,7 @@ def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:
 
 
 def is_processor(device: str, processor: str) -> bool:
-    """Whether a device in the results is this processor, with or without a number of threads."""
+    """Whether a device in the results is this processor; a stated number of threads is ignored."""
     return bool(processor) and processor in {device, _THREADS.sub("", device)}
 
 

@@ -111,14 +111,14 @@ class Estimate:
     `tokens_per_round` is one over the mean of rounds per token. `round_cost` is R, the cost of one
     round in plain tokens: `speedup` is `tokens_per_round` over `round_cost`. `predicted_speedup`
     follows from the probes, and `unexplained` is speedup / predicted_speedup - 1.
-    `over_alternative` is the speedup over `alternative`, the target alone with another use of the
-    draft's memory, if that was measured. `repeatable_within` is the possible change of the
-    logarithm of the speedup if the same prompts are run again. `cpu_speedup` is the speedup in
-    processor time, known if the target ran on the CPU. `wall_speedup` is the speedup by the plain
-    clock, stalls included. `doubt` is why the verdict is `uncertain`: the name of a serious flag,
-    or a name of `DOUBTS`. `doubt` names the flag even if the figure has no verdict for another
-    reason. With `at_most`, a timed-out trial counts with its time limit, so that speedup and rate
-    are upper bounds.
+    `over_alternative` is the speedup over `alternative`, the target without a draft but with a
+    different use of the draft's memory, if that was measured. `repeatable_within` is the possible
+    change of the logarithm of the speedup if the same prompts are run again. `cpu_speedup` is the
+    speedup in processor time, known if the target ran on the CPU. `wall_speedup` is the speedup by
+    the plain clock, stalls included. `doubt` is why the verdict is `uncertain`: the name of a
+    serious flag, or a name of `DOUBTS`. `doubt` names the flag even if the figure has no verdict
+    for another reason. With `at_most`, a timed-out trial counts with its time limit, so that
+    speedup and rate are upper bounds.
 
     `whole_request` is the ratio of the measured requests, `baseline_request_ms` over `request_ms`,
     including the time to read the prompts. Their mean lengths are `mean_prompt_tokens` and

@@ -86,7 +86,7 @@ def plain_tps(submission: Submission) -> float | None:
 
 
 def stream_tps(submission: Submission, arm: Arm) -> float | None:
-    """Tokens/s of one request of an arm: the inverse of its mean time per token.
+    """An arm's tokens/s for a single request: the inverse of its mean time per token.
 
     The mean time is the mean over tasks of the mean over prompts of the median over blocks, as in a
     speedup.

@@ -1,4 +1,4 @@
-"""Widen intervals of campaigns whose arms are interleaved by whole passes, not by prompt."""
+"""Widen intervals of campaigns with arms interleaved by whole passes, not prompt by prompt."""
 
 from estimates import repeatability
 from estimates.model import Interval

@@ -158,7 +158,7 @@ def _inverse(value: float | None) -> float | None:
 
 
 def _over_trials(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
-    """A figure from the pooled counters of all pairs; `None` for a method that never drafts."""
+    """A figure from the counters of all pairs together; `None` for a method that never drafts."""
     return lambda scope: (
         value([trial for pairs in scope.prompts for trial in pairs.trials])
         if parts.can_draft(scope.arm.method)

@@ -141,8 +141,8 @@ class Devices:
     A bandwidth is computed from the width of the memory bus and its data rate; graphics units that
     only read main memory have no bandwidth here. `memory_gib` has the cards that are sold with only
     one size of memory, `usual_gib` the most common size of other cards, and `sharing` the cards
-    that use main memory. For a card whose speed depends on its memory size, `gb_per_s_by_gib` has
-    the slower sizes.
+    that use main memory. For cards that are slower with some memory sizes, `gb_per_s_by_gib` has
+    these sizes.
     """
 
     names: tuple[str, ...]

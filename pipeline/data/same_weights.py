@@ -11,7 +11,7 @@ from schemas.submission import Model, Submission
 
 
 def renamed(entry: CorpusEntry, names: Mapping[str, tuple[str, str]]) -> CorpusEntry:
-    """The submission, with each model named by the digest of its file."""
+    """The submission, with the names of its models looked up by the digests of their files."""
     stated = entry.submission
     drafts = tuple(_named(draft, names) for draft in stated.drafts)
     submission = replace(stated, target=_named(stated.target, names), drafts=drafts)

@@ -181,7 +181,7 @@ def _superseding(
     submissions: Mapping[str, Submission],
     sent: Sending,
 ) -> Iterator[Finding]:
-    """Findings on results that replace other results; `there` maps the base's names to blobs."""
+    """Findings on results that replace others; `there` maps names of files on the base to blobs."""
     replacing = {path: new for path, new in submissions.items() if new.supersedes}
     if not replacing:
         return

@@ -57,7 +57,7 @@ def outside_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
 
 
 def curated_findings(changes: Iterable[git.Change]) -> Found:
-    """Findings on maintainers' data that a pull request without results or the label changes."""
+    """Findings on maintainers' data in a pull request that has neither results nor the label."""
     touched = [change.path for change in changes if is_data(change.path)]
     message = (
         "only maintainers change published figures and lifecycle entries; open an issue, or ask "

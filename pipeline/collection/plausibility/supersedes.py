@@ -25,7 +25,7 @@ class SupersedeChains:
                 self._by_contributor.setdefault(each.contributor.lower(), []).append(position)
 
     def replaced_by(self, submission: Submission) -> frozenset[int]:
-        """The submission that is superseded, the one that this supersedes in turn, and so on."""
+        """The superseded submission, the submission that this one supersedes, and so on."""
         found: set[int] = set()
         position = self._named(submission)
         while position is not None and position not in found:

@@ -166,7 +166,7 @@ def _file(
 
 
 def _memory_of(question: Question) -> tuple[object, ...]:
-    """The memory that determines placements, which are the same on machines with equal memory."""
+    """The memory that determines placements; machines with equal memory have equal placements."""
     computer = question.computer
     free = tuple(memory.free_mib for memory in (*computer.devices, computer.host))
     return free, computer.unified

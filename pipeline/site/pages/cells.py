@@ -47,7 +47,7 @@ def _rate(column: str) -> pl.Expr:
 
 
 def task_label(name: str) -> str:
-    """The task of a figure, which public sources rarely state."""
+    """The label of a figure's task; public sources rarely state the task."""
     return "not stated" if name == UNSTATED else task(name)
 
 

@@ -21,7 +21,7 @@ TIMES = ("predicted_n", "predicted_ms", "draft_n", "draft_n_accepted")
 
 
 def slower(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
-    """The page, and the texts of its examples from results."""
+    """The page, and files with the texts of its examples that come from results."""
     document = reasons()
     examples = grouped(read(connection, "slower_examples"), attrgetter("example"))
     for name, trials in examples.items():
