@@ -46,7 +46,7 @@ def validate_command(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Report the errors in result files. Exit code 0: no errors; 1: errors, or no files."""
+    """Report the errors of result files. Exit code 0: no errors; 1: errors, or no files."""
     sources = named(paths or [RESULTS])
     if not sources:
         places = " and ".join(map(str, paths or [RESULTS]))
