@@ -1,8 +1,8 @@
 """Answer one question: whether to switch speculation on, what it gains, and why.
 
-The evidence, best first: measured or imported results of this card and model, then published ones,
-then predictions. A reported figure replaces the prediction for its method. If more people lost than
-gained with a method, it is not recommended there.
+The evidence, best first: measured or imported results for this card and model, then published
+results, then predictions. A reported figure replaces the prediction for its method. If more people
+lost than gained with a method, it is not recommended there.
 """
 
 import math
@@ -37,12 +37,12 @@ _CURVE_REACH = 1.1  # a step timed without context and sampling is slightly fast
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A model on a machine, and the task if there is one; `model` is the model's evidence key.
+    """A model on a machine, and the task if there is one; `model` is its key in the evidence.
 
     `reports` are about the model on any machine. `ways` are the ways to draft for it, and `named`
-    is the way that was requested, if any; `alone` requests no draft. `layers` and `cpu_experts` are
-    the requested placement. `curve` is the measured cost of wider steps of this model on this
-    machine.
+    is the way that was requested, if any; `alone` means that no draft is wanted. `layers` and
+    `cpu_experts` are the requested placement. `curve` is the measured cost of this model's wider
+    steps on this machine.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Question:
 
     @property
     def load(self) -> LoadPlan:
-        """The target alone on the machine, without speculation."""
+        """The plan to load the target on the machine without a draft."""
         return LoadPlan(
             target=self.target.facts,
             setting=self.setting,
@@ -75,11 +75,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The answer; `alone` is the target without speculation in the same memory.
+    """The answer; `alone` is the option to run the target without speculation in the same memory.
 
     `asked` is the recommended option, or the one that the question named. The verdict is about
-    `judged`, the most promising way. `options` are all ways; `figures` are people's results with
-    these ways on this machine.
+    `judged`, the most promising way. `options` has one option for every way to draft; `figures` are
+    people's results with these ways on this machine.
     """
 
     question: Question
@@ -103,9 +103,10 @@ class Answer:
 
     @property
     def best(self) -> PlanOption:
-        """The option of the commands: `asked` if it fits and helps, so that they match the verdict.
+        """The option that the commands load: `asked` if it fits and helps, to match the verdict.
 
-        Otherwise it is the fastest option with the target's file and no other way of drafting.
+        Otherwise it is about the fastest option that has the same target file and drafts in the
+        same way or not at all.
         """
         asked = self.asked
         if asked.fits and (asked.gain is None or helps(asked, self.verdict)):
@@ -199,7 +200,7 @@ def _options(
 
 
 def with_details(found: Answer) -> Answer:
-    """The answer with its alternatives and warnings."""
+    """The answer, with alternatives and warnings added."""
     setup = _setup_of(found.question, found.alone)
     ways = [each for each in found.options if each is not found.asked]
     listed = alternatives.list_alternatives(found.asked, found.alone, setup, ways=ways)
@@ -216,8 +217,8 @@ def notes_of(found: Answer) -> tuple[str, ...]:
 def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
     """Figures that people measured with this model on this machine, by method.
 
-    Unless the `whole` model is on the card, figures of other quantisations are ignored: the layers
-    off the card then decide the speed.
+    Unless the `whole` model is on the card, figures for other quantisations are ignored, because
+    the layers off the card then decide the speed.
     """
     here = reports_here(question.reports, rig_of(question.computer))
     if not whole:
@@ -226,11 +227,11 @@ def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
 
 
 def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[PlanOption]:
-    """Correct predictions by the error found in measurements of this model on this card.
+    """Correct predictions for the error found in measurements of this model on this card.
 
-    Most of the error is in the cost of wider steps, which all methods share. One person's error
-    counts by half, the error of several people by more. Text methods hardly pay this cost, and a
-    measured curve needs no correction.
+    Most of the error is in the cost of wider steps, which all methods share. An error found by one
+    person is corrected by half; the more people found it, the larger the corrected share. Text
+    methods hardly pay this cost, and a measured curve needs no correction.
     """
     known = [
         each
@@ -264,7 +265,7 @@ def _longest_context(placed: Placements, choice: PlanOption) -> int | None:
 def _measured_rate(
     question: Question, figures: Iterable[Found], predicted: SpeedEstimate
 ) -> SpeedEstimate:
-    """The plain speed that people measured in this quantisation, else the predicted plain speed.
+    """The plain speed that people measured with this quantisation, else the predicted one.
 
     A curve takes precedence, because its one-token step was measured on this very machine.
     """

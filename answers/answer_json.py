@@ -12,7 +12,7 @@ _NO_LIMIT_MIB = 1e8
 
 
 def as_json(answer: Answer) -> Json:
-    """The part of the answer for programs; its keys are fixed."""
+    """The part of the answer that programs read; its keys are fixed."""
     found, command = answer.asked.found, answer.command
     devices: list[Json] = [
         _place(memory.name, memory.free_mib, buffers)
@@ -61,7 +61,7 @@ def _estimate(value: SpeedEstimate) -> Json:
 
 
 def _accuracy(answer: Answer) -> Json:
-    """The share of results inside such intervals, for people whom the fit had not seen."""
+    """The share of results inside intervals of this kind, for people left out of the fit."""
     found, judged = coverage_of(answer.judged), answer.judged
     if found is None or judged is None or judged.predicted is None:
         return None
@@ -77,8 +77,8 @@ def _accuracy(answer: Answer) -> Json:
 def _curve(answer: Answer) -> Json:
     """The measured curve, and whether the speedup is computed from it; `None` without a curve.
 
-    If the speedup is a figure that people measured, `best` is the best depth and speedup by the
-    curve.
+    If the speedup is a figure that people measured, `best` is the best depth according to the
+    curve, with its speedup.
     """
     judged, curve = answer.judged, answer.question.curve
     if curve is None:

@@ -1,4 +1,4 @@
-"""Look up models by name, without a file: their facts from the tables, and the ways to draft."""
+"""Look up models by name, without a file: facts from the tables, and the ways to draft."""
 
 import math
 import re
@@ -64,14 +64,14 @@ def model_named(name: str) -> PlannedModel | None:
 
 
 def _basis(facts: ModelFacts) -> Iterator[str]:
-    """The assumptions behind the sizes of a model of which only the name is known."""
+    """The assumptions behind the sizes of a model that is known only by name."""
     if facts.weights_error:
         basis = estimate_note(facts.name) or _BY_SHAPE.format(name=facts.name)
         yield basis + _WITHIN.format(error=say.percent(facts.weights_error))
 
 
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
-    """The facts of a preset from the tables; `None` if they lack the model."""
+    """The facts about a preset from the tables; `None` if they lack the model."""
     shape = None if preset.head else shape_named(preset.model)
     if shape is None:
         return None
@@ -109,7 +109,7 @@ def ways_of(
     depth: int | None = None,
     acceptance: float | None = None,
 ) -> tuple[Way, ...]:
-    """All draft sources for a target, each method and draft model once.
+    """All ways to draft for a target; each combination of method and draft model occurs once.
 
     `find` returns a draft model by its name. A `depth` or an `acceptance` applies to all ways
     except text methods.
@@ -156,7 +156,7 @@ def way_by(
 
 
 def usual_draft(name: str, target: PlannedModel) -> Preset | None:
-    """The draft that people use with a target; else a model of its family with about 1B weights."""
+    """The draft that people use with a target, else a model of about 1B weights from its family."""
     known = default_draft(name)
     shape = shape_of(target.facts.name)
     return known if known is not None or shape is None else _small_relative(shape)
@@ -207,9 +207,10 @@ def assumed_drafter(method: str, target: PlannedModel) -> PlannedModel:
 def _drafts(
     name: str, target: PlannedModel, find: Callable[[str], PlannedModel | None]
 ) -> Iterator[Way]:
-    """The draft that people use with a target, and the target's heads in separate files.
+    """The draft that people use with a target, and the target's heads that have their own files.
 
-    A mixture gets no second model as a draft: of 44 public results with one, 43 are losses.
+    A mixture gets no second model as a draft: of 44 public results with such a draft, 43 are
+    losses.
     """
     usual = None if target.facts.mixture else usual_draft(name, target)
     for draft in (usual, *_heads_of(name)):
@@ -227,7 +228,7 @@ def listed_drafter(method: str, name: str, target: PlannedModel) -> Preset | Non
 
 
 def may_have_head(target: PlannedModel) -> bool:
-    """Whether the model or a relative has a prediction head, in the same file or a separate one."""
+    """Whether the model or one of its family has a prediction head, built in or in its own file."""
     name = target.facts.name
     shape = shape_named(name)
     relatives = (each for each in presets().values() if each.head == HEAD)

@@ -38,10 +38,10 @@ class PlannedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """One way to draft: the source, its method, the draft model if there is one, and the depths.
+    """One way to draft: its source, its method, its draft model if it has one, and its depths.
 
-    `name` is the draft's name in a command. `curves` are the yields published for the target, by
-    method.
+    `name` is the draft's name in a command. `curves` are the yields published for the target, keyed
+    by method.
     """
 
     source: DraftSource
@@ -99,7 +99,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOption:
-    """An option for the memory: the models loaded, their placement and their speed."""
+    """One way to use the memory: the models to load, their placement and their speed."""
 
     changes: str
     case: LoadPlan
@@ -128,7 +128,7 @@ class PlanOption:
 
     @property
     def line(self) -> ServeLine | None:
-        """The llama-server line that loads the option, wherever its files are."""
+        """The llama-server line that loads the option, even if a file has no loadable name."""
         extra = load_words(self.case.setting, self.found.placement)
         if self.draft is not None:
             extra += ["-ngld", str(self.case.draft_layers)]
@@ -151,7 +151,7 @@ class PlanOption:
 
 
 class Placements:
-    """Placements and longest contexts of a target, alone and with each way to draft.
+    """Placements and longest contexts of a target, without a draft and with each way to draft.
 
     The results are cached, because machines with equal memory share them. `fixed` is the requested
     placement.
@@ -165,7 +165,7 @@ class Placements:
 
     @cached_property
     def alone(self) -> Projection:
-        """The target alone, with as many layers on the devices as fit."""
+        """The target without a draft, with as many layers on the devices as fit."""
         return fit(self._load)
 
     def of(self, way: Way) -> Mapping[int, Projection]:
@@ -202,7 +202,7 @@ class Placements:
 def without_speculation(
     load: LoadPlan, target: PlannedModel, speed: MachineSpeed, found: Projection
 ) -> PlanOption:
-    """The target alone, with this placement."""
+    """The option to load the target without a draft, with this placement."""
     alone = load.without_speculation()
     return PlanOption(
         changes="no draft",
@@ -222,10 +222,10 @@ def option(
     placed: Mapping[int, Projection],
     figures: Found | None = None,
 ) -> PlanOption:
-    """The option for a way, at its measured depth, else at the depth with the fastest estimate.
+    """The option for a way to draft, at its measured depth, else at the depth estimated fastest.
 
-    The option also holds the prediction that a figure replaces. Depths beyond a measured curve are
-    not compared with depths that the curve covers.
+    If a measured figure replaces the prediction, the option holds both. Depths beyond a measured
+    curve are not compared with depths that the curve covers.
     """
     depths = tuple(filter(setup.curve_for, way.depths)) or way.depths
     if figures is not None:
@@ -265,7 +265,7 @@ def option(
 def _by_curve(
     way: Way, alone: PlanOption, setup: Setup, placed: Mapping[int, Projection]
 ) -> tuple[int, SpeedEstimate] | None:
-    """The best depth by the measured curve, and its speedup; `None` without a curve."""
+    """The best depth according to the measured curve, and its speedup; `None` without a curve."""
     loads = way.loads(alone.case, filter(setup.curve_for, way.depths))
     found = [
         (depth, known.gain)

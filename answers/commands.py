@@ -32,7 +32,7 @@ def source_of(method: str) -> DraftSource:
 
 
 def default_depth(method: str) -> int:
-    """The longest draft of a method if no depth is requested."""
+    """The longest draft that a method makes if no depth is requested."""
     return int(METHODS[method].defaults.get("n_max", _DEPTH))
 
 
@@ -51,7 +51,7 @@ def load_words(setting: Setting, placement: LayerPlacement, *, fit: str = "off")
 
 
 def method_of(speculation: Speculation | None) -> Method:
-    """The method with its usual sizes, at the depth of the plan."""
+    """The method with its usual sizes, at the plan's depth."""
     if speculation is None:
         return NO_SPECULATION
     return default_method(speculation.method, speculation.depth)

@@ -1,13 +1,13 @@
 """Derive the cost of wider steps, and the speedup by depth, from a measured curve of step times.
 
-A curve is the time of one step of the target over 1, 2 … tokens. It depends on card, target and
-build but not on the text, so it can be measured without a draft. With the tokens that a round
-yields at each depth
+A curve gives the time of one step of the target over 1, 2, … tokens. It depends on card, target and
+build but not on the text, so it can be measured without a draft. If tokens(d) is the number of
+tokens that a round yields at depth d, then
 
     speedup(d) = tokens(d) / (step(d + 1) / step(1) + d * drafting)
 
-where `drafting` is the time of a drafted token, in plain steps. The errors of the yield, of the
-drafting time and of applying a curve to real rounds are combined as logarithms.
+where `drafting` is the time to draft one token, in units of one plain step. The errors of the
+yield, of the drafting time and of applying a curve to real rounds are combined as logarithms.
 """
 
 import math
@@ -39,14 +39,14 @@ class Ranged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """Times of a target's step by its width, with a description of their source."""
+    """A target's step times by the width of the step, with a description of their source."""
 
     probe: VerificationProbe
     source: str
 
     @property
     def step_ms(self) -> float:
-        """Milliseconds of a step over one token."""
+        """The time of a one-token step in milliseconds."""
         return self.probe.step_ms_median[0]
 
     @property
@@ -55,11 +55,11 @@ class Curve:
         return self.probe.widths[-1] - 1
 
     def is_of(self, plain_tps: float) -> bool:
-        """Whether a plain speed agrees with the curve's one-token step, apart from the context."""
+        """Whether a plain speed matches the curve's one-token step, up to the context's effect."""
         return math.isclose(_MS_PER_S / self.step_ms, plain_tps, rel_tol=_CONTEXT_SHARE)
 
     def cost(self, tokens: int) -> float | None:
-        """The cost of a step of this width in one-token steps; `None` beyond the timed widths."""
+        """The cost of a step of this width, in one-token steps; `None` beyond the timed widths."""
         wider_ms = step_ms(self.probe, tokens)
         return None if wider_ms is None else wider_ms / self.step_ms
 
@@ -73,7 +73,7 @@ class AcceptedRounds:
 
 
 def tokens_by_depth(prompts: Sequence[AcceptedRounds]) -> tuple[Ranged, ...]:
-    """Tokens that a round yields at depth 1, 2 …: one, plus the accepted tokens up to that depth.
+    """Tokens that a round yields at depth 1, 2, …: one, plus the tokens accepted up to that depth.
 
     All prompts have the same depth. The interval is for other prompts of the same kind. It is the
     interval of a ratio of sums, linearised (Cochran 1977, 6.4), and at least as wide as for the
@@ -109,10 +109,10 @@ def _tokens(prompts: Sequence[AcceptedRounds], rounds: int, depth: int) -> Range
 
 
 def speedup(tokens: Ranged, verify: float, depth: int, drafting: Ranged) -> Ranged:
-    """The speedup at a depth with 90 % bounds: tokens of a round over its cost in plain steps.
+    """The speedup at a depth with 90 % bounds: tokens per round over a round's cost in plain steps.
 
-    `verify` is the curve's cost of a step over the draft plus one token. `drafting` is the time of
-    a drafted token in plain steps of the target (0 for text methods).
+    `verify` is the curve's cost of a step over the draft plus one token. `drafting` is the time to
+    draft one token, in plain steps of the target (0 for text methods).
     """
     cost = verify + depth * drafting.estimate
     estimate = tokens.estimate / cost

@@ -2,4 +2,4 @@
 
 
 class QuestionError(ValueError):
-    """A card, a model or an option was not understood; the message names it and the remedy."""
+    """A card, a model or an option was not understood; the message says which, and what to do."""

@@ -1,8 +1,8 @@
-"""Measured speedups near a question: on this card with this model, and on similar ones.
+"""Find the speedups that people got with a model on a card, or on similar cards.
 
 `evidence.json` holds every speedup that was measured, imported or published with one request at a
 time. The pipeline writes it from `results/`, and a test compares the two. Each person counts once:
-a figure is the median over people, after the median within each person.
+a figure is the median over people of each person's median.
 """
 
 import math
@@ -44,8 +44,8 @@ class Report(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
     """Figures of one person, or of several in a pooled cell, for one machine and model.
 
     `card` is a key of `schemas/devices.json`, or a processor if `on_cpu`. `doubts` are reasons why
-    a report alone cannot justify a *Yes*: it names no card, it is a guess or a projection, it is
-    from before 2025, or the method's authors wrote it.
+    a report cannot justify a *Yes* on its own: it names no card, it is a guess or a projection, it
+    is from before 2025, or the method's authors wrote it.
     """
 
     tier: Tier
@@ -68,8 +68,9 @@ class Report(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """The gain of a method: the median over people, with a 90 % interval for one more person.
 
-    `least` and `most` are the range over people. `lost`: more people lost than gained, and no newer
-    build of the same engine gained. `sure`: at least one figure has no doubts.
+    `least` and `most` are the range over people. `lost` means that more people lost than gained,
+    and that no newer build of the same engine gained. `sure` means that at least one figure has no
+    doubts.
     """
 
     tier: Tier
@@ -111,7 +112,7 @@ def by_model() -> Mapping[str, Sequence[Report]]:
 def found_here(
     here: Iterable[Report], task: str | None = None, quantisation: str | None = None
 ) -> tuple[Found, ...]:
-    """The gain of each method in these reports on one card and model, by the best tier available.
+    """Each method's gain in these reports on one card and model, from the best available tier.
 
     Figures of the requested task take precedence over figures for all tasks, and figures of the
     requested quantisation over other quantisations.
@@ -143,7 +144,7 @@ def _of_method(pairs: Sequence[Pair], task: str | None, quantisation: str | None
 
 
 def _measured(pairs: Sequence[Pair], *, lost: bool) -> Found:
-    """The median figure with its interval; if it has none, the interval for one more person."""
+    """The median figure with its interval or, if it has none, the interval for one more person."""
     middle = median_low(sorted(figure.speedup for _, figure in pairs))
     report, figure = next(pair for pair in pairs if pair[1].speedup == middle)
     low, high = figure.low, figure.high
@@ -162,7 +163,7 @@ def _published(pairs: Sequence[Pair], *, lost: bool) -> Found:
 
 
 def _one_more(people: int) -> float:
-    """The 90 % half-width, as a factor, of the result that one more person would get."""
+    """The 90 % half-width, as a factor, for the result that one more person would get."""
     return math.exp(_Z90 * BETWEEN_PEOPLE * math.sqrt(1 + 1 / people))
 
 
@@ -230,7 +231,7 @@ def _lost(pairs: Sequence[Pair]) -> bool:
 
 
 def _newer(report: Report, than: Report) -> bool:
-    """Whether a report is of a newer build of the same engine, by build number, else by date."""
+    """Whether a report used a newer build of the same engine, by build number, else by date."""
     if report.engine != than.engine:
         return False
     numbers = [_BUILD.fullmatch(each.build or "") for each in (report, than)]

@@ -66,7 +66,7 @@ def _sort_of(card: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kin:
-    """The gain of a model on other machines, and their cards."""
+    """The gain of a model on other machines, and the cards of those machines."""
 
     found: Found
     cards: tuple[str, ...]
@@ -74,7 +74,7 @@ class Kin:
 
 @lru_cache(maxsize=1024)
 def speed_of(computer: Computer, rig: Rig) -> MachineSpeed:
-    """The speeds of a computer, with the cost of wider steps on its kind of card."""
+    """A computer's speeds, and how much wider steps cost on its kind of card."""
     wider = WIDER_STEP
     if rig.sort.startswith("apple"):
         wider = WIDER_STEP_APPLE.get(rig.sort, WIDER_STEP_LATER_APPLE)
@@ -98,7 +98,7 @@ def rig_of(computer: Computer) -> Rig:
 
 
 def reports_here(reports: Iterable[Report], rig: Rig) -> Sequence[Report]:
-    """The reports about a machine; only reports of its usual backend, if any exist."""
+    """The reports about a machine; only those with its usual backend, if there are any."""
     own = [report for report in reports if rig.has(report)]
     usual = {"nvidia": ("cuda",), "cpu": ("cpu",)}.get(rig.sort, ())
     return [report for report in own if report.backend in usual] or own

@@ -1,4 +1,4 @@
-"""Sums over the layers of a model, which make a placement cheap to compute."""
+"""Sum over the layers of a model once, so that placements are cheap to compute."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from answers.model import Layer, ModelFacts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerSums:
-    """Cumulative sums over layers, so that a difference gives the sum of a range of layers.
+    """Cumulative sums over layers, so that a difference of two is the sum over a range of layers.
 
     `dense`, `experts` and `states` are bytes. `caches` has one layer of each kind of cache, with
-    the cumulative count of its kind. `windows` and `largest_bytes` cover the target's own layers.
+    the cumulative count of that kind. `windows` and `largest_bytes` cover the target's own layers.
     """
 
     dense: tuple[float, ...]
@@ -26,7 +26,7 @@ class LayerSums:
 
 @lru_cache(maxsize=512)
 def sums_of(facts: ModelFacts) -> LayerSums:
-    """The sums over a model's layers, with the prediction head's last; computed once a model."""
+    """The sums over a model's layers, the prediction head's last; computed once per model."""
     layers = facts.all_layers
 
     def before(values: Iterable[float]) -> tuple[float, ...]:

@@ -1,6 +1,6 @@
 """Read the rates, published yields and planner errors that were derived from all results.
 
-The pipeline writes `learned.json`. The errors of memory over public logs come from
+The pipeline writes `learned.json`. The errors of planned memory in public logs come from
 `planner_errors.json`, which `python -m bench.plan --write` computes.
 """
 
@@ -17,7 +17,7 @@ from schemas.vocabulary import say
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedError:
-    """The share of `points` predicted speeds within the stated factor, and the median factor."""
+    """The share of `points` predicted speeds that are within a factor, and the median factor."""
 
     points: int
     devices: int
@@ -27,7 +27,7 @@ class SpeedError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedMemoryError:
-    """Errors over held-out logs: a share for caches and states, MiB for a whole device.
+    """Errors in held-out logs: as a share for caches and states, in MiB for a whole device.
 
     "fits" allows for an error. In a leave-one-source-out test, the allowance was too small for
     `fits_wrong` logs. `fits_worst` is the largest share of the allowance that any log used.
@@ -45,7 +45,7 @@ class LoggedMemoryError:
 
     @property
     def words(self) -> str:
-        """The error of planned memory against public logs."""
+        """The error of planned memory compared with public logs."""
         right = "right for all" if not self.fits_wrong else f"wrong for {self.fits_wrong} of"
         return (
             f"memory of a device: median error {self.total_median_mib:.0f} MiB over "
@@ -56,7 +56,7 @@ class LoggedMemoryError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsError:
-    """The error of plans against the memory of the targets in results, in MiB."""
+    """The error of planned memory, compared with the targets' memory in results, in MiB."""
 
     points: int
     median_mib: float
@@ -65,7 +65,7 @@ class ResultsError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errors:
-    """The planner's errors: `speed` with a result of the same device, `bare` without one."""
+    """The planner's errors: `speed` if a result of the same device is known, else `bare`."""
 
     speed: SpeedError | None
     bare: SpeedError | None
@@ -74,7 +74,7 @@ class Errors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """The whole file: rates by device, published yields, and the planner's errors."""
+    """The content of `learned.json`: rates by device, published yields, the planner's errors."""
 
     errors: Errors
     rates: tuple[Rate, ...]
@@ -89,7 +89,7 @@ def learned() -> Learned:
 
 @cache
 def logged_memory_error() -> LoggedMemoryError:
-    """The error of planned memory against public logs, as computed by `bench.plan`."""
+    """The error of planned memory compared with public logs, as computed by `bench.plan`."""
     return decode(dict[str, LoggedMemoryError], _json("planner_errors.json"))["memory"]
 
 

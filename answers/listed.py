@@ -41,7 +41,7 @@ _PRINTED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedMachine:
-    """A machine by the name that pages print, with its description for the terminal.
+    """A machine under the name that pages print, with its description for the terminal.
 
     `gib` is the memory of its cards, or the computer's single memory if the card shares it.
     """
@@ -64,7 +64,7 @@ def question_by_name(
 ) -> Question | None:
     """The question about a model by its name alone; `None` for a model of unknown shape.
 
-    Newer `reports` by model, and newer `rates`, replace the ones that ship with the program.
+    If given, newer `reports` by model and newer `rates` replace those that ship with the program.
     """
     target = catalog.model_named(name)
     if target is None:
@@ -102,7 +102,7 @@ def question_about(
 
 
 def listed_models(reported: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Every model of known size or in `reported`: its key, and its name for `plan`."""
+    """Every model that has a known size or is in `reported`: its key, and its name for `plan`."""
     return tuple(sorted(dict(_models(reported)).items()))
 
 
@@ -127,7 +127,7 @@ def listed_machines(processors: Collection[str]) -> Iterator[ListedMachine]:
 
 
 def _cards(key: str) -> Iterator[ListedMachine]:
-    """A card in its usual size, in its other sizes, and in larger numbers."""
+    """A card in its usual size, in its other sizes, and several such cards together."""
     label, rate = card_label(key), bandwidth_gb_per_s(key)
     usual = devices().memory_gib.get(key) or devices().usual_gib.get(key)
     card = ListedMachine(
@@ -152,7 +152,7 @@ def _cards(key: str) -> Iterator[ListedMachine]:
 
 
 def _models(reported: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of key and name; the last name of a key counts."""
+    """Pairs of key and name; if a key occurs several times, its last name counts."""
     for model in (*reported, *_LISTED["models"]):
         if not is_head(model) and shape_named(model) is not None:
             yield model, model

@@ -39,7 +39,7 @@ _MAC = re.compile(r"\b(?:i?mac|macbook|apple)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineWords:
-    """A machine in a user's words: cards, sizes in GiB (`free` in MiB), rates in GB/s."""
+    """A machine as a user describes it: cards, sizes in GiB (`free` in MiB), rates in GB/s."""
 
     gpus: tuple[str, ...] = ()
     vram: float | None = None
@@ -142,7 +142,7 @@ def shares_memory(name: str, own_mib: int | None = None) -> bool:
 
 
 def bandwidth_of(name: str) -> float | None:
-    """Bandwidth in GB/s of a card by its name, which may include its size; `None` if unknown."""
+    """A card's bandwidth in GB/s by its name, which may include its size; `None` if unknown."""
     key = card_key(name) or ""
     gib = size_in(name)
     slower = devices().gb_per_s_by_gib.get(key, {}).get(f"{gib:g}") if gib else None
@@ -169,7 +169,7 @@ def ddr_gb_per_s(transfers: int, channels: int | None) -> float:
 
 
 def _host(gib: float, words: MachineWords) -> Memory:
-    """Main memory of this many GiB, with a rate that is given or derived from its kind."""
+    """Main memory of this size in GiB; its rate is given, or derived from the kind of memory."""
     text = words.cpu or ""
     transfers, channels = _TRANSFERS.search(text), _CHANNELS.search(text)
     rate = words.ram_bandwidth
@@ -180,7 +180,7 @@ def _host(gib: float, words: MachineWords) -> Memory:
 
 
 def _sharing(name: str, host: Memory, words: MachineWords) -> tuple[tuple[Memory, ...], Memory]:
-    """The device and the host of a machine with one memory for both."""
+    """The device and the host of a machine on which both share one memory."""
     rate = words.bandwidth or bandwidth_of(name) or host.bandwidth_gb_per_s
     most = SHARED_SHARE * (host.free_mib + SYSTEM_MIB)
     free = min(host.free_mib, most) if words.free is None else words.free
@@ -211,7 +211,7 @@ def _cards(text: str, words: MachineWords, notes: list[str]) -> Iterator[Memory]
 
 
 def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written: str) -> Memory:
-    """A card of the table. Its size is from the name, else from `--vram`, else from the table."""
+    """A card from the table. Its size comes from the name, else from `--vram`, else the table."""
     label, key = card_label(card.key), card.key
     shares, usual = key in devices().sharing, devices().usual_gib.get(key)
     stated = words.vram if not shares else words.ram or words.vram
@@ -236,7 +236,7 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
 
 
 def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) -> float | None:
-    """The size of the shared memory, on a machine whose cards have no memory."""
+    """The size of the shared memory on a machine with cards that have no memory."""
     if len(cards) > 1:
         notes.append(
             f"{len(cards)} x {cards[0].name}: the plan is for one machine, because these "

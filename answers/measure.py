@@ -13,11 +13,11 @@ _NO_DRAFT = "none"
 
 
 def measure_words(found: Answer) -> list[str] | None:
-    """The arguments of the `run` that measures the setting, after the program's name.
+    """The arguments, without the program's name, of the `run` command that measures the setting.
 
-    `None` for a name without a file, because no run could fetch the model. A run always measures
-    the target alone, too. If no draft is recommended, the run compares the target with the most
-    promising way.
+    `None` if only the model's name is known, because no run could fetch its file. A run always
+    measures the target without a draft, too. If no draft is recommended, the run compares the
+    target with the most promising way.
     """
     best = found.best
     if best.speculation is None and found.judged is not None and found.judged.fits:
@@ -58,7 +58,7 @@ def _name(name: str, source: PlannedModel) -> str:
 
 
 def _loaded(choice: PlanOption) -> Iterator[str]:
-    """The options for loading models that differ from a run's defaults."""
+    """The load options that differ from a run's defaults."""
     case, placement = choice.case, choice.found.placement
     if case.setting.context != Setting().context:
         yield from ("--context", str(case.setting.context))

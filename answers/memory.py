@@ -44,7 +44,7 @@ _ROWS_SCORED = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightBytes:
-    """Bytes of weights that a step may read; one token uses only a share of a mixture's experts."""
+    """Bytes of weights that a step may read; a token uses only a share of a mixture's experts."""
 
     device_dense: float
     device_experts: float
@@ -54,7 +54,7 @@ class WeightBytes:
 
 @lru_cache(maxsize=4096)
 def weights_of(facts: ModelFacts, placement: LayerPlacement) -> WeightBytes:
-    """The weights that a plain step reads, by memory; heads and the embedding are excluded.
+    """The weights that a plain step reads from each memory, without heads and the embedding.
 
     The output matrix is on a device if any layer is on a device.
     """
@@ -116,7 +116,7 @@ def device_compute_mib(facts: ModelFacts, setting: Setting, *, prediction: bool 
 
 
 def split_compute_mib(facts: ModelFacts, setting: Setting) -> float:
-    """The growth of a device's compute buffer if some layers stay in host memory.
+    """The amount by which a device's compute buffer grows if some layers stay in host memory.
 
     One micro-batch of rows is copied between the memories, and wide batches copy the largest matrix
     of a host layer.
@@ -142,7 +142,7 @@ def cpu_compute_mib(facts: ModelFacts, setting: Setting) -> float:
 
 
 def logits_mib(facts: ModelFacts, setting: Setting) -> float:
-    """Extra memory that some builds reserve: logits of every token of a default micro-batch."""
+    """Extra memory that some builds reserve: logits for every token in a default micro-batch."""
     rows = min(setting.ubatch, _USUAL_MICRO_BATCH)
     return rows * (facts.vocabulary + facts.embedding) * _F32 / MIB
 
@@ -205,7 +205,7 @@ def _add_compute(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sizes:
-    """MiB that depend on the setting: one layer's cache by kind, and the other buffers."""
+    """The MiB that depend on the setting: one layer's cache of each kind, and the other buffers."""
 
     sums: LayerSums
     caches: tuple[tuple[float, tuple[float, ...]], ...]
@@ -277,7 +277,7 @@ def _widest_rows(facts: ModelFacts, *, prediction: bool) -> float:
 
 
 def _without_flash(facts: ModelFacts, setting: Setting) -> float:
-    """MiB of the scores of all heads against all cells, their mask, and the rows beside them."""
+    """MiB for all heads' scores against all cells, for their mask, and for the rows beside them."""
     heads = facts.heads or max(1, facts.embedding // 128)
     columns = _mask_cells(facts, setting)
     scores = max((cells(setting, x.window) for x in facts.layers if x.k_width), default=0)

@@ -10,7 +10,7 @@ _NO_LIMIT_MIB = 1e8
 
 
 def fits(found: Answer) -> str:
-    """The sentence on the memory that the plan needs, and on the context that its draft costs."""
+    """The sentence on the memory that the plan needs and the context that its draft takes away."""
     asked = found.asked
     case, placement = asked.case, asked.found.placement
     if not asked.fits:

@@ -26,7 +26,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """A model's shape and weights. `None` means unknown, for a fact and for all that depends on it.
+    """A model's shape and weights. A fact is `None` if it is unknown or depends on an unknown fact.
 
     `layers` are the layers that every token passes. `draft_layers` are the layers of a built-in
     multi-token prediction head, which the engine counts too. `tied` models have one matrix for
@@ -74,7 +74,7 @@ class ModelFacts:
 
     @property
     def model_bytes(self) -> float:
-        """Bytes of all weights in the file, including the token embedding."""
+        """The size of all weights in the file in bytes, including the token embedding."""
         layers = sum(layer.weight_bytes + layer.expert_bytes for layer in self.all_layers)
         return layers + self.output_bytes + (0.0 if self.tied else self.embedding_bytes)
 

@@ -16,7 +16,7 @@ _NEAREST = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedCard:
-    """A card of the table: its name there, the number of cards, and GiB per card if stated."""
+    """A card from the table: its name there, the number of cards, and GiB per card if stated."""
 
     key: str
     count: int = 1
@@ -25,7 +25,7 @@ class NamedCard:
 
 @dataclass(frozen=True, slots=True)
 class NamedMachine:
-    """The machine that a text describes; `unknown` lists parts that match no card of the table."""
+    """The machine that a text describes; `unknown` lists parts that match no card in the table."""
 
     cards: tuple[NamedCard, ...] = ()
     ram_gib: float | None = None
@@ -69,12 +69,12 @@ def machine_named(text: str) -> NamedMachine:
 
 
 def cards_of(text: str) -> tuple[NamedCard, ...]:
-    """All cards of the table that a text names, with counts and sizes in GiB."""
+    """All cards in the table that a text names, with counts and sizes in GiB."""
     return machine_named(text).cards
 
 
 def cards_named(text: str) -> tuple[str, int] | None:
-    """The card that a text names, and how many; `None` for no card or several different ones."""
+    """The card that a text names, and how many of it; `None` for no card or different cards."""
     cards = cards_of(text)
     return (cards[0].key, cards[0].count) if len({card.key for card in cards}) == 1 else None
 
@@ -104,7 +104,7 @@ def card_label(key: str) -> str:
 
 
 def nearest_cards(text: str) -> tuple[str, ...]:
-    """The names of the table that are most similar to a text, three at most."""
+    """The names in the table that are most similar to a text, at most three."""
     plain = _SIZE.sub(" ", _COUNT.sub(" ", _plain(text)))
     asked = _words(plain, _vocabulary())
     holding = [name for name, words in _known().items() if asked and asked <= words]
@@ -161,7 +161,7 @@ def _gib(size: re.Match[str]) -> float:
 
 
 def _each(cards: list[NamedCard], alone: list[tuple[int, float]]) -> tuple[NamedCard, ...]:
-    """The cards with their sizes; a last size may be the sum of all cards: `2 x 3090 48 GB`."""
+    """The cards with their sizes; a final size may be the total of all cards: `2 x 3090 48 GB`."""
     for at, gib in alone:
         if cards and cards[at].gib is None:
             cards[at] = replace(cards[at], gib=gib)
@@ -199,7 +199,7 @@ def size_in(name: str) -> float | None:
 
 
 def _words(plain: str, vocabulary: frozenset[str] = frozenset()) -> frozenset[str]:
-    """The words that distinguish cards: words of the table, and words that look like a chip."""
+    """The words that distinguish cards: words in the table, and words that look like a chip."""
     found: list[str] = []
     for word in re.findall(r"[a-z0-9.]+", plain.replace("max q", "maxq")):
         glued = _FOUND["glued"].fullmatch(word) if word not in vocabulary else None
@@ -225,7 +225,7 @@ def _words(plain: str, vocabulary: frozenset[str] = frozenset()) -> frozenset[st
 
 
 def _as_named(word: str, vocabulary: frozenset[str]) -> list[str]:
-    """The words of the table for a word: `4080s` gives `4080 super`, `p40s` gives `p40`."""
+    """A word in the table's spelling: `4080s` gives `4080 super`, `p40s` gives `p40`."""
     if word in vocabulary or not vocabulary:
         return [word]
     if re.fullmatch(r"\d{4}m", word):

@@ -79,7 +79,7 @@ class LoadPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projection:
-    """The buffers of a placement, the most memory that they may need, and whether they fit."""
+    """A placement's buffers, the most memory that they may need, and whether they fit."""
 
     placement: LayerPlacement
     whole: bool  # the whole target is on the devices, or there is no device
@@ -103,7 +103,7 @@ class Projection:
 
     @property
     def extent(self) -> Extent:
-        """Whether all, part or nothing of the model fits on the devices with this placement."""
+        """Whether all, part or none of the model fits on the devices with this placement."""
         if not self.fits:
             return "no"
         return "yes" if self.whole else "partly"
@@ -133,7 +133,7 @@ def _draft(case: LoadPlan, devices: int) -> list[Placed]:
 
 
 def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) -> float:
-    """The MiB beyond the plan that "fits" allows for on a device or the host.
+    """The MiB beyond the plan for which "fits" leaves room on a device or the host.
 
     They cover the error of weights that are known by name only. Where layers are computed, they
     also cover the runtime and the logits that some builds reserve. `bench.plan` checks them against
@@ -181,7 +181,7 @@ def merge_placements(
 
 
 def fit(case: LoadPlan) -> Projection:
-    """The fitting placement with the most on the devices; host only if none fits.
+    """The placement that fits and puts the most on the devices; host memory if none fits.
 
     For a mixture, the experts of the first layers move to the host before any whole layer does,
     because a token reads few of them.

@@ -31,9 +31,9 @@ class Preset:
     """A named model: from a hub repository, or derived from the embedded weights.
 
     Two presets with the same `vocabulary` can draft for each other. `draft` names the preset to
-    use. `head` is the method of a file that is a draft head instead of a model; `file` is its name
-    if the repository also holds the model. `method` is a method that drafts without another file.
-    `None` is unknown.
+    use. For a file that contains a draft head instead of a model, `head` is the head's method, and
+    `file` the name if the repository also holds the model. `method` is a method that drafts without
+    a second file. `None` means unknown.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Preset:
 
     @property
     def derivation(self) -> str | None:
-        """The derivation from the embedded weights; `None` for any other file."""
+        """The derivation from the embedded weights; `None` for a file that is not derived."""
         if not self.made or self.name == DEFAULT_DRAFT:
             return None
         if not self.pruned_layers:
@@ -74,7 +74,7 @@ class Preset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """A target and a draft that people use together, each a preset or the name of a model."""
+    """A target and a draft that people use together; each is a preset or the name of a model."""
 
     target: str
     draft: str
@@ -84,7 +84,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Month:
-    """The run of the month for everybody: the first target that fits, a method, few prompts."""
+    """The run that everybody is asked for this month: the first target that fits, one method."""
 
     targets: tuple[str, ...]
     method: str
@@ -143,7 +143,7 @@ def default_draft(name: str) -> Preset | None:
 
 
 def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | None:
-    """A model in a quantisation; `None` stands for its first preset's, else for Q4_K_M."""
+    """A model in a quantisation; the default is its first preset's, else Q4_K_M."""
     alike = _by_model().get(slug, [])
     exact = [
         each

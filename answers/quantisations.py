@@ -1,8 +1,8 @@
 """Read quantisations as people name them: `UD-Q4_K_XL`, `AWQ`, `4-bit`, `exl2 4.5bpw`.
 
 `quantisations.csv` has the bits per weight. A row is found by its `match` if it has one, else by
-its name. `error` is the share by which the weights may be larger, for names that leave the bits
-open.
+its name. For names that do not fix the bits, `error` is the share by which the weights may be
+larger.
 """
 
 import csv
@@ -35,14 +35,14 @@ class Quantisation:
 
 
 def quantisation_of(name: str) -> Quantisation | None:
-    """Bits per weight of the quantisation that a text names anywhere."""
+    """Bits per weight of the quantisation that is named anywhere in a text."""
     found = find_quantisation(name)
     return found[0] if found else None
 
 
 @cache
 def find_quantisation(text: str) -> tuple[Quantisation, str] | None:
-    """A quantisation, and the part of the text that names it with its `UD-`; `None` without one."""
+    """A quantisation, and the part of the text that names it (`UD-` included), or `None`."""
     plain = re.sub(r"[-\s/:]", "_", text.upper())  # replaced by a text of the same length
     if "NOT_STATED" in plain:
         return None
@@ -65,7 +65,7 @@ def _of_bits(bits: str) -> Quantisation:
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], Quantisation], ...]:
-    """The search order of the rows: longer names first, then rows with a `match`, in order."""
+    """The search order of the rows: longer names first, then rows with a `match`, as listed."""
     rows = table("quantisations.csv", _TEXT)
     rows.sort(key=lambda row: -len(row["name"]) if "match" not in row else 0)
     found = []
@@ -77,7 +77,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], Quantisation], ...]:
 
 
 def table(file: str, text: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The rows of a table in this folder without empty cells; all but `text` are parsed as JSON."""
+    """A table's rows without empty cells; cells are parsed as JSON, except in columns in `text`."""
     lines = resources.files("answers").joinpath(file).read_text(encoding="utf-8").splitlines()
     return [
         {key: cell if key in text else json.loads(cell) for key, cell in row.items() if cell}

@@ -56,10 +56,10 @@ def rate_of(
 def with_rates(
     computer: Computer, rates: Iterable[Rate], facts: ModelFacts, *, of_this_machine: bool = False
 ) -> Computer:
-    """The computer, with the rates that such cards and processors reached where they are known.
+    """The computer with the rates that such cards and processors reached, if they are known.
 
-    The rates are from the models nearest in size. Rates `of_this_machine` count regardless of the
-    name of their device.
+    The rates come from the models nearest in size. Rates `of_this_machine` count whatever their
+    device is called.
     """
     listed = tuple(rates) if of_this_machine else rates_of(computer, rates)
     gb = gb_per_token(facts)
@@ -109,7 +109,7 @@ def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:
 
 
 def is_processor(device: str, processor: str) -> bool:
-    """Whether a device in the results is this processor, with or without a number of threads."""
+    """Whether a device in the results is this processor; a stated number of threads is ignored."""
     return bool(processor) and processor in {device, _THREADS.sub("", device)}
 
 
@@ -119,7 +119,7 @@ def gb_per_token(facts: ModelFacts) -> float:
 
 
 def reached(rates: Iterable[Rate], gb: float) -> float | None:
-    """The rate for a model that reads `gb` per token: the median of the models nearest in size."""
+    """The rate for a model that reads `gb` per token: the median for models nearest in size."""
     distances = [(abs(math.log(rate.gb_per_token / gb)), rate.gb_per_s) for rate in rates]
     least = min((distance for distance, _ in distances), default=0.0)
     nearest = [rate for distance, rate in distances if distance <= least + _ALIKE]

@@ -37,7 +37,7 @@ class ShapeRow:
 
     `match` is searched in the lower-case, hyphenated name, then in the model's slug; the first
     match counts. `error` is the share by which the weights may exceed the estimate. `full_every`:
-    one of this many layers attends to the whole context. The others have a sliding `window`, or a
+    one in this many layers attends to the whole context. The others have a sliding `window`, or a
     recurrent state if `d_inner` is given. `tied`: one matrix is both embedding and output. `gated`:
     attention has a gate as wide as its queries. `head_layers`: layers of a built-in multi-token
     prediction head, in files that contain it. `context_tokens`: the longest context that the newest

@@ -1,9 +1,10 @@
 """Estimate the shapes of models outside the table from their numbers of parameters.
 
 The number is in a name (`foo-7b`, `bar-30b-a3b`, `baz-e2b`) or, for names without a number, in
-`sizes.csv`. The rules are fitted to the rows of `shapes.csv`: width and number of layers are powers
-of the billions of parameters, within 20 % of the rows; KV heads are the usual ones. The
-feed-forward width is chosen so that all layers together have the stated number of parameters.
+`sizes.csv`. The rules are fitted to the rows of `shapes.csv`: the width and the number of layers
+are powers of the number of parameters, within 20 % of the rows, and the number of KV heads is the
+usual one. The feed-forward width is chosen so that all layers together have the stated number of
+parameters.
 """
 
 import math
@@ -55,7 +56,7 @@ def shape_named(name: str) -> ShapeRow | None:
 
 
 def is_head(slug: str) -> bool:
-    """Whether a slug names a draft head or another part, whose size differs from the name's."""
+    """Whether a slug names a draft head or another part; its size is not the one in the name."""
     return _NO_MODEL.search(slug) is not None
 
 
@@ -78,7 +79,7 @@ def size_of(name: str) -> Size | None:
 
 
 def estimate_note(name: str) -> str | None:
-    """The assumption behind a plan with an estimated shape; `None` for a model of the table."""
+    """The assumption behind a plan with an estimated shape; `None` for a model in the table."""
     size = None if shape_of(name) else size_of(name)
     if size is None:
         return None

@@ -2,8 +2,8 @@
 
 The time of a step is the bytes on the devices over their bandwidth, plus the bytes in host memory
 over the host's bandwidth. Each bandwidth is multiplied by an efficiency (Williams, Waterman and
-Patterson 2009, Roofline). Bandwidths that results of the same machine reached replace these
-products.
+Patterson 2009, Roofline). If results of the same machine show the bandwidths that it reached, these
+replace the products.
 """
 
 from collections.abc import Iterator
@@ -64,7 +64,7 @@ class SpeedEstimate:
     assumes: tuple[str, ...] = ()
 
     def times(self, ratio: "SpeedEstimate") -> "SpeedEstimate":
-        """Multiply by a ratio; the product has the basis of the ratio."""
+        """Multiply the estimate by a ratio; the product takes the ratio's basis."""
         return SpeedEstimate(
             estimate=self.estimate * ratio.estimate,
             low=self.low * ratio.low,
@@ -76,7 +76,7 @@ class SpeedEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineSpeed:
-    """The inputs of a speed apart from memory sizes: bandwidths in GB/s, and cores of the host."""
+    """The inputs of a speed other than memory sizes: bandwidths in GB/s, and the host's cores."""
 
     device_gb_per_s: float | None
     host_gb_per_s: float | None
@@ -91,7 +91,7 @@ class MachineSpeed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepBytes:
-    """Bytes that a step reads on devices and in host memory, experts apart, and its fixed time.
+    """Bytes that a step reads on devices and host, experts listed separately, and its fixed time.
 
     `used` is the share of a mixture's experts that one token needs, 1 for a dense model.
     """
@@ -189,7 +189,7 @@ def host_rate(machine: MachineSpeed) -> float:
 
 @lru_cache(maxsize=512)
 def weights_per_token(facts: ModelFacts) -> float:
-    """The bytes of weights that one token reads, in any memory."""
+    """The bytes of weights that one token reads from all memories."""
     used = facts.experts_used / facts.experts if facts.mixture else 1.0
     layers = (layer.weight_bytes + layer.expert_bytes * used for layer in facts.layers)
     return facts.output_bytes + sum(layers)

@@ -1,4 +1,4 @@
-"""Decide on a way of drafting: whether to switch it on, and which way is most promising."""
+"""Decide whether to switch a way of drafting on, and which way is most promising."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -37,7 +37,7 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
 
 
 def promise(choice: PlanOption) -> tuple[bool, bool, bool, bool, int, float]:
-    """The sort key of ways: fitting ones first, then measured gains, predictions, measured losses.
+    """The sort key of ways: fitting ways first, then measured gains, predictions, measured losses.
 
     Predictions are ranked by the lower end of their interval, so that uncertain ones do not win.
     """

@@ -42,7 +42,7 @@ def _room(asked: PlanOption) -> Iterator[str]:
 
 
 def _displaced(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
-    """The warning that a draft pushes layers off the devices, which can be slower than no draft."""
+    """The warning that a draft displaces layers from the devices and may thus cost speed."""
     with_draft, without = asked.found.placement, alone.found.placement
     moved = without.layers - with_draft.layers
     extra = sum(
@@ -96,7 +96,7 @@ def _speed(asked: PlanOption, gain: SpeedEstimate | None) -> Iterator[str]:
 
 
 def after_failure(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
-    """The free memory that a failed allocation would have needed, and options that would fit."""
+    """The free memory that a failed allocation needed, and options that would fit."""
     found = project(replace(case, margin_mib=0.0), placement)
     places = [*zip(case.devices, found.devices, strict=False), (case.host, found.host)]
     yield from (_needed(memory, buffers) for memory, buffers in places if buffers.total())

@@ -1,4 +1,4 @@
-"""Write an answer as sentences, which are the same for terminal, comment and page."""
+"""Write an answer as sentences that are the same in terminal, comment and page."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -229,7 +229,7 @@ def _assumed(found: Answer) -> str | None:
 
 
 def _instead(found: Answer) -> str | None:
-    """A faster use of the same memory, if there is one."""
+    """The sentence on a faster use of the same memory, if there is one."""
     asked, target = found.asked, found.asked.case.target
     crowded = not asked.fits or asked.found.placement.layers < target.placed_layers
     others = [
@@ -248,7 +248,7 @@ def _instead(found: Answer) -> str | None:
 
 
 def coverage_of(judged: PlanOption | None) -> Coverage | None:
-    """The coverage of intervals of this kind; `None` if people measured the answer's figure."""
+    """The coverage of intervals of this kind; `None` if the answer's figure was measured."""
     if judged is None or judged.figures is not None or judged.predicted is None:
         return None
     return judged.predicted.coverage

@@ -1,4 +1,4 @@
-"""Compare two arms' shares of invalid answers, which fail their prompt's check or loop."""
+"""Compare two arms' shares of invalid answers: those that loop or fail their prompt's check."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ _BOUNDS = FLAGS["invalid-answers"].bounds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidAnswers:
-    """The numbers of faulty answers of an arm and of the arm that it is compared with."""
+    """The numbers of faulty answers from an arm and from the arm that it is compared with."""
 
     faulty: int
     answers: int
@@ -28,7 +28,8 @@ def worse(
 ) -> InvalidAnswers | None:
     """The faulty answers of an arm that is clearly worse than `base`; `None` for any other arm.
 
-    JSON and calls form one group, and all other texts another. `tasks` has the task of each prompt.
+    Answers in JSON and tool calls form one group, all other answers a second group. `tasks` has
+    each prompt's task.
     """
     for formal in (True, False):
         ours, theirs = (
@@ -57,7 +58,7 @@ def _faulty_share(trials: Sequence[Trial]) -> dict[str, float]:
 
 
 def _clearly_worse(own: Mapping[str, float], base: Mapping[str, float]) -> bool:
-    """Whether an arm is worse, by the sign test over prompts and by a minimum share."""
+    """Whether an arm is worse by the sign test over prompts, and by at least a minimum share."""
     more = [own[each] - base[each] for each in own.keys() & base.keys()]
     lost, won = sum(each > 0 for each in more), sum(each < 0 for each in more)
     clear = lost > won and p_of_sign(lost, won) <= _BOUNDS["p"]

@@ -1,13 +1,13 @@
 """Correct the interval of a figure that was chosen as the best of several.
 
 The more figures there are, the likelier it is that one is high by luck. Each of `choices` figures
-may therefore exceed its lower bound in a share of ERROR / choices of cases only (Bonferroni). The
-claim of a gain is then false in at most 2 % of worlds in which nothing gains. The distance of the
-bound grows by the quotient of two quantiles of Student's t distribution. Its degrees of freedom are
-the 7 of a task of eight prompts, or fewer if a single task has fewer prompts.
+may therefore exceed its lower bound in a share of ERROR / choices of cases only (Bonferroni). If in
+fact nothing gains, a gain is then claimed in at most 2 % of cases. The bound's distance from the
+figure grows by the ratio of two quantiles of Student's t distribution, which has the 7 degrees of
+freedom of a task with eight prompts, or fewer if a single task has fewer prompts.
 
-With the normal distribution instead, a terminal that picks among 104 tasks and arms erred in 21 %
-of 1,500 simulated files in which nothing gains (`python -m bench.choices`).
+With the normal distribution instead, a terminal that picks the best of 104 pairs of task and arm
+erred in 21 % of 1,500 simulated files in which nothing gains (`python -m bench.choices`).
 """
 
 from dataclasses import replace
@@ -25,7 +25,7 @@ EXACT = 100
 
 @cache
 def choice_factor(choices: int, freedom: int = FREEDOM) -> float:
-    """The factor by which choosing the best of `choices` figures moves the lower bound away."""
+    """The factor by which a figure's lower bound moves away if it is the best of `choices`."""
     if choices <= 1:
         return 1.0
     alone = t_quantile(freedom, (1 + CONFIDENCE) / 2)
@@ -33,7 +33,7 @@ def choice_factor(choices: int, freedom: int = FREEDOM) -> float:
 
 
 def counted(choices: int) -> int:
-    """The number of choices, rounded up to two digits if it is above `EXACT`."""
+    """The number of choices, rounded up to two significant digits if it is above `EXACT`."""
     step = 10 ** max(0, len(str(choices - 1)) - 2) if choices > EXACT else 1
     return -(-choices // step) * step
 

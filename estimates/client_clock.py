@@ -1,9 +1,9 @@
 """Estimate the error of a client's clock in a speedup by comparing it with whole requests.
 
 A stream that delivers several tokens together hides when each token was generated. A few prompts
-are therefore also sent as a request for one token. The difference of the two wall times is the time
-of the other tokens, regardless of the stream. With W for this difference and D for the time by the
-client's clock,
+are therefore also sent as a request for one token. The difference between the two wall times is the
+time for the other tokens, however they were streamed. With W for this difference and D for the time
+by the client's clock,
 
     x = log (W_baseline / W_arm) - log (D_baseline / D_arm)
 
@@ -32,7 +32,7 @@ _MOST = math.log1p(FLAGS[ONLY_REQUESTS].bounds["apart"])
 
 
 def error(submission: Submission, arm: Arm, slack_ms: float = _SLACK_MS) -> Interval | None:
-    """The factor between whole requests and the speedup; `None` with too few requests."""
+    """The speedup by whole requests over the clock's speedup; `None` with too few requests."""
     logs = {
         (trial.arm, trial.prompt, trial.block): found
         for trial in submission.trials
@@ -49,7 +49,7 @@ def error(submission: Submission, arm: Arm, slack_ms: float = _SLACK_MS) -> Inte
 
 
 def apart(submission: Submission, arm: Arm) -> float:
-    """The logarithm of the factor by `error`; 0 if the factor may be 1, or is unknown."""
+    """The logarithm of the factor that `error` returns; 0 if it is unknown or may be 1."""
     return _log_centre(error(submission, arm))
 
 
@@ -89,7 +89,7 @@ def widened(interval: Interval, scope: Scope) -> Interval:
 
 
 def request_ms(pairs: PromptPairs) -> tuple[float, float] | None:
-    """Milliseconds of whole requests per answer token; `None` if a cache may have helped."""
+    """Whole requests' milliseconds per answer token; `None` if a cache may have helped."""
     return pairs.times(
         lambda trial: (
             trial.wall_ms / trial.output_tokens
@@ -100,7 +100,7 @@ def request_ms(pairs: PromptPairs) -> tuple[float, float] | None:
 
 
 def _log_difference(trial: Trial, slack_ms: float) -> float | None:
-    """The logarithm of the time by whole requests over the time by the client's clock."""
+    """The log ratio of the time by whole requests to the time by the client's clock."""
     if trial.one_token_ms is None or trial.wall_ms is None or not trial.decode_ms:
         return None
     left_ms = max(_SHORTEST_MS, trial.wall_ms - trial.one_token_ms)
@@ -110,7 +110,7 @@ def _log_difference(trial: Trial, slack_ms: float) -> float | None:
 
 
 def _share(scope: Scope, ms: Callable[[Trial], float]) -> float:
-    """These milliseconds as a share of the decode times of both arms, on average."""
+    """The average share of these milliseconds in the decode times, combined for both arms."""
     arms = zip(*((pairs.trials, pairs.baseline_trials) for pairs in scope.prompts), strict=True)
     shares = [
         [ms(trial) / (trial.decode_ms or math.inf) for trials in arm for trial in trials]

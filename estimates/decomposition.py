@@ -21,7 +21,7 @@ def can_draft(method: Method) -> bool:
 
 
 def tokens_per_round(trials: Sequence[Trial]) -> float | None:
-    """Tokens after the first, over rounds; 1 without speculation, `None` if rounds are unknown."""
+    """Tokens after the first, per round; 1 without speculation, `None` if rounds are unknown."""
     return share(
         [(trial.output_tokens or 1) - 1 for trial in trials], [rounds(trial) for trial in trials]
     )
@@ -41,7 +41,7 @@ def round_cost(pairs: PromptPairs) -> float | None:
 
 
 def acceptance_rate(trials: Sequence[Trial]) -> float | None:
-    """Accepted over drafted tokens; `None` if nothing was drafted or a count is unknown."""
+    """Accepted tokens over drafted tokens; `None` if none were drafted or a count is unknown."""
     return share([trial.accepted for trial in trials], [trial.drafted for trial in trials])
 
 
@@ -71,12 +71,12 @@ def accepted_lengths(trials: Iterable[Trial]) -> tuple[int, ...] | None:
 
 
 def position_acceptance(trials: Sequence[Trial]) -> tuple[float, ...] | None:
-    """The chance, by position j, that token j of a draft is accepted after j - 1 tokens were.
+    """For each position j, the chance that draft token j is accepted if the j - 1 before it were.
 
     The chance is `accepted_j / at_risk_j`. A round is at risk if it accepted j - 1 tokens and
     drafted at least j. Two separate histograms do not show which drafts ended early. Shorter drafts
     are therefore assumed to be accepted like longer ones, as Kaplan and Meier assume for censored
-    lives. With one drafted length, this is exact. The tuple ends where no round was at risk.
+    lifetimes. With one drafted length, this is exact. The tuple ends where no round was at risk.
     """
     drafted = drafted_lengths(trials)
     accepted = accepted_lengths(trials)
@@ -100,7 +100,7 @@ def _fired(trial: Trial) -> int | None:
 
 
 def share(parts: Sequence[float | None], wholes: Sequence[float | None]) -> float | None:
-    """The sum of the parts over the sum of the wholes; `None` if unknown or divided by 0."""
+    """The parts' sum over the wholes' sum; `None` if a value is unknown or the divisor is 0."""
     known_parts = [part for part in parts if part is not None]
     known_wholes = [whole for whole in wholes if whole is not None]
     unknown = len(known_parts) < len(parts) or len(known_wholes) < len(wholes)
@@ -147,7 +147,7 @@ def expected_tokens(chances: Sequence[float], length: int) -> float:
 
 
 def step_ms(curve: VerificationProbe, width: int) -> float | None:
-    """Milliseconds of one target step, interpolated between probed widths, never beyond them."""
+    """Milliseconds per target step, interpolated between probed widths, never extrapolated."""
     if not curve.widths[0] <= width <= curve.widths[-1]:
         return None
     place = bisect_right(curve.widths, width)

@@ -1,8 +1,8 @@
 """Name an arm by its method, its depth and its draft, on any machine.
 
 An engine may adapt the depth, stop a draft early (`p_min`), or try several methods one after
-another. The label of such an arm names the controller of the depth in place of n. If the engine
-reports the depth of each round, the range of depths is shown.
+another. The label of such an arm names whatever controls the depth instead of a depth n. If the
+engine reports the depth of each round, the range of depths is shown.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ _DASH = "\N{EN DASH}"
 class ArmSetting:
     """The setting of an arm, independent of the machine: method, depth and draft.
 
-    `setting` is the part of an address; `draft` is the slug of `draft_label`. An arm of varying
-    depth has no `depth`: `varied_by` is the reason, and `depths` the range.
+    `setting` is the arm's part of an address; `draft` is the slug of `draft_label`. An arm whose
+    depth varies has no `depth`: `varied_by` is the reason, and `depths` the range.
     """
 
     arm: str
@@ -81,7 +81,7 @@ def label(method: Method) -> str:
 
 
 def spread(method: Method, trials: Sequence[Trial]) -> str | None:
-    """The range and median of the drafted lengths of rounds; `None` for a method of fixed depth."""
+    """The range and median of the lengths that rounds drafted; `None` if the depth is fixed."""
     if varied_by(method) is None:
         return None
     finished = [trial for trial in trials if trial.outcome == "ok"]

@@ -1,8 +1,8 @@
 """Find the prompts that a campaign repeats because their times disagree between blocks.
 
-Two times of a prompt do not show which of the two was disturbed. With a third time, the median
-leaves out a single disturbed time. On a drifting machine most prompts disagree, and the repeats
-become a third block. All arms repeat such a prompt, so that their times stay paired.
+Two times for a prompt do not show which of them was disturbed. With a third time, the median
+ignores a single disturbed one. On a drifting machine most prompts disagree, and the repeats become
+a third block. All arms repeat a prompt together, so that their times stay paired.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from schemas.submission import Trial
 
 
 def disagreeing(trials: Iterable[Trial], blocks: int, beyond: float | None) -> frozenset[str]:
-    """The prompts on which an arm's times in the first `blocks` differ by more than `beyond`."""
+    """The prompts on which an arm's times in the first `blocks` blocks differ by over `beyond`."""
     if beyond is None:
         return frozenset()
     times: dict[tuple[str, str], list[float]] = {}

@@ -51,7 +51,7 @@ def serve_nearest(
     *,
     known: Sequence[str] = (),
 ) -> ServeLine | None:
-    """The line that serves a model with a method, or with the nearest method and a note about it.
+    """The line that serves a model with a method, else with the nearest method and a note.
 
     `None` if the engine has no such method. `model` and `draft` are file names or `-hf
     owner/repo:quant`. `extra` are further arguments for the server. `known` are the arguments of a
@@ -110,7 +110,7 @@ def drafting(method: Method, known: Sequence[str] = ()) -> list[str] | None:
 
 
 def parts(method: Method) -> Iterator[Method]:
-    """The methods of a chain with their usual sizes; the depth applies to the one with a model."""
+    """The methods of a chain with their usual sizes; the depth applies to methods with a draft."""
     if not method.chain:
         yield method
         return
@@ -119,7 +119,7 @@ def parts(method: Method) -> Iterator[Method]:
 
 
 def sizes(method: Method) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """Every known size, with llama-server's spellings and its value."""
+    """Every known size: its name, llama-server's spellings of it, and its value."""
     entry = METHODS[method.type].llama_cpp
     yield from _values(method, entry.sizes if entry else {})
 
@@ -156,7 +156,7 @@ def _spelling(names: Iterable[str], known: Sequence[str]) -> str | None:
 
 
 def _weights(file: str, hub: str, name: str) -> tuple[str, str]:
-    """The flag and name of a model; a model on the hub has another flag."""
+    """The flag and name of a model; a model on the hub has a different flag."""
     return (hub, name.removeprefix("-hf ")) if name.startswith("-hf ") else (file, name)
 
 
@@ -180,7 +180,7 @@ def _vllm(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLin
 
 
 def _sglang(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLine | None:
-    """SGLang's line. Methods here draft a single chain, which is a top-k of 1, not a tree."""
+    """The line for SGLang. Methods here draft a single chain (a top-k of 1), not a tree."""
     algorithm, depth = METHODS[method.type].sglang, method.n_max
     if algorithm is None or depth is None:
         return None
@@ -227,7 +227,7 @@ class RunSetting:
 
 
 def measure(settings: Sequence[RunSetting], *, quick: bool = False) -> list[str]:
-    """The arguments, after the program's name, that measure settings of one target together."""
+    """The arguments, without the program's name, that measure several settings of one target."""
     first, levels = settings[0], sorted({each.concurrency for each in settings})
     words = ["run", *(["--quick"] if quick else []), "--target", first.target]
     words += _each("--draft", (each.draft for each in settings))
@@ -240,5 +240,5 @@ def measure(settings: Sequence[RunSetting], *, quick: bool = False) -> list[str]
 
 
 def _each(flag: str, values: Iterable[str | None]) -> list[str]:
-    """The flag, repeated with every different value."""
+    """The flag, repeated before every distinct value."""
     return [word for value in dict.fromkeys(values) if value for word in (flag, value)]

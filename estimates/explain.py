@@ -40,7 +40,7 @@ ANSWER_LENGTHS = (24, 96, 384, 1536)
 
 
 def costs_of(estimate: Estimate) -> Costs | None:
-    """The costs of a prompt token and an answer token in both arms; `None` if a cost is unknown."""
+    """The cost of a prompt token and of an answer token in both arms; `None` if one is unknown."""
     reading = estimate.baseline_reading_ms, estimate.reading_ms
     rates, prompt_tokens = (estimate.baseline_tps, estimate.tps), estimate.mean_prompt_tokens
     if not prompt_tokens or reading[0] is None or reading[1] is None:
@@ -192,7 +192,7 @@ def _balance(
 
 
 def _verification(estimate: Estimate, submission: Submission) -> tuple[int, float] | None:
-    """The most frequent verification width, and its probed cost in single steps."""
+    """The most frequent verification width, and its probed cost in one-token steps."""
     trials = _own(estimate, submission, estimate.arm)
     lengths = drafted_lengths([trial for trial in trials if trial.outcome == "ok"])
     if lengths is None or submission.probes is None or submission.probes.verification is None:

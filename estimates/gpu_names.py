@@ -42,8 +42,7 @@ _VENDORS: dict[Vendor, re.Pattern[str]] = {
 def short_name(name: str) -> str:
     """A marketing name without boilerplate: `NVIDIA GeForce RTX 4060` becomes `RTX 4060`.
 
-    The clock rate is omitted, too, unless it is the only part that distinguishes a `Xeon` from
-    others.
+    The clock rate is omitted, too, unless nothing else distinguishes a `Xeon` from other models.
     """
     without_clock = _bare(_CLOCK.sub("", name))
     found = without_clock if re.search("[0-9]", without_clock) else _bare(name.replace("@", ""))
@@ -51,7 +50,7 @@ def short_name(name: str) -> str:
 
 
 def is_placeholder(name: str) -> bool:
-    """Whether a name matches no single card: `AMD Device 7551`, or several with one number."""
+    """Whether a name matches no single card: `AMD Device 7551`, or a number that several share."""
     name = name[:200]  # the pattern matches a name on one line
     bracketed = re.search(r"\[([^]]+)\]", name)
     bare = re.sub(r"[\s,]+", " ", _BRANDS.sub(" ", (bracketed[1] if bracketed else name).lower()))

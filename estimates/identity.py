@@ -31,11 +31,11 @@ class Identity(NonDefaultSettings):
     with their memory. For other backends it names the processor with its threads, because virtual
     machines may share a processor's name but not its speed. `vram_gib` is the sum of these GPUs'
     memory. `processor` is the marketing name of the first GPU, or of the CPU. `machine` is a digest
-    of the hardware, `rig` a machine with one engine build and one backend, `voter` a contributor on
-    one machine. A target with thinking on is a separate target. `conditions` lists the settings
-    that differ from the defaults; the fields of `NonDefaultSettings` have them one by one.
-    `suite_label` names a later version of a suite, whose prompts differ from the first version's.
-    `address_stem` is a cell's address without the arm.
+    of the hardware, `rig` names a machine with one engine build and one backend, `voter` a
+    contributor on one machine. A target with thinking on is a separate target. `conditions` lists
+    the settings that differ from the defaults, which are also separate fields of
+    `NonDefaultSettings`. `suite_label` names a later version of a suite, whose prompts differ from
+    the first version's. `address_stem` is a cell's address without the arm.
     """
 
     device: str
@@ -112,7 +112,7 @@ def _cards(submission: Submission) -> tuple[Gpu, ...]:
 
 
 def _cards_label(cards: tuple[Gpu, ...]) -> tuple[str, str]:
-    """The cards' name, and a label with the memory of each if all are alike, else their sum."""
+    """The cards' name, and a label with one card's memory if all are alike, else with the total."""
     names = [short_name(card.name) for card in cards]
     alike = len({card.name for card in cards}) == 1
     count = len(cards) if len(cards) > 1 else None
@@ -191,7 +191,7 @@ def _joined(separator: str, *parts: str | int | None) -> str:
 
 
 def canonical_name(submission: Submission, data: bytes) -> str:
-    """The name of a submission with these canonical bytes: device, target, day and content."""
+    """The file name of a submission, from its machine, target, day and canonical bytes."""
     return file_name(
         machine=identify(submission).processor or "unknown",
         target=submission.target.id,

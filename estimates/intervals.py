@@ -6,8 +6,8 @@ of prompts of task k of T:
 
     X = (1 / T) sum over k of (1 / n_k) sum over p in k of x_p;  Y the same with y_p;  ratio = X / Y
 
-The interval is about other prompts of the same tasks: tasks are strata, not a sample of tasks. The
-logarithm of the ratio is linearised (Cochran 1977, Sampling Techniques, 6.4 and 6.11):
+The interval is for other prompts of the same tasks: tasks are strata, not a sample. The logarithm
+of the ratio is linearised (Cochran 1977, Sampling Techniques, 6.4 and 6.11):
 
     d_p = (x_p - ratio * y_p) / X
     v_k = variance of d_p in task k / (n_k T^2)
@@ -84,9 +84,9 @@ def residuals(strata: Strata) -> list[list[float]]:
 def spread_of_mean(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:
     """The standard error of the mean of the groups' means, and its degrees of freedom.
 
-    Groups of one value have no spread, so they are pooled; a single such group is pooled with the
-    smallest other group. The pool includes the spread between tasks, which errs towards caution.
-    `None` with one value in total.
+    Groups with one value have no spread, so they are pooled; if there is only one such group, it is
+    pooled with the smallest other group. The pool includes the spread between tasks, which errs
+    towards caution. `None` with one value in total.
     """
     alone = [group for group in groups if len(group) == 1]
     several = sorted((group for group in groups if len(group) > 1), key=len)
@@ -108,7 +108,7 @@ def spread_of_mean(groups: Sequence[Sequence[float]]) -> tuple[float, float] | N
 
 
 def t_interval(logs: Sequence[float]) -> Interval | None:
-    """Student's t interval of the mean of logarithms, as a ratio; `None` for fewer than two."""
+    """Student's t interval for a mean of logarithms, as a ratio; `None` for fewer than two."""
     count = len(logs)
     if count < 2:  # noqa: PLR2004 - one value has no spread
         return None

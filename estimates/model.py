@@ -79,8 +79,9 @@ class ExactnessCounts:
 class PromptEstimate:
     """One arm on one prompt: both rates are medians over blocks, and `speedup` is their ratio.
 
-    `whole_request` is the ratio of whole requests, with reading the prompt and writing the answer
-    (`baseline_reading_ms`, and `reading_ms`, which includes the draft's reading).
+    `whole_request` is the ratio of whole requests, in which the prompt is read and the answer
+    written. `baseline_reading_ms` and `reading_ms` are the reading times of the two arms; the
+    latter includes the draft's.
     """
 
     arm: str
@@ -106,23 +107,24 @@ class Estimate:
     With `own_tasks` these are the tasks of an imported suite that lacks some of the fixed tasks;
     such a figure has a separate name and is never used for all tasks. `speedup` is `tps` over
     `baseline_tps`, each the inverse of the mean time per token over prompts and tasks
-    (`estimates.intervals`). `interval` is about this machine with other prompts of the same kind.
+    (`estimates.intervals`). `interval` is for this machine with other prompts of the same kind.
     `tokens_per_round` is one over the mean of rounds per token. `round_cost` is R, the cost of one
     round in plain tokens: `speedup` is `tokens_per_round` over `round_cost`. `predicted_speedup`
     follows from the probes, and `unexplained` is speedup / predicted_speedup - 1.
-    `over_alternative` is the speedup over `alternative`, the target alone with another use of the
-    draft's memory, if that was measured. `repeatable_within` is the possible change of the
-    logarithm of the speedup if the same prompts are run again. `cpu_speedup` is by processor time,
-    known if the target ran on the CPU. `wall_speedup` is by the plain clock, stalls included.
-    `doubt` is why the verdict is `uncertain`: the name of a serious flag, or a name of `DOUBTS`. A
-    figure that has no verdict anyway has the flag, too. With `at_most`, a timed-out trial counts
-    with its time limit, so that speedup and rate are upper bounds.
+    `over_alternative` is the speedup over `alternative`, the target without a draft but with a
+    different use of the draft's memory, if that was measured. `repeatable_within` is the possible
+    change of the logarithm of the speedup if the same prompts are run again. `cpu_speedup` is the
+    speedup in processor time, known if the target ran on the CPU. `wall_speedup` is the speedup by
+    the plain clock, stalls included. `doubt` is why the verdict is `uncertain`: the name of a
+    serious flag, or a name of `DOUBTS`. `doubt` names the flag even if the figure has no verdict
+    for another reason. With `at_most`, a timed-out trial counts with its time limit, so that
+    speedup and rate are upper bounds.
 
     `whole_request` is the ratio of the measured requests, `baseline_request_ms` over `request_ms`,
-    reading of the prompts included. Their mean lengths are `mean_prompt_tokens` and
+    including the time to read the prompts. Their mean lengths are `mean_prompt_tokens` and
     `mean_output_tokens`; `stated_request` has answers of `STATED_ANSWER_TOKENS` to the same
     prompts. If the arm takes longer to read, it saves time for answers of at least `pays_from`
-    tokens. `None`: prompt times were not recorded.
+    tokens. `None` means that prompt times were not recorded.
     """
 
     arm: str
@@ -202,7 +204,7 @@ class Repeatability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """An arm whose true ratio is known: the baseline again, or the loop that drafts nothing."""
+    """An arm with a known true ratio: the baseline again, or the loop that drafts nothing."""
 
     arm: str
     kind: Literal["baseline-again", "empty-draft"]
@@ -216,9 +218,9 @@ class Throughput:
     """An arm with `concurrency` requests in flight: the rates of one stream and of all streams.
 
     `stream_tps` is the rate in the speedup. `total_tps` is one over the mean time per token of
-    `passes` whole passes. They are from the blocks in which the baseline and all of its arms
-    finished a pass. `total_speedup` is the ratio to the baseline's `total_tps`, and `interval` the
-    t interval over blocks; both are `None` for the baseline itself.
+    `passes` whole passes. Both come from the blocks in which the baseline and all of its arms
+    finished a pass. `total_speedup` is the ratio to the baseline's `total_tps`, and `interval` is
+    its t interval over blocks; these two are `None` for the baseline itself.
     """
 
     arm: str

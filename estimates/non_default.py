@@ -13,7 +13,7 @@ _DEFAULT_OUTPUT_TOKENS = 32
 class NonDefaultSettings:
     """The settings that differ from the defaults, in words; `None` for a default.
 
-    `loading` has all axes with `words` in `axes.toml`: placement of the models and further
+    `loading` has all axes that have `words` in `axes.toml`: the models' placement and further
     arguments. `measured_with` are the arguments with which `draftmap run` measures the same
     setting.
     """

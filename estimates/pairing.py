@@ -2,8 +2,8 @@
 
 A pair is one block in which arm and baseline both ran the same prompt and finished. A trial without
 such a partner does not count, because averages over different prompts or blocks are not comparable.
-The exception is an arm that timed out where the baseline finished. It counts with the time limit,
-because prompts that are too slow to finish are not missing at random.
+The exception is a trial that timed out although the baseline finished. It counts with the time
+limit, because prompts that are too slow to finish are not missing at random.
 
 A machine that slows down affects all arms of a block. Medians over three blocks or more would take
 the times of two arms from different blocks. Each time is therefore first divided by the pace of its
@@ -32,7 +32,7 @@ _BLOCKS_WITH_A_PACE = 3
 
 
 def excess(trials: Iterable[Trial], arm: str | None) -> float:
-    """An arm's trial times over the sums of their median rounds; 1 if unknown."""
+    """An arm's trial times divided by the sums of their median rounds; 1 if unknown."""
     return _timed(trials, arm).excess
 
 
@@ -66,7 +66,7 @@ def _timed(trials: Iterable[Trial], arm: str | None) -> _Arm:
 
 
 def median_half_width(values: Sequence[float]) -> float:
-    """Half of the 95 % interval of the median of at least one value, for any distribution.
+    """Half the width of the 95 % interval of a median of one or more values, for any distribution.
 
     The bounds are order statistics: of n sorted values, the values j places from either end, with j
     = (n - 1.96 sqrt(n)) / 2 rounded down (Conover, Practical Nonparametric Statistics, 3.2).
@@ -86,7 +86,7 @@ def plain_tps(submission: Submission) -> float | None:
 
 
 def stream_tps(submission: Submission, arm: Arm) -> float | None:
-    """Tokens/s of one request of an arm: the inverse of its mean time per token.
+    """An arm's tokens/s for a single request: the inverse of its mean time per token.
 
     The mean time is the mean over tasks of the mean over prompts of the median over blocks, as in a
     speedup.
@@ -140,7 +140,7 @@ class PromptPairs:
 
     @cached_property
     def block_log_ratios(self) -> tuple[float, ...]:
-        """The natural logarithm of baseline over arm time, for each block that both finished."""
+        """The natural logarithm of baseline time over arm time, per block that both finished."""
         both = zip(self.baseline_ms_per_token, self.ms_per_token, strict=True)
         return tuple(math.log(base / own) for base, own in both)
 
@@ -151,7 +151,7 @@ class PromptPairs:
 
     @cached_property
     def cpu_ms(self) -> tuple[float, float] | None:
-        """The two arms' processor ms per token; `None` if a trial failed or lacks the time."""
+        """Both arms' processor time per token in ms; `None` if a trial failed or lacks the time."""
         return None if self.failed else self.times(cpu_ms_per_token)
 
     def times(self, ms: Callable[[Trial], float | None]) -> tuple[float, float] | None:
@@ -225,7 +225,7 @@ def _limits(trials: Iterable[Trial], arm: str, most_steps: int) -> dict[str, dic
     """The lowest possible ms per token of an arm's timed-out trials, by prompt and block.
 
     The value is the time until the timeout, over all tokens that the trial might have written.
-    Trials that failed for another reason show nothing about speed.
+    Trials that failed for a different reason show nothing about speed.
     """
     found: dict[str, dict[int, float]] = {}
     for trial in trials:

@@ -1,4 +1,4 @@
-"""Widen intervals of campaigns whose arms are interleaved by whole passes, not by prompt."""
+"""Widen intervals of campaigns with arms interleaved by whole passes, not prompt by prompt."""
 
 from estimates import repeatability
 from estimates.model import Interval
@@ -19,7 +19,7 @@ def single_pass(submission: Submission) -> bool:
 
 
 def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Interval | None:
-    """The interval with the errors that disturb whole passes of the arm or its baseline.
+    """The interval, widened by the errors that disturb whole passes of the arm or its baseline.
 
     The interval is unchanged if the arms were interleaved prompt by prompt, and `None` with fewer
     than two passes.

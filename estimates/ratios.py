@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """One arm on one task; a `task` of `None` is the fixed tasks (with `own_tasks`: its suite's).
+    """One arm on one task; without a `task`, on all fixed tasks (with `own_tasks`, the suite's).
 
     `groups` has the paired prompts by task. `trials` and `baseline_trials` are all that ran, paired
     or not. `repeat_deviation` is the distance of one block's log ratio from its prompt's log ratio.
@@ -50,7 +50,7 @@ class Scope:
         return [[(each.baseline_ms, each.arm_ms) for each in group] for group in self.groups]
 
     def values(self, value: Callable[[PromptPairs], T | None]) -> list[list[T]] | None:
-        """The values of the prompts, by task; `None` if a value is unknown."""
+        """The prompts' values, by task; `None` if a value is unknown."""
         groups = [[value(pairs) for pairs in group] for group in self.groups]
         known = [[each for each in group if each is not None] for group in groups]
         return known if known == groups else None
@@ -122,7 +122,7 @@ def against_alternative(scope: Scope) -> Scope | None:
     """The same arm and task, compared with the alternative that shares the arm's baseline.
 
     `None` if the arm does not speculate, no alternative ran, or some task has no prompt that both
-    finished. Of several alternatives, the first counts.
+    finished. If there are several alternatives, the first counts.
     """
     if scope.arm.role != "speculation":
         return None
@@ -143,7 +143,7 @@ def against_alternative(scope: Scope) -> Scope | None:
 def ratio_by(
     scope: Scope, times: Callable[[PromptPairs], tuple[float, float] | None]
 ) -> float | None:
-    """The speedup by another clock; `None` if that clock did not time every prompt."""
+    """The speedup by a different clock; `None` if that clock did not time every prompt."""
     strata = scope.values(times)
     return None if strata is None else time_ratio(strata)
 
@@ -158,7 +158,7 @@ def _inverse(value: float | None) -> float | None:
 
 
 def _over_trials(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
-    """A figure from the pooled counters of all pairs; `None` for a method that never drafts."""
+    """A figure from the counters of all pairs together; `None` for a method that never drafts."""
     return lambda scope: (
         value([trial for pairs in scope.prompts for trial in pairs.trials])
         if parts.can_draft(scope.arm.method)
@@ -213,7 +213,7 @@ def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
 def merge_submissions(
     first: Submission, other: Submission, ours: str, theirs: str
 ) -> tuple[Submission, Arm]:
-    """A submission with one arm of each of two engines, and the id of the arm from `theirs`."""
+    """A submission with one arm from each of two engines, and the id of the arm from `theirs`."""
     rival = Arm(id=_OTHER, role="alternative", method=NO_SPECULATION, baseline=ours)
     trials = (*_of(first, ours), *(replace(each, arm=_OTHER) for each in _of(other, theirs)))
     return replace(first, trials=trials), rival

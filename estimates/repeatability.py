@@ -4,11 +4,11 @@ The interval over prompts predicts other prompts of the same kind. Prompts diffe
 cannot narrow that interval. The interval here is about exactly the prompts that were run, and every
 block narrows it. Each block is one measurement of the whole campaign:
 
-    m_b        = logarithm of the time ratio by block b alone
+    m_b        = logarithm of the time ratio in block b
     half-width = t(B - 1) * s(m) / sqrt(B)
 
 where B is the number of blocks and s the standard deviation. The error of the steady clock, which
-is common to all blocks, is added in squares.
+is common to all blocks, is added in quadrature.
 
 Some campaigns check their interval after each block and stop once it is narrow. They stop too often
 when blocks happen to agree: with 3 to 6 blocks a plain 95 % interval then covers the truth 92.1 %
@@ -40,7 +40,7 @@ _MS_PER_MINUTE = 60_000
 def headline(
     submission: Submission, known: Mapping[str, Sequence[PromptPairs]] | None = None
 ) -> tuple[Repeatability, ...]:
-    """One entry for each compared arm with pairs; `known` are pairs by arm, if already computed."""
+    """One entry for each compared arm that has pairs; `known` has the pairs already computed."""
     level, minutes, arms = confidence(submission), block_minutes(submission), []
     for arm in (arm for arm in submission.arms if arm.role != "baseline"):
         groups = by_task(known[arm.id] if known else pair(submission, arm))
@@ -68,7 +68,7 @@ def restarted(submission: Submission, arm: Arm) -> bool:
 def _starts(
     submission: Submission, arm: Arm, groups: Sequence[Sequence[PromptPairs]]
 ) -> StartSpread:
-    """The spread between starts of an arm, over the prompts with a pair in every full block."""
+    """The spread between an arm's starts, over the prompts with a pair in every full block."""
     if not restarted(submission, arm):
         return StartSpread(starts=1)
     tables = [_by_block(pairs) for group in groups for pairs in group]
@@ -95,13 +95,13 @@ def deciding(submission: Submission) -> float | None:
 
 
 def blocks_run(submission: Submission) -> int:
-    """The number of blocks started, which may be fewer than planned; repeats are not a block."""
+    """The number of blocks started, which may be fewer than planned; repeats do not count."""
     started = 1 + max(trial.block for trial in submission.trials)
     return min(started, submission.design.blocks)
 
 
 def repeatable_within(groups: Sequence[Sequence[PromptPairs]], level: float) -> float | None:
-    """The half-width over blocks with the clock's error, as a logarithm; `None` for too few."""
+    """The half-width over blocks with the clock's error, as a logarithm; `None` if too few."""
     over_blocks = log_half_width(block_ratios(groups), level)
     if over_blocks is None:
         return None
@@ -115,7 +115,7 @@ def confidence(submission: Submission) -> float:
 
 
 def block_ratios(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
-    """The logarithm of the time ratio from each full block alone.
+    """The logarithm of the time ratio in each full block.
 
     In a full block, nine tenths of the prompts have a pair, and at least one prompt of every task
     does. The other prompts count with their medians over blocks, so that a failure does not count
@@ -147,7 +147,7 @@ def _full_blocks(groups: Sequence[Sequence[PromptPairs]]) -> list[int]:
 
 
 def by_task(pairs: Sequence[PromptPairs]) -> list[list[PromptPairs]]:
-    """The pairs of each task that has any, without prompts that the arm never finished."""
+    """The pairs of each task that has pairs, without prompts that the arm never finished."""
     finished = [each for each in pairs if each.trials]
     tasks = dict.fromkeys(each.prompt.task for each in finished)
     return [[each for each in finished if each.prompt.task == task] for task in tasks]
@@ -173,14 +173,14 @@ def repeat_deviation(submission: Submission, pairs: Sequence[PromptPairs]) -> fl
 def log_half_width(
     means: Sequence[float], level: float, *, least: int = LEAST_BLOCKS
 ) -> float | None:
-    """The half-width of the t interval over block means, as a logarithm; `None` for too few."""
+    """The half-width of the t interval over block means, as a logarithm; `None` if too few."""
     if len(means) < least:
         return None
     return _factor(len(means), level) * deviation(means)
 
 
 def blocks_to_halve(blocks: int, level: float) -> int | None:
-    """The number of further blocks that halve the interval; `None` beyond a hundred in total."""
+    """The number of further blocks that would halve the interval; `None` if over 100 in total."""
     half = _factor(blocks, level) / 2
     counts = range(blocks + 1, _MOST_BLOCKS + 1)
     return next((count - blocks for count in counts if _factor(count, level) <= half), None)
@@ -201,7 +201,7 @@ def block_minutes(submission: Submission) -> float | None:
 
 @once
 def _by_block(pairs: PromptPairs) -> dict[int, Times]:
-    """Both arms' times by block, not divided by the block's pace, which would equalise blocks."""
+    """Both arms' times by block; dividing them by the block's pace would equalise the blocks."""
     times = zip(pairs.baseline_ms_per_token, pairs.ms_per_token, pairs.paces, strict=True)
     raw = ((plain * pace, own * pace) for plain, own, pace in times)
     return dict(zip((trial.block for trial in pairs.trials), raw, strict=True))

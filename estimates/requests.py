@@ -1,14 +1,14 @@
-"""Compare whole requests, reading the prompt and writing the answer, with and without a draft.
+"""Compare whole requests (reading the prompt, writing the answer) with and without a draft.
 
 A speedup per token omits the time in which a draft model reads the prompt. The time of a request is
 
     reading + (answer tokens - 1) x ms per token
 
-with the ms per token of the speedup; the 1 is the first token, which comes from reading the prompt.
-The arm's reading includes its draft's reading. Like times per token, whole requests are compared by
-the means of both times over prompts and tasks. With answers of one length, the result is the
-formula with the mean reading times and the printed rates. `wholeRequest` in
-`site_src/assets/javascripts/arithmetic.js` is the same formula.
+The ms per token are the same as in the speedup; the first token is left out, because it comes from
+reading the prompt. The arm's reading includes its draft's reading. Like times per token, whole
+requests are compared by the means of both times over prompts and tasks. If all answers have the
+same length, the result is that of the formula with the mean reading times and the printed rates.
+`wholeRequest` in `site_src/assets/javascripts/arithmetic.js` is the same formula.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,7 +47,7 @@ class PromptRequest:
     def times(
         self, token_ms: intervals.Times, output_tokens: float | None = None
     ) -> intervals.Times:
-        """Milliseconds of both whole requests, with the measured or another answer length."""
+        """Milliseconds of both whole requests, with the measured or a different answer length."""
         written = (output_tokens or self.output_tokens) - 1
         baseline, own = self.reading_ms
         return baseline + written * token_ms[0], own + written * token_ms[1]
@@ -106,8 +106,9 @@ def pays_from(
 ) -> AnswerLength | None:
     """The answer length above which the arm saves time; `None` if its reading takes no longer.
 
-    The length is the extra reading time over the time saved per token, 1 - 1 / speedup of a plain
-    token; the bounds follow from the speedup's `interval`. `None`, too, if no time is saved.
+    The length is the extra reading time over the time saved per token, which is 1 - 1 / speedup of
+    a plain token. The bounds follow from the speedup's `interval`. The result is also `None` if no
+    time is saved.
     """
     extra_ms = figures["reading_ms"] - figures["baseline_reading_ms"]
     plain_ms, speedup = intervals.mean_times(times)[0], intervals.time_ratio(times)

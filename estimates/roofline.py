@@ -81,7 +81,7 @@ def unknown_to(submission: Submission) -> tuple[str, ...]:
 
 
 def _main_memory(machine: Machine) -> tuple[float, str] | None:
-    """Transfers per second x channels x 8 bytes, or the table's entry for a chip with memory."""
+    """Transfers per second x channels x 8 bytes, or the entry for a chip with its own memory."""
     if machine.ram_mts is not None and machine.ram_channels is not None:
         gb_per_s = machine.ram_mts * machine.ram_channels * _BYTES_PER_TRANSFER / 1000
         return gb_per_s, f"main memory at {gb_per_s:.0f} GB/s"
@@ -94,7 +94,7 @@ def _main_memory(machine: Machine) -> tuple[float, str] | None:
 
 
 def _processor(machine: Machine, used: float) -> tuple[float, str] | None:
-    """The highest memory bandwidth of such processors, by name and cores."""
+    """The highest memory bandwidth that such a processor can have, by its name and cores."""
     if machine.cpu.name is None and machine.cpu.logical_cores is None:
         return None
     table = devices().processors
@@ -139,10 +139,10 @@ class Devices:
     """Memory bandwidth in GB/s by normalised name, its upper limit, and the size of caches.
 
     A bandwidth is computed from the width of the memory bus and its data rate; graphics units that
-    only read main memory have none. `memory_gib` has the cards that are sold with only one size of
-    memory, `usual_gib` the most common size of other cards, and `sharing` the cards that use main
-    memory. For a card whose speed depends on its memory size, `gb_per_s_by_gib` has the slower
-    sizes.
+    only read main memory have no bandwidth here. `memory_gib` has the cards that are sold with only
+    one size of memory, `usual_gib` the most common size of other cards, and `sharing` the cards
+    that use main memory. For cards that are slower with some memory sizes, `gb_per_s_by_gib` has
+    these sizes.
     """
 
     names: tuple[str, ...]

@@ -3,7 +3,7 @@
 Each block uses the rows of a balanced Latin square (Williams 1949; AB and BA for two arms) equally
 often, so that no arm always goes first. The order of the rows is drawn from the seed: with a fixed
 rotation, periodic slowdowns could always hit the same arm. The harness plans with this order. A
-result whose trials ran in another order was not measured as it claims.
+result whose trials ran in a different order was not measured as it claims.
 """
 
 import hashlib
@@ -70,7 +70,7 @@ def balanced_orders(arms: Sequence[str]) -> list[list[str]]:
 
 
 def _drawn(orders: Sequence[list[str]], count: int, rng: random.Random) -> list[list[str]]:
-    """A list of `count` rows in a random order; each is used equally often, or once more."""
+    """A list of `count` rows in a random order; some rows may be used once more than others."""
     rows = [*orders] * (count // len(orders)) + rng.sample(orders, count % len(orders))
     rng.shuffle(rows)
     return rows

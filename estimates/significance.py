@@ -1,4 +1,4 @@
-"""Compute the rank and sign tests of the flags."""
+"""Compute the rank and sign tests that flags use."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -22,7 +22,7 @@ def p_of_rank(correlation: float, independent: int) -> float:
 
 
 def p_of_sign(ups: int, downs: int) -> float:
-    """The two-sided p of the sign test that ups and downs are equally likely."""
+    """The two-sided p of the sign test, which assumes that ups and downs are equally likely."""
     several = ups + downs
     tail = sum(math.comb(several, each) for each in range(max(ups, downs), several + 1))
     return min(1.0, 2 * tail * 0.5**several)

@@ -5,7 +5,7 @@ therefore comes from the start, or from the time of the pass. Let y_pb be the lo
 ratio of prompt p in block b, of P prompts in B blocks. This is a two-way analysis of variance with
 one value per cell (Searle, Casella and McCulloch 1992, Variance Components, 4.2):
 
-    s_b^2 = variance of the means of the blocks,  s_e^2 = variance of what prompt and block leave
+    s_b^2 = variance of the block means,  s_e^2 = residual variance (no prompt or block effect)
     spread^2 = s_b^2 - s_e^2 / P,  at least 0
     its 95 % interval: (B - 1) s_b^2 / chi2(B - 1) - s_e^2 / P at both quantiles, at least 0
 

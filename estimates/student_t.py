@@ -1,6 +1,6 @@
 """Compute Student's t distribution and the chi-squared distribution.
 
-SciPy has both distributions, too, but takes longer to import than a file takes to read.
+SciPy has both distributions, too, but importing it takes longer than reading a file.
 """
 
 import math

@@ -101,7 +101,7 @@ def estimate(
 
 
 def _only_requests(scope: Scope) -> Estimate:
-    """The estimate from whole requests alone, for an arm whose times per token contradict them."""
+    """The estimate from whole requests only, for an arm whose times per token contradict them."""
     times = scope.values(client_clock.request_ms) if scope.complete else None
     if times is None:
         counted = _counted(scope, None, None)
@@ -115,7 +115,7 @@ def _only_requests(scope: Scope) -> Estimate:
 
 
 def _counted(scope: Scope, interval: Interval | None, request: Interval | None) -> Estimate:
-    """The fields that every arm and task has, even without a pair of trials."""
+    """The fields that are known for every arm and task, even without a pair of trials."""
     once = scope.complete and single_pass(scope.submission) and len(scope.prompts) > 1
     judged = "no-clear-difference" if once else verdicts.judge(interval, request)
     return Estimate(
@@ -160,7 +160,7 @@ def wall_speedup(scope: Scope) -> float | None:
 
 
 def _widened(interval: Interval | None, scope: Scope, by_wall: float | None) -> Interval | None:
-    """The interval with all other sources of error, up to the ratio by the wall clock.
+    """The interval, widened by all other sources of error and up to the wall clock's ratio.
 
     These sources are disturbances of whole passes (or of repeats, if interleaved prompt by prompt),
     the load of other programs, and the error of the steady clock, which all prompts share.
@@ -176,7 +176,7 @@ def _widened(interval: Interval | None, scope: Scope, by_wall: float | None) -> 
 
 
 def _predicted(scope: Scope, predict: Callable[[PromptPairs], float | None]) -> float | None:
-    """The speedup that the probes predict, with the weights of the measured speedup."""
+    """The speedup that the probes predict, weighted like the measured speedup."""
     ratios = scope.values(predict)
     if ratios is None:
         return None
@@ -231,7 +231,7 @@ def _judged(submission: Submission) -> Submission:
 
 
 def _predict(submission: Submission) -> Callable[[PromptPairs], float | None]:
-    """A function that predicts speedups from the probes, which time one request at a time."""
+    """A function that predicts speedups from the probes, for arms with one request at a time."""
     return lambda pairs: (
         parts.predicted_speedup(pairs.arm.method, pairs.trials, submission.probes)
         if (pairs.arm.concurrency or 1) == 1

@@ -1,7 +1,7 @@
 """Measure how much other programs used the processor, and widen intervals accordingly.
 
 Interleaving removes slowdowns that affect all arms alike. But load also changes the ratio itself,
-by more than the ratio's repetitions show.
+by more than repetitions of the ratio show.
 """
 
 import math
@@ -23,7 +23,7 @@ TOO_BUSY = 2.0
 
 
 def strain(submission: Submission) -> float:
-    """Busy cores of other programs per core, from load, processor pressure and stolen time."""
+    """The share of cores that other programs use, from load, processor pressure and stolen time."""
     return max(
         (each for shot in submission.environment or () for each in _strains(shot, submission)),
         default=0.0,
@@ -52,7 +52,7 @@ def widen_for_load(interval: Interval | None, submission: Submission) -> Interva
 
 
 def in_use(shot: Snapshot, cores: int, *, own: int = 0) -> float:
-    """Busy cores per core beyond the `own` ones, from the present share in use, else the load.
+    """The share of cores in use now or, if that is saturated, the load beyond `own` per core.
 
     The load average covers a minute, so it includes a campaign of ours that has just ended. But
     only the load average shows how many programs wait when all cores are busy.
@@ -76,5 +76,5 @@ def _strains(shot: Snapshot, submission: Submission) -> Iterator[float]:
 
 
 def _waited(share: float) -> float:
-    """Busy cores of other programs, from the share of time in which a program waited."""
+    """The share of cores that other programs use, from the share of time that a program waited."""
     return share / max(0.1, 1 - share)

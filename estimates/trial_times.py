@@ -62,14 +62,14 @@ def rounds(trial: Trial) -> int | None:
 
 
 def _steps(trial: Trial) -> int | None:
-    """The tokens after the first, which comes from prompt processing."""
+    """The number of tokens after the first token, which comes from prompt processing."""
     if trial.outcome != "ok" or trial.output_tokens is None or trial.output_tokens < 2:  # noqa: PLR2004 - the first token has no decode time
         return None
     return trial.output_tokens - 1
 
 
 def round_ms_of(trial: Trial) -> float | None:
-    """The time of a trial's rounds, each by the median of its width; `None` if not recorded."""
+    """The time of a trial's rounds at the median of each width; `None` if not recorded."""
     return _weighted(trial.drafted_histogram, trial.round_ms_median)
 
 

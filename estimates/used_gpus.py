@@ -38,9 +38,9 @@ _UNKNOWN = Gpu(name="unknown card")
 def used_cards(machine: Machine, engine: Engine, arms: Sequence[Arm] = ()) -> tuple[Gpu, ...]:
     """The cards that an engine ran on, in the driver's order, with their usual names.
 
-    These are the devices listed by the engine whose memory the `arms` used. Each is matched with a
-    card by vendor, name and memory; a device without such a card has the engine's name. An engine
-    that lists no device ran on the `usable` cards.
+    Of the devices that the engine lists, these are the ones with memory that the `arms` used. Each
+    is matched with a card by vendor, name and memory; an unmatched device keeps the engine's name.
+    An engine that lists no device ran on the `usable` cards.
     """
     listed, measured = _listed(engine, arms)
     left = [card for card in machine.gpus if _fits(card, engine.backend)]
@@ -60,7 +60,7 @@ def used_cards(machine: Machine, engine: Engine, arms: Sequence[Arm] = ()) -> tu
 
 
 def usable(gpus: Sequence[Gpu], backend: str) -> tuple[Gpu, ...]:
-    """The cards that a backend uses by default; cards with shared memory only without others."""
+    """The default cards of a backend; cards that share memory only if there are no others."""
     fitting = tuple(card for card in gpus if _fits(card, backend))
     return tuple(_disambiguated(card) for card in _first_choice(fitting))
 
@@ -146,7 +146,7 @@ def _is_model(words: str) -> bool:
 
 
 def _disambiguated(card: Gpu) -> Gpu:
-    """A card without memory that is only shared, and with the single name that fits its memory."""
+    """The card without memory that it only shares, and with the only name that fits its memory."""
     if shares_memory(card):
         return replace(card, vram_mib=None)
     names, table = _alternatives(card.name), devices().memory_gib
@@ -158,7 +158,7 @@ def _disambiguated(card: Gpu) -> Gpu:
 
 
 def _alternatives(name: str) -> list[str]:
-    """The names in `AMD Radeon RX 7600/7600 XT`, where one chip has several."""
+    """The names in a label for a chip with several: `AMD Radeon RX 7600/7600 XT`."""
     first, *others = (part.strip() for part in name.split("/"))
     before = re.match(r"[^0-9]*\s", first)
     return [first, *(f"{before[0] if before else ''}{other}" for other in others)]

@@ -23,7 +23,7 @@ _WORST_FIRST: tuple[Exactness, ...] = ("diverged", "diverged-near-tie", "identic
 
 
 def classify(trial: Trial, baseline: Trial | None = None) -> Exactness:
-    """Compare one output with the baseline's; a difference without a margin is diverged.
+    """Compare an output with the baseline's; a difference without a margin counts as diverged.
 
     If tokens were not compared, texts or digests are compared.
     """
@@ -58,10 +58,10 @@ def count(classes: Iterable[Exactness]) -> ExactnessCounts:
 
 
 def judge(interval: Interval | None, request: Interval | None = None) -> Verdict:
-    """The verdict by a file's intervals alone; without an interval there were too few prompts.
+    """The verdict from a file's intervals; without an interval there were too few prompts.
 
     `request` is the interval of the whole request. An arm does not help if it is clearly faster per
-    token but clearly slower with reading the prompt.
+    token but clearly slower with the time to read the prompt.
     """
     direction = _clear(interval)
     if interval is None:
@@ -132,7 +132,7 @@ def few_decide(pairs: Sequence[PromptPairs]) -> str | None:
 def _fires(pairs: PromptPairs) -> bool:
     """Whether the arm drafts on a prompt; without counts, a look-up drafts if it gains.
 
-    Methods without drafting cost draft nothing on most prompts; a model always drafts.
+    Methods that draft at no cost draft nothing on most prompts; a model always drafts.
     """
     fired = fire_rate(pairs.trials)
     if fired is None:
@@ -155,7 +155,7 @@ def failed_share(trials: Sequence[Trial], baseline_trials: Sequence[Trial]) -> f
 def after_flags(
     estimates: Sequence[Estimate], flags: Sequence[Flag], arms: Sequence[Arm]
 ) -> tuple[Estimate, ...]:
-    """The estimates, `uncertain` if flags or few data allow no verdict: see `Estimate.doubt`."""
+    """The estimates, `uncertain` if flags or scarce data rule a verdict out (`Estimate.doubt`)."""
     controls = {
         arm.id for arm in arms if arm.role == "control" and not METHODS[arm.method.type].instrument
     }
@@ -180,7 +180,7 @@ def beyond_drift(estimate: Estimate) -> bool:
 
 
 def _after_flag(estimate: Estimate, flag: str | None) -> Estimate:
-    """The estimate after a serious flag, if any; its first reason for no verdict is kept."""
+    """The estimate after a serious flag, if any, which replaces most other reasons for a doubt."""
     if estimate.doubt == INSTRUMENT:
         return estimate
     found = LOSSY if estimate.doubt == LOSSY else flag or estimate.doubt

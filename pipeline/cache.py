@@ -28,7 +28,7 @@ _DIGEST_BYTES = 32
 
 @dataclass(slots=True)
 class Cache:
-    """Compressed values in a folder, one file per value; without a folder, nothing is cached.
+    """Compressed values in a folder, one per file; without a folder, nothing is cached.
 
     The cache notes which entries it reads and writes, so that `prune` can remove all others.
     """
@@ -60,7 +60,7 @@ class Cache:
         return value
 
     def keep(self, inputs: object) -> None:
-        """Protect from `prune` an entry that another entry was made from and may need again."""
+        """Keep `prune` from removing an entry from which another was made and may be made again."""
         if path := self._path(inputs):
             self.used.add(path)
 
@@ -77,7 +77,7 @@ class Cache:
 
 
 def _sealed(path: Path, value: bytes) -> bytes:
-    """A value, prefixed with a digest of itself and its path, so that no other entry is a hit."""
+    """A value behind a digest of its path and itself, so that no other entry can pass for it."""
     return hashlib.sha256(path.name.encode() + value).digest() + value
 
 
@@ -89,7 +89,7 @@ def own_digest() -> str:
 
 
 def code_digest(roots: Iterable[Path]) -> str:
-    """A digest of Python, of the libraries that results depend on, and of code in some folders."""
+    """A digest of Python, of the libraries that results depend on, and of the code in `roots`."""
     digest = hashlib.sha256(f"{platform.python_version()} {platform.machine()}\n".encode())
     for name in LIBRARIES:
         with suppress(metadata.PackageNotFoundError):

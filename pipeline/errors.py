@@ -1,4 +1,4 @@
-"""Define the errors between files and the site; each message has the next step to take."""
+"""Define the errors that stop the pipeline; each message names the next step to take."""
 
 import errno
 import sys
@@ -61,7 +61,7 @@ class UnwritableError(PipelineError):
 
 
 class CheckFailedError(PipelineError):
-    """A query over the loaded data found rows that must not exist: a fault of the pipeline."""
+    """A query over the loaded data found rows that must not exist: a fault in the pipeline."""
 
     exit_code = 3
 

@@ -1,7 +1,7 @@
 """Raise flags: facts to know before trusting a figure. Each flag has one check.
 
-A flag never rejects or deletes anything. Nobody reads a long list. A cause that affects several
-arms or prompts is therefore a single flag, and mere consequences of another flag are not raised.
+A flag never rejects or deletes anything. Because nobody reads a long list, a cause that affects
+several arms or prompts raises a single flag, and mere consequences of a flag raise none.
 """
 
 from collections.abc import Callable, Iterable

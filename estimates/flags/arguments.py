@@ -1,4 +1,4 @@
-"""A flag about servers whose arguments differ by more than speculation."""
+"""A flag about servers whose arguments differ in more than speculation."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _HIDDEN = "…"
 
 
 def arguments_differ(evidence: FlagEvidence) -> Observation | None:
-    """An arm's server had other arguments than its baseline's, apart from speculation."""
+    """An arm's server had different arguments from its baseline's, apart from speculation."""
     arms = {arm.id: arm for arm in evidence.submission.arms}
     found: list[tuple[str, str]] = []
     for arm in arms.values():

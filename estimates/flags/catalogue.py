@@ -7,7 +7,7 @@ from schemas.vocabulary.flags import FLAGS, FlagCase, Severity, filled
 
 
 class Observation:
-    """An observation of a check: the place that the flag names, and the values in its message.
+    """A check's observation: the place that the flag names, and the values in its message.
 
     `severity` replaces the vocabulary's severity; `case` chooses among the flag's cases.
     """

@@ -11,7 +11,7 @@ APART = bounds("processor-time-disagrees")["apart"]
 
 
 def stalls(evidence: FlagEvidence) -> Observation | None:
-    """The interval was widened because stalls move the ratio outside it."""
+    """The interval was widened, because with stalls the ratio was outside it."""
     beyond = [
         (estimate.wall_speedup, estimate)
         for estimate in evidence.estimates

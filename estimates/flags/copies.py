@@ -1,7 +1,8 @@
 """Flags about suspiciously equal values: times of repetitions, answers to different prompts.
 
-Readings of a coarse clock agree because of rounding. Times of quiet machines differ by more than
-`tolerance`, so a tie is expected only if the clock's step is at least that share of the time.
+Readings of a coarse clock agree because of rounding. Even on quiet machines times differ by more
+than the share `tolerance`, so a tie is expected only if the clock's step is at least that share of
+the time.
 """
 
 import math
@@ -47,7 +48,7 @@ def zero_spread(evidence: FlagEvidence) -> Observation | None:
 
 
 def repeated_block(evidence: FlagEvidence) -> Observation | None:
-    """A block repeats the times of an earlier block, apart from a common factor and 0.1 %."""
+    """A block repeats an earlier block's times, up to a common factor and deviations of 0.1 %."""
     by_block: dict[int, dict[tuple[str, str], float]] = {}
     step_ms = clock_step(evidence)
     for group in evidence.repeats:
@@ -86,7 +87,7 @@ def _chance_of_tie(trial: Trial, step_ms: float) -> float:
 
 
 def _share_alike(first: LogTimes, second: LogTimes) -> float:
-    """The share of common trials whose times have the same ratio within the tolerance."""
+    """The share of trials in both blocks with the same ratio of times, within the tolerance."""
     ratios = [second[key] - first[key] for key in first.keys() & second.keys()]
     if len(ratios) < REPEATED["fewest"]:
         return 0.0

@@ -47,7 +47,7 @@ def round_cost_spread(evidence: FlagEvidence) -> Observation | None:
 
 
 def probe_disagrees(evidence: FlagEvidence) -> Observation | None:
-    """In no block does the baseline's time per token match the probed time of a single step."""
+    """The baseline's time per token does not match the probed time of one step in any block."""
     probes = evidence.submission.probes
     single_ms = step_ms(probes.verification, 1) if probes and probes.verification else None
     factors = {
@@ -85,7 +85,7 @@ def prediction_missed(evidence: FlagEvidence) -> Observation | None:
 
 
 def _nearest_factor(evidence: FlagEvidence, arm: str, single_ms: float) -> float | None:
-    """The arm's time per token over the probed step, in the block with the best agreement."""
+    """The arm's time per token over the probed step, in the block where they agree best."""
     by_block: dict[int, list[float]] = {}
     for group in evidence.repeats:
         if group.arm == arm:
@@ -96,7 +96,7 @@ def _nearest_factor(evidence: FlagEvidence, arm: str, single_ms: float) -> float
 
 
 def _costs_of_equal_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict[str, float]]]:
-    """Arm and R by prompt, one group for each drafted length that nearly all rounds share."""
+    """An arm with its R by prompt, for each drafted length that nearly all rounds share."""
     steady = steady_groups(evidence) - uneven_groups(evidence)
     groups: dict[tuple[str, int], dict[str, float]] = {}
     for pairs in evidence.pairs:
@@ -112,7 +112,7 @@ def _costs_of_equal_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict[s
 
 
 def _costs_of_similar_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict[str, float]]]:
-    """Arm and R by prompt from sums alone, one group for each similar mean drafted length."""
+    """An arm with its R by prompt, for each similar mean drafted length; needs only sums."""
     steady = steady_groups(evidence) - uneven_groups(evidence)
     by_arm: dict[str, list[tuple[float, str, float]]] = {}
     for pairs in evidence.pairs:

@@ -8,7 +8,7 @@ LENGTH_APART = bounds("acceptance-not-as-set")["apart"]
 
 
 def counters_disagree(evidence: FlagEvidence) -> Observation | None:
-    """The server's metrics page counts drafts differently than its answers do.
+    """The server's metrics page counts drafts differently from its answers.
 
     The figures come from the answers. If the answers omit rounds, acceptance and round costs are
     wrong. The speedup is still right, because it is computed from tokens and times.

@@ -58,7 +58,7 @@ def _times(evidence: FlagEvidence) -> list[Decimal]:
 
 
 def _step(times: Sequence[Decimal]) -> Decimal:
-    """The coarsest power of ten that divides all times."""
+    """The largest power of ten that divides all times."""
     step = Decimal(1).scaleb(-_FINEST_DECIMALS)
     while all(time % (step * 10) == 0 for time in times) and step < max(times):
         step *= 10

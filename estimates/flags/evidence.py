@@ -32,7 +32,7 @@ class FlagEvidence:
 
 
 def repeats(submission: Submission) -> tuple[Repeats, ...]:
-    """All timed trials by arm and prompt, in the order in which the pairs first ran."""
+    """All timed trials by arm and prompt, in the order in which each arm and prompt first ran."""
     groups: dict[tuple[str, str], list[Trial]] = {}
     for trial in submission.trials:
         if is_timed(trial):
@@ -41,7 +41,7 @@ def repeats(submission: Submission) -> tuple[Repeats, ...]:
 
 
 def steady_length(trial: Trial) -> int | None:
-    """The length drafted in nearly all rounds of a trial, which then cost alike; else `None`.
+    """The length that nearly all rounds of a trial drafted, so that they cost the same, or `None`.
 
     The end of an output cuts drafts short, so a few rounds may be cheaper. But a single wide round
     costs as much as several plain ones. A trial therefore counts as plain only if all rounds are

@@ -119,7 +119,7 @@ def _later(evidence: FlagEvidence) -> list[Snapshot]:
 
 
 def _drop(readings: Sequence[float | None]) -> tuple[float, float] | None:
-    """The lowest reading of the first half and the highest of the second, if clearly lower."""
+    """The first half's lowest reading, and the second half's highest if that is clearly lower."""
     known = [reading for reading in readings if reading is not None]
     if len(known) < DROP["fewest"]:
         return None

@@ -66,7 +66,7 @@ def unpaired_trials(evidence: FlagEvidence) -> Observation | None:
 
 
 def missing_prompts(evidence: FlagEvidence) -> Observation | None:
-    """An arm that ran has neither finished nor failed trials on a quarter of the prompts."""
+    """An arm that ran has no trial, finished or failed, on at least a quarter of the prompts."""
     submission = evidence.submission
     ran = {(trial.arm, trial.prompt) for trial in submission.trials}
     prompts = [prompt.id for prompt in submission.suite.prompts]

@@ -1,4 +1,4 @@
-"""Flags about trials that did not run as interleaved or as planned."""
+"""Flags about trials that were not interleaved, or did not run as planned."""
 
 from estimates.disagreements import disagreeing
 from estimates.flags.catalogue import Observation
@@ -19,7 +19,7 @@ def not_interleaved(evidence: FlagEvidence) -> Observation | None:
 
 
 def one_start(evidence: FlagEvidence) -> Observation | None:
-    """The harness did not start the servers, all arms shared a server, or the file is imported."""
+    """The harness did not start the servers, all arms shared one, or the file is imported."""
     submission = evidence.submission
     drafting = [arm for arm in submission.arms if arm.role == "speculation" and arm.outcome == "ok"]
     engine, turns = RUNNERS.get(submission.engine.runner), submission.design.interleaved
@@ -32,8 +32,8 @@ def one_start(evidence: FlagEvidence) -> Observation | None:
 def order_not_planned(evidence: FlagEvidence) -> Observation | None:
     """The trials did not run in the order that seed, prompts and arms determine.
 
-    Exempt are campaigns with concurrent requests, with arms that move layers, or in several runs:
-    they have other orders.
+    Campaigns with concurrent requests, with arms that move layers, or with several runs are exempt,
+    because they run in a different order.
     """
     submission = evidence.submission
     design, arms = submission.design, submission.arms
@@ -81,7 +81,7 @@ def plan_changed(evidence: FlagEvidence) -> Observation | None:
 
 
 def _missing_trials(submission: Submission) -> int:
-    """The number of trials missing from the file, for arms that ran; failed trials are present."""
+    """The number of trials of arms that ran that the file lacks; failed trials are not missing."""
     design = submission.design
     blocks = range(blocks_run(submission))
     once = {(block, prompt.id) for block in blocks for prompt in submission.suite.prompts}

@@ -103,7 +103,7 @@ def baseline_not_reproducible(evidence: FlagEvidence) -> Observation | None:
 
 
 def concurrent_outputs_vary(evidence: FlagEvidence) -> Observation | None:
-    """With concurrent requests, an output differs from the output of a single request."""
+    """An output with concurrent requests differs from the output with a single request."""
     concurrent = _concurrent(evidence)
     forked = [
         trial

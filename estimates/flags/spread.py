@@ -2,7 +2,7 @@
 
 Each disturbance raises one flag. A drift or a cold start has a separate flag. `block-outlier` is
 about single disturbed trials, `block-spread` about a machine that is unsteady throughout, and
-`clocks-disagree` about trials that neither of these two names.
+`clocks-disagree` about trials that these two flags do not name.
 """
 
 from collections.abc import Callable, Sequence

@@ -37,7 +37,7 @@ def drift(evidence: FlagEvidence) -> Observation | None:
 
 
 def first_block(evidence: FlagEvidence) -> Observation | None:
-    """The first block is slower or faster than later blocks, beyond its interval and 5 %."""
+    """The first block is clearly more than 5 % slower or faster than later blocks."""
     ratio = _first_block_ratio(evidence)
     return None if ratio is None else Observation(ratio=ratio)
 
@@ -77,7 +77,7 @@ def without_drift(evidence: FlagEvidence) -> tuple[Repeats, ...]:
 
 @once
 def _drift_slope(evidence: FlagEvidence) -> float:
-    """The change of the log time per trial, leaving out a first block that differs."""
+    """The change in the log time per trial, without a first block that differs."""
     if _first_block_ratio(evidence) is not None:
         return _slope(_later(evidence))
     groups = evidence.repeats
@@ -90,7 +90,7 @@ def _drift_slope(evidence: FlagEvidence) -> float:
 
 @once
 def _cold(evidence: FlagEvidence) -> list[tuple[float, Repeats]]:
-    """The cold starts: the first trial's time over its usual time, and its group."""
+    """Each cold start: the ratio of the first trial's time to its usual time, and its group."""
     by_arm: dict[str, list[Repeats]] = {}
     for group in evidence.repeats:
         by_arm.setdefault(group.arm, []).append(group)
@@ -122,7 +122,7 @@ def _first_block_ratio(evidence: FlagEvidence) -> float | None:
 
 
 def _slope(groups: Sequence[Repeats]) -> float:
-    """The change of the log time per trial; 0 unless a rank correlation confirms a change."""
+    """The change in the log time per trial; 0 unless a rank correlation confirms a change."""
     orders = _centered([[trial.order for trial in group.trials] for group in groups])
     times = _centered([[math.log(ms) for ms in group.ms_per_token] for group in groups])
     independent = len(times) - len(groups)
@@ -135,7 +135,7 @@ def _slope(groups: Sequence[Repeats]) -> float:
 
 
 def _coldness(first: Repeats, groups: Sequence[Repeats]) -> tuple[float, float]:
-    """The first trial over its repetitions, else over the other prompts' rounds, and the limit."""
+    """The first trial's time over its repetitions' or over other prompts' rounds, and the limit."""
     if len(first.trials) > 1:
         return first.ms_per_token[0] / median(first.ms_per_token[1:]), COLD["factor"]
     length = steady_length(first.trials[0])

@@ -1,4 +1,4 @@
-"""A flag about prompts of an unknown suite, and the released suites."""
+"""A flag about prompts from an unknown suite, and the released suites."""
 
 import json
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ def unknown_suite(evidence: FlagEvidence) -> Observation | None:
 
 @cache
 def suites() -> Mapping[str, Mapping[str, str]]:
-    """Released suites from `schemas/suites.json`: digests by version, by name."""
+    """Released suites from `schemas/suites.json`: for each name, the digest of every version."""
     text = resources.files("schemas").joinpath("suites.json").read_text("utf-8")
     known: Mapping[str, Mapping[str, str]] = json.loads(text)["suites"]
     return known

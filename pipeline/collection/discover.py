@@ -20,7 +20,7 @@ FOLDERS: dict[str, Kind] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A file to read. Rules on names and duplicates apply only to files of the corpus."""
+    """A file to read. Rules on names and duplicates apply only to files in the corpus."""
 
     path: Path
     kind: Kind
@@ -47,8 +47,8 @@ def discover(results: Path, extra: Iterable[Path] = ()) -> tuple[Source, ...]:
 def named(paths: Iterable[Path]) -> tuple[Source, ...]:
     """The requested files, and every JSON file below a requested folder.
 
-    A file in a folder of `FOLDERS` must follow the rules of the corpus. A path that does not exist
-    is returned, too: the validator reports it and checks the other files.
+    A file in one of the `FOLDERS` must follow the rules of the corpus. Paths that do not exist are
+    returned, too: the validator reports them and checks the other files.
     """
     return tuple(
         _source(path)
@@ -73,10 +73,10 @@ def _files_of(given: Path) -> tuple[Path, ...]:
 
 
 def _entries(folder: Path, *, deep: bool) -> tuple[Path, ...]:
-    """All files of a folder except Markdown and hidden files; the validator rejects wrong names.
+    """All files in a folder except Markdown and hidden files; the validator rejects wrong names.
 
-    With `deep`, folders of a year and a month contain files, too. Files are ordered by name,
-    regardless of their folder.
+    With `deep`, files in folders named after a year and a month are included. Files are ordered by
+    name, regardless of their folder.
     """
     if not folder.is_dir():
         return ()
@@ -97,13 +97,13 @@ def _visible(folder: Path) -> Iterator[Path]:
 
 
 def require_results(results: Path) -> None:
-    """Raise `MissingFileError` if the folder is missing, so that a typo is not an empty corpus."""
+    """Raise `MissingFileError` for a missing folder, so that a typo is not taken for no results."""
     if not results.is_dir():
         raise MissingFileError(results)
 
 
 def require_writable(folder: Path) -> None:
-    """Raise `UnwritableError` if a folder cannot be written. Creates only the folder's parents."""
+    """Raise `UnwritableError` if a folder is not writable. Creates only the folder's parents."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists():

@@ -1,6 +1,6 @@
 """Check superseding results and lifecycle entries: each must name an existing result.
 
-A result is never edited or removed. A newer result of the same contributor may name it as
+A result is never edited or removed. A newer result from the same contributor may name it as
 superseded. Maintainers may also add an entry about the result, or about its contributor, to
 `results/lifecycle/`.
 """
@@ -31,7 +31,7 @@ def without_contradictions(files: Validated) -> tuple[Validated, Found]:
 
 
 def _contradictions(files: Validated) -> Iterator[Finding]:
-    """Contradictions between files of the whole collection. Previews are ignored."""
+    """Contradictions between any files in the collection. Previews are ignored."""
     members = [accepted for accepted in files.submissions if accepted.source.place == "corpus"]
     by_name = {accepted.source.path.name: accepted.submission for accepted in members}
     sound: dict[str, Submission] = {}
@@ -49,7 +49,7 @@ def _contradictions(files: Validated) -> Iterator[Finding]:
 def superseding_finding(
     file: str, new: Submission, collection: Mapping[str, Submission], author: str | None = None
 ) -> Finding | None:
-    """The reason why a result may not replace the named one; `author` opened the pull request."""
+    """The reason why a result may not replace the one it names; `author` sent the pull request."""
     name = new.supersedes
     if name is None:
         return None
@@ -86,7 +86,7 @@ def superseding_finding(
 def twice_superseded(
     new: Mapping[str, Submission], replaced_by: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Findings on results that replace a result which another one already replaces.
+    """Findings on results that replace a result that has already been replaced.
 
     `new` are submissions by path; `replaced_by` maps names in the collection to their replacements.
     """

@@ -11,7 +11,7 @@ ROUNDING = 0.02  # the tolerance between a printed ratio and the ratio of the pr
 
 
 def published_findings(document: Row) -> Iterator[Finding]:
-    """All faults of a document that passes its schema."""
+    """All faults in a document that passes its schema."""
     rigs = {rig["id"] for rig in document["rigs"]}
     rows = {row["id"]: row for row in document["rows"]}
     if len(rigs) < len(document["rigs"]) or len(rows) < len(document["rows"]):

@@ -65,7 +65,7 @@ def validate(sources: Iterable[Source]) -> Validated:
 
 
 def findings_of(sources: Iterable[Source]) -> Iterator[Finding]:
-    """The findings of `validate` on files of the corpus, with only one file in memory at a time."""
+    """The findings of `validate` in files of the corpus, with only one file in memory at a time."""
     first_by_digest: dict[str, Source] = {}
     for source in sources:
         result = checked(source)
@@ -78,7 +78,7 @@ def findings_of(sources: Iterable[Source]) -> Iterator[Finding]:
 
 
 def combined(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) -> Validated:
-    """The results of all files; of files with the same content, only the first is accepted."""
+    """The results of all files; if several have the same content, only the first is accepted."""
     validated = Validated()
     first_by_digest: dict[str, Source] = {}
     for source, checked_alone in results:
@@ -100,7 +100,7 @@ def combined(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) 
 
 
 def checked(source: Source) -> Accepted | AcceptedText | Found:
-    """Check one file alone: return the accepted file, or all its faults."""
+    """Check one file by itself: return the accepted file, or all its faults."""
     file, data = str(source.path), read_bytes(source)
     if isinstance(data, Finding):
         return (data,)
@@ -126,7 +126,7 @@ def checked(source: Source) -> Accepted | AcceptedText | Found:
 
 
 def sources_document(data: bytes, file: str) -> dict[str, Any] | Found:
-    """The table of sources in the bytes of a file, or all faults of the file."""
+    """The table of sources in a file's bytes, or all faults in the file."""
     try:
         document = tomllib.loads(data.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -143,7 +143,7 @@ def current_text(data: bytes) -> str:
 
 
 def read_bytes(source: Source) -> bytes | Finding:
-    """The bytes of a file, with at most one byte more than allowed, which the loader refuses."""
+    """A file's bytes, up to one more than allowed, so that the loader refuses a larger file."""
     if not (source.path.is_symlink() or source.path.exists()):
         message = "no such file; name a result file or a folder of result files"
         return _finding(source, "file-exists", message)
@@ -172,7 +172,7 @@ def _corpus_findings(accepted: Accepted, data: bytes, canonical: bytes) -> Found
 
 
 def _name_findings(accepted: Accepted, canonical: bytes) -> Found:
-    """Check for `<machine>--<target>--<yyyymmdd>-<digest>.json`, with the right day and digest."""
+    """Check a name: `<machine>--<target>--<yyyymmdd>-<digest>.json`, with right day and digest."""
     name = accepted.source.path.name
     day = accepted.submission.measured_from[:10].replace("-", "")
     ending = f"--{day}-{accepted.digest}.json"
@@ -187,7 +187,7 @@ def _name_findings(accepted: Accepted, canonical: bytes) -> Found:
 
 
 def contributor_of(name: str) -> str | None:
-    """The contributor that a lifecycle entry of this name is about; `None` for a result."""
+    """The contributor whom a lifecycle entry of this name is about; `None` if about a result."""
     about = _CONTRIBUTOR_ENTRY.fullmatch(name)
     return about and about[1]
 

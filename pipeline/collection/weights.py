@@ -1,4 +1,4 @@
-"""Choose one name for each file of weights, which its SHA-256 identifies."""
+"""Choose one name for each weights file; the file's SHA-256 identifies it."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -23,10 +23,11 @@ class Stated(Protocol):
 
 
 def names_of(submissions: Sequence[Stated], known: Collection[str] = ()) -> Mapping[str, Name]:
-    """The name and quantisation by digest: the preset's, else the ones that most accounts give.
+    """The name and quantisation by digest: the preset's, else those that most accounts give.
 
     If there are `known` accounts, only these count. Accounts that measured a model take precedence
-    over accounts that drafted with it. Of names that are given equally often, the first counts.
+    over accounts that drafted with it. If several names are given equally often, the first of them
+    counts.
     """
     drafted = _given(((each, each.drafts) for each in submissions), known)
     measured = _given(((each, (each.target,)) for each in submissions), known)

@@ -39,7 +39,7 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def make(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
-    """Create one table, whose source tables exist already."""
+    """Create one table from source tables that already exist."""
     if name in BEFORE:
         BEFORE[name](connection)
     connection.execute(query)
@@ -72,7 +72,7 @@ def failed_checks(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
 
 
 def row_meaning(query: str) -> str:
-    """The meaning of a row: the comment lines at the head of a query, joined to one text."""
+    """The meaning of a row, which is the joined text of the comment lines at a query's head."""
     lines: list[str] = []
     for line in query.splitlines():
         if not line.startswith("--"):
@@ -94,7 +94,7 @@ def _text(*parts: str) -> str:
 
 
 def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
-    """Quantiles for the numbers of prompts and contributors in the table of votes."""
+    """The quantiles for all numbers of prompts and contributors in the table of votes."""
     counts = connection.sql("select distinct prompts - 1 from vote").fetchall()
     freedoms = {freedom for (freedom,) in counts if freedom} | set(range(1, MOST_FREEDOM))
     connection.register("input_t_quantile", t_quantiles(freedoms))
@@ -104,7 +104,7 @@ def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _default_depths(connection: duckdb.DuckDBPyConnection) -> None:
-    """The depths of published strips; for measured strips, intervals decide the depth."""
+    """The depths shown in published strips; in measured strips, intervals decide the depth."""
     figures = connection.sql(
         "select target, method, depth, person, concat_ws('|', person, device, task), speedup"
         " from strip_figure"

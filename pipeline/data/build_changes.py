@@ -1,4 +1,4 @@
-"""Compute the change of speedups between engine builds, from prompts that both answered."""
+"""Compute how speedups change between engine builds, from prompts that both builds answered."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ CHANGES = pa.schema(
 
 
 def build_changes(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the table `build_change`: each build against an earlier build of the same setting.
+    """Create the table `build_change`: each build compared with an earlier one, per setting.
 
     The reference is the best earlier build if the speedup fell, else the first build. Losses
     therefore count from the peak, and gains from the start.

@@ -1,4 +1,4 @@
-"""Compute once the values that depend on a single submission file, and cache them by its bytes."""
+"""Compute the values that depend on a single submission file once, and cache them by its bytes."""
 
 import hashlib
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ FILES_AT_ONCE = 16  # files that a process computes together
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedSubmission:
-    """An accepted file: its values for comparisons, and its summary as JSON."""
+    """An accepted file: its values to compare, and its summary as JSON."""
 
     entry: CorpusEntry
     summary: bytes
@@ -30,7 +30,7 @@ class CachedSubmission:
 def entries_of(
     cache: Cache, sources: Iterable[Source], *, jobs: int = 1
 ) -> tuple[dict[Source, CorpusEntry], dict[Source, Found]]:
-    """Each accepted submission's cached values for comparisons, and other files' faults."""
+    """The cached values of each accepted submission, and the faults of all other files."""
     keys = {source: key_of(source) for source in sources}
     found = {s: _decoded(data).entry for s, key in keys.items() if (data := cache.get(key))}
     refused: dict[Source, Found] = {}
@@ -53,7 +53,7 @@ def cached_submission(cache: Cache, source: Source) -> CachedSubmission:
 
 
 def key_of(source: Source) -> str:
-    """The digest of a file with its name and folder, on which its validation depends."""
+    """The digest of a file, with its name and folder, because validation depends on these, too."""
     data = read_bytes(source)
     head = "/".join((source.place, *source.path.parts[-3:])).encode()
     return hashlib.sha256(head + (b"" if isinstance(data, Finding) else data)).hexdigest()

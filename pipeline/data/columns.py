@@ -59,7 +59,7 @@ def keys(file: str, columns: Collection[str], suffix: str) -> Mapping[str, Any]:
 
 @cache
 def _fields(schema: str) -> Mapping[str, str]:
-    """The descriptions of a schema's fields by name, alone and prefixed with their part's name.
+    """The descriptions of a schema's fields by name, with and without the names of their parts.
 
     Names with several meanings are left out.
     """

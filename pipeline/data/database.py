@@ -39,9 +39,8 @@ def open_database(
     """A database in memory with every table of `pipeline/data/sql`, after all checks have passed.
 
     `extra` files or folders are shown as local previews. `cache` has values that earlier builds
-    computed from single files; the tables are the same without a cache. Raises `RejectedError` with
-    all findings if any file is invalid, and `MissingFileError` for an extra path that does not
-    exist.
+    computed from single files; without it, the tables are the same. Raises `RejectedError` with all
+    findings if any file is invalid, and `MissingFileError` for an extra path that does not exist.
     """
     with TemporaryDirectory() as folder:
         kept = cache if cache and cache.folder else Cache(Path(folder))
@@ -63,7 +62,7 @@ def open_database(
 def _read(
     cache: Cache, sources: tuple[Source, ...], jobs: int
 ) -> tuple[Mapping[Source, CorpusEntry], validate.Validated]:
-    """The values for comparisons of each submission, and the files that do not contradict."""
+    """Each submission's values to compare, and the files that contradict no other file."""
     submissions = [source for source in sources if source.kind == "submission"]
     entries, refused = entries_of(cache, submissions, jobs=jobs)
 
@@ -106,7 +105,7 @@ def _with_flags(
 
 
 def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
-    """The summary with these flags; verdicts that the flags make uncertain are changed."""
+    """The summary with these flags added, and verdicts changed that the flags make uncertain."""
     summary = msgspec.json.decode(known.summary, type=Summary)
     flags = in_order((*summary.flags, *raised))
     estimates = after_flags(summary.estimates, flags, known.entry.submission.arms)
@@ -130,7 +129,7 @@ def _compatible(files: validate.Validated) -> validate.Validated:
 def _corpus_flags(
     entries: Mapping[Source, CorpusEntry], files: validate.Validated, known: frozenset[str]
 ) -> dict[Source, tuple[Flag, ...]]:
-    """The flags from comparisons with other counted submissions; corrections are not copies."""
+    """Each counted submission's flags from comparisons with the others; a correction is no copy."""
     counting = _counting(files)
     raised = flags_within(Corpus(tuple(entries[source] for source in counting), known))
     return dict(zip(counting, raised, strict=True))

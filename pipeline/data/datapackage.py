@@ -15,7 +15,7 @@ from pipeline.data.metrics import metrics
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A table for readers: its name, the meaning of a row, and its columns as (name, type)."""
+    """A table as readers see it: its name, a row's meaning, and its columns as (name, type)."""
 
     name: str
     row: str
@@ -83,7 +83,7 @@ class ExportedFile:
 
 
 def data_package(files: Iterable[ExportedFile]) -> dict[str, Any]:
-    """The descriptor, as a JSON value, of the files that contain a table."""
+    """The descriptor of the files that contain tables, as a JSON value."""
     meanings = {name: row_meaning(query) for name, query in view_queries().items()}
     return {
         "$schema": PROFILE,

@@ -1,8 +1,8 @@
 """Export the tables as CSV, Parquet and JSON with checksums and a data package.
 
-The same tables give the same bytes: rows stay in order, and nothing depends on clock or machine. A
-table that is too large for text is written as Parquet in parts; its CSV and JSON files list the
-parts.
+The same tables give the same bytes: rows stay in order, and nothing depends on the clock or the
+machine. A table that is too large for text is written as Parquet in parts; its CSV and JSON files
+list the parts.
 """
 
 import hashlib
@@ -82,7 +82,7 @@ def export(
 def _in_parts(
     folder: Path, stem: str, rows: duckdb.DuckDBPyRelation, most: int
 ) -> Iterator[ExportedFile]:
-    """Write a large table as Parquet in parts; its usual files list the parts."""
+    """Write a large table as Parquet in parts; its usual files only list the parts."""
     parts: list[ExportedFile] = []
     for number, start in enumerate(range(0, rows.shape[0], most), 1):
         table = rows.limit(most, offset=start).to_arrow_table()

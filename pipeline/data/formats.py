@@ -28,7 +28,8 @@ _COMPACT = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
 def guarded(text: str, separators: str = ",;\t|") -> str:
     """The text in a form that a spreadsheet opens without running a formula.
 
-    A spreadsheet whose separator is not the comma starts a new cell after each such character.
+    A spreadsheet with a separator other than the comma starts a new cell after each of the
+    `separators`.
     """
     runs = text[:1] in {"\t", "\r"} or text.lstrip().startswith(FORMULA_STARTS)
     starts = re.escape("".join(FORMULA_STARTS))
@@ -51,7 +52,7 @@ def as_json(table: pa.Table) -> bytes:
 
 
 def as_parquet(table: pa.Table) -> bytes:
-    """A compressed Parquet file whose metadata names the estimator."""
+    """A compressed Parquet file with the estimator's name in its metadata."""
     stream = io.BytesIO()
     named = table.replace_schema_metadata({"estimator": ESTIMATOR})
     pq.write_table(named, stream, compression="zstd")

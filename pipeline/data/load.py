@@ -119,8 +119,8 @@ def load(
 ) -> duckdb.DuckDBPyConnection:
     """A database with a table of documents for each kind of file, one row per file.
 
-    `sources` is the table of sources as JSON. For few rows, an unoptimised plan is faster
-    (`optimised`).
+    `sources` is the table of sources as JSON. For few rows, queries are faster if their plans are
+    not `optimised`.
     """
     connection = connect()
     if not optimised:

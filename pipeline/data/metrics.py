@@ -21,7 +21,7 @@ class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @cache
 def metrics() -> dict[str, Metric]:
-    """Every numeric column of the tables by name; an axis describes its column itself."""
+    """Every numeric column of the tables by name; each axis describes its own column."""
     axes = {
         axis.id: Metric(label=axis.label, unit=axis.unit, direction="none")
         for axis in AXES.values()

@@ -17,11 +17,11 @@ def t_quantiles(freedoms: Iterable[int]) -> pa.Table:
 
 
 def median_positions(counts: Iterable[int]) -> pa.Table:
-    """The position, from 1, in an ordered sample at which its median's 95 % interval begins.
+    """The position (from 1) in a sorted sample at which its median's 95 % interval begins.
 
-    A position of 2.4 is two fifths of the way from the second value to the third. Exact for any
-    distribution, apart from the interpolation (Hettmansperger and Sheather 1986, Statistics &
-    Probability Letters 4, 75-79).
+    A position of 2.4 is two fifths of the way from the second value to the third. The position is
+    exact for any distribution, apart from the interpolation (Hettmansperger and Sheather 1986,
+    Statistics & Probability Letters 4, 75-79).
     """
     rows = [{"votes": count, "position": _median_position(count)} for count in sorted(counts)]
     return pa.Table.from_pylist(rows, pa.schema({"votes": pa.int64(), "position": pa.float64()}))
@@ -36,7 +36,7 @@ def _median_position(count: int) -> float:
 
 
 def choice_factors() -> list[dict[str, object]]:
-    """The factor on the bound of the best of several figures (`estimates.best_of_several`)."""
+    """The factors on the bound if the best of several figures is chosen (`best_of_several`)."""
     beyond = {n * 10**zeros for zeros in range(1, 6) for n in range(10, 100)}
     listed = sorted({*range(1, EXACT + 1), *beyond})
     return [{"choices": each, "factor": choice_factor(each)} for each in listed]

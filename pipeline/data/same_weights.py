@@ -1,4 +1,4 @@
-"""Give each file of weights the same name in all results; its SHA-256 identifies the file."""
+"""Give each weights file the same name in all results; the file's SHA-256 identifies it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,7 +11,7 @@ from schemas.submission import Model, Submission
 
 
 def renamed(entry: CorpusEntry, names: Mapping[str, tuple[str, str]]) -> CorpusEntry:
-    """The submission with its models named by their digests."""
+    """The submission, with the names of its models looked up by the digests of their files."""
     stated = entry.submission
     drafts = tuple(_named(draft, names) for draft in stated.drafts)
     submission = replace(stated, target=_named(stated.target, names), drafts=drafts)
@@ -33,7 +33,7 @@ def renamed(entry: CorpusEntry, names: Mapping[str, tuple[str, str]]) -> CorpusE
 
 
 def renamed_text(text: str, submission: Submission) -> str:
-    """The text of a file, with its models' names replaced by those of the submission."""
+    """A file's text, with the names of its models replaced by the names in the submission."""
     document = orjson.loads(text)
     models = zip(
         (document["target"], *document["drafts"]),

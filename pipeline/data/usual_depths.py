@@ -25,7 +25,7 @@ COLUMNS = pa.schema(
 
 
 class Tried(NamedTuple):
-    """One figure; `unit` is the other cause of differences: a person on a device on a task."""
+    """One figure; `unit` is everything else that it depends on: the person, device and task."""
 
     target: str
     method: str
@@ -36,10 +36,11 @@ class Tried(NamedTuple):
 
 
 def depth_factors(figures: Iterable[Tried]) -> pa.Table:
-    """The usual depth of each model with each method, and the factors from other depths to it.
+    """The usual depth of each model with each method, and the factors that convert other depths.
 
-    `factor` is the speedup at the usual depth over the speedup at `depth`, estimated from everybody
-    who tried several depths. The factor is unknown if no chain of comparisons connects the two.
+    `factor` is the speedup at the usual depth over the speedup at `depth`, estimated from the
+    figures of everybody who tried several depths. The factor is unknown if no chain of comparisons
+    connects the two.
     """
     groups: defaultdict[tuple[str, str], list[Tried]] = defaultdict(list)
     for each in figures:
@@ -55,10 +56,10 @@ def depth_factors(figures: Iterable[Tried]) -> pa.Table:
 
 
 def default_depth(tried: Sequence[Tried]) -> int:
-    """The depth with the largest gain, after removing each unit's gain at any depth.
+    """The depth with the largest gain, after removing the gain that a unit has at every depth.
 
-    Among depths with nearly the same gain, the depth that most people tried is chosen. A row's own
-    maximum would favour lucky figures; this choice uses the figures of all rows.
+    Among depths with nearly the same gain, the depth that most people tried is chosen. A single
+    row's maximum would favour lucky figures; this choice uses the figures of all rows.
     """
     return _usual(tried, depth_effects(tried))
 

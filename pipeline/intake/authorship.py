@@ -27,8 +27,8 @@ _FIRST_PAPER = "2022-11-30"
 class Sending:
     """The sender of results, the labels of the pull request, and the current time.
 
-    `None` means unknown, as before a pull request exists; checks that depend on an unknown value
-    are skipped. `of_form`: our own workflow made the branch from an issue form.
+    `None` means unknown, for example before a pull request exists; checks that depend on an unknown
+    value are skipped. `of_form` means that our own workflow made the branch from an issue form.
     """
 
     author: str | None = None
@@ -85,7 +85,7 @@ def _sending_findings(name: str, submission: Submission, sent: Sending) -> Itera
 
 
 def twin_findings(new: Mapping[str, Submission], names: Iterable[str]) -> Iterator[Finding]:
-    """Findings on new results that the collection already has in another format version."""
+    """Findings on new results that the collection already has in a different format version."""
     taken = {name.removesuffix(".json").rpartition("-")[2] for name in names}
     message = "the same content exists in another version of the format; send the result only once"
     for path, submission in sorted(new.items()):

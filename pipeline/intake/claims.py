@@ -24,7 +24,7 @@ from schemas.vocabulary import model_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """The checked parts of a result on the base; all are read each time and known to be valid."""
+    """The parts of a result on the base that checks need; results on the base are valid."""
 
     target: Model
     drafts: tuple[Model, ...]
@@ -63,7 +63,7 @@ def claim_findings(
 
 
 def base_claims(repository: Path, base: str, new: Mapping[str, Submission]) -> Iterator[Finding]:
-    """The findings from a revision of a repository. Raises `GitError` if git cannot answer."""
+    """The findings from comparisons with a revision. Raises `GitError` if git cannot answer."""
     if not new:
         return
     ended = withdrawals(repository, base)
@@ -85,7 +85,7 @@ def _outlines(repository: Path, base: str) -> Iterator[tuple[str, Outline]]:
 
 
 def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
-    """The results of other accounts; for an anonymous result, all of them."""
+    """The results of other accounts; for an anonymous result, all results."""
     account = account_of(own.contributor)
     return [
         each for each in there if account == ANONYMOUS or account_of(each.contributor) != account
@@ -93,7 +93,7 @@ def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
 
 
 class _Copies:
-    """New results with the times of another account's result, or a multiple of those times."""
+    """New results that copy the times of another account's result, or a multiple of the times."""
 
     def __init__(self, new: Mapping[str, Submission]) -> None:
         self._new = tuple(new.items())
@@ -102,7 +102,7 @@ class _Copies:
         self._ratios = MarkIndex.of([each.ratios for each in self._marks])
 
     def of(self, name: str, there: Outline) -> Iterator[Finding]:
-        """The findings from comparing with one result on the base."""
+        """The findings from a comparison with one result on the base."""
         old, found = TimingFingerprint.of(there), set[int]()
         for index, kind in ((self._times, "times"), (self._ratios, "ratios")):
             marks = getattr(old, kind)
@@ -126,7 +126,7 @@ def _models(of: Submission | Outline) -> Iterator[tuple[str, Model]]:
 
 
 def _renamed(path: str, new: Submission, names: Mapping[str, Name]) -> Iterator[Finding]:
-    """Findings on weights that other people gave another name, by the digest of the weights."""
+    """Findings on weights that other people named differently, by the digest of the weights."""
     for place, model in _models(new):
         name = names.get(model.sha256 or "", (model.name, model.quantisation))
         if _key(*name) != _key(model.name, model.quantisation):

@@ -1,6 +1,6 @@
 """Define the commands `gate` and `comment` of `python -m pipeline.intake`.
 
-The module is separate, so that judging a pull request installs neither an engine nor a database.
+The module is separate, so that judging a pull request requires neither an engine nor a database.
 """
 
 import re

@@ -67,7 +67,7 @@ def body(reply: Reply, *, of_form: bool = False) -> str:
 
 
 def code(text: str) -> str:
-    """The contributor's text as a code span, with a fence longer than any run of ticks in it."""
+    """The contributor's text as a code span, fenced by more backticks than any run in it has."""
     plain = text if text.isprintable() else shown(text)
     longest = max((len(run) for run in _TICKS.findall(plain)), default=0)
     fence = "`" * (longest + 1)
@@ -191,7 +191,7 @@ def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Itera
 
 
 def _expectation(expected: Expected, measured: TaskResult | None) -> str:
-    """The expectation for an arm before this result, beside the measured figure."""
+    """The sentence with the figure expected for an arm before this result, and the measured one."""
     known = expected.basis if expected.basis in ("predicted", "published") else "already measured"
     before = say.speedup(expected.speedup, expected.low, expected.high).replace("[", r"\[")
     now = f", measured {_speedup(measured)}" if measured and measured.speedup is not None else ""

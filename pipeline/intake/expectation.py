@@ -22,8 +22,8 @@ _MIB_PER_GIB = 1024
 class Expected:
     """The answer about one arm: its verdict, and the speedup with its 90 % interval.
 
-    `basis` is the source of the answer: `measured`, `imported` or `published` there before, else
-    predicted.
+    `basis` is the source of the answer: earlier `measured`, `imported` or `published` figures, else
+    `predicted`.
     """
 
     arm: str
@@ -90,7 +90,7 @@ def _expected(submission: Submission, question: Question) -> Iterator[Expected]:
 
 
 def _way(submission: Submission, arm: Arm, question: Question) -> Way | None:
-    """The arm's way to draft; `None` if no way can be estimated."""
+    """The arm's way to draft; `None` if it cannot be estimated."""
     method = METHODS[arm.method.type]
     depth = limit(arm.method)
     if arm.role != "speculation" or not method.drafts or method.instrument or depth is None:

@@ -77,7 +77,7 @@ class Proposal:
 
 
 def read_event(path: Path) -> Form:
-    """The form in an event of GitHub. Raises `PipelineError` for anything else."""
+    """The form in a GitHub event. Raises `PipelineError` for anything else."""
     try:
         issue = msgspec.json.decode(path.read_bytes(), type=_Event).issue
     except (OSError, msgspec.DecodeError) as error:
@@ -147,7 +147,7 @@ def sender(
 ) -> str | None:
     """The contributor of a pull request: its author, or the person who filled in its form.
 
-    Only pull requests of our own workflow, from a branch of our own repository, may contain other
+    Only pull requests from our own workflow, from a branch of our own repository, may contain other
     people's results, because nobody else can push to that repository. The text of a pull request
     has no effect. The person who added the files counts, not a person who merged something into the
     branch.

@@ -1,8 +1,8 @@
 """Define the commands `form` and `send-form`, for a result that is sent without git.
 
 `form` reads the event of an issue and judges its result, without write access. `send-form` has
-write access but takes only the bytes of the result from the form: it makes the commit that was
-judged again.
+write access but takes only the bytes of the result from the form: it makes the judged commit a
+second time.
 """
 
 import re
@@ -94,7 +94,7 @@ def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: P
 
 
 def _repeated(filled: form.Form, answer: reply.Reply, folder: Path, clone: Path) -> str:
-    """Make the judged commit again. Raises `PipelineError` if the result is another commit."""
+    """Make the judged commit again. Raises `PipelineError` if the result is a different commit."""
     path = answer.results[0].file if len(answer.results) == 1 else ""
     place, _, name = path.rpartition("/")
     data = (folder / RESULT).read_bytes()[: MAX_BYTES + 1]

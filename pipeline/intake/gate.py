@@ -34,8 +34,8 @@ class Judgement:
     """The gate's decision about the commits from `base` to `head`.
 
     `results` are the paths that would be added. `findings` are in the order of their files.
-    `submissions` are the readable results, by path. `is_new`: maintainers have no entry about the
-    author yet. `late`: files that the reference validator had no time for.
+    `submissions` are the readable results, by path. `is_new` means that maintainers have no entry
+    about the author yet. `late` are the files that the reference validator had no time for.
     """
 
     base: str
@@ -152,7 +152,7 @@ def _contents(repository: Path, changes: Sequence[git.Change], kind: Kind) -> _C
 
 
 def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> tuple[Found, _Contents]:
-    """Findings on lifecycle entries and published documents, which a maintainer merges."""
+    """Findings on lifecycle entries and published documents; a maintainer merges such files."""
     results = git.files(repository, head, FOLDER)
     there = [each for each in changes if paths.is_data(each.path) and each.status != "D"]
     found: list[Finding] = [*paths.curated_path_findings(there)]
@@ -181,7 +181,7 @@ def _superseding(
     submissions: Mapping[str, Submission],
     sent: Sending,
 ) -> Iterator[Finding]:
-    """Findings on results that replace other results; `there` maps the base's names to blobs."""
+    """Findings on results that replace others; `there` maps names of files on the base to blobs."""
     replacing = {path: new for path, new in submissions.items() if new.supersedes}
     if not replacing:
         return

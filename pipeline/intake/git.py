@@ -91,7 +91,7 @@ def _resolved(repository: Path, revision: str) -> str | None:
 
 
 def changes(repository: Path, base: str, head: str) -> tuple[Change, ...]:
-    """Every path that `head` changes since it left `base`; a rename removes a path and adds one.
+    """Every path that `head` changed since it left `base`; a rename removes a path and adds one.
 
     Raises `GitError` if the two revisions share no history, or none within the depth of this clone.
     """

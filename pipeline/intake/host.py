@@ -31,7 +31,7 @@ class _HostError(PipelineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The newest commit of a pull request, and its branch."""
+    """The newest commit and the branch of a pull request."""
 
     sha: str
     owner: str
@@ -56,7 +56,7 @@ def was_opened(repository: str, branch: str) -> bool:
 
 
 def changed_paths(repository: str, number: int) -> frozenset[str] | None:
-    """Every path that a pull request changes, and old names; `None` if GitHub cuts the list off."""
+    """Every path that a pull request changes, old names included; `None` if the list is cut off."""
     files = _pages(f"repos/{repository}/pulls/{number}/files", {})
     if len(files) >= _PER_PAGE * _MAX_PAGES:
         return None
@@ -92,7 +92,7 @@ def push(clone: Path, repository: str, sha: str, branch: str) -> None:
 
 
 def open_pull_request(repository: str, branch: str, base: str, title: str, body: str) -> int:
-    """The number of a new pull request."""
+    """Open a pull request, and return its number."""
     asked = {"head": branch, "base": base, "title": title, "body": body}
     return int(_ask("POST", f"repos/{repository}/pulls", asked)["number"])
 

@@ -1,8 +1,8 @@
 """Compare the results of a pull request with the nearest results of the collection.
 
-Of thousands of files, only the newest likely neighbours are read. Neighbours of an arm are arms of
-the same method and tier: on the same device and backend if such arms exist, else with a target of
-the same size class. Each result counts once, by its fastest arm.
+Of thousands of files, only the newest likely neighbours are read. An arm's neighbours have the same
+method and tier. They ran on the same device and backend or, if there are no such arms, with a
+target of the same size class. Each result counts once, by its fastest arm.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +33,7 @@ MAX_OTHERS = 40
 
 
 def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
-    """The measurements of each result of a pull request, with its position in the collection."""
+    """Each result of a pull request, with its measurements and its position in the collection."""
     new = judgement.submissions
     if not new:
         return tuple(Result(file=quoted_path(path)) for path in judgement.results)
@@ -115,7 +115,7 @@ def _fastest(other: Understanding, method: str) -> float | None:
 def _neighbours(
     repository: Path, base: str, new: Iterable[str], left_out: Withdrawals
 ) -> Iterator[tuple[str, Submission]]:
-    """The results of the collection that were read and count, by name."""
+    """The results in the collection that were read and that count, by name."""
     there = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
     names = _chosen(there.keys() - left_out.results, new)
     read = map(contract.read, git.contents(repository, [there[name] for name in names]))

@@ -1,4 +1,4 @@
-"""Check the paths of changed files: results, curated data, additions by a form."""
+"""Check the paths of changed files: results, curated data, and what a form adds."""
 
 import re
 import unicodedata
@@ -57,7 +57,7 @@ def outside_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
 
 
 def curated_findings(changes: Iterable[git.Change]) -> Found:
-    """Findings on maintainers' data in a pull request without results and without the label."""
+    """Findings on maintainers' data in a pull request that has neither results nor the label."""
     touched = [change.path for change in changes if is_data(change.path)]
     message = (
         "only maintainers change published figures and lifecycle entries; open an issue, or ask "
@@ -108,7 +108,7 @@ def size_findings(results: Iterable[git.Change], sizes: Mapping[str, int]) -> It
 
 
 def _elsewhere(change: git.Change) -> Finding | None:
-    """The finding on a folder that is neither the results folder nor the folder of their month."""
+    """The finding on a result that is neither in the results folder nor in its month's folder."""
     if change.path.startswith(f"{FOLDER}/"):
         folder, _, name = change.path.rpartition("/")
         dated = dated_folder(name)

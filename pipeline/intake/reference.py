@@ -59,7 +59,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """The disagreements of the validators, and the files left uncompared for lack of time."""
+    """The disagreements between the validators, and the files that they had no time to compare."""
 
     findings: tuple[Finding, ...]
     late: tuple[str, ...]
@@ -85,7 +85,7 @@ def violation(
 ) -> tuple[str, str] | None:
     """The place and the message of the first violation that the reference validator finds.
 
-    Raises `TimeoutError` when the reference validator's time is over.
+    Raises `TimeoutError` when the reference validator's time runs out.
     """
     guards = {
         key: partial(_guarded, Draft202012Validator.VALIDATORS[key], is_late) for key in _STEPS

@@ -34,7 +34,7 @@ class UnreadableVerdictError(PipelineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """An arm among its neighbours: the number of all and of slower neighbours, and their median."""
+    """An arm among its neighbours: their number, how many are slower, and their median."""
 
     arm: str
     near: Literal["device", "size-class"]
@@ -55,7 +55,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """The judgement on `base` to `head` with its results; long lists are cut, with true counts."""
+    """The judgement on the commits from `base` to `head`; long lists are cut, counts are not."""
 
     decision: Decision
     base: str

@@ -42,7 +42,7 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmResult:
-    """One arm that was compared with a baseline; the result over all tasks comes first."""
+    """An arm that was compared with a baseline; its result over all tasks comes first."""
 
     arm: str
     role: str
@@ -56,7 +56,7 @@ class ArmResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understanding:
-    """One submission in words and figures."""
+    """A submission in words and figures."""
 
     device: str
     backend: str

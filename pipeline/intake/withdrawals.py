@@ -1,6 +1,6 @@
 """Refuse results of contributors whom maintainers excluded, and copies of withdrawn results.
 
-A copy under another name, day or machine has the same times; a new measurement has other times.
+A copy under a different name, day or machine has the same times; a new measurement does not.
 """
 
 import re
@@ -86,7 +86,7 @@ def _by_ended(
 
 
 def _copied_again(submission: Submission, old: Corpus) -> Iterator[Finding]:
-    """Findings on copied times, even if the result names its original as superseded."""
+    """Findings on copied times, even if the copy says that it supersedes the original."""
     for flag in corpus_flags(replace(submission, supersedes=None), old):
         if flag.name == "copied-times":
             message = (

@@ -24,7 +24,7 @@ def repository_address(root: Path) -> str | None:
 
 
 def site_address(given: str | None) -> str | None:
-    """The future address of the site, with a trailing slash; `None` if it is unknown."""
+    """The address where the site will be served, with a trailing slash; `None` if it is unknown."""
     address = given or os.environ.get(SITE)
     return address.rstrip("/") + "/" if address else None
 

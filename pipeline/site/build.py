@@ -66,11 +66,11 @@ def build(
 ) -> Path:
     """Build the site into `output` and return that folder. The same inputs give the same bytes.
 
-    `cache` is a folder with values and charts of single files from earlier builds; `jobs` processes
-    compute the missing ones. MkDocs reads from a folder next to `output` (`build/site-source` for
-    `build/site`). Both folders are emptied first. Raises `PipelineError` if one of the two contains
-    anything but an earlier build, `RejectedError` if a result is rejected, and `SiteBuildError` if
-    MkDocs complains.
+    `cache` is a folder with the values and charts that earlier builds made from single files;
+    `jobs` processes make the missing ones. MkDocs reads from a folder next to `output`
+    (`build/site-source` for `build/site`). Both folders are emptied first. Raises `PipelineError`
+    if one of the two contains anything but an earlier build, `RejectedError` if a result is
+    rejected, and `SiteBuildError` if MkDocs complains.
     """
     require_own(output)
     whole = output.resolve()  # the folder `.` has no name
@@ -157,7 +157,7 @@ def _mark(folder: Path) -> None:
 
 
 def _draw_icons(assets: Path) -> None:
-    """The logo in the sizes that browser tabs and home screens without SVG need."""
+    """The logo in the sizes for browser tabs and home screens that cannot show SVG."""
     logo = (assets / "favicon.svg").read_text("utf-8")
     for pixels in ICON_PIXELS:
         drawn = vl_convert.svg_to_png(logo, scale=pixels / LOGO_PIXELS, ppi=72)
@@ -171,7 +171,7 @@ def compact(style: str) -> str:
 
 
 def shorten_index(path: Path) -> None:
-    """Reduce the search index to names and beginnings, and add other words for a search."""
+    """Reduce the search index to names and first words, and add more words to search for."""
     index = json.loads(path.read_text("utf-8"))
     index["docs"] = [
         {**entry, "text": beginning(entry["text"]), "tags": SEARCHED.get(entry["location"], ())}
@@ -233,7 +233,7 @@ def _run_mkdocs(docs: Path, output: Path, site: Site, moment: datetime) -> None:
 
 
 def footer(site: Site, moment: datetime | None) -> str:
-    """The line at the foot of every page; `None` stands for a site without a figure."""
+    """The line at the foot of every page; a `moment` of `None` means that there are no figures."""
     if site.repository:
         code = f'<a href="{escape(site.repository)}">Code under Apache-2.0</a>'
     else:

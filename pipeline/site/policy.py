@@ -53,7 +53,7 @@ def write_policy(site: Path) -> None:
 
 
 def policy(digests: Iterable[str]) -> str:
-    """The policy: nothing from another host, no `eval`, and only the listed inline scripts."""
+    """The policy: nothing from other hosts, no `eval`, and only the listed inline scripts."""
     scripts = "".join(f" '{each}'" for each in sorted(digests))
     return (
         f"default-src 'self'; script-src 'self'{scripts}; style-src 'self' 'unsafe-inline'; "

@@ -21,7 +21,7 @@ def read(
     submissions: Sequence[str] | None = None,
     **parameters: str,
 ) -> tuple[Row, ...]:
-    """The rows of `sql/<name>.sql`, or of that table, optionally only of some submissions."""
+    """The rows of `sql/<name>.sql`, or of the table `name`, for all or only some submissions."""
     if _file(name).is_file():
         relation = connection.sql(text(name), params=parameters or None)
     else:
@@ -40,7 +40,7 @@ def frame(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -
 
 
 def text(name: str) -> str:
-    """The SQL of a query of the site, with its parameters as `$name`."""
+    """The SQL of one of the site's queries, with its parameters as `$name`."""
     return _file(name).read_text("utf-8")
 
 

@@ -21,9 +21,9 @@ MOST_PEERS = 40  # the maximum number of accounts that one arm is compared with
 
 
 def copied_times(candidate: CorpusComparison) -> Observation | None:
-    """Times with many digits, or successive ratios of times, also occur in another submission.
+    """Another submission has the same times with many digits, or the same runs of time ratios.
 
-    The message names the submission with the most common marks.
+    The message names the submission that has the most marks in common.
     """
     for kind in ("times", "ratios"):
         most = max(_shared_marks(candidate, kind), default=None)
@@ -39,9 +39,9 @@ def copied_times(candidate: CorpusComparison) -> Observation | None:
 
 
 def _shared_marks(candidate: CorpusComparison, kind: str) -> Iterator[tuple[int, int, int]]:
-    """The number of common marks, the negated position of the other submission, and the total.
+    """Yield the number of common marks, the other submission's position negated, and the total.
 
-    Only submissions with far more common marks than by chance are returned.
+    Only submissions with far more common marks than chance explains are included.
     """
     marks = getattr(candidate.own.fingerprint, kind)
     index: MarkIndex = getattr(candidate.corpus, kind)
@@ -58,10 +58,10 @@ def is_copy(shared: int, total: int) -> bool:
 
 
 def _severity(candidate: CorpusComparison, position: int) -> Severity:
-    """The severity: of two results with the same times, the new or unknown result is the copy.
+    """The severity: of two results with the same times, the new or unknown account's is the copy.
 
-    If one account sent both results, the later one is the copy. Between other accounts, both are
-    serious until maintainers end one of the results, because anybody can state an earlier date.
+    If one account sent both results, the later one is the copy. Otherwise both results get a
+    serious flag until maintainers end one of them, because anybody can state an earlier date.
     """
     own, other, known = candidate.own, candidate.corpus.entries[position], candidate.corpus.known
     if candidate.position is None:
@@ -106,11 +106,10 @@ def _if_far(
 
 
 def another_model(candidate: CorpusComparison) -> Observation | None:
-    """Other people measured a model of another architecture under this target's name.
+    """Other people measured a model with a different architecture under this target's name.
 
-    Quantisers make many files of one model, so honest results have different digests of its
-    weights. But the number of layers, the vocabulary and the architecture are the same in all of
-    these files.
+    Quantisers make many files of one model, so digests of the weights differ between honest
+    results. But all of these files have the same number of layers, vocabulary and architecture.
     """
     shape, named = candidate.own.shape, candidate.own.identity
     alike, differing, facts = set[str](), dict[str, int](), dict[int, str]()
@@ -139,7 +138,7 @@ def another_model(candidate: CorpusComparison) -> Observation | None:
 
 
 def unlike_peers(candidate: CorpusComparison) -> Observation | None:
-    """Other accounts have other answers or round counts for equal weights, prompts and settings."""
+    """Other accounts got other answers or round counts with equal weights, prompts and settings."""
     own, corpus = candidate.own, candidate.corpus
     alike, seen = set[str](), dict[int, Observation]()
     differing = dict[str, int]()
@@ -166,7 +165,7 @@ def unlike_peers(candidate: CorpusComparison) -> Observation | None:
 
 
 def _unlike(found: Agreement) -> str | None:
-    """The difference between two arms that should write the same answers; `None` without one."""
+    """The difference between two arms that should write the same answers; `None` if they do."""
     enough = UNLIKE["fewest"]
     if found.equal >= enough and found.factor_equal > 1 + UNLIKE["apart"]:
         return "rounds"

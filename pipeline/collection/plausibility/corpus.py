@@ -20,7 +20,7 @@ ANONYMOUS = "anonymous"
 
 
 def account_of(contributor: str | None) -> str:
-    """The account that a file counts for: machines can be invented, accounts less easily.
+    """The account that a file counts for, because accounts are harder to invent than machines.
 
     Results without a name share one account. User names ignore upper and lower case.
     """
@@ -29,7 +29,7 @@ def account_of(contributor: str | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusEntry:
-    """A submission with the values for comparisons, so that its trials need not be loaded."""
+    """A submission with the values to compare, so that its trials need not be loaded."""
 
     submission: Submission
     identity: Identity
@@ -59,7 +59,7 @@ class CorpusEntry:
         return tuple(getattr(self.submission.target, fact) for fact in SHAPE)
 
     def runs(self) -> Iterator[tuple[tuple[str, ...], int]]:
-        """The names that determine each arm's answers, and the arm's position."""
+        """For each arm, the names that determine its answers, and its position."""
         named, own = self.identity, self.submission
         target = named.target, named.quantisation, named.conditions, named.engine_label
         limit = own.settings.max_output_tokens
@@ -87,7 +87,7 @@ class CorpusEntry:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Submissions with the indices that checks use; maintainers know the accounts in `known`."""
+    """Submissions with the indices that checks use; `known` accounts are known to maintainers."""
 
     entries: tuple[CorpusEntry, ...]
     known: frozenset[str] = field(default=frozenset())
@@ -115,7 +115,7 @@ class Corpus:
 
     @cached_property
     def runs(self) -> dict[tuple[str, ...], dict[str, tuple[int, int]]]:
-        """The position of each account's first result and of its arm, by the names of a run."""
+        """The positions of each account's first result and of the arm in it, by a run's names."""
         found: dict[tuple[str, ...], dict[str, tuple[int, int]]] = {}
         for position, each in enumerate(self.entries):
             for run, place in each.runs():
@@ -135,7 +135,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusComparison:
-    """A submission compared with a corpus; `position` is its position in the corpus, if any."""
+    """A submission to compare with a corpus; `position` is its position if it is in the corpus."""
 
     own: CorpusEntry
     corpus: Corpus
@@ -144,7 +144,7 @@ class CorpusComparison:
     def outvoted(
         self, alike: set[str], differing: Mapping[str, int]
     ) -> tuple[Severity, int] | None:
-        """The severity of a fact in which accounts differ, and the first of their positions.
+        """The severity if accounts differ in a fact, and the position of the first that differs.
 
         If there are known accounts, only they decide. A new submission has no vote against existing
         submissions. If equally many accounts agree and differ, a build cannot decide who is right.
@@ -160,7 +160,7 @@ class CorpusComparison:
         return "serious" if more else "caution", first
 
     def is_apart(self, position: int) -> bool:
-        """Whether an entry neither is, corrects, nor was corrected by this submission."""
+        """Whether an entry is a different submission and neither one supersedes the other."""
         if position == self.position:
             return False
         chains = self.corpus.chains

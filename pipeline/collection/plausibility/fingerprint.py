@@ -19,7 +19,7 @@ _RATIO_STEP = 1e-5
 
 
 class Timed(Protocol):
-    """A submission, or the part of a submission that has the times."""
+    """A submission, or the part of a submission that contains its times."""
 
     @property
     def trials(self) -> tuple[Trial, ...]: ...
@@ -27,7 +27,7 @@ class Timed(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimingFingerprint:
-    """Digests of the marks of a submission, sorted; the same trials have the same fingerprint."""
+    """Sorted digests of a submission's marks; the same trials have the same fingerprint."""
 
     times: NDArray[np.uint32]
     ratios: NDArray[np.uint32]
@@ -44,7 +44,7 @@ class TimingFingerprint:
 
 
 def _ratio_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
-    """Sequences of ratios of successive times in the same arm."""
+    """Yield every run of consecutive time ratios within an arm (a time over the one before it)."""
     by_arm: dict[str, list[float]] = {}
     for each, ms, _ in exact:
         by_arm.setdefault(each.arm, []).append(math.log(ms))
@@ -71,7 +71,7 @@ _FOLLOWED = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkIndex:
-    """All marks of a corpus in order, each with the position of its submission."""
+    """All marks in a corpus in sorted order, each with the position of its submission."""
 
     digests: NDArray[np.uint32]
     owners: NDArray[np.int64]
@@ -85,7 +85,7 @@ class MarkIndex:
         return cls(digests=digests[order], owners=owners[order])
 
     def shared(self, own: NDArray[np.uint32]) -> dict[int, int]:
-        """The number of these marks in each submission, by the submission's position."""
+        """The number of these marks that each submission shares, by the submission's position."""
         first = np.searchsorted(self.digests, own, "left")
         last = np.searchsorted(self.digests, own, "right")
         followed = np.minimum(last - first, _FOLLOWED)

@@ -1,6 +1,6 @@
 """Compare the answers of arms to each prompt, and the arms' numbers of rounds.
 
-Greedy answers and counters depend on weights and prompt, not on the machine. Results of different
+Greedy answers and counters depend on weights and prompt, not on the machine. Results from different
 machines and builds agree in nearly all answers and counters.
 """
 
@@ -20,10 +20,10 @@ _COLUMNS = 5
 
 
 class Agreement(NamedTuple):
-    """The numbers of common prompts and of equal answers of two arms.
+    """The number of prompts that two arms have in common, and of equal answers to them.
 
-    `factor_equal` is the factor between their tokens per round for the equal answers, `factor_all`
-    for all answers.
+    `factor_equal` is the factor between the arms' tokens per round over the equal answers,
+    `factor_all` over all answers.
     """
 
     prompts: int
@@ -33,7 +33,7 @@ class Agreement(NamedTuple):
 
 
 def outputs_of(submission: Submission) -> Outputs:
-    """One row for each arm and prompt of a greedy campaign, over its blocks."""
+    """One row for each arm and prompt of a greedy campaign, with sums over its blocks."""
     return np.array(list(_rows(submission)), np.uint32).reshape(-1, _COLUMNS)
 
 
@@ -70,7 +70,7 @@ def agreement(own: Outputs, place: int, others: Outputs, other: int) -> Agreemen
 
 
 def _factor(mine: Outputs, theirs: Outputs) -> float:
-    """The factor between two tokens per round; 1 if rounds were not counted."""
+    """The factor between two arms' tokens per round; 1 if rounds were not counted."""
     tokens, rounds_, their_tokens, their_rounds = (
         float(column.sum()) for rows in (mine, theirs) for column in (rows[:, 3], rows[:, 4])
     )

@@ -1,4 +1,4 @@
-"""Compare a baseline's speed with a corpus's speeds, by device and target."""
+"""Compare a baseline's speed with the speeds in a corpus, by device and target."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,14 +51,14 @@ class BaselineSpeed:
 
 @dataclass(frozen=True, slots=True)
 class PeerSpeeds:
-    """The logarithm of each account's median speed, and the position of each account."""
+    """The logarithm of each account's median speed, and each account's position among them."""
 
     positions: Mapping[str, int]
     logs: NDArray[np.float64]
 
     @classmethod
     def of(cls, values: Mapping[str, Sequence[float]]) -> Self:
-        """The speeds of all accounts, from all speeds of each account."""
+        """The median speeds of all accounts, from a list of speeds for each account."""
         logs = [math.log(median(own)) for own in values.values()]
         return cls({account: at for at, account in enumerate(values)}, np.array(logs))
 
@@ -72,7 +72,7 @@ NO_PEERS = PeerSpeeds({}, np.empty(0))
 
 
 def peer_speeds(speeds: Iterable[BaselineSpeed | None]) -> dict[Place, PeerSpeeds]:
-    """The speeds on all devices: with each target in tokens/s, with any target in bytes/s."""
+    """The speeds on each device: in tokens/s for each target, in bytes/s for all targets."""
     found: dict[Place, dict[str, list[float]]] = {}
     for each in speeds:
         if each is None:

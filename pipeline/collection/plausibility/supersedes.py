@@ -25,7 +25,7 @@ class SupersedeChains:
                 self._by_contributor.setdefault(each.contributor.lower(), []).append(position)
 
     def replaced_by(self, submission: Submission) -> frozenset[int]:
-        """The superseded submission, the submission which that one supersedes, and so on."""
+        """The superseded submission, the submission that this one supersedes, and so on."""
         found: set[int] = set()
         position = self._named(submission)
         while position is not None and position not in found:
@@ -34,7 +34,7 @@ class SupersedeChains:
         return frozenset(found)
 
     def _named(self, submission: Submission) -> int | None:
-        """The submission of the same contributor whose file is named as superseded."""
+        """The same contributor's submission in the file that is named as superseded."""
         if submission.supersedes is None or submission.contributor is None:
             return None
         author = submission.contributor.lower()

@@ -86,8 +86,8 @@ class Chart:
 class Definition:
     """One entry of `charts.toml`: `columns` maps result columns to headings.
 
-    Without `caption`, the function of the chart's name in `captions` writes the caption. `query` is
-    the SQL file if charts share a query, and `interval` the kind of the intervals.
+    Without `caption`, the function in `captions` with the chart's name writes the caption. `query`
+    names the SQL file if charts share a query, and `interval` the kind of interval.
     """
 
     title: str
@@ -147,7 +147,7 @@ def draw(
 
 
 def _draw(definition: Definition, rows: list[Row]) -> bytes:
-    """Vega-Lite as wide as its container, and its picture; a page adds its scheme's `config`."""
+    """A specification as wide as its container, and its picture; a page adds its own `config`."""
     draws = pictures.PICTURES[definition.picture]
     width = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     with debug_mode(arg=False):  # a test checks each chart; checking takes as long as drawing
@@ -166,7 +166,7 @@ def picture_of(spec: Mapping[str, Any], scheme: Literal["light", "dark"]) -> str
 
 
 def _used(spec: Mapping[str, Any]) -> Mapping[str, list[Row]]:
-    """The data of a picture, reduced to its columns; captions and tables have the other columns."""
+    """A picture's data, with only the columns that it uses; captions and tables need the others."""
     marks = str({key: value for key, value in spec.items() if key != "datasets"})
     named = set(WORD.findall(marks))
     return {
@@ -180,7 +180,7 @@ def _to_tenths(tag: re.Match[str]) -> str:
 
 
 def as_rows(found: pl.DataFrame) -> list[Row]:
-    """The rows for a chart: figures are finite or absent, dates and lists are text."""
+    """The rows for a chart: figures are finite or absent, and dates are text."""
     figures = cs.float()
     return found.with_columns(
         pl.when(figures.is_finite()).then(figures),
@@ -191,8 +191,8 @@ def as_rows(found: pl.DataFrame) -> list[Row]:
 def rounded(value: Any) -> Any:  # noqa: ANN401 - a specification is JSON of any shape
     """A specification with four significant digits, for a file that a page loads.
 
-    Figures are rounded only once: 1.31503 by way of 1.315 would print as 1.31 next to a caption's
-    1.32.
+    Figures are rounded only once: if 1.31503 were first rounded to 1.315, it would be printed as
+    1.31, next to 1.32 in a caption.
     """
     if isinstance(value, dict):
         return {key: rounded(each) for key, each in value.items()}

@@ -22,7 +22,7 @@ def whole_map(rows: list[Row]) -> str:
 
 
 def tasks(rows: list[Row]) -> str:
-    """The tasks with the highest and lowest gain of one setting, in the best tier."""
+    """The tasks on which the same setting gains most and least, in the best tier."""
     best, *others = (group[0] for group in _groups(rows, "line_label"))
     last = ([best, *(row for row in others if row["tier"] == best["tier"])])[-1]
     if best is last:
@@ -52,7 +52,7 @@ def _typical(group: list[Row]) -> str:
 
 
 def backends(rows: list[Row]) -> str:
-    """The difference between two backends of a device, starting with the most different device."""
+    """The difference between two backends on each device, starting with the largest."""
     firsts = sorted(
         (group[0] for group in _groups(rows, "line_label")),
         key=lambda row: -abs(math.log(row["typical"])),
@@ -101,7 +101,7 @@ def depths(rows: list[Row]) -> str:
 
 
 def _best_depth(best: Row, rows: list[Row]) -> str:
-    """The best depth of the only pair, among depths whose whole request is not clearly slower."""
+    """The only pair's best depth, among depths where the whole request is not clearly slower."""
     able = [str(row["depth"]) for row in rows if not row["slower_request"]]
     slower = [str(row["depth"]) for row in rows if row["slower_request"]]
     depth, figure = f"Depth {best['depth']}", f"{_figure(best)}, {best['line_label']}"
@@ -155,7 +155,7 @@ def _by_series(rows: list[Row], column: str, when: str, at: str) -> str:
 
 
 def _is_below(row: Row, other: Row) -> bool:
-    """Whether the first interval is entirely below the other; published figures have none."""
+    """Whether a row's interval is entirely below another's; published figures have no interval."""
     high, low = row["interval_high"], other["interval_low"]
     return high is not None and low is not None and bool(high < low)
 

@@ -46,7 +46,7 @@ def speedup_axis(rows: list[Row]) -> SpeedupAxis:
     """An axis that shows all speedups and 1; intervals are cut at a factor of ten.
 
     Texts print `<0.1` and `>10` beyond a factor of ten. The axis ends there, too, because one
-    interval without evidence would squeeze all others together.
+    interval that is hardly known would squeeze all others together.
     """
     middles = [row["speedup"] for row in rows if row["speedup"] is not None]
     bounds = [
@@ -93,7 +93,7 @@ ISO_SPEEDUPS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 def iso_lines(ends: tuple[float, float], x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """The losing half of the plane, and lines of equal speedup, labelled at its edge."""
+    """The losing half of the plane, and lines of equal speedup, labelled at the plane's edge."""
     half = [{"round_cost": end, "tokens_per_round": end, "floor": ends[0]} for end in ends]
     lines = [
         {"round_cost": cost, "tokens_per_round": cost * iso, "iso": f"{iso:g}×"}  # noqa: RUF001 - the multiplication sign is meant

@@ -28,7 +28,7 @@ def base(rows: list[Row], columns: Tooltip) -> alt.Chart:
 
 
 def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
-    """A mark's text for a screen reader, as an expression: its figures under their headings."""
+    """A mark's text for screen readers, as a Vega expression: its figures with their headings."""
     parts = []
     for name, title in columns.items():
         known = [row[name] for row in rows if row.get(name) is not None]
@@ -39,7 +39,7 @@ def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
 
 
 def points(on: alt.Chart, **style: Any) -> alt.Chart:  # noqa: ANN401 - Altair's own
-    """A point for each row, filled unless a `style` overrides the filling."""
+    """A point for each row, filled unless `style` says otherwise."""
     made: alt.Chart = on.mark_point(**{"filled": True, "size": POINT_PX2, "opacity": 1, **style})
     return made
 
@@ -72,7 +72,7 @@ def upright(  # noqa: PLR0913 - one argument per visual channel
 ) -> Picture:
     """Points with vertical intervals on a log axis of speedups, on top of `lines` if given.
 
-    `drawn` are the columns of the points, and of the ends of their intervals.
+    `drawn` names the columns with the points and with the ends of their intervals.
     """
     middle, low, high = drawn
     named = dict(zip(drawn, ("speedup", "interval_low", "interval_high"), strict=True))
@@ -87,5 +87,5 @@ def upright(  # noqa: PLR0913 - one argument per visual channel
 
 
 def channel(kind: type, column: str, title: str, scale: Scale) -> Any:  # noqa: ANN401 - a colour or a shape
-    """A colour or a shape by the values of a column."""
+    """A colour or a shape for each value in a column."""
     return kind(f"{column}:N", title=title, scale=alt.Scale(domain=scale[0], range=scale[1]))

@@ -74,7 +74,7 @@ def spread(rows: list[theme.Row], columns: Tooltip, *, x: str, wide: str) -> Pic
 
 
 def heat_map(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """Devices by size of model, for the backend and the task that a reader chooses."""
+    """Devices by model size, for the backend and the task that a reader chooses."""
     rows = sorted(rows, key=DEVICE_AND_SIZE)  # neighbouring equal values compress better
     devices = sorted({row["device_label"] for row in rows})
     sizes = list(dict.fromkeys(row["size_class"] for row in sorted(rows, key=SIZE)))
@@ -115,7 +115,7 @@ def heat_map(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 
 def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """A line for each pair over its depths; a ring and a word mark the best depth."""
+    """A line over the depths of each pair; a ring and a word mark the best depth."""
     lines = list(dict.fromkeys(row["line_label"] for row in rows))
     colour, shape = (
         marks.channel(
@@ -171,7 +171,7 @@ def _series(rows: list[theme.Row], on: alt.Chart) -> tuple[alt.Chart, alt.Chart,
 
 
 def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """A grey line for the change of each setting over builds; detected steps are coloured."""
+    """A grey line for each setting's change over builds; detected steps are coloured."""
     builds = list(dict.fromkeys(row["engine_build"] for row in sorted(rows, key=MOMENT)))
     # A phone has room for `llama.cpp` above `b6350`, but not next to it.
     axis = alt.Axis(

@@ -1,7 +1,7 @@
 """Define the colours and shapes of methods and backends, and the Vega-Lite config of pages.
 
-Every colour has a contrast of at least 3:1 on both backgrounds, so that one specification serves
-light and dark pages; only text and lines differ (`CONFIGS`). Backgrounds are transparent. Red is
+Every colour has a contrast of at least 3:1 with both backgrounds, so that one specification works
+on light and dark pages; only text and lines differ (`CONFIGS`). Backgrounds are transparent. Red is
 not paired with green, and every colour comes with a shape or a number.
 """
 
@@ -75,7 +75,7 @@ def method_scales(rows: Iterable[Row]) -> tuple[Scale, Scale]:
 
 
 def colour(method: str) -> str:
-    """The colour of one method; grey for a new one."""
+    """The colour of a method; grey for a method that has none."""
     return METHOD_COLOURS.get(method, NEUTRAL)
 
 

@@ -1,4 +1,4 @@
-"""Write the words on the card of an answer, for files that a page looks up and for full pages."""
+"""Write the words on an answer's card, for the files that a page loads and for full pages."""
 
 import math
 from collections.abc import Mapping
@@ -114,7 +114,7 @@ def _position(ratio: float) -> float:
 
 
 def _look(found: Answer) -> str:
-    """CSS classes: the colour is the direction, its strength the quality of the evidence."""
+    """CSS classes: the colour shows the direction, its strength how good the evidence is."""
     judged = found.judged
     speedup = judged.gain.estimate if judged and judged.gain else 1.0
     if not found.asked.fits:

@@ -1,4 +1,4 @@
-"""Answer every listed model on every listed machine, in one `assets/answers/<model>.json` each.
+"""Answer for every listed model and machine, in one `assets/answers/<model>.json` per model.
 
 For the same question (`--gpu` or `--cpu`, and the model's name), the terminal gives the same
 answer. Python writes sentences and commands, and a page looks them up. Each text is stored once in
@@ -58,7 +58,7 @@ def answer_files(
 ) -> Iterator[Asset]:
     """The files of all models, and the list of machines and models.
 
-    `addresses` are the pages of models, by the models' keys.
+    `addresses` has the addresses of the models' pages, by the models' keys.
     """
     by_model = grouped(reports, attrgetter("model"))
     measured = {x.card for own in by_model.values() for x in own if x.on_cpu}
@@ -94,7 +94,7 @@ def answer_files(
 
 
 def _model(key: str, name: str, own: Iterable[Report]) -> Mapping[str, object]:
-    """A model in the list; of several of one size, the model with the most `people` is chosen."""
+    """A model in the list; of several with the same size, the one with most `people` is chosen."""
     shape = shape_named(name)
     return {
         "id": key,
@@ -108,7 +108,7 @@ def _model(key: str, name: str, own: Iterable[Report]) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """A machine of known size, with its number in the list and the rates that it reached."""
+    """A machine with known memory, its number in the list, and the rates that results reached."""
 
     number: int
     computer: Computer
@@ -137,7 +137,7 @@ def _file(
     cache: Cache,
     kept_rows: Sequence[object],
 ) -> bytes:
-    """The answers about a model. Rows of machines without new results come from the cache."""
+    """The answers about a model. Rows for machines without new results come from the cache."""
     texts: dict[str, int] = {}
     placed: dict[tuple[object, ...], Placements] = {}
     before = orjson.loads(cache.get(kept_rows) or b"{}")
@@ -166,14 +166,14 @@ def _file(
 
 
 def _memory_of(question: Question) -> tuple[object, ...]:
-    """The memory that determines placements; machines with equal memory have the same ones."""
+    """The memory that determines placements; machines with equal memory have equal placements."""
     computer = question.computer
     free = tuple(memory.free_mib for memory in (*computer.devices, computer.host))
     return free, computer.unified
 
 
 def _row(found: Answer) -> Iterator[Json]:
-    """The figures of the columns after the machine, then the list of the row's words."""
+    """A row's figures for the columns after the machine, then the list of the row's words."""
     judged = found.judged
     gain = judged.gain if judged else None
     yield found.verdict

@@ -45,7 +45,7 @@ class CommonAnswer:
 
     @property
     def finding(self) -> str:
-        """The verdict as in a title, with its figure and the figure's source."""
+        """The verdict as in a title, with its figure and the source of the figure."""
         judged = self.found.judged
         if not self.found.asked.fits:
             return "does not fit"

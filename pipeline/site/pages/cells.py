@@ -47,17 +47,17 @@ def _rate(column: str) -> pl.Expr:
 
 
 def task_label(name: str) -> str:
-    """The task of a figure, which public sources rarely state."""
+    """The label of a figure's task; public sources rarely state the task."""
     return "not stated" if name == UNSTATED else task(name)
 
 
 def evidence_address(name: str) -> str:
-    """The source of a row's figures: the page of a submission, or another address."""
+    """The source of a row's figures: a submission's page, or an address that the row states."""
     return name if "/" in name else submission_address(name)
 
 
 def _command(row: Mapping[str, Any]) -> str:
-    """The command that measures a cell again; `None` for figures of public sources."""
+    """The command that measures a cell again; empty for figures from public sources."""
     if row["tier"] == PUBLISHED:
         return ""
     return shown_commands.measure([shown_commands.setting_of(SimpleNamespace(**row, task="all"))])
@@ -212,10 +212,10 @@ class Files:
 
 
 def cells_files(cells: pl.DataFrame, most_cells: int = MOST_CELLS) -> Files:
-    """One file, or for many cells one file over all tasks, one for each task and each device.
+    """One file or, for many cells, one over all tasks, one per task and one per device.
 
-    A visitor of a large collection looks at one task at a time, or compares two devices. Links of a
-    task's rows are then in a separate file, and Compare opens with settings without figures.
+    A visitor of a large collection looks at one task at a time, or compares two devices. The links
+    in a task's rows are then in a separate file, and Compare opens with settings without figures.
     """
     facets = (*FACETS, *axes_of(cells).values())
     if len(cells) <= most_cells:

@@ -21,10 +21,10 @@ NEARLY = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facet:
-    """A column of few values: key (for addresses), label (for people), and the order of both.
+    """A column with few distinct values: their keys for addresses, labels for people, and order.
 
-    Values of equal order are sorted by key. `more` are further texts by key. With `printed`, the
-    file has the texts that this function makes from the labels, instead of keys and labels.
+    Values with the same order are sorted by key. `more` are further texts by key. With `printed`,
+    the file has the texts that this function makes from the labels, instead of keys and labels.
     """
 
     name: str
@@ -50,7 +50,7 @@ def named(column: str, labels: Mapping[str, str]) -> pl.Expr:
 
 
 def placed(column: str, names: tuple[str, ...]) -> pl.Expr:
-    """The place of a value in a list; values that the list lacks come first."""
+    """The position of each value in a list; values that are not in the list come first."""
     places = {name: place for place, name in enumerate(names)}
     return col(column).replace_strict(places, default=-1, return_dtype=pl.Int64)
 
@@ -68,7 +68,7 @@ def encode(rows: pl.DataFrame, facets: tuple[Facet, ...], measures: tuple[Measur
 
 
 def scaled(values: NDArray[np.float64], digits: int, spare: int) -> list[int]:
-    """Figures times ten to the power of digits + spare, such that pages round them correctly.
+    """Figures times ten to the power of digits + spare, so that pages round them correctly.
 
     Rounding 1.0449 to three digits and then to two would print 1.05 where SQL prints 1.04.
     """

@@ -45,7 +45,7 @@ def data_page(
 def programs(
     connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
 ) -> Iterator[Asset]:
-    """Files for programs: `llms.txt`, `robots.txt`, and one for each device."""
+    """Files for programs: `llms.txt`, `robots.txt`, and a file for each device."""
     _, last = _days(connection)
     groups, _ = strips.by_method(strips.default_rows(read(connection, "strip")))
     yield text_file(
@@ -74,7 +74,7 @@ def example(connection: duckdb.DuckDBPyConnection) -> tuple[str, str, str] | Non
 
 
 def device_files(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
-    """A file for each device: its rows of the speedups, at the device's address."""
+    """A file for each device, with its rows from the table of speedups, at the device's address."""
     for device, rows in grouped(read(connection, "speedup"), attrgetter("device")).items():
         value = {
             "format": "draftmap-device",
@@ -89,7 +89,7 @@ def device_files(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
 
 
 def text_file(path: str, site: Site, **values: object) -> Asset:
-    """A plain text file at the root; its links are absolute if the site's address is known."""
+    """A plain text file at the site's root; its links are absolute if the address is known."""
     text = environment().get_template(f"{path}.jinja").render(site=site, **values)
     return Asset(path=path, data=Markup(text).unescape().encode())  # noqa: S704 - plain text, no HTML
 

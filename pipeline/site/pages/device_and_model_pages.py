@@ -28,7 +28,7 @@ FEWEST_POINTS = 3
 def _pages(
     connection: duckdb.DuckDBPyConnection, site: model.Site, *, kind: str
 ) -> Iterator[model.Page]:
-    """Every device, or every model, with measured or published figures."""
+    """The page of every device, or of every model, that has measured or published figures."""
     parts = _parts(connection, kind)
     measured = {getattr(row, kind): row for row in read(connection, kind)}
     for name in sorted(measured.keys() | parts["strips"].keys() | parts["pairs"].keys()):
@@ -52,7 +52,7 @@ target_pages = partial(_pages, kind="target")
 
 
 def first_chart(figures: Iterable[model.Figure]) -> tuple[model.Figure, ...]:
-    """The first of several charts with enough points."""
+    """The first of these charts that has enough points."""
     return tuple(
         each
         for each in figures
@@ -61,7 +61,7 @@ def first_chart(figures: Iterable[model.Figure]) -> tuple[model.Figure, ...]:
 
 
 def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
-    """The values for the templates of both devices and targets."""
+    """The values that the templates of devices and of targets share."""
     shown = {part: rows[name] for part, rows in parts.items()}
     rows = shown.pop("strips")
     typical = strips.typical(rows)
@@ -83,7 +83,7 @@ def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
 
 
 def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
-    """The tables of the pages of devices and targets, by the name of the device or target.
+    """The tables on the pages of devices or targets, by the name of the device or target.
 
     Only failures of counted submissions are listed; a withdrawn submission shows its failures on
     its own page.

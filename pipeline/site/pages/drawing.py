@@ -83,6 +83,6 @@ def curve(points: Sequence[tuple[int, float]], *, width: float, height: float) -
 
 
 def nice_step(most: float) -> float:
-    """The distance of gridlines: 1, 2 or 5 times a power of ten, so that two to five are drawn."""
+    """The distance between gridlines, 1, 2 or 5 times a power of ten, for two to five gridlines."""
     power: float = 10.0 ** math.floor(math.log10(most / 2))
     return max(factor * power for factor in (1, 2, 5) if factor * power <= most / 2)

@@ -78,7 +78,7 @@ def _short(value: float) -> float:
 
 
 def _card(row: Row) -> tuple[str, int]:
-    """The key of a card and the number of cards; for different cards, all their names."""
+    """The key of a card and the number of cards; if they differ, all their names."""
     if row.backend == "cpu":
         return normalised(without_size(row.device_label)), 1
     found, total = [], 0

@@ -75,7 +75,7 @@ def with_vendors(cells: pl.DataFrame) -> pl.DataFrame:
 
 
 def directions(speedups: Iterable[float | None]) -> dict[str, int]:
-    """The numbers of figures that are slower, about even and faster, as coloured by the map."""
+    """The numbers of figures that are slower, about even and faster, as the map colours them."""
     known = [each for each in speedups if each is not None]
     slower = sum(each < 1 / CLEAR for each in known)
     faster = sum(each > CLEAR for each in known)

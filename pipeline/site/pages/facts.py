@@ -12,7 +12,7 @@ OWN_LINE = ("context_depth_tokens", "temperature", "sampling_seed")
 
 
 def machine_facts(row: Row, gpus: Iterable[Row]) -> Iterator[tuple[str, str]]:
-    """The known facts about the machine of a submission, as label and words."""
+    """The known facts about a submission's machine, as label and words."""
     cores = f"({row.cpu_logical_cores} logical cores)" if row.cpu_logical_cores else None
     yield "Processor", _words(row.cpu_name, cores)
     yield "Main memory", _words(gib(row.ram_mib) if row.ram_mib else None, row.ram_type)
@@ -62,5 +62,5 @@ def engine_facts(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def _words(*known: str | None) -> str:
-    """The known facts, or the sign for unknown ones."""
+    """The known words, joined, or the sign for an unknown fact if there are none."""
     return " ".join(filter(None, known)) or say.UNKNOWN

@@ -82,7 +82,7 @@ def _gains(connection: duckdb.DuckDBPyConnection, kind: str) -> dict[str, float]
 
 
 def badge(name: str, label: str, at_least: float | None, tallies: Sequence[Row]) -> model.Asset:
-    """Blue for a clear gain, orange where settings only lose; colour is never the only sign."""
+    """A badge: blue for a clear gain, orange if settings only lose; the text says so, too."""
     losing = sum(each.confirmed_losses for each in tallies)
     confirmed = sum(each.confirmed for each in tallies)
     gain = f"at least {say.times(at_least)}" if at_least else "no clear gain"
@@ -113,7 +113,7 @@ def _submission(row: Row, site: model.Site) -> Item:
 
 
 def _best(row: Row) -> str:
-    """The gain of the best setting of a submission, corrected for the choice."""
+    """The gain of a submission's best setting, corrected for choosing the best."""
     if row.best_speedup is None:
         return "no speedup over all tasks"
     chosen = say.best_of(row.choices)

@@ -132,7 +132,7 @@ def needs(shape: shapes.ShapeRow) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """The memory for all of a model on a card, in whole MiB; `cache` includes recurrent states."""
+    """The memory for a whole model on a card, in whole MiB; `cache` includes recurrent states."""
 
     weights: int
     cache: int
@@ -199,7 +199,7 @@ def families() -> Mapping[str, tuple[tuple[str, str], ...]]:
 
 
 def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, placement.Extent], ...]], ...]:
-    """The table: for each model and memory the layers on the card, all layers, and the extent."""
+    """The table: for each model and card size, the layers on the card, all layers, the extent."""
     found = []
     for shape in shapes.shapes():
         facts = facts_in(shape, DEFAULT_QUANTISATION)
@@ -214,7 +214,7 @@ def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, placement.Extent], ..
 
 
 def case_of(facts: ModelFacts, gib: float) -> placement.LoadPlan:
-    """A model alone on a card of this size, with the usual context."""
+    """A model without a draft on a card of this size, with the usual context."""
     return placement.LoadPlan(
         target=facts,
         setting=Setting(context=DEFAULT_CONTEXT),

@@ -72,7 +72,7 @@ def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, flo
 
 
 def errors_of(rates: Sequence[Rate], used: Sequence[tuple[float, float]]) -> Errors:
-    """The planner's errors, over these results and the public logs of memory."""
+    """The planner's errors in these results and in the public logs of memory."""
     bandwidths = devices().bandwidth_gb_per_s
     known = [rate for rate in rates if rate.device in bandwidths and not rate.on_cpu]
     bare = [bandwidths[rate.device] * efficiency_of(rate.device) / rate.gb_per_s for rate in known]

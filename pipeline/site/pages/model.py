@@ -29,7 +29,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asset:
-    """Any other file below the docs folder."""
+    """A file below the docs folder that is not a page."""
 
     path: str
     data: bytes
@@ -37,11 +37,11 @@ class Asset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """The facts that every page has.
+    """The facts about the site that every page needs.
 
     `bundle` is the library that makes charts interactive. `repository` and `address` (of the site)
-    are web addresses; if an address is unknown (`None`), nothing links to it. `outside` has the
-    links to raw files that the site does not serve, by the address that the files would have here.
+    are web addresses; if an address is unknown (`None`), nothing links to it. `outside` has links
+    to the raw files that the site does not serve, keyed by the addresses that they would have here.
     `cache` has charts and other slow results.
     """
 
@@ -52,7 +52,7 @@ class Site:
     cache: Cache = field(default_factory=Cache)
 
     def link_from(self, address: str) -> Callable[[str], str]:
-        """The link from a page at an address to another address of the site."""
+        """A function that links from the page at this address to another address of the site."""
         return lambda to: self.outside.get(to) or relative(address, to)
 
 
@@ -80,7 +80,7 @@ def path_of(address: str) -> str:
 
 
 def published_address(source: str) -> str:
-    """The section about a source on *Data and sources*."""
+    """The address of the section about a source on *Data and sources*."""
     return f"data/#{source}"
 
 

@@ -1,4 +1,4 @@
-"""List the reference models on every machine, which make machines comparable."""
+"""List, for every machine, the reference models that make machines comparable."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

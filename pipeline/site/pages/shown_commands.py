@@ -32,7 +32,7 @@ class NamedSetting:
 
 
 def setting_of(row: Row, *tasks: str) -> NamedSetting:
-    """The setting of a row of a table, on these tasks or on the row's tasks."""
+    """The setting in a row of a table, on these tasks or else on the row's tasks."""
     task = getattr(row, "task", "all")
     return NamedSetting(
         target=" ".join(filter(None, (row.target_label, row.quantisation))),
@@ -78,12 +78,12 @@ def fill(campaign: Row) -> str:
 
 
 def template(choice: NamedSetting) -> str | None:
-    """The line of `measure` with the words TARGET and TASK, which a page script replaces."""
+    """A line from `measure` in which a page script replaces the words TARGET and TASK."""
     return measure([choice]) if DEFAULT_RUNNER in METHODS[choice.method].runners else None
 
 
 def use(setting: NamedSetting) -> ServeLine | None:
-    """The line that serves the target in this setting; `None` for another engine or method.
+    """The line that serves the target in this setting; `None` if the engine or method has none.
 
     Cells are pooled over sizes that are not in their name, so the line has the usual sizes.
     """

@@ -21,7 +21,7 @@ TIMES = ("predicted_n", "predicted_ms", "draft_n", "draft_n_accepted")
 
 
 def slower(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
-    """The page, and the texts of its examples from results."""
+    """The page, and files with the texts of its examples that come from results."""
     document = reasons()
     examples = grouped(read(connection, "slower_examples"), attrgetter("example"))
     for name, trials in examples.items():
@@ -75,7 +75,7 @@ def knowledge(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _drafters() -> dict[str, str]:
-    """The draft source by the type in llama-server's statistics: a model, a head, a look-up."""
+    """The draft source (model, head or look-up) for each type in llama-server's statistics."""
     found: dict[str, str] = {}
     for method in vocabulary.METHODS.values():
         if method.instrument or not (method.llama_cpp or method.ik_llama_cpp):

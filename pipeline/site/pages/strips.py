@@ -47,7 +47,7 @@ class Strip:
 
 
 class Choice(NamedTuple):
-    """A filter of the map: its options are values of the rows with their labels."""
+    """A filter on the map: its options are values that occur in the rows, with their labels."""
 
     name: str
     label: str
@@ -66,13 +66,13 @@ class Group:
 
 
 def default_rows(rows: Iterable[Row]) -> list[Row]:
-    """The default rows: each device and model in its best tier."""
+    """The default rows: each combination of device and model, in its best tier."""
     drawn = (0, "all", None, 1)
     return [r for r in rows if (r.selection, r.task, r.condition, r.tier_order) == drawn]
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:
-    """The fastest rows first, rows of unknown accounts last; an unclear verdict counts as 1."""
+    """Rows sorted from the fastest, unknown accounts' last; an unclear verdict counts as 1."""
     return sorted(rows, key=lambda r: (r.backing, -rank(r), r.device_label, r.target_label))
 
 
@@ -84,7 +84,7 @@ def rank(row: Row) -> float:
 
 
 def by_method(rows: Iterable[Row]) -> tuple[list[Group], int]:
-    """The groups of the home page, and the number of rows left out, the least known of each."""
+    """The groups on the home page, and the number of rows left out (each group's least known)."""
     methods = grouped(rows, lambda row: row.method_label)
     ordered = sorted(methods.values(), key=_place)
     room = _room([len(own) for own in ordered])
@@ -130,7 +130,7 @@ def _group(rows: Sequence[Row], in_sight: int, most: int) -> Group:
 def best_known(rows: Iterable[Row]) -> list[Row]:
     """Common devices come first, each with the model that most people tried, then other models.
 
-    Rows of unknown accounts come last.
+    Rows from unknown accounts come last.
     """
 
     def tried(row: Row) -> tuple[int, int, int, str]:
@@ -148,9 +148,9 @@ def best_known(rows: Iterable[Row]) -> list[Row]:
 
 
 def finding(rows: Sequence[Row], noun: str) -> str:
-    """The numbers of faster and slower rows, and the usual speedup if all have one method.
+    """The numbers of faster and slower rows, and the usual speedup if all have the same method.
 
-    This function and `spread` leave out rows of unknown accounts if there are other rows.
+    This function and `spread` leave out rows from unknown accounts if there are other rows.
     """
     rows = [row for row in rows if row.backing == 0] or rows
     tones = Counter(map(direction, rows))
@@ -167,13 +167,13 @@ def finding(rows: Sequence[Row], noun: str) -> str:
 
 
 def spread(rows: Sequence[Row]) -> str:
-    """The range of the figures of rows."""
+    """The range of the rows' figures."""
     figures = [row.speedup for row in rows if row.backing == 0] or [row.speedup for row in rows]
     return " to ".join(dict.fromkeys(map(say.times, (min(figures), max(figures)))))
 
 
 def choices(rows: Sequence[Row]) -> Iterator[Choice]:
-    """The filters of the map, each with the options that its rows have."""
+    """The filters on the map, each with the options that occur in the rows."""
     sizes = sorted({(row.size_order, row.size_class) for row in rows if row.size_class})
     letters = {grade(row) for row in rows}
     memories = sorted({row.vram_gib for row in rows if row.vram_gib})
@@ -186,7 +186,7 @@ def choices(rows: Sequence[Row]) -> Iterator[Choice]:
 
 
 def median_over_people(rows: Iterable[Row]) -> tuple[float, str] | None:
-    """The median over the published rows of several devices, and the range of these rows."""
+    """The median of the published rows, one for each of several devices, and their range."""
     bare = [row for row in rows if row.verdict is None]
     if len(bare) <= 1:
         return None
@@ -195,7 +195,7 @@ def median_over_people(rows: Iterable[Row]) -> tuple[float, str] | None:
 
 
 def typical(rows: Iterable[Row]) -> Row | None:
-    """The published row with the most people, then with the most figures."""
+    """The published row from the most people and, among those, with the most figures."""
     bare = [row for row in rows if row.verdict is None]
 
     def known(row: Row) -> tuple[int, int, float]:
@@ -233,7 +233,7 @@ def rates(row: Row) -> tuple[str, str]:
     """Tokens/s without and with speculation; empty if only a ratio is known.
 
     The second rate is the first times the row's figure. If nobody measured that combination, the
-    first rate has a sign for "about".
+    first rate is marked as approximate.
     """
     if row.baseline_tps is None:
         return "", ""
@@ -267,7 +267,7 @@ def grade(row: Row) -> str:
 
 
 def figure(row: Row) -> str:
-    """The figure of a row; for a clear gain its lower bound, corrected for the choice."""
+    """The figure of a row or, for a clear gain, its lower bound, corrected for the choice."""
     if row.verdict == "helps":
         return f"\N{GREATER-THAN OR EQUAL TO} {say.times(row.interval_low)}"
     sign = "\N{ALMOST EQUAL TO} " if row.confounded else ""

@@ -34,7 +34,7 @@ def with_own_page(
 def outside(
     connection: duckdb.DuckDBPyConnection, results: Path, repository: str | None
 ) -> Mapping[str, str]:
-    """Links to raw files that a large collection serves from its repository, by address here.
+    """Links to raw files that stay in the repository of a large collection, by address here.
 
     The result is empty if all raw files are copied into the site: for a small collection, or an
     unknown repository.
@@ -61,7 +61,7 @@ def raw_files(results: Path, extra: tuple[Path, ...], site: Site) -> Iterator[As
 def short_forms(
     site: Site, own: Container[str], shown: Iterable[tuple[str, Mapping[str, object]]]
 ) -> Iterator[Asset]:
-    """The short form of each submission by name and values; submissions in `own` have a page."""
+    """The short form of each submission: a page if its name is in `own`, else data and text."""
     for name, values in shown:
         for path, text in _short_form(name, site, is_page=name in own, **values):
             yield Asset(path=path, data=text.encode())

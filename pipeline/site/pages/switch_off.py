@@ -74,12 +74,12 @@ def streams_from(rows: Sequence[Row]) -> int | None:
 
 
 def context_from(rows: Sequence[Row]) -> int | None:
-    """The tokens of context from which a setting loses on every clear task, if any."""
+    """The context, in tokens, from which a setting loses on every clear task, if any."""
     return _from([(row.context_depth or 0, row.effect) for row in rows if row.concurrency == 1], 0)
 
 
 def _from(cases: Iterable[tuple[int, str]], least: int) -> int | None:
-    """The smallest value from which a setting never gains and sometimes loses, above `least`."""
+    """The smallest value above `least` from which a setting never gains and sometimes loses."""
     cases = tuple(cases)
     gained = max((amount for amount, effect in cases if effect == "gains"), default=least)
     lost = [amount for amount, effect in cases if effect == "loses" and amount > gained]

@@ -100,7 +100,7 @@ def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
 
 
 def figures_as_csv(table: charts.Table) -> bytes:
-    """The figures of a chart under their headings; no text can be a spreadsheet formula."""
+    """A chart's figures under their headings, with no text that acts as a spreadsheet formula."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(table.columns)
@@ -113,7 +113,7 @@ def figures_as_csv(table: charts.Table) -> bytes:
 
 @cache
 def environment() -> Environment:
-    """The only Jinja2 environment: every value is escaped, an unknown name is an error."""
+    """The only Jinja2 environment: every value is escaped, and an unknown name is an error."""
     built = Environment(
         loader=PackageLoader("pipeline.site", "templates"),
         autoescape=True,
@@ -184,7 +184,7 @@ def words(name: str) -> str:
 
 
 def coded(text: str) -> Markup:
-    """Text whose parts between backticks are code."""
+    """Text with the parts between backticks as code."""
     parts = text.split("`")
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts)

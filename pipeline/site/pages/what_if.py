@@ -1,8 +1,8 @@
-"""Write the page How it works: when speculation pays, by the textbook's formula with costs.
+"""Write the page How it works: when speculation pays, by the textbook formula plus costs.
 
 With an acceptance of alpha per token, each independent of the last, a draft of gamma tokens yields
 `E = (1 - alpha^(gamma+1)) / (1 - alpha)` tokens per round (Leviathan et al. 2023, equation 1). A
-round costs `R = gamma c + T(gamma+1)`, drafting plus one verification step; in this page, T grows
+round costs `R = gamma c + T(gamma+1)`, drafting plus one verification step; on this page, T grows
 by v for every further token. The speedup is `E / R`. `site_src/assets/javascripts/whatif.js`
 computes the same.
 """
@@ -30,7 +30,7 @@ TOP = 4.0  # the highest speedup in the drawing; higher speedups are cut off
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIfInputs:
-    """Acceptance per token, depth, and the costs of a drafted and of a further verified token."""
+    """Acceptance per token, depth, and the costs to draft a token and to verify one more token."""
 
     acceptance: float
     depth: int
@@ -97,7 +97,7 @@ def _text(file: Path) -> str:
 
 
 def with_flags(page: str) -> str:
-    """The methodology with the table of flags in its place."""
+    """The methodology page, with the table of flags inserted."""
     if FLAG_TABLE not in page:
         raise ValueError(f"the methodology page has no line {FLAG_TABLE}")
     rows = (f"| `{each.id}` | {each.severity} | {each.explanation()} |" for each in FLAGS.values())
@@ -106,7 +106,7 @@ def with_flags(page: str) -> str:
 
 
 def folded(text: str) -> Markup:
-    """Prose with sections that open on a click; each section has its heading as its anchor."""
+    """Prose with sections that open on a click; a section's anchor is made from its heading."""
     opened = SECTION.sub(
         lambda found: (
             f'</details>\n\n<details markdown="1" id="{_anchor(found[1])}">'

@@ -1,4 +1,4 @@
-"""Compare an arm's whole requests, reading of the prompt included, with its baseline's."""
+"""Compare an arm's whole requests, including reading the prompt, with its baseline's."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
