@@ -31,7 +31,7 @@ def is_result(path: str) -> bool:
 
 
 def is_data(path: str) -> bool:
-    """Whether a path is below the folder of all data: results, lifecycle entries, publications."""
+    """Whether a path is in the data folder, with results, lifecycle entries and publications."""
     return _is_below(FOLDER.partition("/")[0], path)
 
 
