@@ -125,7 +125,7 @@ def test_the_position_has_both_figures() -> None:
     text = comment.body(accepted)
 
     assert (
-        "Faster than 3 of 5 results of this method on the same device and backend (`plain`, "
+        "Faster than 3 of 5 results with this method on the same device and backend (`plain`, "
         "`plain`): 1.42× \\[1.31, 1.54] against a median of 1.31×." in text
     )
 

@@ -91,8 +91,8 @@ TRAITS: Sequence[Trait] = (
         has=lambda row: bool(row.depths and min(row.depths) >= DEEP),
     ),
     Trait(
-        name="A part of the model in main memory, or figures with doubts",
-        why="the slow part decides the step, and a draft takes room from the layers",
+        name="Part of the model is in main memory, or the figures are doubtful",
+        why="the slow part sets the time of a step, and a draft takes memory from the layers",
         has=attrgetter("lesser"),
     ),
 )

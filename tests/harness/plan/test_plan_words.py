@@ -64,4 +64,4 @@ def test_memory_is_compared_with_what_is_available() -> None:
     text = printed("--target", "qwen3-8b:Q4_K_M", *CARD, "--details", "--draft", "none")
 
     assert re.search(r"^available +7,082 ", text, re.MULTILINE)
-    assert "memory of a device within 78 MiB (median of logs)" in " ".join(text.split())
+    assert "device memory had a median error of 78 MiB over public logs" in " ".join(text.split())
