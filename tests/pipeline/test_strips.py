@@ -204,7 +204,7 @@ def test_a_heading_counts_faster_and_slower_pairs_and_gives_the_usual_speedup() 
 
     assert headings(published) == [
         # 1.04 is neither, and the median of 0.9, 1.04, 1.7 and 2.1 is 1.37.
-        "MTP: faster on 2 of 4 pairs, slower on 1, usually 1.4×; 0.90× to 2.10×"  # noqa: RUF001 - as printed
+        "MTP: faster on 2 of 4 pairs, slower on 1, median 1.4×; 0.90× to 2.10×"  # noqa: RUF001 - as printed
     ]
     assert headings(two) == ["MTP: faster on 2 of 2 pairs; 1.70× to 2.10×"]  # noqa: RUF001 - as printed
     assert headings(on_cards(1.6, 1.5, 0.6))[0].startswith(

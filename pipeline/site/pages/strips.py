@@ -162,7 +162,7 @@ def finding(rows: Sequence[Row], noun: str) -> str:
     if in_all:
         parts.append(f"slower overall on {in_all}")
     if len(rows) >= USUAL_ROWS and len({row.method for row in rows}) == 1:
-        parts.append(f"usually {median(row.speedup for row in rows):.1f}{say.TIMES}")
+        parts.append(f"median {median(row.speedup for row in rows):.1f}{say.TIMES}")
     return ", ".join(parts)
 
 

@@ -206,7 +206,7 @@ def test_a_model_known_by_name_only_is_planned_with_a_note(
                 "qwen3-8b:Q4_K_M"
             ),
         ),
-        (("--target", "qwen3-8b:Q4_K_M", "--gpu", "none", "--vram", "8"), 2, "has no card"),
+        (("--target", "qwen3-8b:Q4_K_M", "--gpu", "none", "--vram", "8"), 2, "means no card"),
         (("--target", "Owner/Model-GGUF:Q8_0"), 3, "the hub cannot be reached"),
     ],
 )
