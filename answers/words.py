@@ -70,15 +70,16 @@ def verdict(found: Answer) -> str:
         )
     if judged is None or judged.gain is None:
         return (
-            f"{found.verdict}: no known method can draft for this model, {before}{_split(asked)}."
+            f"{found.verdict}: no known method can draft for this model; without speculation it "
+            f"writes {before}{_split(asked)}."
         )
     way = f"{_way(judged)} gives {_ratio(judged)}"
     if found.verdict == "Try it":
         return (
-            f"Try it: the result may go either way; {way}, {before} without "
-            f"speculation{_split(asked)}."
+            f"Try it: the result may go either way; {way}, while plain decoding reaches "
+            f"{before}{_split(asked)}."
         )
-    return f"{found.verdict}: leave speculation off, {before}{_split(asked)}; {way}."
+    return f"{found.verdict}: leave speculation off and expect {before}{_split(asked)}; {way}."
 
 
 def way(found: Answer) -> str:

@@ -214,7 +214,8 @@ def _depths(said: re.Match[str], table: Sequence[LINE]) -> bool:
         own = [each for each in lines if each[0]["line_label"] in said[0]]
         return any(_is_best(said, [row for row in each if _is_listed(said, row)]) for each in own)
     stated = {
-        int(depth): int(times) for depth, times in re.findall(r"(\d{1,3}) in (\d{1,3})", said["at"])
+        int(depth): int(times)
+        for depth, times in re.findall(r"(\d{1,3}) for (\d{1,3}) pair", said["at"])
     }
     may = Counter(depth for own in lines for depth in _may_be_best(own))
     return (
@@ -403,7 +404,7 @@ RULES: Mapping[str, tuple[str, Rule]] = {
         (
             r"(?P<won>\d+) of (?P<all>\d+) cells? yield more tokens per round than the round"
             r" costs; in (?P<lost>none|\d+) of the \d+, a round costs more than even a fully"
-            r" accepted draft returns\.(?: Shown are .+)?"
+            r" accepted draft returns\.(?: The chart shows .+)?"
         ),
         _break_even,
     ),

@@ -190,7 +190,7 @@ def _balance(
         width, steps = verification
         return (
             f"Checking {width} tokens takes as long as {steps:.1f} plain steps: break-even is "
-            f"{costs} tokens per round, but this arm got {yields}."
+            f"{costs} tokens per round, but this arm yields {yields}."
         )
     return f"One round costs {costs} plain tokens and yields only {yields}, so this arm loses."
 

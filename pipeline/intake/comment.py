@@ -194,7 +194,11 @@ def _expectation(expected: Expected, measured: TaskResult | None) -> str:
     """The expectation for an arm before this result, beside the measured figure."""
     known = expected.basis if expected.basis in ("predicted", "published") else "already measured"
     before = say.speedup(expected.speedup, expected.low, expected.high).replace("[", r"\[")
-    now = f", measured {_speedup(measured)}" if measured and measured.speedup is not None else ""
+    now = (
+        f"; this result measured {_speedup(measured)}"
+        if measured and measured.speedup is not None
+        else ""
+    )
     return f"Before this result: {known} {before} ({expected.verdict}){now}."
 
 
@@ -204,7 +208,7 @@ def _row(row: TaskResult) -> str:
     if row.picked is None or row.picked == row.interval:
         picked = ""
     else:
-        picked = f"; as the pick {_ratio(row.speedup, row.picked)}"
+        picked = f"; corrected for the choice {_ratio(row.speedup, row.picked)}"
     return (
         f"| {row.task or '**all tasks**'} | {VERDICTS[row.verdict].label} | {rates} | "
         f"{_speedup(row)}{picked} | {_ratio(row.whole_request, row.whole_request_interval)} | "

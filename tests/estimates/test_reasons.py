@@ -66,7 +66,7 @@ def test_if_verification_is_the_cost_the_probe_is_named() -> None:
 
     assert reason(LOSES, submission) == (
         "Checking 5 tokens takes as long as 2.5 plain steps: "
-        "break-even is 2.6 tokens per round, but this arm got 1.4."
+        "break-even is 2.6 tokens per round, but this arm yields 1.4."
     )
 
 

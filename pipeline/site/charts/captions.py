@@ -94,7 +94,7 @@ def depths(rows: list[Row]) -> str:
     if len(best) == 1:
         return _best_depth(best[0], rows)
     at = ", ".join(
-        f"{depth} in {sum(row['depth'] == depth for row in best)}"
+        f"{depth} for {count(sum(row['depth'] == depth for row in best), 'pair')}"
         for depth in sorted({row["depth"] for row in best})
     )
     printed = any(row["interval_low"] is None for row in rows)
@@ -203,7 +203,11 @@ def predictions(rows: list[Row]) -> str:
 def _part(rows: list[Row], column: str, shown: int | None = None) -> str:
     """The number shown out of the total, if some are hidden."""
     shown = len(rows) if shown is None else shown
-    return "" if rows[0][column] <= shown else f" Shown are {shown} of {rows[0][column]}."
+    return (
+        ""
+        if rows[0][column] <= shown
+        else f" The chart shows {shown} of {rows[0][column]} {column}."
+    )
 
 
 def verification_curve(rows: list[Row]) -> str:

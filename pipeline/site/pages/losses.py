@@ -60,7 +60,7 @@ TRAITS: Sequence[Trait] = (
     ),
     Trait(
         name="A second model drafts for a mixture of experts",
-        why="a step over several tokens reads more experts than a step over one",
+        why="a step over several tokens reads more experts than a step over one token",
         has=lambda row: drafting_class(row.method) == "model" and _mixture(row),
     ),
     Trait(
@@ -77,7 +77,7 @@ TRAITS: Sequence[Trait] = (
     ),
     Trait(
         name="Apple M1 or M2",
-        why="a step over two tokens costs these chips a quarter more than a step over one",
+        why="on these chips, a step over two tokens takes a quarter longer than over one token",
         has=lambda row: row.device_label.startswith(("Apple M1", "Apple M2")),
     ),
     Trait(
