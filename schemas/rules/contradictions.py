@@ -97,8 +97,8 @@ def backend_name_of_other(submission: Submission) -> Iterator[Violation]:
     known = get_args(get_type_hints(Engine)["backend"])
     if engine.backend != "other" or engine.backend_name in known:
         message = (
-            f"{shown(engine.backend_name)} together with the backend {engine.backend}; give a "
-            "name only with the backend `other`, which is for backends missing from the list"
+            f"the name {shown(engine.backend_name)} is given with the backend {engine.backend}; "
+            "give a name only with the backend `other`, which is for backends missing from the list"
         )
         yield "$.engine.backend_name", message
 
