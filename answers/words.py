@@ -60,7 +60,7 @@ def verdict(found: Answer) -> str:
     if not asked.fits:
         return f"No: the model does not fit{memory_words.missing(asked)}."
     if asked.gain is None and found.question.alone:
-        return f"Without a draft {before}."
+        return f"Without a draft, expect {before}."
     if asked.gain is not None:
         verb = "gives" if found.verdict in ("Yes", "Probably") else "may give"
         after = say.rate(asked.tps.estimate)

@@ -54,7 +54,7 @@ def test_the_answer_for_an_unknown_card_says_which_bandwidth_it_assumes() -> Non
     unknown = words(*asked)
     known = words(*asked, "--bandwidth", "272")
 
-    assert re.search(r"Without a draft about [\d.]+ tokens/s\. Fits: ", unknown)
+    assert re.search(r"Without a draft, expect about [\d.]+ tokens/s\. Fits: ", unknown)
     assert "The bandwidth of banana 8 GB is not known, so speeds assume 400 GB/s" in unknown
     assert "plain speed from bytes and bandwidth" in unknown
     assert "400 GB/s" not in known
