@@ -451,7 +451,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Check the sentences of many collections."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--collections", type=int, default=500)
-    parser.add_argument("--first", type=int, default=0, help="seed of the first one")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first collection")
     chosen = parser.parse_args(arguments)
     read, wrong = Counter[str](), 0
     for seed in range(chosen.first, chosen.first + chosen.collections):
