@@ -30,7 +30,9 @@ from schemas.vocabulary import METHODS, say
 
 _MB = 1_000_000
 _BY_SHAPE = "the plan for {name} uses its published shape"
-_WITHIN = "; weights to within {error}; name a file or owner/repo:quant for exact sizes"
+_WITHIN = (
+    "; its weights are known to within {error}; name a file or owner/repo:quant for exact sizes"
+)
 # A draft model shares the target's vocabulary, so it is of the same family and much smaller.
 _MUCH_SMALLER = 6
 _USUAL_DRAFT_SHARE = 12
@@ -196,11 +198,11 @@ def assumed_drafter(method: str, target: PlannedModel) -> PlannedModel:
         tied=True,
     )
     what = (
-        "a layer of the target's size"
+        "a draft as large as one layer of the target"
         if head
         else f"a draft with 1/{_USUAL_DRAFT_SHARE} of the target's layers"
     )
-    note = f"no draft file for the target with {method} is listed; {what} is assumed"
+    note = f"no {method} draft file is listed for the target, so {what} is assumed"
     return PlannedModel(facts=small, path=None, server_name="DRAFT.gguf", notes=(note,))
 
 

@@ -48,8 +48,8 @@ class LoggedMemoryError:
         """The error of planned memory compared with public logs."""
         right = "right for all" if not self.fits_wrong else f"wrong for {self.fits_wrong} of"
         return (
-            f"memory of a device: median error {self.total_median_mib:.0f} MiB over "
-            f"{say.count(self.totals, 'held-out log')}, at most {self.total_worst_mib:.0f} MiB; "
+            f"device memory: median error {self.total_median_mib:.0f} MiB over "
+            f"{say.count(self.totals, 'held-out log')}, maximum {self.total_worst_mib:.0f} MiB; "
             f'the prediction "fits" was {right} {say.count(self.fits_points, "log")}'
         )
 

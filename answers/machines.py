@@ -72,7 +72,7 @@ def described_computer(words: MachineWords) -> Computer:
     """The machine that a description means. Raises `QuestionError` for a card of unknown size."""
     texts = [name.strip() for name in words.gpus if name.lower() != "none"]
     if words.gpus and not texts and (words.vram, words.free) != (None, None):
-        raise QuestionError("--gpu none has no card; leave out --vram and --free, or name the card")
+        raise QuestionError("--gpu none means no card; leave out --vram and --free, or name a card")
     notes: list[str] = []
     named = [machine_named(text) for text in texts]
     cards = [card for text in texts for card in _cards(text, words, notes)]
@@ -200,7 +200,7 @@ def _cards(text: str, words: MachineWords, notes: list[str]) -> Iterator[Memory]
     text = missed[0] if missed else text
     gib = size_in(text) or words.vram
     if _MAC.search(text):
-        raise QuestionError(f"{text!r} names no chip; add the chip, such as 'M4 Max 64 GB'")
+        raise QuestionError(f"{text!r} does not name a chip; add it, as in 'M4 Max 64 GB'")
     if gib is None and words.free is None and not shares_memory(text):
         near = f"; nearest: {', '.join(found)}" if (found := nearest_cards(text)) else ""
         message = f"no card is called {text!r}{near}; give its memory with --vram to plan for it"
@@ -228,8 +228,8 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
         )
     if gib is None and words.free is None and not shares:
         raise QuestionError(
-            f"--gpu {written!r} states no memory size; add the size to the name, or give it "
-            "as --vram 16"
+            f"--gpu {written!r} does not state the memory size; add the size to the name, or set "
+            "it with --vram, such as --vram 16"
         )
     name = f"{label} {gib:g} GB" if gib and size_in(key) is None else label
     return _card(name, (gib or 0) * GIB, words)
@@ -248,7 +248,7 @@ def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) 
 def _card(name: str, mib: float, words: MachineWords) -> Memory:
     free = words.free if words.free is not None else free_of(mib)
     if 0 < mib < free:
-        raise QuestionError(f"--free {free:,.0f}: {name} has {mib:,.0f} MiB")
+        raise QuestionError(f"--free {free:,.0f} is more than the {mib:,.0f} MiB of {name}")
     rate = words.bandwidth or bandwidth_of(name)
     return Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate)
 

@@ -53,7 +53,7 @@ def _displaced(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
     )
     if moved > 0 and asked.speculation is not None:
         yield (
-            f"speculation displaces {say.count(moved, 'layer')} of the target to main memory "
+            f"speculation moves {say.count(moved, 'layer')} of the target to main memory "
             f"({with_draft.layers} of {asked.case.target.placed_layers} on the devices, "
             f"{without.layers} without speculation; the draft takes {extra:.0f} MiB)"
         )
@@ -75,8 +75,9 @@ def _states(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
         )
     elif asked.speculation is not None and asked.case.target.recurrent:
         yield (
-            "the target keeps a recurrent state, so after a rejection the accepted tokens are "
-            "read again from a checkpoint; that can cost as much as a whole step"
+            "the target keeps a recurrent state, so after a rejection the engine returns to a "
+            "checkpoint and reads the accepted tokens again, which can cost as much as a whole "
+            "step"
         )
 
 
@@ -85,8 +86,8 @@ def _speed(asked: PlanOption, gain: SpeedEstimate | None) -> Iterator[str]:
     wide = asked.speculation is not None and asked.speculation.depth + 1 >= _WIDE_BATCH
     if wide and host_layers and asked.found.placement.layers:
         yield (
-            "drafts of 32 or more tokens upload the layers in main memory to the device in every "
-            "round"
+            f"with steps of {_WIDE_BATCH} or more tokens, the engine uploads the layers in main "
+            "memory to the device in every round"
         )
     if gain is not None and gain.estimate < _ABOUT_EVEN:
         yield (

@@ -60,7 +60,7 @@ def verdict(found: Answer) -> str:
     if not asked.fits:
         return f"No: the model does not fit{memory_words.missing(asked)}."
     if asked.gain is None and found.question.alone:
-        return f"Without a draft {before}."
+        return f"Without a draft, expect {before}."
     if asked.gain is not None:
         verb = "gives" if found.verdict in ("Yes", "Probably") else "may give"
         after = say.rate(asked.tps.estimate)
@@ -70,15 +70,16 @@ def verdict(found: Answer) -> str:
         )
     if judged is None or judged.gain is None:
         return (
-            f"{found.verdict}: no known method can draft for this model, {before}{_split(asked)}."
+            f"{found.verdict}: no known method can draft for this model; without speculation it "
+            f"writes {before}{_split(asked)}."
         )
     way = f"{_way(judged)} gives {_ratio(judged)}"
     if found.verdict == "Try it":
         return (
-            f"Try it: the result may go either way; {way}, {before} without "
-            f"speculation{_split(asked)}."
+            f"Try it: the result may go either way; {way}, while plain decoding reaches "
+            f"{before}{_split(asked)}."
         )
-    return f"{found.verdict}: leave speculation off, {before}{_split(asked)}; {way}."
+    return f"{found.verdict}: leave speculation off and expect {before}{_split(asked)}; {way}."
 
 
 def way(found: Answer) -> str:
@@ -163,15 +164,16 @@ def _beside(found: Answer, judged: PlanOption) -> str:
         return ""
     depth, gain = judged.by_curve
     ratio = say.speedup(gain.estimate, gain.low, gain.high)
-    return f"; by {found.question.curve.source}, depth {depth} is predicted to be fastest: {ratio}"
+    source = found.question.curve.source
+    return f"; according to {source}, depth {depth} is predicted to be fastest: {ratio}"
 
 
 def _by_curve(curve: Curve, depth: int, yielded: float, cost: float) -> str:
     """The measured cost of a wider step, with the resulting yield and cost of a round."""
     return (
-        f"by {curve.source}, a step over {depth + 1} tokens takes as long as "
+        f"according to {curve.source}, a step over {depth + 1} tokens takes as long as "
         f"{curve.cost(depth + 1):.2f} plain steps; a round produces about {yielded:.1f} tokens in "
-        f"the time of {cost:.1f}"
+        f"the time of {cost:.1f} plain steps"
     )
 
 
@@ -259,7 +261,7 @@ def _accuracy(found: Answer) -> str:
     coverage = coverage_of(found.judged)
     if coverage is not None and found.asked.fits:
         return (
-            f"Accuracy: {say.percent(coverage.held)} of {coverage.figures} public results of "
+            f"Accuracy: {say.percent(coverage.held)} of {coverage.figures} public results from "
             f"{coverage.people} people were within such intervals; the fit had not seen these "
             "results."
         )
@@ -268,15 +270,18 @@ def _accuracy(found: Answer) -> str:
         held, arms = CURVE_ARMS
         return (
             f"Accuracy: {held} of {arms} measured speedups were within "
-            f"{say.percent(TRANSFER_ERROR)} of the value from a curve and counted tokens per round."
+            f"{say.percent(TRANSFER_ERROR)} of the value computed from a verification curve and "
+            "the counted tokens per round."
         )
     errors = learned().errors
     speed = errors.speed if found.alone.tps.basis != "physics" else errors.bare
     memory = logged_memory_error()
-    words = f"memory of a device within {memory.total_median_mib:.0f} MiB (median of logs)"
+    words = (
+        f"device memory had a median error of {memory.total_median_mib:.0f} MiB over public logs"
+    )
     if speed is not None:
         words = (
-            f"{say.percent(speed.within)} of {speed.points} plain speeds were within a factor of "
-            f"{NEAREST_ERROR:g}; {words}"
+            f"{say.percent(speed.within)} of {speed.points} predicted plain speeds were within a "
+            f"factor of {NEAREST_ERROR:g}; {words}"
         )
     return f"Accuracy: {words}."

@@ -38,9 +38,9 @@ PROMISE = 0.95
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the missing campaigns, print the table, and write the figures with `--output`."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--campaigns", type=int, default=CAMPAIGNS, help="of each kind")
-    parser.add_argument("--keep", type=Path, default=KEPT, help="folder of the result files")
-    parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
+    parser.add_argument("--campaigns", type=int, default=CAMPAIGNS, help="campaigns of each kind")
+    parser.add_argument("--keep", type=Path, default=KEPT, help="folder for the result files")
+    parser.add_argument("--output", type=Path, help="JSON file for the figures")
     chosen = parser.parse_args(arguments)
     measured: list[tuple[Submission, AaOutcome]] = []
     try:

@@ -44,11 +44,13 @@ Answers = dict[str, dict[str, Generation]]  # generations by arm and prompt
 
 
 def main(
-    prompts: Annotated[int, typer.Option(min=1, max=8, help="Prompts of each task.")] = 2,
-    tokens: Annotated[int, typer.Option(help="Longest output.")] = 96,
-    depths: Annotated[str, typer.Option(help="Longest drafts.")] = "1,2,3,4,5,6,7,8",
+    prompts: Annotated[int, typer.Option(min=1, max=8, help="Number of prompts per task.")] = 2,
+    tokens: Annotated[int, typer.Option(help="Maximum output length in tokens.")] = 96,
+    depths: Annotated[str, typer.Option(help="Draft lengths to compare.")] = "1,2,3,4,5,6,7,8",
     *,
-    speedups: Annotated[bool, typer.Option(help="Also compare times (needs quiet).")] = False,
+    speedups: Annotated[
+        bool, typer.Option(help="Also compare times; needs a quiet machine.")
+    ] = False,
 ) -> None:
     """Measure, print, and write the figures that the page Proofs shows."""
     wanted = [*map(int, depths.split(","))]

@@ -79,7 +79,9 @@ class Square:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m bench.cells", description=__doc__)
-    parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="squares per mix")
+    parser.add_argument(
+        "--repetitions", type=int, default=REPETITIONS, help="number of squares per mix"
+    )
     chosen = parser.parse_args(arguments)
     for line in coverage(chosen.repetitions):
         sys.stdout.write(f"{line}\n")

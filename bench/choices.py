@@ -65,10 +65,12 @@ class Place:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table, write it with `--output`; return 1 if a share exceeds the aim."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--worlds", type=int, default=WORLDS, help=f"a multiple of {AT_ONCE}")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--date", help="the day of the run, for the JSON")
-    parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
+    parser.add_argument(
+        "--worlds", type=int, default=WORLDS, help=f"number of worlds, a multiple of {AT_ONCE}"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="number of processes")
+    parser.add_argument("--date", help="date to record in the JSON")
+    parser.add_argument("--output", type=Path, help="JSON file for the figures")
     chosen = parser.parse_args(arguments)
     found: dict[Kind, Claims] = defaultdict(Counter)
     places: list[Place] = []

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Kill, print a line per run and the table, and write the figures with `--output`."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--seed", type=int, default=20261121)
-    parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
+    parser.add_argument("--output", type=Path, help="JSON file for the figures")
     chosen = parser.parse_args(arguments)
     survivors = {name: list(_survivors(name, chosen.seed)) for name in KILLS}
     rows = [_row(name, runs) for name, runs in survivors.items()]

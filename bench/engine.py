@@ -54,9 +54,11 @@ class Ratio:
 
 
 def main(
-    prompts: Annotated[int, typer.Option(min=2, max=4, help="Prompts, the shortest first.")] = 4,
-    blocks: Annotated[int, typer.Option(min=1, help="Passes over the prompts.")] = 6,
-    tokens: Annotated[int, typer.Option(help="Longest output.")] = 48,
+    prompts: Annotated[
+        int, typer.Option(min=2, max=4, help="Number of prompts, shortest first.")
+    ] = 4,
+    blocks: Annotated[int, typer.Option(min=1, help="Number of passes over the prompts.")] = 6,
+    tokens: Annotated[int, typer.Option(help="Maximum output length in tokens.")] = 48,
 ) -> None:
     """Measure, print, and write the figures that the pages quote."""
     f16, q4 = (

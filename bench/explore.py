@@ -61,8 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write the figures with `--output`; return 1 if a budget is exceeded."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--cells", type=int, nargs="+", default=CELLS)
-    parser.add_argument("--date", help="the day of the run, for the JSON")
-    parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
+    parser.add_argument("--date", help="date to record in the JSON")
+    parser.add_argument("--output", type=Path, help="JSON file for the figures")
     chosen = parser.parse_args(arguments)
     rows = []
     for cells in chosen.cells:

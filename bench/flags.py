@@ -62,10 +62,10 @@ class FlagRow:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table, and write it with `--output`."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--honest", type=int, default=HONEST, help="files of each kind")
-    parser.add_argument("--cheats", type=int, default=CHEATS, help="files of each cheat")
-    parser.add_argument("--date", help="the day of the run, for the JSON")
-    parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
+    parser.add_argument("--honest", type=int, default=HONEST, help="honest files of each kind")
+    parser.add_argument("--cheats", type=int, default=CHEATS, help="files for each way of cheating")
+    parser.add_argument("--date", help="date to record in the JSON")
+    parser.add_argument("--output", type=Path, help="JSON file for the figures")
     chosen = parser.parse_args(arguments)
     rows = [row for name in HONEST_WORLDS for row in honest(name, chosen.honest)]
     rows.append(_row(PEERS, "unlike-peers", [unlike(seed) for seed in range(chosen.honest)]))

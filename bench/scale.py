@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Build corpora of all sizes and print their cost."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--files", type=int, nargs="+", default=[100, 300])
-    parser.add_argument("--folder", type=Path, default=None, help="for corpora and sites")
+    parser.add_argument("--folder", type=Path, default=None, help="folder for corpora and sites")
     parser.add_argument("--once", nargs=3, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
     if chosen.once:

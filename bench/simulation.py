@@ -52,10 +52,12 @@ class SimulationRow:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Simulate, print a table per scenario, and write the figures with `--output`."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--campaigns", type=int, default=CAMPAIGNS, help="per scenario")
-    parser.add_argument("--scenario", action="append", choices=SCENARIOS, help="may be repeated")
-    parser.add_argument("--date", help="the day of the run, for the JSON")
-    parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
+    parser.add_argument("--campaigns", type=int, default=CAMPAIGNS, help="campaigns per scenario")
+    parser.add_argument(
+        "--scenario", action="append", choices=SCENARIOS, help="scenario to run; can be repeated"
+    )
+    parser.add_argument("--date", help="date to record in the JSON")
+    parser.add_argument("--output", type=Path, help="JSON file for the figures")
     chosen = parser.parse_args(arguments)
     rows: list[SimulationRow] = []
     for scenario in chosen.scenario or SCENARIOS:

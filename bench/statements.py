@@ -215,7 +215,8 @@ def _depths(said: re.Match[str], table: Sequence[LINE]) -> bool:
         own = [each for each in lines if each[0]["line_label"] in said[0]]
         return any(_is_best(said, [row for row in each if _is_listed(said, row)]) for each in own)
     stated = {
-        int(depth): int(times) for depth, times in re.findall(r"(\d{1,3}) in (\d{1,3})", said["at"])
+        int(depth): int(times)
+        for depth, times in re.findall(r"(\d{1,3}) for (\d{1,3}) pair", said["at"])
     }
     may = Counter(depth for own in lines for depth in _may_be_best(own))
     return (
@@ -334,7 +335,7 @@ def _losses(said: re.Match[str], table: Sequence[LINE]) -> bool:
 
 
 METHOD = re.compile(
-    rf"(?P<method>[^;]{{1,60}}?) is usually (?P<usual>[\d.]{{1,9}}){TIMES}, above 1{TIMES} on"
+    rf"(?P<method>[^;]{{1,60}}?): median (?P<usual>[\d.]{{1,9}}){TIMES}, above 1{TIMES} on"
     r" (?P<above>\d+) of (?P<all>\d+) pairs? of device and model \((?P<tier>\w+)\)(?:; |\.$)"
 )
 BACKEND = re.compile(
@@ -348,14 +349,15 @@ STEP = re.compile(
 RULES: Mapping[str, tuple[str, Rule]] = {
     "whole_map": (
         (
-            rf"(?:Usually above 1{TIMES} on (?P<above>\d+) of )?(?P<all>\d+) pairs? of device and"
-            r" model size(?:\.|: too few to say what is usual\.)"
+            rf"(?:The typical speedup is above 1{TIMES} on (?P<above>\d+) of )?(?P<all>\d+) pairs?"
+            r" of device and model size(?:\.|: too few to summarize\.)"
         ),
         _whole_map,
     ),
     "tasks": (
         (
-            rf"On (?P<alone>.+) a setting has (?P<alone_ratio>[\d.]+){TIMES} its own mean\."
+            rf"On (?P<alone>.+), a setting gains (?P<alone_ratio>[\d.]+){TIMES} its own mean over"
+            r" tasks\."
             rf"|The same setting gains most on (?P<most>.+?), (?P<most_ratio>[\d.]+){TIMES} its own"
             rf" mean over tasks, and least on (?P<least>.+?), (?P<least_ratio>[\d.]+){TIMES}"
             r" \((?P<tier>\w+)\)\."
@@ -366,12 +368,15 @@ RULES: Mapping[str, tuple[str, Rule]] = {
         rf"(?:{re.sub('[?]P<[a-z]+>', '', METHOD.pattern)})+|No method has enough pairs .+",
         _methods,
     ),
-    "backends": (r"The same setting through the other backend changes a speedup: .+\.", _backends),
+    "backends": (
+        r"With a different backend, the same setting has a different speedup: .+\.",
+        _backends,
+    ),
     "depths": (
         (
-            r"(?P<none>With every depth the whole request is clearly slower).+"
+            r"(?P<none>The whole request is clearly slower at every depth).+"
             r"|Depth (?P<depth>\d+) (?:has the highest (?P<what>lower bound|figure) of the depths"
-            r" (?P<able>[\d, and]+)|is the only one whose whole request is not clearly slower):.+"
+            r" (?P<able>[\d, and]+)|is the only depth without a clearly slower whole request):.+"
             r"|(?P<all>\d+) pairs? ran at several depths; the best depth, marked, is"
             r" (?P<at>[^.]+)\..+"
         ),
@@ -380,16 +385,17 @@ RULES: Mapping[str, tuple[str, Rule]] = {
     "round_costs": (
         (
             r"A round costs (?P<only>[\d.]+) plain tokens at depth (?P<only_depth>\d+)"
-            r" \((?P<only_line>.+)\); a draft that yields more wins\."
+            r" \((?P<only_line>.+)\); a draft wins if it yields more tokens per round\."
             r"|A round costs from (?P<least>[\d.]+) plain tokens at depth (?P<least_depth>\d+)"
             r" \((?P<least_line>.+)\) to (?P<most>[\d.]+) plain tokens at depth (?P<most_depth>\d+)"
-            r" \((?P<most_line>.+)\); a draft that yields more tokens a round than that wins\."
+            r" \((?P<most_line>.+)\); a draft wins if it yields more tokens per round than its"
+            r" round costs\."
         ),
         _round_costs,
     ),
     "builds": (
         (
-            r"(?P<none>No speedup clearly differs).+?, in \d+ settings?\."
+            r"(?P<none>In \d+ settings?, no speedup clearly differs) .+"
             r"|(?P<changes>\d+) changes? detected in \d+ settings?, (?:none of them slower"
             rf"|(?P<slower>\d+) of them slower: at worst (?P<worst>[\d.]+){TIMES} with .+)\."
         ),
@@ -397,16 +403,16 @@ RULES: Mapping[str, tuple[str, Rule]] = {
     ),
     "break_even": (
         (
-            r"(?P<won>\d+) of (?P<all>\d+) cells? yield more tokens a round than the round costs;"
-            r" in (?P<lost>none|\d+) of the \d+ a round costs more than even a fully accepted draft"
-            r" returns\.(?: Shown are .+)?"
+            r"(?P<won>\d+) of (?P<all>\d+) cells? yield more tokens per round than the round"
+            r" costs; in (?P<lost>none|\d+) of the \d+, a round costs more than even a fully"
+            r" accepted draft returns\.(?: The chart shows .+)?"
         ),
         _break_even,
     ),
     "predictions": (
         (
-            r"(?P<all>\d+) predictions? from the probes of the same campaigns, off by"
-            r" (?P<off>[\d.]+) % in the median\."
+            r"(?P<all>\d+) predictions? from the probes of the same campaigns, with a median"
+            r" error of (?P<off>[\d.]+) %\."
         ),
         _predictions,
     ),
@@ -446,7 +452,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Check the sentences of many collections."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--collections", type=int, default=500)
-    parser.add_argument("--first", type=int, default=0, help="seed of the first one")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first collection")
     chosen = parser.parse_args(arguments)
     read, wrong = Counter[str](), 0
     for seed in range(chosen.first, chosen.first + chosen.collections):

@@ -26,7 +26,12 @@ RESULTS = Path(__file__).resolve().parents[1] / "results"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write a synthetic corpus and print its size."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--rigs", type=int, default=100, help="machine x backend x engine build")
+    parser.add_argument(
+        "--rigs",
+        type=int,
+        default=100,
+        help="number of combinations of machine, backend and engine build",
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", type=Path, required=True, help="an empty folder")
     chosen = parser.parse_args(arguments)

@@ -254,9 +254,11 @@ def table(rows: Sequence[dict[str, float]]) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table, and write the figures with `--output`."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--simulations", type=int, default=SIMULATIONS, help="for each kind of rig")
+    parser.add_argument(
+        "--simulations", type=int, default=SIMULATIONS, help="simulations for each kind of rig"
+    )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path, help="where to write the figures as JSON")
+    parser.add_argument("--output", type=Path, help="JSON file for the figures")
     chosen = parser.parse_args(arguments)
     rows = [asdict(simulate(kind, chosen.simulations, chosen.seed)) for kind in KINDS]
     sys.stdout.write(table(rows))

@@ -116,7 +116,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Weigh the given and the synthetic sites, and print a line per page."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("sites", nargs="*", type=Path, help="folders of built sites")
-    parser.add_argument("--rigs", nargs="*", type=int, default=[], help="synthetic sites to build")
+    parser.add_argument(
+        "--rigs", nargs="*", type=int, default=[], help="rigs of each synthetic site to build"
+    )
     chosen = parser.parse_args(arguments)
     excess = []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:

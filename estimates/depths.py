@@ -68,7 +68,7 @@ def varied_by(method: Method) -> str | None:
     if method.adaptive:
         return "adaptive depth"
     if method.chain:
-        return "depth by the method that drafts"
+        return "depth set by the method that drafts"
     return f"p-min {method.p_min:g}" if method.p_min else None
 
 

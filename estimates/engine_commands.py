@@ -21,11 +21,12 @@ _UNLIMITED = ("n_min", "p_min")
 _SAFE_LOOKUP = 3
 _SHORT_LOOKUP = (
     "In vLLM, a prompt_lookup_min below 3 has corrupted half of the tool calls (#35800, #40875). "
-    "For agents, also measure 3 (--method prompt-lookup:ngram_min=3) and --tasks tools."
+    "For agents, also measure a minimum of 3 (--method prompt-lookup:ngram_min=3) on tool calls "
+    "(--tasks tools)."
 )
 _MLX_CACHE = (
-    "mlx_lm.server 0.32.2 returns a different text if it drafts after a prompt that is partly in "
-    "its cache; --prompt-cache-size 0 switches the cache off."
+    "mlx_lm.server 0.32.2 returns a different text if it drafts for a prompt that is partly in its "
+    "cache; --prompt-cache-size 0 switches the cache off."
 )
 
 

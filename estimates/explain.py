@@ -109,8 +109,8 @@ def _why_uncertain(estimate: Estimate, arm: Arm, submission: Submission) -> str:
     if estimate.doubt == verdicts.INSTRUMENT:
         cost, length = say.number(estimate.round_cost, 2), say.number(estimate.tokens_per_round, 2)
         return (
-            f"This arm is an instrument: with {length} tokens per round set, a round costs "
-            f"{cost} plain tokens (R). A draft of this depth wins if it yields more than R "
+            f"This arm is an instrument: its tokens per round were set to {length}, and a round "
+            f"costs {cost} plain tokens (R). A draft of this depth wins if it yields more than R "
             "tokens per round."
         )
     if estimate.doubt == verdicts.SINGLE_PASS:
@@ -124,9 +124,13 @@ def _why_too_few(estimate: Estimate, submission: Submission) -> str:
         missing = [task for task in FIXED_TASKS if task not in measured]
         if missing and not estimate.own_tasks:
             return (
-                f"No figure over all tasks, because some were not measured: {say.listed(missing)}."
+                "There is no figure over all tasks, because some tasks were not measured: "
+                f"{say.listed(missing)}."
             )
-        return "No figure over all tasks, because a task has no prompt that both arms finished."
+        return (
+            "There is no figure over all tasks, because on at least one task no prompt was "
+            "finished by both arms."
+        )
     prompts = "prompt was" if estimate.prompts == 1 else "prompts were"
     return f"Only {estimate.prompts} {prompts} compared; an interval needs at least 2."
 
@@ -186,7 +190,7 @@ def _balance(
         width, steps = verification
         return (
             f"Checking {width} tokens takes as long as {steps:.1f} plain steps: break-even is "
-            f"{costs} tokens per round, but this arm got {yields}."
+            f"{costs} tokens per round, but this arm yields {yields}."
         )
     return f"One round costs {costs} plain tokens and yields only {yields}, so this arm loses."
 

@@ -43,7 +43,9 @@ def severity(submission: Submission) -> Severity:
 def allowance(submission: Submission) -> str:
     """A sentence on the intervals for the flags about load; empty if no interval is wider."""
     extra = moved(submission)
-    return f" Intervals allow for {say.percent(math.expm1(extra))} of it." if extra else ""
+    return (
+        f" The intervals allow for an effect of {say.percent(math.expm1(extra))}." if extra else ""
+    )
 
 
 def widen_for_load(interval: Interval | None, submission: Submission) -> Interval | None:

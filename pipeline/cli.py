@@ -15,7 +15,7 @@ from schemas.codec import encode
 from schemas.vocabulary import say
 
 app = typer.Typer(
-    help="From result files to the site: validate them, judge a pull request, build.",
+    help="Validate result files, judge a pull request, and build the site.",
     epilog="Exit codes: 0 done, or accepted. 1 the input is wrong: a file, a path, a result. "
     "2 the command line is wrong. 3 the machine or the pipeline itself fails.",
     no_args_is_help=True,

@@ -25,7 +25,7 @@ def ending() -> Iterator[None]:
     except ModuleNotFoundError as error:
         _end(f"{error.name} is not installed. Run: make setup", UnwritableError.exit_code, error)
     except MemoryError as error:
-        message = "Out of memory. End other programs, or raise the memory limit."
+        message = "Out of memory. Close other programs, or raise the memory limit."
         _end(message, UnwritableError.exit_code, error)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):

@@ -81,8 +81,8 @@ _FORMS: dict[str, str] = {
     r"^20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$": (
         "a time in UTC such as 2026-11-21T09:00:00Z"
     ),
-    r"^[^\u0000-\u001f<>]+$": "plain text without < and > on one line",
-    r"^[^\u0000-\u001f<>]*$": "plain text without < and > on one line",
+    r"^[^\u0000-\u001f<>]+$": "one line of plain text without < and >",
+    r"^[^\u0000-\u001f<>]*$": "one line of plain text without < and >",
     r"^[^\u0000-\u001f]+$": "text on one line",
     r"^[a-z0-9](?:-?[a-z0-9]){1,23}$": "lower-case letters and digits, such as qnn",
     r"^[0-9a-f]{16}$": "16 hex digits in lower case",

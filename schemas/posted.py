@@ -59,9 +59,7 @@ def unpacked(packed: bytes) -> bytes:
             "the text is damaged; copy it again as `draftmap submit` printed it"
         ) from error
     if len(data) > MAX_BYTES:
-        raise UnreadableTextError(
-            f"the result has more than the {MAX_BYTES:,} bytes that are accepted"
-        )
+        raise UnreadableTextError(f"the result is larger than the limit of {MAX_BYTES:,} bytes")
     if not reader.eof or reader.unused_data:
         raise UnreadableTextError(
             "the text ends too early or too late; copy the whole text, and nothing else"

@@ -77,7 +77,10 @@ def _check_bytes(data: bytes) -> None:
             "json", "this is a model, not a result file; give the NAME.json file that a run wrote"
         )
     if len(data) > MAX_BYTES:
-        _refuse("size", f"more than {MAX_BYTES} bytes; measure fewer prompts, arms or blocks")
+        _refuse(
+            "size",
+            f"the file has more than {MAX_BYTES} bytes; measure fewer prompts, arms or blocks",
+        )
     if not data.strip():
         _refuse("json", "the file is empty; make the harness write it again")
     if data.startswith(_BOM):
@@ -117,7 +120,9 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _integer(digits: str) -> int:
     if len(digits.lstrip("-")) > MAX_DIGITS:
-        _refuse("number", f"an integer of {len(digits)} digits; at most {MAX_DIGITS} are accepted")
+        _refuse(
+            "number", f"an integer with {len(digits)} digits; at most {MAX_DIGITS} are accepted"
+        )
     if digits == "-0":
         _refuse("number", "-0 is not accepted; write 0")
     return int(digits)

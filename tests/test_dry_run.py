@@ -90,8 +90,8 @@ def test_an_accepted_result_gets_a_comment_with_its_interpretation(host: Host) -
     assert body.startswith(f"{MARKER}\n## Accepted: thank you!")
     assert "- Machine: `RTX 4060 8 GB`, `cuda`" in body
     assert "| **all tasks** | " in body
-    assert "One start: the variation between starts of the engine is unknown." in body
-    assert "of 1 result of this method on the same device and backend" in body
+    assert "One start: the variation between engine starts is unknown." in body
+    assert "of 1 result with this method on the same device and backend" in body
     assert (host.folder / "step-summary.md").read_text().splitlines() == body.splitlines()[1:]
     asked = host.state()["calls"][0]
     assert asked[:2] == [

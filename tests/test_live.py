@@ -53,7 +53,7 @@ def test_a_setting_that_is_off_is_named() -> None:
 
 def test_rules_count_only_while_they_are_active_and_no_check_but_the_gate_is_required() -> None:
     """Pull requests of forms start no workflow: another required check would never come."""
-    gate = "Gate is required, and nothing else"
+    gate = "Gate is the only required status check"
 
     assert set(missing(answers(*LABELS, enforcement="DISABLED"))) == {"Branch rules", gate}
     assert set(missing(answers(*LABELS, checks=("Gate", "Test")))) == {gate}

@@ -114,7 +114,7 @@ def test_an_error_of_the_program_itself_keeps_its_traceback() -> None:
 def test_a_second_build_into_a_folder_is_refused_while_the_first_runs(tmp_path: Path) -> None:
     with (
         FileLock(tmp_path / ".site.lock"),
-        pytest.raises(UnwritableError, match=r"^another build writes .*site; wait"),
+        pytest.raises(UnwritableError, match=r"^another build is writing .*site; wait"),
     ):
         build(results=ROOT / "results", output=tmp_path / "site")
 

@@ -36,7 +36,11 @@ def test_the_notes_are_the_first_section_of_the_changelog(tmp_path: Path) -> Non
         (RELEASED, "1.2.3", "the tag is 1.2.3, expected v1.2.3"),
         (replace(RELEASED, cited="1.2.2"), None, "CITATION.cff says version 1.2.2, expected 1.2.3"),
         (replace(RELEASED, cited_day=None), None, "CITATION.cff says date-released: None"),
-        (replace(OPEN, day="soon", cited_day="soon"), None, "CHANGELOG.md dates it soon, expected"),
+        (
+            replace(OPEN, day="soon", cited_day="soon"),
+            None,
+            "CHANGELOG.md dates the version soon, expected",
+        ),
     ],
 )
 def test_each_disagreement_is_named(said: words.Words, tag: str | None, wrong: str) -> None:

@@ -43,7 +43,7 @@ def complaints(site: Path) -> Iterator[tuple[str, str]]:
 def _on(page: str, article: str, text: str) -> Iterator[str]:
     linked = "data/#" in article or page == "data"
     if FOREIGN.search(article) and not (CREDIT.search(article) and linked):
-        yield "a figure by other people has no credit"
+        yield "a figure that other people published has no credit"
     for spoken in SPOKEN.findall(text):
         # The name of a source or of a file may look like a field name.
         if FIELD.search(unescape(spoken)) and not spoken.startswith("Figures of "):

@@ -90,7 +90,7 @@ def settings(answers: Answers) -> Iterator[tuple[str, bool, str]]:
     made = f"gh api -X POST {REPOSITORY}/rulesets --input .github/ruleset.json"
     wanted = {"DELETION", "NON_FAST_FORWARD", "PULL_REQUEST", "REQUIRED_STATUS_CHECKS"}
     yield "Branch rules", wanted <= rules, made
-    yield f"{GATE} is required, and nothing else", checks == {GATE}, made
+    yield f"{GATE} is the only required status check", checks == {GATE}, made
 
 
 def labels(answers: Answers, declared: list[dict[str, str]]) -> Iterator[tuple[str, bool, str]]:

@@ -102,7 +102,7 @@ def twice_superseded(
 
 def misnamed_entries(entries: Iterable[str], results: Collection[str]) -> Iterator[Finding]:
     """Findings on lifecycle entries that name neither a contributor nor an existing result."""
-    message = "there is no result of this name in results/community/; rename the entry"
+    message = "there is no result with this name in results/community/; rename the entry"
     for path in entries:
         if Path(path).name not in results and contributor_of(Path(path).name) is None:
             yield Finding(file=path, path=ROOT, message=message, rule="lifecycle-name")

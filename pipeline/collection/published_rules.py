@@ -21,7 +21,7 @@ def published_findings(document: Row) -> Iterator[Finding]:
     for number, row in enumerate(document["rows"]):
         path = f"$.rows[{number}]"
         if row.get("rig", None) not in {None, *rigs}:
-            message = f"there is no rig {row['rig']!a}; name a rig of this file"
+            message = f"there is no rig {row['rig']!a}; name a rig from this file"
             yield _finding(f"{path}.rig", message, "published-rig")
         if row["kind"] == "speculation":
             yield from _of_pair(path, row, rows.get(row.get("baseline_row")))
@@ -31,22 +31,24 @@ def _of_pair(path: str, row: Row, base: Row | None) -> Iterator[Finding]:
     own = _values(row)
     if base is None and ("baseline_row" in row or "speedup" not in own):
         message = (
-            "the row has neither a baseline row nor a ratio; add the rate without "
-            "speculation or the ratio"
+            "the row has neither a baseline row nor a speedup; add the rate without "
+            "speculation or the speedup"
         )
         yield _finding(path, message, "published-baseline")
     if base is None:
         return
     if any(base.get(name) != row.get(name) for name in ("rig", "target")):
-        message = "the baseline has another rig or target; name a row of the same rig and target"
+        message = (
+            "the baseline has a different rig or target; name a row with the same rig and target"
+        )
         yield _finding(f"{path}.baseline_row", message, "published-baseline")
     before = _values(base).get("decode_tps")
     if before and {"decode_tps", "speedup"} <= own.keys() and "note" not in row:
         ratio = own["decode_tps"] / before
         if abs(own["speedup"] / ratio - 1) > ROUNDING:
             message = (
-                f"the ratio is {own['speedup']:g}, but its rates give {ratio:.3g}; correct one of "
-                "them, or leave the figure out"
+                f"the speedup is {own['speedup']:g}, but the rates give {ratio:.3g}; correct the "
+                "wrong figure, or leave it out"
             )
             yield _finding(f"{path}.figures", message, "published-ratio")
 

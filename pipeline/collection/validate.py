@@ -166,7 +166,7 @@ def _corpus_findings(accepted: Accepted, data: bytes, canonical: bytes) -> Found
     folder, dated = accepted.source.path.parent, dated_folder(accepted.source.path.name)
     in_date = _DATE_PART.fullmatch(folder.name)
     if in_date and dated != f"{folder.parent.name}/{folder.name}":
-        named = f"is in {shown(folder.name)}, expected the folder {dated}/ of its date"
+        named = f"is in {shown(folder.name)}, but its date requires the folder {dated}/"
         found.append(_finding(accepted.source, "canonical-folder", f"{named}; move it"))
     return tuple(found)
 

@@ -57,7 +57,7 @@ KINDS = {
 }
 # The columns of the list that replaces a table in parts.
 LISTED = {
-    "part": "Name of a file with a part of the rows.",
+    "part": "Name of a file that contains part of the rows.",
     "rows": "Number of rows in the file.",
     "bytes": "Size of the file in bytes.",
     "sha256": "SHA-256 of the file.",

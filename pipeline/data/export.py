@@ -117,7 +117,7 @@ def _versioned(table: pa.Table) -> bytes:
         "as_of": pc.max(table["last_measured"]).as_py() if dated else None,
         "documentation": f"./#{SPEEDUPS}",
         "licence": LICENCE["name"],
-        "licence_note": "of the measured rows and of the collection; every row states its licence",
+        "licence_note": "applies to measured rows and the collection; every row states its licence",
         "units": {name: columns[name].unit for name in table.column_names if name in columns},
         SPEEDUPS if dated else "parts": orjson.Fragment(as_json(table)[:-1]),
     }

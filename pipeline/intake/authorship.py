@@ -72,7 +72,7 @@ def _sending_findings(name: str, submission: Submission, sent: Sending) -> Itera
     if submission.origin is not None and submission.origin.licence is None:
         message = (
             "other people's records may be shared only as their licence allows; import the "
-            "records again with --licence, as stated by their source"
+            "records again, with the licence that their source states (--licence)"
         )
         yield Finding(path="$.origin.licence", message=message, rule="licence-of-source")
     if sent.now is not None:

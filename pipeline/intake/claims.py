@@ -131,9 +131,9 @@ def _renamed(path: str, new: Submission, names: Mapping[str, Name]) -> Iterator[
         name = names.get(model.sha256 or "", (model.name, model.quantisation))
         if _key(*name) != _key(model.name, model.quantisation):
             message = (
-                f"weights of this SHA-256 are {shown(' '.join(name))} in the collection, not "
-                f"{shown(f'{model.name} {model.quantisation}')}; write that name and "
-                "quantisation into the file, and submit the file again"
+                f"weights with this SHA-256 are called {shown(' '.join(name))} in the collection, "
+                f"not {shown(f'{model.name} {model.quantisation}')}; write the collection's name "
+                "and quantisation into the file, and submit the file again"
             )
             yield Finding(file=path, path=f"{place}.name", message=message, rule="known-weights")
 
@@ -152,7 +152,7 @@ def _twins(new: Mapping[str, Submission], there: Sequence[Outline]) -> Iterator[
         for place, name in _names(own):
             twin = seen.setdefault(skeleton(name), name)
             if slug(twin, limit=None) != slug(name, limit=None):
-                message = f"{shown(name)} looks like {shown(twin)}; use that spelling"
+                message = f"{shown(name)} looks like {shown(twin)}; use the spelling {shown(twin)}"
                 yield Finding(file=path, path=place, message=message, rule="name-twin")
 
 

@@ -34,7 +34,9 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
         Path | None, typer.Option(help="Folder for verdict.json and summary.md.")
     ] = None,
     author: Annotated[str, _variable("AUTHOR", "Account that opened the pull request.")] = "",
-    label: Annotated[str, _variable("LABEL", "Label of the event `labeled`.")] = "",
+    label: Annotated[
+        str, _variable("LABEL", "Label that was added, if the event is `labeled`.")
+    ] = "",
     labels: Annotated[
         str, _variable("LABELS", "Labels of the pull request, as a JSON list.")
     ] = "[]",
@@ -178,7 +180,7 @@ def _text(verdict: Path, changed: frozenset[str] | None, head: str) -> str | Non
     if nothing and changed is not None and not any(map(paths.is_result, changed)):
         return None
     if answer.head != head or nothing:
-        typer.echo("verdict.json is about another commit", err=True)
+        typer.echo("verdict.json is for a different commit", err=True)
         return f"## Not checked\n\n{_UNFINISHED}\n"
     return comment.body(answer)
 

@@ -104,8 +104,8 @@ def _where(reply: Reply) -> str:
     pages = [code(f"submissions/{Path(each.file).stem}/") for each in reply.results]
     shown_pages = say.listed(pages[:MAX_SHOWN_RESULTS])
     return (
-        f"After the next build of the site, {'it is' if len(pages) == 1 else 'they are'} at "
-        f"{shown_pages}, and the row of the contributor is on the page *Contribute*."
+        f"The next build of the site shows the {'result' if len(pages) == 1 else 'results'} at "
+        f"{shown_pages}, and the contributor's row on the page *Contribute*."
     )
 
 
@@ -139,7 +139,7 @@ def _result(result: Result, author: str | None) -> Iterator[str]:
         if arm.arm in expected:
             yield _expectation(expected[arm.arm], overall(arm))
     if digest.flags:
-        yield "Flags do not reject a result; the site shows the flags with the result's figures:"
+        yield "A flag does not reject a result; the site shows flags next to the result's figures:"
         yield "\n".join(
             f"- {flag.severity} {code(flag.name)}: {code(flag.message)}\n"
             f"    - remedy: {code(flag.remedy)}"
@@ -172,7 +172,7 @@ def _facts(own: Understanding, author: str | None) -> Iterator[str]:
 
 def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Iterator[str]:
     draft = f" with {code(arm.draft)}" if arm.draft else ""
-    depth = f", up to {say.count(arm.depth, 'token')} a draft" if arm.depth else ""
+    depth = f", up to {say.count(arm.depth, 'token')} per draft" if arm.depth else ""
     role = "" if arm.role == "speculation" else f" ({arm.role})"
     yield f"**{code(arm.arm)}**{role}: {code(arm.method)}{draft}{depth}"
     if arm.failure is not None:
@@ -194,7 +194,11 @@ def _expectation(expected: Expected, measured: TaskResult | None) -> str:
     """The sentence with the figure expected for an arm before this result, and the measured one."""
     known = expected.basis if expected.basis in ("predicted", "published") else "already measured"
     before = say.speedup(expected.speedup, expected.low, expected.high).replace("[", r"\[")
-    now = f", measured {_speedup(measured)}" if measured and measured.speedup is not None else ""
+    now = (
+        f"; this result measured {_speedup(measured)}"
+        if measured and measured.speedup is not None
+        else ""
+    )
     return f"Before this result: {known} {before} ({expected.verdict}){now}."
 
 
@@ -204,7 +208,7 @@ def _row(row: TaskResult) -> str:
     if row.picked is None or row.picked == row.interval:
         picked = ""
     else:
-        picked = f"; as the pick {_ratio(row.speedup, row.picked)}"
+        picked = f"; corrected for the choice {_ratio(row.speedup, row.picked)}"
     return (
         f"| {row.task or '**all tasks**'} | {VERDICTS[row.verdict].label} | {rates} | "
         f"{_speedup(row)}{picked} | {_ratio(row.whole_request, row.whole_request_interval)} | "
@@ -235,8 +239,8 @@ def _position(arm: ArmResult, own: Understanding, position: Position) -> str:
     whole = overall(arm)
     figure = "" if whole is None else f" {_speedup(whole)} against a median of"
     return (
-        f"Faster than {position.slower} of {say.count(position.results, 'result')} of this method "
-        f"{near}:{figure or ' their median is'} {say.times(position.median_speedup)}."
+        f"Faster than {position.slower} of {say.count(position.results, 'result')} with this "
+        f"method {near}:{figure or ' their median is'} {say.times(position.median_speedup)}."
     )
 
 
@@ -253,7 +257,7 @@ def _ratio(ratio: float | None, interval: Interval | None) -> str:
 
 def _cut(parts: list[str]) -> str:
     """The paragraphs that fit, and a note if some do not fit."""
-    rest = "The rest did not fit into this comment; the log of the check has all of it."
+    rest = "The rest did not fit into this comment; the check's log has the full text."
     fitting: list[str] = []
     room = MAX_CHARACTERS - len(rest)
     for part in parts:

@@ -111,7 +111,7 @@ def _of(given: Given, **names: str) -> dict[str, Any]:
 
 def _number(name: str, text: str) -> float:
     if not re.fullmatch(r"\d{1,7}(?:\.\d{1,4})?", text):
-        raise _wrong(name, f"is not a number ({text}); write it as 1.85")
+        raise _wrong(name, f"is not a number ({text}); write a number such as 1.85")
     return int(float(text)) if float(text).is_integer() else float(text)
 
 

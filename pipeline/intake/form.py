@@ -28,7 +28,7 @@ from schemas.strict import MAX_BYTES
 
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 UNNAMED = f"{FOLDER}/result.json"
-SAME = "the results already contain the same content; there is nothing left to do"
+SAME = "an existing result already has the same content; there is nothing left to do"
 # GitHub's address of a file that was dragged into a form: a number and any name.
 ATTACHED = re.compile(r"https://github\.com/user-attachments/files/[0-9]+/[A-Za-z0-9._-]+")
 _TIMEOUT_S = 30
@@ -169,7 +169,7 @@ def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
     attached = sorted(set(ATTACHED.findall(body)))
     if data is not None and attached:
         raise UnreadableTextError(
-            "the form has a pasted text and an attached file; send only one of the two"
+            "the form has both a pasted text and an attached file; send only one of the two"
         )
     if data is not None:
         return data
@@ -200,7 +200,7 @@ def _fetched(address: str) -> bytes:
         ) from error
     if len(data) > MAX_BYTES:
         raise UnreadableTextError(
-            f"the attached file has more than the {MAX_BYTES:,} bytes that are accepted"
+            f"the attached file is larger than the limit of {MAX_BYTES:,} bytes"
         )
     return data
 

@@ -99,7 +99,7 @@ def _repeated(filled: form.Form, answer: reply.Reply, folder: Path, clone: Path)
     place, _, name = path.rpartition("/")
     data = (folder / RESULT).read_bytes()[: MAX_BYTES + 1]
     if not (_FOLDER.fullmatch(place) and FILE_NAME.fullmatch(name)):
-        raise PipelineError(f"{path!a} is not a valid path of a result")
+        raise PipelineError(f"{path!a} is not a valid result path")
     sha = form.commit(clone, answer.base, filled, path, data)
     if sha != answer.head:
         raise PipelineError(f"the result differs from the judged result ({answer.head[:10]})")

@@ -67,15 +67,15 @@ def commit(repository: Path, revision: str) -> str:
     found = _resolved(repository, revision)
     if found is None:
         raise GitError(
-            f"{shown(revision)} is not a commit of this clone; fetch the commit, or check "
+            f"{shown(revision)} is not a commit in this clone; fetch the commit, or check "
             "the spelling"
         )
     names = (f"refs/{kind}/{revision}" for kind in ("heads", "tags"))
     there = _text(repository, "for-each-ref", "--format=%(refname)", *names).split()
     if len({_resolved(repository, name) for name in there}) > 1:
         raise GitError(
-            f"{shown(revision)} is the name of a branch and of a tag for different commits; "
-            "give the commit's id"
+            f"{shown(revision)} is both a branch and a tag, for different commits; give the "
+            "commit's id"
         )
     return found
 

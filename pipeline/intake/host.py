@@ -121,7 +121,7 @@ def _ask(method: str, path: str, value: object = None) -> Any:  # noqa: ANN401 -
     try:
         return orjson.loads(answer)
     except orjson.JSONDecodeError as error:
-        raise _HostError(f"the answer of gh api is not JSON ({error})") from error
+        raise _HostError(f"the answer from gh api is not JSON ({error})") from error
 
 
 def _run(command: Sequence[str], data: bytes | None = None) -> bytes:

@@ -47,7 +47,7 @@ def outside_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
     """Findings on changes outside the results: the first few, then a count of the rest."""
     outside = [change.path for change in changes if not is_result(change.path)]
     message = (
-        "a pull request with results must change nothing else; move this file to another pull "
+        "a pull request with results must change nothing else; move this file to a separate pull "
         "request"
     )
     more = len(outside) - MAX_OUTSIDE
@@ -70,7 +70,7 @@ def posted_findings(changes: Sequence[git.Change]) -> Iterator[Finding]:
     """Findings on a form's branch that does more than add one file of published figures."""
     if len(changes) != 1:
         message = (
-            f"{len(changes)} files in the branch of a form, but a form adds exactly one file; "
+            f"the form's branch changes {len(changes)} files, but a form adds exactly one file; "
             "send a single file"
         )
         yield path_finding(PUBLISHED, "path-count", message)
@@ -103,7 +103,7 @@ def size_findings(results: Iterable[git.Change], sizes: Mapping[str, int]) -> It
     """Findings on files that are too large to be read; `sizes` are the sizes of their blobs."""
     for each in results:
         if (size := sizes[each.blob]) > MAX_BYTES:
-            message = f"{size} bytes, at most {MAX_BYTES} are accepted"
+            message = f"the file has {size} bytes, but at most {MAX_BYTES} are accepted"
             yield path_finding(each.path, "path-size", message)
 
 
@@ -119,7 +119,7 @@ def _elsewhere(change: git.Change) -> Finding | None:
         return path_finding(change.path, "path-folder", message)
     if change.path == FOLDER:
         return None
-    message = f"the folder is {FOLDER}/, in lower case; some systems ignore case"
+    message = f"the folder must be named {FOLDER}/ in lower case, because some systems ignore case"
     return path_finding(change.path, "path-outside", message)
 
 
@@ -136,14 +136,14 @@ def _finding_of(change: git.Change, there: dict[str, str], digests: set[str]) ->
     if change.mode != REGULAR_FILE:
         return _wrong_mode(change)
     if twin not in {None, name}:
-        message = f"differs from {twin!a} only in upper and lower case; leave one of the two out"
+        message = f"differs from {twin!a} only in upper and lower case; remove one of the two files"
         return path_finding(path, "path-case-twin", message)
     if not FILE_NAME.fullmatch(name) or _RESERVED_ON_WINDOWS.fullmatch(name):
         message = "the name is not canonical; let `python -m harness submit` put the file in place"
         return path_finding(path, "path-name", message)
     ending = _DIGEST.search(name)
     if twin or (ending and ending[0] in digests):
-        message = "the results already contain the same content; remove this file"
+        message = "an existing result already has the same content; remove this file"
         return path_finding(path, "path-duplicate", message)
     return None
 
@@ -167,6 +167,6 @@ def curated_path_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
 
 
 def _wrong_mode(change: git.Change) -> Finding:
-    sort = _SORTS.get(change.mode, f"an entry of mode {change.mode}")
+    sort = _SORTS.get(change.mode, f"an entry with mode {change.mode}")
     message = f"is {sort}; add a regular file (mode {REGULAR_FILE})"
     return path_finding(change.path, "path-mode", message)

@@ -105,10 +105,10 @@ def _disagreement(judged: Judged, is_late: Callable[[], bool]) -> Iterator[Findi
     refused = any(each.rule.startswith("schema-") for each in judged.findings)
     there = violation(document, _SCHEMAS.get(judged.kind) or own_schema(document), is_late)
     if refused and there is None:
-        message = f"jsonschema-rs refuses this file as listed, jsonschema accepts it; {_ASK}"
+        message = f"jsonschema accepts this file, but jsonschema-rs refuses it as listed; {_ASK}"
         yield Finding(file=judged.file, path=ROOT, message=message, rule=RULE)
     elif there is not None and not refused:
-        message = f"jsonschema: {there[1]}; jsonschema-rs: accepted; {_ASK}"
+        message = f"jsonschema-rs accepts this file, but jsonschema refuses it: {there[1]}; {_ASK}"
         yield Finding(file=judged.file, path=there[0], message=message, rule=RULE)
 
 

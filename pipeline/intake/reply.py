@@ -138,8 +138,8 @@ def late_note(answer: Reply) -> str:
     if answer.late_count is None:
         return ""
     return (
-        f"The time limit of the reference validator ({TIME_S:.0f} s) was reached: "
-        f"{answer.late_count} file(s) judged by jsonschema-rs alone."
+        f"The time limit of the reference validator ({TIME_S:.0f} s) was reached, so only "
+        f"jsonschema-rs judged {answer.late_count} file(s)."
     )
 
 

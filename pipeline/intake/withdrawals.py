@@ -44,8 +44,8 @@ def withdrawals(repository: Path, revision: str) -> Withdrawals:
     for name, text in texts:
         if contract.document_findings(text, LIFECYCLE_SCHEMA):
             raise git.GitError(
-                f"{LIFECYCLE}/{name} of the base is not a valid entry; repair the entry in "
-                "the base first"
+                f"{LIFECYCLE}/{name} in the base revision is not a valid entry; repair that entry "
+                "first"
             )
     return Withdrawals(
         results=frozenset(entries.keys() - about.keys()),
@@ -79,8 +79,8 @@ def _by_ended(
     names = {(name or "").lower() for name in (submission.contributor, author)}
     for name in sorted(names & reasons.keys()):
         message = (
-            f"maintainers ended the results of {name}: {reasons[name]}; open an issue before "
-            "sending more"
+            f"maintainers withdrew or quarantined the results of {name}: {reasons[name]}; open an "
+            "issue before sending more"
         )
         yield Finding(path="$.contributor", message=message, rule="contributor-ended")
 

@@ -94,7 +94,7 @@ def _alone(folder: Path) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout as error:
         raise UnwritableError(
-            f"another build writes {folder}; wait until it ends, or choose another --output"
+            f"another build is writing {folder}; wait until it ends, or choose another --output"
         ) from error
     try:
         yield

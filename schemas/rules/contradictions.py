@@ -24,8 +24,8 @@ def quantisation_fits_size(submission: Submission) -> Iterator[Violation]:
             continue
         bits, (least, most) = found
         message = (
-            f"{model.file_bytes} bytes for {model.parameters} parameters are {bits:.1f} bits "
-            f"each, but files of {model.quantisation} have {least:g} to {most:g}; correct the "
+            f"{model.file_bytes} bytes for {model.parameters} parameters are {bits:.1f} bits per "
+            f"parameter, but {model.quantisation} files have {least:g} to {most:g}; correct the "
             "label, file_bytes or parameters"
         )
         yield f"{path}.quantisation", message
@@ -83,7 +83,7 @@ def prompts_fill_depth(submission: Submission) -> Iterator[Violation]:
     for index, prompt in enumerate(submission.suite.prompts):
         if prompt.tokens is not None and not least <= prompt.tokens <= depth:
             message = (
-                f"{prompt.tokens} tokens, but the depth of context is {depth}; correct "
+                f"{prompt.tokens} tokens, but the context depth is {depth}; correct "
                 "settings.context_depth_tokens, or leave the prompt out"
             )
             yield f"$.suite.prompts[{index}].tokens", message
@@ -97,8 +97,8 @@ def backend_name_of_other(submission: Submission) -> Iterator[Violation]:
     known = get_args(get_type_hints(Engine)["backend"])
     if engine.backend != "other" or engine.backend_name in known:
         message = (
-            f"{shown(engine.backend_name)} together with the backend {engine.backend}; give a "
-            "name only with the backend `other`, which is for backends missing from the list"
+            f"the name {shown(engine.backend_name)} is given with the backend {engine.backend}; "
+            "give a name only with the backend `other`, which is for backends missing from the list"
         )
         yield "$.engine.backend_name", message
 
@@ -107,7 +107,10 @@ def measured_in_future(submission: Submission, now: datetime) -> Iterator[Findin
     """A campaign cannot have ended more than a day in the future; clocks do not differ by more."""
     until = submission.measured_until
     if datetime.fromisoformat(until) > now + CLOCKS_DIFFER:
-        message = f"{until} is in the future (it is {now:%Y-%m-%d}); set the clock, measure again"
+        message = (
+            f"{until} is in the future (today is {now:%Y-%m-%d}); correct the clock and measure "
+            "again"
+        )
         yield Finding(path="$.measured_until", message=message, rule="measured-in-future")
 
 

@@ -46,8 +46,8 @@ def drafted_within_depth(submission: Submission) -> Iterator[Violation]:
             continue
         if trial.drafted > trial.rounds * depth:
             message = (
-                f"{trial.drafted} drafted in {trial.rounds} rounds of at most {depth}; "
-                "correct the counters, or n_max of the arm"
+                f"{trial.drafted} tokens drafted in {trial.rounds} rounds, but a round drafts at "
+                f"most {depth}; correct the counters, or the arm's n_max"
             )
             yield f"$.trials[{index}].drafted", message
 
@@ -67,8 +67,8 @@ def accepted_within_depth(submission: Submission) -> Iterator[Violation]:
             continue
         if tokens - 1 > rounds * (depth + 1) + cut_short:
             message = (
-                f"{tokens - 1} tokens after the first in {rounds} rounds of at most {depth} + 1; "
-                "correct the counters, or n_max of the arm"
+                f"{tokens - 1} tokens after the first in {rounds} rounds, but a round yields at "
+                f"most {depth} + 1; correct the counters, or the arm's n_max"
             )
             field = "accepted" if trial.rounds is None else "rounds"
             yield f"$.trials[{index}].{field}", message
@@ -94,8 +94,8 @@ def output_within_limit(submission: Submission) -> Iterator[Violation]:
     for index, trial in enumerate(submission.trials):
         if limit is not None and trial.output_tokens is not None and trial.output_tokens > limit:
             message = (
-                f"{trial.output_tokens} tokens, but settings.max_output_tokens is {limit}; give "
-                "the limit of the run"
+                f"{trial.output_tokens} tokens, but settings.max_output_tokens is {limit}; set "
+                "max_output_tokens to the run's limit"
             )
             yield f"$.trials[{index}].output_tokens", message
 
@@ -112,7 +112,7 @@ def context_large_enough(submission: Submission) -> Iterator[Violation]:
         if total > context:
             message = (
                 f"prompt and output take {total} tokens, but the context has room for {context}; "
-                "give the settings.context_tokens of the run"
+                "correct settings.context_tokens"
             )
             yield f"$.trials[{index}].output_tokens", message
 
@@ -146,7 +146,7 @@ def medians_agree(submission: Submission) -> Iterator[Violation]:
             if medians is not None and len(medians) != lengths:
                 message = (
                     f"{len(medians)} medians for {lengths} drafted lengths with rounds; give one "
-                    "for each entry of drafted_histogram above 0, or leave the list out"
+                    "median for each entry of drafted_histogram above 0, or leave the list out"
                 )
                 yield f"$.trials[{index}].{field}", message
 
@@ -168,11 +168,11 @@ def divergence_within_compared(submission: Submission) -> Iterator[Violation]:
     for index, trial in enumerate(submission.trials):
         first = trial.first_divergence
         if first is None and trial.divergence_margin is not None:
-            message = "a margin without first_divergence; give both or none"
+            message = "a margin is given without first_divergence; give both or neither"
             yield f"$.trials[{index}].divergence_margin", message
         if first is not None and first >= (trial.compared_tokens or 0):
             message = (
-                f"differs at token {first}, but {trial.compared_tokens or 0} tokens were compared; "
-                "positions count from 0, so correct one of the two"
+                f"differs at token {first} (counted from 0), but only {trial.compared_tokens or 0} "
+                "tokens were compared; correct one of the two numbers"
             )
             yield f"$.trials[{index}].first_divergence", message

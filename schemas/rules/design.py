@@ -38,8 +38,8 @@ def ngram_range_ascends(submission: Submission) -> Iterator[Violation]:
         method = arm.method
         if method.ngram_max is not None and (method.ngram_min or 0) > method.ngram_max:
             message = (
-                f"ngram_min is {method.ngram_min}, more than ngram_max {method.ngram_max}; "
-                "give the smaller number first"
+                f"ngram_min ({method.ngram_min}) exceeds ngram_max ({method.ngram_max}); "
+                "give the smaller number as ngram_min"
             )
             yield f"$.arms[{index}].method.ngram_min", message
 
@@ -51,8 +51,8 @@ def active_within_total(submission: Submission) -> Iterator[Violation]:
         total, active = model.parameters, model.active_parameters
         if total is not None and active is not None and active > total:
             message = (
-                f"{active} active of {total} parameters; the active ones cannot exceed "
-                "the total, so correct one of the two numbers"
+                f"{active} active parameters, but only {total} parameters in total; correct one "
+                "of the two numbers"
             )
             yield f"{path}.active_parameters", message
 
@@ -147,6 +147,6 @@ def probe_widths_ascend(submission: Submission) -> Iterator[Violation]:
     if not ascending or len(curve.widths) != len(curve.step_ms_median):
         message = (
             f"{len(curve.widths)} widths and {len(curve.step_ms_median)} times; "
-            "give the widths in ascending order and one time for each"
+            "give the widths in ascending order and one time for each width"
         )
         yield "$.probes.verification", message

@@ -87,10 +87,10 @@ def start_spread(starts: int, spread: float | None, low: float | None, high: flo
     """The variation of a speedup between starts of the engine, with its interval in brackets."""
     if spread is None or low is None or high is None:
         known = "One start" if starts == 1 else f"{count(starts, 'start')}, too few prompts"
-        return f"{known}: the variation between starts of the engine is unknown."
+        return f"{known}: the variation between engine starts is unknown."
     ends = f"[{percent(low, 1)}, {percent(min(high, MOST), 1)}]"
     return (
-        f"From start to start the speedup varies by {percent(spread, 1)} {ends} "
+        f"From one engine start to the next, the speedup varies by {percent(spread, 1)} {ends} "
         f"({count(starts, 'start')})."
     )
 

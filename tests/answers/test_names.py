@@ -123,7 +123,7 @@ def test_an_unknown_card_gets_the_three_nearest_names() -> None:
     [
         ("RTX 4075", "no card is called 'RTX 4075'; nearest: rtx 4070, rtx 5070, rtx 4090"),
         ("RTX 3090 + RTX 4075", "no card is called 'rtx 4075'"),
-        ("Mac Studio 512GB", "names no chip; add the chip"),
+        ("Mac Studio 512GB", "does not name a chip; add it"),
         ("AMD Device 7551", "is a driver's placeholder for an unknown card"),
     ],
 )

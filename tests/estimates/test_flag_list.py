@@ -121,7 +121,8 @@ def test_cold_starts_of_several_arms_are_one_flag() -> None:
 
     assert flag.arm is None
     assert flag.message == (
-        "The first trial of 2 arms, most of all spec, took 3.0 times as long as later ones."
+        "The first trial of 2 arms, most of all spec, took 3.0 times as long as later trials "
+        "of the same arm."
     )
 
 

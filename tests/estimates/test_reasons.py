@@ -66,7 +66,7 @@ def test_if_verification_is_the_cost_the_probe_is_named() -> None:
 
     assert reason(LOSES, submission) == (
         "Checking 5 tokens takes as long as 2.5 plain steps: "
-        "break-even is 2.6 tokens per round, but this arm got 1.4."
+        "break-even is 2.6 tokens per round, but this arm yields 1.4."
     )
 
 
@@ -155,7 +155,10 @@ def test_a_failed_baseline_is_named_as_the_cause() -> None:
             None,
             1,
             None,
-            f"No figure over all tasks, because some were not measured: {SEVEN_OTHERS}.",
+            (
+                "There is no figure over all tasks, because some tasks were not measured: "
+                f"{SEVEN_OTHERS}."
+            ),
         ),
     ],
 )
@@ -179,7 +182,8 @@ def test_a_planned_but_unfinished_task_has_its_own_reason() -> None:
     few = replace(ESTIMATE, verdict="too-few-prompts", task=None, speedup=None)
 
     assert reason(few, campaign([trial("baseline")], prompts=prompts)) == (
-        "No figure over all tasks, because a task has no prompt that both arms finished."
+        "There is no figure over all tasks, because on at least one task no prompt was finished "
+        "by both arms."
     )
 
 

@@ -127,8 +127,8 @@ def test_a_running_server_and_a_single_process_count_as_one_start(submission: Su
 
 def test_words_name_the_spread_or_the_one_start() -> None:
     assert say.start_spread(3, 0.02, 0.0, 0.124) == (
-        "From start to start the speedup varies by 2.0 % [0.0 %, 12.4 %] (3 starts)."
+        "From one engine start to the next, the speedup varies by 2.0 % [0.0 %, 12.4 %] (3 starts)."
     )
     assert say.start_spread(1, None, None, None) == (
-        "One start: the variation between starts of the engine is unknown."
+        "One start: the variation between engine starts is unknown."
     )

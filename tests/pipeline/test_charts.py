@@ -207,8 +207,8 @@ def test_the_break_even_counts_what_cannot_win() -> None:
     )
 
     assert draw(connection, "break_even").takeaway == (
-        "1 of 2 cells yield more tokens a round than the round costs;"
-        " in 1 of the 2 a round costs more than even a fully accepted draft returns."
+        "1 of 2 cells yield more tokens per round than the round costs;"
+        " in 1 of the 2, a round costs more than even a fully accepted draft returns."
     )
 
 
@@ -245,7 +245,7 @@ def test_the_map_shows_the_best_tier_of_a_square_and_what_is_usual_there(
     assert rows["cuda", "Code"] == ("measured", 1.5)
     assert rows["cuda", "any"] == ("measured", 1.5)  # of 1, 1.5 and 2.25
     assert rows["any", "Chat"] == ("measured", 0.75)  # of 1 and 0.5, by two submissions
-    assert draw(moved, "whole_map").headline.endswith(": too few to say what is usual")
+    assert draw(moved, "whole_map").headline.endswith(": too few to summarize")
 
 
 def test_tasks_are_compared_within_a_setting_and_backends_within_a_card(

@@ -125,7 +125,7 @@ def test_the_position_has_both_figures() -> None:
     text = comment.body(accepted)
 
     assert (
-        "Faster than 3 of 5 results of this method on the same device and backend (`plain`, "
+        "Faster than 3 of 5 results with this method on the same device and backend (`plain`, "
         "`plain`): 1.42× \\[1.31, 1.54] against a median of 1.31×." in text
     )
 
@@ -148,7 +148,9 @@ def test_the_prediction_is_quoted_next_to_the_measured_speedup(basis: str, known
 
     text = comment.body(reply.from_bytes(reply.to_bytes(replace(page("x"), results=(given,)))))
 
-    quoted = f"Before this result: {known} 1.40× \\[1.10, 1.90] (Probably), measured 1.52×."
+    quoted = (
+        f"Before this result: {known} 1.40× \\[1.10, 1.90] (Probably); this result measured 1.52×."
+    )
     assert quoted in text.splitlines()
 
 
@@ -178,8 +180,9 @@ def test_the_pick_of_several_has_the_interval_that_a_terminal_shows() -> None:
     terminal = CliRunner().invoke(app, ["show", str(file)]).stdout
 
     # The best of three arms, over all tasks.
-    assert "37.6 → 51.7 | 1.37× \\[1.34, 1.41]; as the pick 1.37× \\[1.33, 1.41]" in comment.body(
-        written
+    assert (
+        "37.6 → 51.7 | 1.37× \\[1.34, 1.41]; corrected for the choice 1.37× \\[1.33, 1.41]"
+        in comment.body(written)
     )
     assert terminal.startswith("1.37× [1.33, 1.41]")
 

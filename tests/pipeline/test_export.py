@@ -81,8 +81,8 @@ def test_the_package_names_every_file_with_its_size_and_columns(folder: Path) ->
         "name": "speedup",
         "type": "number",
         "title": "Speedup",
-        "description": "Time without speculation over time with it, for the same tokens: the ratio "
-        "of the mean times per token over prompts and tasks.",
+        "description": "Time without speculation divided by time with speculation, for the same "
+        "tokens: the ratio of the mean times per token over prompts and tasks.",
         "unit": "×",  # noqa: RUF001 - the multiplication sign is meant
         "better": "higher",
     }

@@ -80,7 +80,7 @@ def test_a_reported_figure_becomes_one_new_file_of_the_rig_and_both_rates(
         ({"model": ""}, "Which model: is empty"),
         ({"after": ""}, "Tokens/s with speculation: is missing"),
         ({"depth": "two"}, "How many tokens per draft: is not a number (two)"),
-        ({"speedup": "1.5"}, "the ratio is 1.5, but its rates give 0.89"),
+        ({"speedup": "1.5"}, "the speedup is 1.5, but the rates give 0.89"),
         ({"method": "draft-model"}, 'the field "draft" is missing'),
         ({"method": "magic"}, '"magic"'),
         ({"url": "javascript:alert(1)"}, "has the wrong form"),

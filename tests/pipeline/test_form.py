@@ -90,10 +90,10 @@ def test_a_valid_form_becomes_one_new_file_by_its_author(repository: Repository)
         (f"{BEGIN}\n../../etc/passwd\n{END}", "the text is damaged"),
         (TEXT.replace("/Td6WFoA", "/Td6WFoB"), "the text is damaged"),
         (TEXT.replace("/Td6WFoA", "/Td6\u200bWFoA"), "the text is damaged"),  # as chats insert it
-        (b"0" * (MAX_BYTES + 1), "more than the 524,288 bytes"),
-        (b"0" * (20 << 20), "more than the 524,288 bytes"),  # a bomb
+        (b"0" * (MAX_BYTES + 1), "larger than the limit of 524,288 bytes"),
+        (b"0" * (20 << 20), "larger than the limit of 524,288 bytes"),  # a bomb
         (b"{}", "the field"),
-        (f"{TEXT}\n{ADDRESS}", "the form has a pasted text and an attached file"),
+        (f"{TEXT}\n{ADDRESS}", "the form has both a pasted text and an attached file"),
         (f"{ADDRESS} {ADDRESS.replace('12345', '6')}", "the form has 2 attached files"),
         ("https://example.org/user-attachments/files/1/x.json", "the form has no result"),
         (
@@ -101,7 +101,7 @@ def test_a_valid_form_becomes_one_new_file_by_its_author(repository: Repository)
             "the result names eve, but the pull request is by ada",
         ),
         (sample_bytes(replace(SMALL, notes="my token is ghp_" + "a1B2" * 9)), "token"),
-        (sample_bytes(OTHER), "the results already contain the same content"),
+        (sample_bytes(OTHER), "an existing result already has the same content"),
     ],
 )
 def test_an_invalid_form_is_answered_and_leaves_no_branch(

@@ -195,7 +195,7 @@ def test_a_name_of_both_a_branch_and_a_tag_is_refused_as_a_revision(repository: 
     repository.commit()
     repository.git("tag", "main")  # resolves before the branch: nothing would seem to change
 
-    with pytest.raises(GitError, match="is the name of a branch and of a tag"):
+    with pytest.raises(GitError, match="is both a branch and a tag"):
         repository.judge()
 
 

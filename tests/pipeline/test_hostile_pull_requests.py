@@ -103,7 +103,7 @@ def test_an_empty_repository_is_one_line(tmp_path: Path) -> None:
     command = ["git", "init", "--quiet", str(tmp_path)]
     subprocess.run(command, check=True, env=ENVIRONMENT)
 
-    assert "is not a commit of this clone" in outcome(tmp_path, "main", "HEAD")
+    assert "is not a commit in this clone" in outcome(tmp_path, "main", "HEAD")
 
 
 def test_a_shallow_clone_is_one_line(repository: Repository, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_tree_that_git_would_not_write_is_judged_or_reported(
 def test_a_revision_is_never_an_option_or_a_command(repository: Repository, revision: str) -> None:
     told = outcome(repository.path, "main", revision)
 
-    assert "is not a commit of this clone" in told
+    assert "is not a commit in this clone" in told
     assert "\n" not in told
 
 

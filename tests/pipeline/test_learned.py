@@ -85,9 +85,9 @@ def test_the_errors_come_from_leaving_each_result_out(rates: tuple[learned.Rate,
     assert (errors.speed.points, errors.speed.devices) == (2, 1)
     assert errors.bare is not None
     assert errors.bare.points == 2
-    assert words[0].startswith("memory of a device: median error ")
+    assert words[0].startswith("device memory: median error ")
     assert words[1] == (
-        "memory of 2 results of the collection: median error 32 MiB, at most 62 MiB"
+        "memory of 2 results in the collection: median error 32 MiB, maximum 62 MiB"
     )
     assert "from other results of it: within a factor of 1.25 for " in words[3]
 

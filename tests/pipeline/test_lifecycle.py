@@ -133,7 +133,7 @@ def test_an_entry_about_a_missing_result_is_ignored_with_a_warning(
     open_database(tmp_path)
 
     assert "left out: " in caplog.text
-    assert "there is no result of this name" in caplog.text
+    assert "there is no result with this name" in caplog.text
 
 
 def test_two_corrections_merged_separately_leave_one_with_a_warning(

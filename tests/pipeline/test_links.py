@@ -61,7 +61,7 @@ def test_uncredited_unclear_and_unnamed_figures_are_found(tmp_path: Path) -> Non
     (tmp_path / "index.html").write_text(page, "utf-8")
 
     assert [words for _, words in evidence.complaints(tmp_path)] == [
-        "a figure by other people has no credit",
+        "a figure that other people published has no credit",
         "a label contains a field name: interval_low",
         "tasks lacks its SVG, CSV or link",
         "ranks a figure without a clear verdict: The highest is 1.50×.",  # noqa: RUF001 - as printed

@@ -21,7 +21,7 @@ NUMBER = re.compile(r"[<>]?[0-9][0-9,.]*")
 # Heading to the columns of the data file, in the order in which a page prints them.
 CELL = {
     "Speedup, 95 % [another machine]": ("speedup", "interval_low", "interval_high"),
-    "Request with 256 tokens of answer": (
+    "Request with a 256-token answer": (
         "stated_request",
         "stated_request_low",
         "stated_request_high",

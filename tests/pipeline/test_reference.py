@@ -66,7 +66,7 @@ def test_a_file_that_only_jsonschema_accepts_is_refused_with_both_messages(
 
     for judgement in (repository.judge(), proposed(repository, to_text(whole)).judgement):
         assert {each.rule for each in judgement.findings} == {"schema-type", RULE}
-        assert "jsonschema-rs refuses this file as listed" in "".join(reply.lines(judgement))
+        assert "jsonschema-rs refuses it as listed" in "".join(reply.lines(judgement))
 
 
 def test_a_file_that_only_jsonschema_refuses_is_refused_with_both_messages() -> None:
@@ -75,9 +75,9 @@ def test_a_file_that_only_jsonschema_refuses_is_refused_with_both_messages() -> 
     (finding,) = compared([judged(canonical_bytes(broken))]).findings
 
     assert finding.line() == (
-        'a.json: $.measured_from: jsonschema: "2026-02-30T09:00:00Z" breaks format "date-time"; '
-        "jsonschema-rs: accepted; the file is refused until both validators "
-        f"agree: open an issue with this line [{RULE}]"
+        "a.json: $.measured_from: jsonschema-rs accepts this file, but jsonschema refuses it: "
+        '"2026-02-30T09:00:00Z" breaks format "date-time"; the file is refused until both '
+        f"validators agree: open an issue with this line [{RULE}]"
     )
 
 
@@ -106,6 +106,6 @@ def test_its_time_is_capped_and_the_reply_says_so(repository: Repository) -> Non
     answer = reply.reply(replace(made, late=("a",)), results)
     assert reply.from_bytes(reply.to_bytes(answer)) == answer
     limit = "The time limit of the reference validator (60 s)"
-    words = f"{limit} was reached: 1 file(s) judged by jsonschema-rs"
+    words = f"{limit} was reached, so only jsonschema-rs judged 1 file(s)"
     assert words in reply.note(answer)
     assert words in comment.body(answer)

@@ -53,11 +53,13 @@ def problems(words: Words, tag: str | None = None) -> list[str]:
             f"CHANGELOG.md begins with the section {words.noted}, expected {words.version}"
         )
     if words.day != UNRELEASED and not _DAY.fullmatch(words.day or ""):
-        found.append(f"CHANGELOG.md dates it {words.day}, expected YYYY-MM-DD or {UNRELEASED}")
+        found.append(
+            f"CHANGELOG.md dates the version {words.day}, expected YYYY-MM-DD or {UNRELEASED}"
+        )
     if words.cited_day != (None if words.day == UNRELEASED else words.day):
         found.append(
-            f"CITATION.cff says date-released: {words.cited_day}, CHANGELOG.md {words.day}; "
-            "write the same day, or leave the line out until the release"
+            f"CITATION.cff says date-released: {words.cited_day}, but CHANGELOG.md says "
+            f"{words.day}; write the same day, or leave the line out until the release"
         )
     if tag and tag != f"v{words.version}":
         found.append(f"the tag is {tag}, expected v{words.version}; set the version or the tag")

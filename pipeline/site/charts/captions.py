@@ -17,8 +17,8 @@ def whole_map(rows: list[Row]) -> str:
     above = sum(row["speedup"] > 1 for row in shown)
     pairs = f"{count(len(shown), 'pair')} of device and model size"
     if len(shown) < FEWEST:
-        return f"{pairs}: too few to say what is usual."
-    return f"Usually above 1× on {above} of {pairs}."  # noqa: RUF001 - the multiplication sign is meant
+        return f"{pairs}: too few to summarize."
+    return f"The typical speedup is above 1× on {above} of {pairs}."  # noqa: RUF001 - the multiplication sign is meant
 
 
 def tasks(rows: list[Row]) -> str:
@@ -26,7 +26,10 @@ def tasks(rows: list[Row]) -> str:
     best, *others = (group[0] for group in _groups(rows, "line_label"))
     last = ([best, *(row for row in others if row["tier"] == best["tier"])])[-1]
     if best is last:
-        return f"On {best['task_label']} a setting has {times(best['typical'])} its own mean."
+        return (
+            f"On {best['task_label']}, a setting gains {times(best['typical'])} its own mean over"
+            " tasks."
+        )
     return (
         f"The same setting gains most on {best['task_label']}, {times(best['typical'])} its own"
         f" mean over tasks, and least on {last['task_label']}, {times(last['typical'])}"
@@ -38,7 +41,7 @@ def methods(rows: list[Row]) -> str:
     """The usual speedup of the methods with the most pairs of device and model."""
     groups = [group for group in _groups(rows, "line_label") if len(group) >= FEWEST][:MOST_NAMED]
     if not groups:
-        return "No method has enough pairs of device and model to say what is usual."
+        return "No method has enough pairs of device and model for a median."
     return f"{'; '.join(map(_typical, groups))}."
 
 
@@ -46,7 +49,7 @@ def _typical(group: list[Row]) -> str:
     first = group[0]
     above = sum(row["speedup"] > 1 for row in group)
     return (
-        f"{first['method_label']} is usually {times(first['typical'])}, above 1× on {above} of"  # noqa: RUF001 - the multiplication sign is meant
+        f"{first['method_label']}: median {times(first['typical'])}, above 1× on {above} of"  # noqa: RUF001 - the multiplication sign is meant
         f" {count(len(group), 'pair')} of device and model ({first['tier']})"
     )
 
@@ -62,7 +65,7 @@ def backends(rows: list[Row]) -> str:
         f" {row['second_backend']})"
         for row in firsts[:MOST_NAMED]
     ]
-    return f"The same setting through the other backend changes a speedup: {listed(parts)}."
+    return f"With a different backend, the same setting has a different speedup: {listed(parts)}."
 
 
 def submission_tasks(rows: list[Row]) -> str:
@@ -85,18 +88,21 @@ def depths(rows: list[Row]) -> str:
     """The best depth of each pair, if intervals support that depth."""
     best = [row for row in rows if row["best"]]
     if not best:
-        return "With every depth the whole request is clearly slower: none is marked as the best."
+        return (
+            "The whole request is clearly slower at every depth, so no depth is marked as the best."
+        )
     if len(best) == 1:
         return _best_depth(best[0], rows)
     at = ", ".join(
-        f"{depth} in {sum(row['depth'] == depth for row in best)}"
+        f"{depth} for {count(sum(row['depth'] == depth for row in best), 'pair')}"
         for depth in sorted({row["depth"] for row in best})
     )
     printed = any(row["interval_low"] is None for row in rows)
     note = " Figures without an interval give no clear order." if printed else ""
     return (
         f"{count(len(best), 'pair')} ran at several depths; the best depth, marked, is {at}."
-        f" Best is the highest lower bound, or figure where no depth has an interval.{note}"
+        " The best depth has the highest lower bound, or the highest figure if no depth has an"
+        f" interval.{note}"
     )
 
 
@@ -106,7 +112,7 @@ def _best_depth(best: Row, rows: list[Row]) -> str:
     slower = [str(row["depth"]) for row in rows if row["slower_request"]]
     depth, figure = f"Depth {best['depth']}", f"{_figure(best)}, {best['line_label']}"
     if len(able) == 1:
-        return f"{depth} is the only one whose whole request is not clearly slower: {figure}."
+        return f"{depth} is the only depth without a clearly slower whole request: {figure}."
     end = "figure" if best["interval_low"] is None else "lower bound"
     notes = [f"at depth {listed(slower)} the whole request is clearly slower"] if slower else []
     if best["verdict"] not in CLEAR:
@@ -124,10 +130,11 @@ def round_costs(rows: list[Row]) -> str:
 
     if least is most:
         only = f"{printed(least)} ({least['line_label']})"
-        return f"A round costs {only}; a draft that yields more wins."
+        return f"A round costs {only}; a draft wins if it yields more tokens per round."
     return (
         f"A round costs from {printed(least)} ({least['line_label']}) to {printed(most)}"
-        f" ({most['line_label']}); a draft that yields more tokens a round than that wins."
+        f" ({most['line_label']}); a draft wins if it yields more tokens per round than its round"
+        " costs."
     )
 
 
@@ -164,7 +171,7 @@ def builds(rows: list[Row]) -> str:
     steps = [row for row in rows if row["step_label"] != "none"]
     settings = count(len({row["line"] for row in rows}), "setting")
     if not steps:
-        return f"No speedup clearly differs from the first or best build's, in {settings}."
+        return f"In {settings}, no speedup clearly differs from that of the first or best build."
     slower = [row for row in steps if row["step_label"] == "slower"]
     found = f"{count(len(steps), 'change')} detected in {settings}"
     if not slower:
@@ -180,8 +187,8 @@ def break_even(rows: list[Row]) -> str:
     won = sum(row["margin_tokens"] > 0 for row in rows)
     lost = sum(bool(row["cannot_win"]) for row in rows)
     return (
-        f"{won} of {count(len(rows), 'cell')} yield more tokens a round than the round"
-        f" costs; in {lost or 'none'} of the {len(rows)} a round costs more than even a fully"
+        f"{won} of {count(len(rows), 'cell')} yield more tokens per round than the round"
+        f" costs; in {lost or 'none'} of the {len(rows)}, a round costs more than even a fully"
         " accepted draft returns."
         f"{_part(rows, 'cells')}"
     )
@@ -190,13 +197,17 @@ def break_even(rows: list[Row]) -> str:
 def predictions(rows: list[Row]) -> str:
     off_by = percent(median(row["off_by"] for row in rows), 1)
     made = count(len(rows), "prediction")
-    return f"{made} from the probes of the same campaigns, off by {off_by} in the median."
+    return f"{made} from the probes of the same campaigns, with a median error of {off_by}."
 
 
 def _part(rows: list[Row], column: str, shown: int | None = None) -> str:
     """The number shown out of the total, if some are hidden."""
     shown = len(rows) if shown is None else shown
-    return "" if rows[0][column] <= shown else f" Shown are {shown} of {rows[0][column]}."
+    return (
+        ""
+        if rows[0][column] <= shown
+        else f" The chart shows {shown} of {rows[0][column]} {column}."
+    )
 
 
 def verification_curve(rows: list[Row]) -> str:

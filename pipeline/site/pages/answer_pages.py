@@ -50,7 +50,7 @@ class CommonAnswer:
         if not self.found.asked.fits:
             return "does not fit"
         if judged is None or judged.gain is None:
-            return "nothing can draft for it"
+            return "no method can draft for it"
         basis = judged.figures.tier if judged.figures else "predicted"
         return f"{FINDINGS[self.found.verdict]}, {say.times(judged.gain.estimate)} ({basis})"
 

@@ -130,8 +130,9 @@ def _step(row: Row, site: model.Site) -> Item:
     title = f"{row.step}: {row.engine_build} on {row.device_label}, {row.backend}"
     text = (
         f"{row.target_label} {row.quantisation}, {row.method_label}{depth}: the speedup is"
-        f" {say.times(row.speedup_change)} of that with {row.compared_with};"
-        f" plain decoding {say.times(row.baseline_change)}."
+        f" {say.times(row.speedup_change)} the speedup with {row.compared_with};"
+        f" the plain rate is {say.times(row.baseline_change)} the plain rate with"
+        f" {row.compared_with}."
     )
     about = f"{row.series}|{row.engine_build}"
     return _item(about, title, text, row, row.measured_from, site)

@@ -115,9 +115,9 @@ def own_errors(errors: Errors) -> Iterator[str]:
     yield logged_memory_error().words
     if errors.results is not None:
         yield (
-            f"memory of {say.count(errors.results.points, 'result')} of the collection: "
+            f"memory of {say.count(errors.results.points, 'result')} in the collection: "
             f"median error {errors.results.median_mib:.0f} MiB, "
-            f"at most {errors.results.worst_mib:.0f} MiB"
+            f"maximum {errors.results.worst_mib:.0f} MiB"
         )
     for error, source in ((errors.bare, "its bandwidth"), (errors.speed, "other results of it")):
         if error is not None:

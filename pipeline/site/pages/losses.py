@@ -60,7 +60,7 @@ TRAITS: Sequence[Trait] = (
     ),
     Trait(
         name="A second model drafts for a mixture of experts",
-        why="a step over several tokens reads more experts than a step over one",
+        why="a step over several tokens reads more experts than a step over one token",
         has=lambda row: drafting_class(row.method) == "model" and _mixture(row),
     ),
     Trait(
@@ -77,7 +77,7 @@ TRAITS: Sequence[Trait] = (
     ),
     Trait(
         name="Apple M1 or M2",
-        why="a step over two tokens costs these chips a quarter more than a step over one",
+        why="on these chips, a step over two tokens takes a quarter longer than over one token",
         has=lambda row: row.device_label.startswith(("Apple M1", "Apple M2")),
     ),
     Trait(
@@ -91,8 +91,8 @@ TRAITS: Sequence[Trait] = (
         has=lambda row: bool(row.depths and min(row.depths) >= DEEP),
     ),
     Trait(
-        name="A part of the model in main memory, or figures with doubts",
-        why="the slow part decides the step, and a draft takes room from the layers",
+        name="Part of the model is in main memory, or the figures are doubtful",
+        why="the slow part sets the time of a step, and a draft takes memory from the layers",
         has=attrgetter("lesser"),
     ),
 )

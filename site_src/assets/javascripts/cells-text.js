@@ -133,7 +133,7 @@ export const markdown = (cells, rows, address) => {
     "Task",
     "Speedup",
     "95 %, another machine",
-    "Request with 256 tokens of answer",
+    "Request with a 256-token answer",
     "Verdict",
   ];
   const lines = [`| ${heads.join(" | ")} |`, `|${"---|".repeat(heads.length)}`];

@@ -70,7 +70,7 @@ def test_a_command_is_started_once_and_the_result_says_so(tmp_path: Path) -> Non
     assert {each.starts.starts for each in summary.repeatability} == {1}
     (flag,) = (each for each in summary.flags if each.name == "one-start")
     assert flag.message.startswith(
-        "A single server was started once, and each request set its depth"
+        "A single server was started once, and each request set the draft depth"
     )
 
 

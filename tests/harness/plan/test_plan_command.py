@@ -64,7 +64,7 @@ def test_a_plan_for_an_8_gb_card_says_what_is_displaced_and_what_is_faster() -> 
     draft = ("--draft", "qwen3.5-0.8b:Q4_K_M", "--depth", "8")
     words = " ".join(call(*BIG, *CARD, *draft, "--details").stdout.split())
 
-    assert "Speculation displaces 5 layers of the target to main memory" in words
+    assert "Speculation moves 5 layers of the target to main memory" in words
     assert re.match(r"Try it: the draft qwen3\.5-0\.8b:Q4_K_M at depth 8 may give", words)
     assert "Faster without a draft: a mixture of experts of similar size: qwen3.5-35b-a3b" in words
     assert "Accuracy: " in words
@@ -112,7 +112,7 @@ def test_four_slots_are_named_as_the_reason_for_the_memory() -> None:
     )
 
     assert "4 slots: 1796 MiB instead of 598 MiB; a single slot needs 449 MiB" in warnings
-    assert "displaces" in warnings
+    assert "of the target to main memory" in warnings
 
 
 def test_a_model_larger_than_everything_is_reported_in_one_line() -> None:
@@ -164,7 +164,10 @@ def test_a_command_of_another_method_than_the_planned_one_has_a_note_that_says_s
             "Owner/Foo-7B-GGUF:Q8_0",
             "foo-7b is not in our table of shapes; the plan is based on the 7B in",
         ),
-        ("nemotron 49b", "the plan is based on the 49B in its name; weights to within 23 %"),
+        (
+            "nemotron 49b",
+            "the plan is based on the 49B in its name; its weights are known to within 23 %",
+        ),
         ("glm-4.5-air:UD-Q4_K_XL", "the plan is based on 106B-A12B (published configuration)"),
     ],
 )
@@ -203,7 +206,7 @@ def test_a_model_known_by_name_only_is_planned_with_a_note(
                 "qwen3-8b:Q4_K_M"
             ),
         ),
-        (("--target", "qwen3-8b:Q4_K_M", "--gpu", "none", "--vram", "8"), 2, "has no card"),
+        (("--target", "qwen3-8b:Q4_K_M", "--gpu", "none", "--vram", "8"), 2, "means no card"),
         (("--target", "Owner/Model-GGUF:Q8_0"), 3, "the hub cannot be reached"),
     ],
 )

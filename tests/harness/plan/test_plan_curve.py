@@ -141,8 +141,8 @@ def test_the_best_depth_by_the_curve_is_named_next_to_a_published_figure(
     assert best["depth"] > 2
     assert best["speedup"]["basis"] == "curve"
     assert (
-        f"by llama-bench b11434 on NVIDIA L4, depth {best['depth']} is predicted to be fastest"
-        in words
+        "according to llama-bench b11434 on NVIDIA L4, depth "
+        f"{best['depth']} is predicted to be fastest" in words
     )
 
 

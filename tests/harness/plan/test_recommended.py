@@ -107,7 +107,7 @@ def test_a_plan_claims_no_gain_against_measured_cells() -> None:
 
     # Measured there in the server: 0.96 from the text at most, and 0.40 with the draft.
     assert found["recommended"] is None
-    assert "Probably not: leave speculation off, about 62.9 tokens/s" in printed
+    assert "Probably not: leave speculation off and expect about 62.9 tokens/s" in printed
     assert "the draft smollm2-135m:q4_1 at depth 4 (0.40" in printed
     assert "drafting from the text (prompt-lookup) (0.85" in printed
 
