@@ -33,9 +33,10 @@ _NARROWER = (
 _LONGER_RUN = f"Too few blocks for a verdict: {{}}, but at least {FEWEST_BLOCKS} are needed."
 _UNSAFE = re.compile(r"[^\w.()+ -]")
 _LEGEND = (
-    "Change: head relative to base, with an interval over blocks. The intervals of times and R "
+    "Change: head relative to base, with an interval over blocks. The intervals for times and R "
     "hold jointly with {confidence} confidence. An arm is called slower or faster only if its "
-    "change is clearly beyond {bound}. R: the cost of a round in plain tokens; lower is better."
+    "change is clearly beyond {bound}. R: the time of a round divided by the time of a token "
+    "without speculation; lower is better."
 )
 
 

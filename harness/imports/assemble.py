@@ -156,7 +156,7 @@ def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str
     except ValueError as error:
         key = "date" if facts.measured_from is None else "measured_from"
         raise BadInputError(
-            f"{part}: --map {key}={day!r}: expected a day such as 2026-05-17"
+            f"{part}: --map {key}={day!r}: expected a date such as 2026-05-17"
         ) from error
     try:
         end = start + timedelta(seconds=math.ceil(spent_ms / 1000) + 1)

@@ -51,7 +51,7 @@ def _parts(file: Given, left_out: list[str]) -> Iterator[Part]:
         if not isinstance(run.fields.get("runs"), list):
             means = ", and its drafts are means without records" if "drafts" in run.fields else ""
             left_out.append(
-                f"{run.place}: a different experiment: it has no runs with records{means}"
+                f"{run.place}: not a speculation experiment with records of runs{means}"
             )
             continue
         yield from _by_backend(key, run, top, left_out)
@@ -202,8 +202,8 @@ def _labelled(label: str | None) -> ImportedFacts:
 FORMAT = Format(
     read=read,
     signs=(frozenset({"runs", "hardware"}), frozenset({"runs", "meta"})),
-    help="""a community file of InventiveHQ's speculation experiment. It contains models, GPU,
-methods, times and counters, but not the day.
+    help="""a community file of InventiveHQ's speculation experiment. It contains the models,
+the GPU, methods, times and counters, but not the date.
 
 - `--from inventivehq community.json --map date=2026-06-01`""",
 )

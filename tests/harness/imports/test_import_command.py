@@ -132,7 +132,7 @@ def test_a_fact_may_apply_to_one_part_only(tmp_path: Path) -> None:
         (["--map", "method=mpt"], 2, "no such method. Did you mean 'mtp'?"),
         (["--map", "parameters=big"], 2, "expected parameters of the target, such as 8.2B"),
         (["--map", "ram_mib=1.5"], 2, "expected a whole number"),
-        (["--map", "measured_from=May"], 2, "expected a day such as 2026-05-17"),
+        (["--map", "measured_from=May"], 2, "expected a date such as 2026-05-17"),
         (["--map", "task.chat=coding"], 2, "no such task. Did you mean 'code'?"),
         (["--map", "task.chatt=chat"], 2, "Did you mean 'chat'?"),
         (["--map", "other/gpu=x"], 2, "have no part 'other'"),
