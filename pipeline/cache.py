@@ -52,7 +52,7 @@ class Cache:
             path.write_bytes(zlib.compress(_sealed(path, value), level=1))
 
     def get_or_make(self, inputs: object, make: Callable[[], bytes]) -> bytes:
-        """The cached value, else the value that `make` returns; it may depend only on `inputs`."""
+        """Return the cached value, or make it and cache it; `make` may depend only on `inputs`."""
         value = self.get(inputs)
         if value is None:
             value = make()
@@ -60,7 +60,7 @@ class Cache:
         return value
 
     def keep(self, inputs: object) -> None:
-        """Keep `prune` from removing an entry from which another was made and may be made again."""
+        """Keep an entry from being pruned, although it is not read: another entry depends on it."""
         if path := self._path(inputs):
             self.used.add(path)
 
@@ -77,7 +77,7 @@ class Cache:
 
 
 def _sealed(path: Path, value: bytes) -> bytes:
-    """A value behind a digest of its path and itself, so that no other entry can pass for it."""
+    """Prefix a value with a digest that reveals damage, and an entry stored under a wrong name."""
     return hashlib.sha256(path.name.encode() + value).digest() + value
 
 

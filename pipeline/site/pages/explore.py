@@ -68,14 +68,14 @@ def explore(
 
 
 def with_vendors(cells: pl.DataFrame) -> pl.DataFrame:
-    """Add vendors, because public sources name only a card."""
+    """Fill in missing vendors by device name, because public sources name only the card."""
     names = {label: vendor_of(label) for label in cells["device_label"].unique()}
     named = col("device_label").replace_strict(names, return_dtype=pl.String)
     return cells.with_columns(col("vendor").fill_null(named)) if names else cells
 
 
 def directions(speedups: Iterable[float | None]) -> dict[str, int]:
-    """The numbers of figures that are slower, about even and faster, as the map colours them."""
+    """Count the speedups that show a loss, about no change, and a gain, as answer cards do."""
     known = [each for each in speedups if each is not None]
     slower = sum(each < 1 / CLEAR for each in known)
     faster = sum(each > CLEAR for each in known)

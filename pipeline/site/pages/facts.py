@@ -62,5 +62,5 @@ def engine_facts(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def _words(*known: str | None) -> str:
-    """The known words, joined, or the sign for an unknown fact if there are none."""
+    """Join the known words; without any, return the sign for an unknown value."""
     return " ".join(filter(None, known)) or say.UNKNOWN

@@ -25,7 +25,7 @@ class Trait:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Pairs with a trait and without it: their numbers, and the numbers of slower pairs."""
+    """The numbers of pairs with and without a trait, and how many of each are slower."""
 
     trait: Trait
     pairs: int
@@ -99,7 +99,7 @@ TRAITS: Sequence[Trait] = (
 
 
 def comparisons(rows: Iterable[Row]) -> Sequence[Comparison]:
-    """The traits that raise the share of losing pairs, the worst trait first."""
+    """The traits with which a larger share of pairs is slower, the largest difference first."""
     listed = tuple(rows)
     found = [each for each in _compared(listed) if each.share > each.other_share]
     return sorted(found, key=lambda each: each.other_share - each.share)
