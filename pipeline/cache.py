@@ -1,4 +1,4 @@
-"""Cache slow results by a digest of their inputs and of the project's code."""
+"""Cache slow results under a digest of their inputs and of the project's code."""
 
 import hashlib
 import platform
@@ -60,7 +60,7 @@ class Cache:
         return value
 
     def keep(self, inputs: object) -> None:
-        """Keep an entry from being pruned, although it is not read: another entry depends on it."""
+        """Keep an unread entry from being pruned, because another entry is derived from it."""
         if path := self._path(inputs):
             self.used.add(path)
 
@@ -77,7 +77,7 @@ class Cache:
 
 
 def _sealed(path: Path, value: bytes) -> bytes:
-    """Prefix a value with a digest that reveals damage, and an entry stored under a wrong name."""
+    """Prefix a value with a digest of it and its file name, to detect a wrong or damaged file."""
     return hashlib.sha256(path.name.encode() + value).digest() + value
 
 
@@ -89,7 +89,7 @@ def own_digest() -> str:
 
 
 def code_digest(roots: Iterable[Path]) -> str:
-    """A digest of Python, of the libraries that results depend on, and of the code in `roots`."""
+    """A digest of the versions of Python and `LIBRARIES`, the machine type and code in `roots`."""
     digest = hashlib.sha256(f"{platform.python_version()} {platform.machine()}\n".encode())
     for name in LIBRARIES:
         with suppress(metadata.PackageNotFoundError):

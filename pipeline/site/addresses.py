@@ -17,7 +17,7 @@ REMOTE = re.compile(
 
 
 def repository_address(root: Path) -> str | None:
-    """The repository's web address, from the environment, else pyproject.toml, else Git."""
+    """The repository's web address: from the environment, pyproject.toml or the Git remote."""
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     declared = project.get("urls", {}).get("Repository")
     return web_address(os.environ.get(REPOSITORY) or declared or _origin(root))

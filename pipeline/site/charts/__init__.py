@@ -148,7 +148,7 @@ def draw(
 
 
 def _draw(definition: Definition, rows: list[Row]) -> bytes:
-    """Encode a specification, as wide as its container and without `config`, and its SVG."""
+    """Draw a chart; return its specification (container-wide, without `config`) and SVG as JSON."""
     draws = pictures.PICTURES[definition.picture]
     width = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     with debug_mode(arg=False):  # a test checks each chart; checking takes as long as drawing

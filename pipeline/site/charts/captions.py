@@ -55,7 +55,7 @@ def _typical(group: list[Row]) -> str:
 
 
 def backends(rows: list[Row]) -> str:
-    """The devices on which the speedups with two backends differ most, largest ratio first."""
+    """The devices on which two backends' speedups differ most, the largest ratio first."""
     firsts = sorted(
         (group[0] for group in _groups(rows, "line_label")),
         key=lambda row: -abs(math.log(row["typical"])),
@@ -85,7 +85,7 @@ def submission_tasks(rows: list[Row]) -> str:
 
 
 def depths(rows: list[Row]) -> str:
-    """The best depths with their numbers of pairs; for a single pair, its best depth and why."""
+    """Count the pairs for which each depth is best; explain the choice if there is only one pair."""
     best = [row for row in rows if row["best"]]
     if not best:
         return (

@@ -28,7 +28,7 @@ def base(rows: list[Row], columns: Tooltip) -> alt.Chart:
 
 
 def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
-    """A mark's text for screen readers, as a Vega expression: its figures with their headings."""
+    """A Vega expression for a mark's screen-reader text: each value after its column's heading."""
     parts = []
     for name, title in columns.items():
         known = [row[name] for row in rows if row.get(name) is not None]
@@ -87,5 +87,5 @@ def upright(  # noqa: PLR0913 - one argument per visual channel
 
 
 def channel(kind: type, column: str, title: str, scale: Scale) -> Any:  # noqa: ANN401 - a colour or a shape
-    """Encode a column as colour or shape; `scale` pairs the column's values with them."""
+    """An Altair encoding of a column as colour or shape; `scale` has its domain and range."""
     return kind(f"{column}:N", title=title, scale=alt.Scale(domain=scale[0], range=scale[1]))

@@ -114,7 +114,7 @@ def _position(ratio: float) -> float:
 
 
 def _look(found: Answer) -> str:
-    """CSS classes: the hue shows a gain or a loss, its strength how good the evidence is."""
+    """The CSS classes: one for a gain, a loss or neither, and one for the grade of the evidence."""
     judged = found.judged
     speedup = judged.gain.estimate if judged and judged.gain else 1.0
     if not found.asked.fits:

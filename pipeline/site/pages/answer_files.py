@@ -1,8 +1,8 @@
-"""Answer for every listed model and machine, in one `assets/answers/<model>.json` per model.
+"""Write the answers for all listed models and machines, as `assets/answers/<model>.json`.
 
-For the same question (`--gpu` or `--cpu`, and the model's name), the terminal gives the same
-answer. All sentences and commands are written here; page scripts only look them up. Each distinct
-string is stored once, in `texts`.
+The terminal gives the same answer to the same question (`--gpu` or `--cpu`, and a model's name).
+All sentences and commands are written here; page scripts only look them up. Each distinct string is
+stored once, in `texts`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -94,7 +94,7 @@ def answer_files(
 
 
 def _model(key: str, name: str, own: Iterable[Report]) -> Mapping[str, object]:
-    """A model's entry in the index; where several models fit, scripts prefer most `people`."""
+    """A model's entry in the index; among several that fit, scripts prefer most `people`."""
     shape = shape_named(name)
     return {
         "id": key,
@@ -108,7 +108,7 @@ def _model(key: str, name: str, own: Iterable[Report]) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """A machine with known memory, its number in the index, and the memory rates it reached."""
+    """A machine with known memory, its number in the index, and the memory rates reached on it."""
 
     number: int
     computer: Computer
@@ -173,7 +173,7 @@ def _memory_of(question: Question) -> tuple[object, ...]:
 
 
 def _row(found: Answer) -> Iterator[Json]:
-    """Yield the values of an answer's row after its machine; the last is a list of strings."""
+    """Yield the values of `COLUMNS` after "machine"; the last one lists the strings for `WORDS`."""
     judged = found.judged
     gain = judged.gain if judged else None
     yield found.verdict

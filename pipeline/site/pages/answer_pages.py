@@ -45,7 +45,7 @@ class CommonAnswer:
 
     @property
     def finding(self) -> str:
-        """The verdict as worded in a title, with the speedup and the kind of evidence for it."""
+        """The verdict in words for a title, with the speedup and the tier of its evidence."""
         judged = self.found.judged
         if not self.found.asked.fits:
             return "does not fit"
@@ -58,7 +58,7 @@ class CommonAnswer:
 def common_answers(
     reports: Mapping[str, Sequence[Report]], rates: Sequence[Rate]
 ) -> Iterator[CommonAnswer]:
-    """The answers to the questions of `listed.toml`, in the order of that file."""
+    """The answers to the questions in `listed.toml`, in the order of that file."""
     machines = {each.name: each for each in listed_machines(())}
     for asked in COMMON:
         machine = machines[asked["machine"]]

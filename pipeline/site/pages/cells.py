@@ -41,7 +41,7 @@ SETTING = (
 
 
 def _rate(column: str) -> pl.Expr:
-    """A rate rounded in the same way as by `say.rate`, so that a script prints the same text."""
+    """A rate rounded as `say.rate` rounds it, so that a script prints the same text."""
     rate = col(column)
     return pl.when(rate < WHOLE_FROM_TPS).then(rate.round_sig_figs(3)).otherwise(rate.round(0))
 
@@ -199,7 +199,7 @@ MOST_CELLS = 40_000  # in one file: about 860 KB compressed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """All cells as files: first the files that Explore and Compare open with, then all other files.
+    """The files with all cells: Explore opens with `first`, and Compare with `settings`.
 
     `cells` are the cells in the first file. `parts` is an index of the other files by task and by
     device; without it, the first file has all cells.

@@ -39,7 +39,7 @@ class Facet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """A column of figures: the number of printed digits, and of spare digits for sorting."""
+    """A column of figures, with the number of digits to print and of spare digits for sorting."""
 
     name: str
     value: pl.Expr

@@ -63,7 +63,7 @@ def programs(
 
 
 def example(connection: duckdb.DuckDBPyConnection) -> tuple[str, str, str] | None:
-    """The device with the most rows: its file's name, its label and the address of its file."""
+    """An example device, the one with most rows: its name, its label and its file's address."""
     listed = connection.table("speedup").select("device", "device_label").fetchall()
     found = grouped(listed, itemgetter(0))
     if not found:
@@ -95,7 +95,7 @@ def text_file(path: str, site: Site, **values: object) -> Asset:
 
 
 def _days(connection: duckdb.DuckDBPyConnection) -> tuple[str | None, str | None]:
-    """The days of the first and the last measurement."""
+    """The first and the last day of measurement; `None` for both if nothing was measured."""
     found = connection.table("submission").aggregate("min(measured_from), max(measured_until)")
     first, last = found.fetchall()[0]
     return (day(first), day(last)) if first and last else (None, None)

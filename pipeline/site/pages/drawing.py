@@ -1,4 +1,4 @@
-"""Compute positions of marks in the small drawings of templates: whiskers and curves."""
+"""Compute positions of marks in the small drawings in templates: whiskers and curves."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Write the page Explore: its first rows, its filters' labels, and two settings side by side."""
+"""Write the page Explore: all cells in a table with filters, and two settings side by side."""
 
 from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
@@ -75,7 +75,7 @@ def with_vendors(cells: pl.DataFrame) -> pl.DataFrame:
 
 
 def directions(speedups: Iterable[float | None]) -> dict[str, int]:
-    """Count the speedups that show a loss, about no change, and a gain, as answer cards do."""
+    """Count losses, near-even speedups and gains, by the same threshold as on answer cards."""
     known = [each for each in speedups if each is not None]
     slower = sum(each < 1 / CLEAR for each in known)
     faster = sum(each > CLEAR for each in known)

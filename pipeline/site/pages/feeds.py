@@ -74,7 +74,7 @@ def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
 
 
 def _gains(connection: duckdb.DuckDBPyConnection, kind: str) -> dict[str, float]:
-    """The lower bound of the surest measured gain, if confirmed, by device, target or overall."""
+    """Map scopes (e.g. devices) to the lower bound of their surest measured gain, if confirmed."""
     found = read(connection, "surest_gain", kind=kind)
     return {
         row.scope: row.interval_low for row in found if row.tier == "measured" and row.confirmed

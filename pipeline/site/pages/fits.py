@@ -169,7 +169,7 @@ def load(
     kv: str = KV_TYPES[0],
     draft: str = NO_DRAFT,
 ) -> placement.LoadPlan:
-    """A model on one card, loaded as `plan` loads it. The card's size does not matter here."""
+    """A load plan for a model on one card, as in `plan`. The card's size does not matter here."""
     facts = facts_in(shape, quantisation)
     head = draft == OWN_HEAD
     copies = HEAD_DEPTH if head and facts.recurrent else 0
@@ -220,7 +220,7 @@ def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, placement.Extent], ..
 
 
 def case_of(facts: ModelFacts, gib: float) -> placement.LoadPlan:
-    """A model without a draft on a card of this size, with the usual context."""
+    """A load plan: the model without a draft, at the default context, on a card of `gib` GiB."""
     return placement.LoadPlan(
         target=facts,
         setting=Setting(context=DEFAULT_CONTEXT),

@@ -48,7 +48,7 @@ def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
 
 
 def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, float], ...]:
-    """Planned and measured MiB of each target that was in a single memory."""
+    """Planned and measured MiB of each target that was entirely in GPU or in main memory."""
     rows = []
     for row in read(connection, "planner_memory"):
         shape, bits = shape_of(row.target_label), quantisation_of(row.quantisation)
@@ -72,7 +72,7 @@ def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, flo
 
 
 def errors_of(rates: Sequence[Rate], used: Sequence[tuple[float, float]]) -> Errors:
-    """The planner's errors in speed and, from pairs of planned and measured MiB, in memory."""
+    """The planner's errors: in speed, from `rates`; in memory, from planned and measured MiB."""
     bandwidths = devices().bandwidth_gb_per_s
     known = [rate for rate in rates if rate.device in bandwidths and not rate.on_cpu]
     bare = [bandwidths[rate.device] * efficiency_of(rate.device) / rate.gb_per_s for rate in known]

@@ -37,7 +37,7 @@ class Asset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """The values that every page needs to know about the site.
+    """Site-wide values that every page needs.
 
     `bundle` is the path of the JavaScript library for interactive charts. `repository` and
     `address` are the web addresses of the repository and of the site; if one is unknown (`None`),

@@ -78,12 +78,12 @@ def fill(campaign: Row) -> str:
 
 
 def template(choice: NamedSetting) -> str | None:
-    """A command from `measure`, or `None`; a page script fills in the words TARGET and TASK."""
+    """A command in which a script replaces TARGET and TASK; `None` if the method cannot be run."""
     return measure([choice]) if DEFAULT_RUNNER in METHODS[choice.method].runners else None
 
 
 def use(setting: NamedSetting) -> ServeLine | None:
-    """The line that serves the target in this setting; `None` if the engine or method has none.
+    """The command that serves the target in this setting; `None` if the engine or method has none.
 
     A cell pools results with different values of options such as n-gram sizes, so the line has the
     defaults of these options.

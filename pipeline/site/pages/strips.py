@@ -56,7 +56,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Rows under a heading with their finding; `folded` rows appear after a click."""
+    """A heading, a summary, and rows; the `folded` rows appear after a click."""
 
     label: str
     finding: str
@@ -84,7 +84,7 @@ def rank(row: Row) -> float:
 
 
 def by_method(rows: Iterable[Row]) -> tuple[list[Group], int]:
-    """The groups on the home page, and the number of rows left out: each group's least tried."""
+    """The groups on the home page, and the number of rows left out (each group's least tried)."""
     methods = grouped(rows, lambda row: row.method_label)
     ordered = sorted(methods.values(), key=_place)
     room = _room([len(own) for own in ordered])
@@ -195,7 +195,7 @@ def median_over_people(rows: Iterable[Row]) -> tuple[float, str] | None:
 
 
 def typical(rows: Iterable[Row]) -> Row | None:
-    """The published row with the most people behind it or, if several have, the most figures."""
+    """The published row from the most people; if several tie, the one with the most figures."""
     bare = [row for row in rows if row.verdict is None]
 
     def known(row: Row) -> tuple[int, int, float]:
@@ -232,8 +232,8 @@ def strip(row: Row) -> Strip:
 def rates(row: Row) -> tuple[str, str]:
     """Tokens/s without and with speculation; empty if only a ratio is known.
 
-    The second rate is the first times the row's figure. If nobody measured that combination, the
-    first rate is marked as approximate.
+    The second rate is the first times the row's figure. If that figure combines several people's
+    measurements, or was converted or confounded, the first rate is marked as approximate.
     """
     if row.baseline_tps is None:
         return "", ""

@@ -100,7 +100,7 @@ def submission_pages(
 
 
 def _shown(each: Evidence) -> dict[str, object]:
-    """The values for the page of a submission and for its short form."""
+    """The template values for a submission's page and for its short form."""
     return {
         "it": each,
         "judged_arms": tuple(arm_estimates(each.parts["arms"], each.parts["estimates"])),
@@ -159,7 +159,7 @@ def arm_estimates(arms: tuple[Row, ...], estimates: tuple[Row, ...]) -> Iterator
 def settings(
     it: Evidence, judged_arms: Iterable[ArmEstimates]
 ) -> Iterator[tuple[ArmEstimates, shown_commands.NamedSetting]]:
-    """Yield the arms that speculate, each with its setting, for the command that repeats it."""
+    """Yield each arm that speculates, with the setting from which the page makes its command."""
     row = it.submission
     for judged in judged_arms:
         if judged.arm.role == "speculation":

@@ -69,12 +69,12 @@ def advice(rows: Iterable[Row]) -> tuple[ClearCases, ...]:
 
 
 def streams_from(rows: Sequence[Row]) -> int | None:
-    """The concurrency from which on a setting's clear results are all losses, if any."""
+    """The lowest concurrency from which a setting's clear results are all losses, if any."""
     return _from([(row.concurrency, row.effect) for row in rows if not row.context_depth], 1)
 
 
 def context_from(rows: Sequence[Row]) -> int | None:
-    """The context, in tokens, from which on a setting's clear results are all losses, if any."""
+    """The shortest context (tokens) from which a setting's clear results are all losses, if any."""
     return _from([(row.context_depth or 0, row.effect) for row in rows if row.concurrency == 1], 0)
 
 
