@@ -85,7 +85,7 @@ def submission_tasks(rows: list[Row]) -> str:
 
 
 def depths(rows: list[Row]) -> str:
-    """Count the pairs for which each depth is best; explain the choice if there is only one pair."""
+    """Count the pairs for which each depth is best; with one pair, explain the choice."""
     best = [row for row in rows if row["best"]]
     if not best:
         return (
