@@ -1,4 +1,4 @@
-"""Cache slow results by a digest of their inputs and of the project's code."""
+"""Cache slow results under a digest of their inputs and of the project's code."""
 
 import hashlib
 import platform
@@ -52,7 +52,7 @@ class Cache:
             path.write_bytes(zlib.compress(_sealed(path, value), level=1))
 
     def get_or_make(self, inputs: object, make: Callable[[], bytes]) -> bytes:
-        """The cached value, else the value that `make` returns; it may depend only on `inputs`."""
+        """Return the cached value, or make it and cache it; `make` may depend only on `inputs`."""
         value = self.get(inputs)
         if value is None:
             value = make()
@@ -60,7 +60,7 @@ class Cache:
         return value
 
     def keep(self, inputs: object) -> None:
-        """Keep `prune` from removing an entry from which another was made and may be made again."""
+        """Keep an unread entry from being pruned, because another entry is derived from it."""
         if path := self._path(inputs):
             self.used.add(path)
 
@@ -77,7 +77,7 @@ class Cache:
 
 
 def _sealed(path: Path, value: bytes) -> bytes:
-    """A value behind a digest of its path and itself, so that no other entry can pass for it."""
+    """Prefix a value with a digest of it and its file name, to detect a wrong or damaged file."""
     return hashlib.sha256(path.name.encode() + value).digest() + value
 
 
@@ -89,7 +89,7 @@ def own_digest() -> str:
 
 
 def code_digest(roots: Iterable[Path]) -> str:
-    """A digest of Python, of the libraries that results depend on, and of the code in `roots`."""
+    """A digest of the versions of Python and `LIBRARIES`, the machine type and code in `roots`."""
     digest = hashlib.sha256(f"{platform.python_version()} {platform.machine()}\n".encode())
     for name in LIBRARIES:
         with suppress(metadata.PackageNotFoundError):

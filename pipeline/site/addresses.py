@@ -17,7 +17,7 @@ REMOTE = re.compile(
 
 
 def repository_address(root: Path) -> str | None:
-    """The repository's web address, from the environment, pyproject.toml or the remote."""
+    """The repository's web address: from the environment, pyproject.toml or the Git remote."""
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     declared = project.get("urls", {}).get("Repository")
     return web_address(os.environ.get(REPOSITORY) or declared or _origin(root))
@@ -30,7 +30,7 @@ def site_address(given: str | None) -> str | None:
 
 
 def web_address(remote: str) -> str | None:
-    """A remote as a web address: `git@host.example:a/b.git` becomes `https://host.example/a/b`."""
+    """A Git remote's web address: `git@host.example:a/b.git` becomes `https://host.example/a/b`."""
     found = REMOTE.fullmatch(remote)
     return f"https://{found['host']}/{found['path']}" if found else None
 

@@ -66,11 +66,11 @@ def build(
 ) -> Path:
     """Build the site into `output` and return that folder. The same inputs give the same bytes.
 
-    `cache` is a folder with the values and charts that earlier builds made from single files;
-    `jobs` processes make the missing ones. MkDocs reads from a folder next to `output`
+    `cache` is a folder that keeps slow results, such as charts, for later builds; `jobs` is the
+    number of processes that load result files. MkDocs reads from a folder next to `output`
     (`build/site-source` for `build/site`). Both folders are emptied first. Raises `PipelineError`
     if one of the two contains anything but an earlier build, `RejectedError` if a result is
-    rejected, and `SiteBuildError` if MkDocs complains.
+    rejected, and `SiteBuildError` if MkDocs fails.
     """
     require_own(output)
     whole = output.resolve()  # the folder `.` has no name
@@ -113,7 +113,7 @@ def write_source(
     cache: Path | None = None,
     jobs: int = 1,
 ) -> tuple[Site, datetime]:
-    """Write all files for MkDocs. Return the site, as pages know it, and the site's date."""
+    """Write all input files for MkDocs. Return the `Site` that pages use, and the site's date."""
     require_own(docs)
     kept = Cache(cache)
     connection = open_database(results, extra, cache=kept, jobs=jobs)
@@ -143,7 +143,7 @@ def write_source(
 
 
 def require_own(folder: Path) -> None:
-    """Raise `PipelineError` if a folder that a build would empty has other contents."""
+    """Raise `PipelineError` if a folder holds files that no build wrote: a build would empty it."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
         raise PipelineError(
             f"{folder} holds files that no build wrote, and a build would remove them. Choose an "
@@ -157,7 +157,7 @@ def _mark(folder: Path) -> None:
 
 
 def _draw_icons(assets: Path) -> None:
-    """The logo in the sizes for browser tabs and home screens that cannot show SVG."""
+    """Write the logo as PNGs, sized for browser tabs and home screens that cannot show SVG."""
     logo = (assets / "favicon.svg").read_text("utf-8")
     for pixels in ICON_PIXELS:
         drawn = vl_convert.svg_to_png(logo, scale=pixels / LOGO_PIXELS, ppi=72)
@@ -165,13 +165,13 @@ def _draw_icons(assets: Path) -> None:
 
 
 def compact(style: str) -> str:
-    """A stylesheet without comments and superfluous spaces, because every page loads it."""
+    """Strip comments and superfluous spaces from a stylesheet, because every page loads it."""
     spaced = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL))
     return re.sub(r" ?([{};,]) ?", r"\1", spaced).strip()
 
 
 def shorten_index(path: Path) -> None:
-    """Reduce the search index to names and first words, and add more words to search for."""
+    """Shorten the search index: drop minor entries, keep only first words, and add search terms."""
     index = json.loads(path.read_text("utf-8"))
     index["docs"] = [
         {**entry, "text": beginning(entry["text"]), "tags": SEARCHED.get(entry["location"], ())}
@@ -183,13 +183,13 @@ def shorten_index(path: Path) -> None:
 
 
 def beginning(text: str) -> str:
-    """The first words of a text, without its tags, as the theme's search shows them."""
+    """The first words of an HTML text, without tags, for the theme's search results."""
     words = " ".join(re.sub(r"<[^<>]*>", " ", text).split())
     return words if len(words) <= INDEXED_LETTERS else words[:INDEXED_LETTERS].rpartition(" ")[0]
 
 
 def newest_moment(connection: duckdb.DuckDBPyConnection) -> datetime:
-    """The date of the site: the moment of the newest measurement or transcription."""
+    """The date of the site: the time of the newest measurement or transcription."""
     query = (
         "select measured_until from submission union all select transcribed_on from published_row"
     )
@@ -208,7 +208,7 @@ def _write(docs: Path, part: Page | Asset) -> None:
 
 
 def _chart_library(cache: Cache) -> Asset:
-    """The library that makes charts interactive, as one file that is named after its content."""
+    """The JavaScript library that makes charts interactive, as one file named by its digest."""
     text = "window.vegaEmbed = vegaEmbed;"
     data = cache.get_or_make(text, lambda: vl_convert.javascript_bundle(text).encode())
     return named_by_content("assets/javascripts/vega.{}.js", data)

@@ -35,7 +35,7 @@ class UnexpectedScriptError(PipelineError):
 
 
 def write_policy(site: Path) -> None:
-    """Put the policy into every page below `site`. Raises `UnexpectedScriptError`."""
+    """Add the policy to every page below `site`. Raises `UnexpectedScriptError`."""
     trusted = [(site / name).read_text("utf-8") for name in TRUSTED]
     scripts = {script for page in trusted for script in inline_scripts(page)}
     scripts |= {script.replace('new URL("..",', root) for script in scripts for root in ROOTS}

@@ -45,7 +45,7 @@ def text(name: str) -> str:
 
 
 def grouped(rows: Iterable[T], key: Callable[[T], K]) -> Mapping[K, tuple[T, ...]]:
-    """Rows grouped by a key, in their order; an unknown key has no rows."""
+    """Rows grouped by a key, each group in the original order; an unknown key gives no rows."""
     groups: defaultdict[K, list[T]] = defaultdict(list)
     for row in rows:
         groups[key(row)].append(row)

@@ -1,4 +1,4 @@
-"""Draw the charts of `charts.toml`: query, picture, specification, SVG, table and words."""
+"""Draw the charts in `charts.toml`: run each query, and make a picture, a table and a caption."""
 
 import re
 from collections.abc import Mapping
@@ -84,10 +84,11 @@ class Chart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """One entry of `charts.toml`: `columns` maps result columns to headings.
+    """One entry in `charts.toml`; `columns` maps the query's columns to headings.
 
     Without `caption`, the function in `captions` with the chart's name writes the caption. `query`
-    names the SQL file if charts share a query, and `interval` the kind of interval.
+    names the SQL file if it is not named after the chart. `interval` says what the chart's
+    intervals predict, e.g. "another machine".
     """
 
     title: str
@@ -118,7 +119,7 @@ def definitions() -> Mapping[str, Definition]:
 def draw(
     connection: duckdb.DuckDBPyConnection, name: str, cache: Cache | None = None, **parameters: str
 ) -> Chart:
-    """The chart of this name. Raises `KeyError` for an unknown name or parameter."""
+    """Draw the chart with this name. Raises `KeyError` for an unknown name or parameter."""
     definition = definitions()[name]
     unknown = set(parameters) - set(definition.parameters)
     if unknown:
@@ -147,7 +148,7 @@ def draw(
 
 
 def _draw(definition: Definition, rows: list[Row]) -> bytes:
-    """A specification as wide as its container, and its picture; a page adds its own `config`."""
+    """Draw a chart; return its specification (container-wide, without `config`) and SVG as JSON."""
     draws = pictures.PICTURES[definition.picture]
     width = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     with debug_mode(arg=False):  # a test checks each chart; checking takes as long as drawing
@@ -159,14 +160,14 @@ def _draw(definition: Definition, rows: list[Row]) -> bytes:
 
 
 def picture_of(spec: Mapping[str, Any], scheme: Literal["light", "dark"]) -> str:
-    """The SVG of a specification, rounded to 0.1 px, without words for a screen reader."""
+    """Render a specification as SVG, rounded to 0.1 px and without text for screen readers."""
     static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS[scheme]})
     svg = SPOKEN.sub("", vl_convert.vegalite_to_svg(static.decode()))
     return TAG.sub(_to_tenths, svg)
 
 
 def _used(spec: Mapping[str, Any]) -> Mapping[str, list[Row]]:
-    """A picture's data, with only the columns that it uses; captions and tables need the others."""
+    """A specification's data without the columns that only the caption and the table need."""
     marks = str({key: value for key, value in spec.items() if key != "datasets"})
     named = set(WORD.findall(marks))
     return {
@@ -180,7 +181,7 @@ def _to_tenths(tag: re.Match[str]) -> str:
 
 
 def as_rows(found: pl.DataFrame) -> list[Row]:
-    """The rows for a chart: figures are finite or absent, and dates are text."""
+    """Rows as a chart needs them: NaN and infinity become `None`, and dates become strings."""
     figures = cs.float()
     return found.with_columns(
         pl.when(figures.is_finite()).then(figures),
@@ -189,7 +190,7 @@ def as_rows(found: pl.DataFrame) -> list[Row]:
 
 
 def rounded(value: Any) -> Any:  # noqa: ANN401 - a specification is JSON of any shape
-    """A specification with four significant digits, for a file that a page loads.
+    """Round all numbers in a specification to four significant digits, for a file on the site.
 
     Figures are rounded only once: if 1.31503 were first rounded to 1.315, it would be printed as
     1.31, next to 1.32 in a caption.
@@ -202,7 +203,7 @@ def rounded(value: Any) -> Any:  # noqa: ANN401 - a specification is JSON of any
 
 
 def _takeaway(name: str, definition: Definition, rows: list[Row]) -> str:
-    """The findings, and the meaning of their intervals."""
+    """The findings and, if the table has intervals, what these intervals predict."""
     text = definition.caption or captions.CAPTIONS[name](rows)
     known = any(row.get("interval_low") is not None for row in rows)
     shown = known and "interval_low" in definition.columns

@@ -1,4 +1,4 @@
-"""Write the findings of a chart as one sentence."""
+"""Write the caption of each chart: its main findings, in a few sentences."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from schemas.vocabulary.say import count, listed, percent, speedup, times
 
 
 def whole_map(rows: list[Row]) -> str:
-    """The number of squares above 1, for any backend and task."""
+    """Count the squares of the map that are above 1, with backend and task set to "any"."""
     shown = [row for row in rows if (row["backend"], row["task_label"]) == ("any", "any")]
     above = sum(row["speedup"] > 1 for row in shown)
     pairs = f"{count(len(shown), 'pair')} of device and model size"
@@ -38,7 +38,7 @@ def tasks(rows: list[Row]) -> str:
 
 
 def methods(rows: list[Row]) -> str:
-    """The usual speedup of the methods with the most pairs of device and model."""
+    """The median speedup of those methods that have the most pairs of device and model."""
     groups = [group for group in _groups(rows, "line_label") if len(group) >= FEWEST][:MOST_NAMED]
     if not groups:
         return "No method has enough pairs of device and model for a median."
@@ -55,7 +55,7 @@ def _typical(group: list[Row]) -> str:
 
 
 def backends(rows: list[Row]) -> str:
-    """The difference between two backends on each device, starting with the largest."""
+    """The devices on which two backends' speedups differ most, the largest ratio first."""
     firsts = sorted(
         (group[0] for group in _groups(rows, "line_label")),
         key=lambda row: -abs(math.log(row["typical"])),
@@ -69,7 +69,7 @@ def backends(rows: list[Row]) -> str:
 
 
 def submission_tasks(rows: list[Row]) -> str:
-    """The best arm with a clear figure over all tasks or, if there is none, on single tasks."""
+    """The highest clear gain and lowest clear loss over all tasks, else on single tasks."""
     judged = [row for row in rows if row["role"] == "speculation"] or rows
     overall = [row for row in judged if row["task"] == "all"]
     if overall:
@@ -85,7 +85,7 @@ def submission_tasks(rows: list[Row]) -> str:
 
 
 def depths(rows: list[Row]) -> str:
-    """The best depth of each pair, if intervals support that depth."""
+    """Count the pairs for which each depth is best; with one pair, explain the choice."""
     best = [row for row in rows if row["best"]]
     if not best:
         return (
@@ -122,7 +122,7 @@ def _best_depth(best: Row, rows: list[Row]) -> str:
 
 
 def round_costs(rows: list[Row]) -> str:
-    """The cheapest and the most expensive round, and the acceptance that each of them needs."""
+    """The cheapest and the most expensive round, in plain tokens, and the condition for a gain."""
     least, most = (end(rows, key=itemgetter("round_cost")) for end in (min, max))
 
     def printed(row: Row) -> str:
@@ -162,7 +162,7 @@ def _by_series(rows: list[Row], column: str, when: str, at: str) -> str:
 
 
 def _is_below(row: Row, other: Row) -> bool:
-    """Whether a row's interval is entirely below another's; published figures have no interval."""
+    """Whether one row's interval is entirely below another row's; false if either has none."""
     high, low = row["interval_high"], other["interval_low"]
     return high is not None and low is not None and bool(high < low)
 
@@ -201,7 +201,7 @@ def predictions(rows: list[Row]) -> str:
 
 
 def _part(rows: list[Row], column: str, shown: int | None = None) -> str:
-    """The number shown out of the total, if some are hidden."""
+    """A sentence such as "The chart shows 60 of 90 cells."; empty if the chart shows all."""
     shown = len(rows) if shown is None else shown
     return (
         ""
@@ -211,7 +211,7 @@ def _part(rows: list[Row], column: str, shown: int | None = None) -> str:
 
 
 def verification_curve(rows: list[Row]) -> str:
-    """The cheapest and the most expensive curve at their greatest widths."""
+    """Name the curves with the lowest and highest cost per token, each at its greatest width."""
     last = {row["curve_label"]: row for row in rows}  # rows are in order of width
     cheapest = min(last.values(), key=lambda row: row["step_ratio"] / row["width"])
     dearest = max(last.values(), key=lambda row: row["step_ratio"] / row["width"])
@@ -237,7 +237,7 @@ CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
 
 
 def _clear_ends(rows: list[Row], words: Callable[[Row], str], scope: str = "") -> str:
-    """The highest clear gain, the lowest clear loss, and the best figure that is slower overall."""
+    """The highest clear gain, the lowest clear loss, and the best "slower overall" speedup."""
     helps = [row for row in rows if row["verdict"] == "helps"]
     hurts = [row for row in rows if row["verdict"] == "hurts"]
     gain = f"the highest clear gain is {words(max(helps, key=_speedup))}" if helps else ""
@@ -257,7 +257,7 @@ def _speedup(row: Row) -> float:
 
 
 def _figure(row: Row) -> str:
-    """A speedup with its interval, and with the whole request if the chart has it."""
+    """A speedup with its interval, and with the whole request's speedup if the chart has one."""
     text = speedup(row["speedup"], row["interval_low"], row["interval_high"])
     whole = [row[name] for name in ("whole_request", "stated_request") if name in row]
     if not whole:
@@ -267,7 +267,7 @@ def _figure(row: Row) -> str:
 
 
 def _groups(rows: list[Row], column: str) -> list[list[Row]]:
-    """Consecutive rows with the same value in a column."""
+    """Group consecutive rows that have the same value in a column."""
     return [list(group) for _, group in groupby(rows, key=lambda row: row[column])]
 
 

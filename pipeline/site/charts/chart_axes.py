@@ -1,4 +1,4 @@
-"""Draw axes of speedups and of names, and reference lines."""
+"""Define the axes for speedups and for names, and draw reference lines."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +28,7 @@ class SpeedupAxis:
 
     @property
     def scale(self) -> alt.Scale:
-        """The scale; values beyond an end of the range are drawn at that end."""
+        """The log scale; values outside the range are drawn at its nearer end."""
         return alt.Scale(type="log", domain=[self.low, self.high], nice=False, clamp=True)
 
     @property
@@ -37,16 +37,16 @@ class SpeedupAxis:
 
     @property
     def ticks(self) -> tuple[float, ...]:
-        """A few round numbers that show the scale."""
+        """The gridlines: at least four round numbers if the range has that many."""
         within = [tuple(t for t in each if self.low <= t <= self.high) for each in TICKS]
         return next((each for each in within if len(each) >= LEAST_TICKS), within[-1])
 
 
 def speedup_axis(rows: list[Row]) -> SpeedupAxis:
-    """An axis that shows all speedups and 1; intervals are cut at a factor of ten.
+    """An axis that includes all speedups and 1; intervals are cut off at 0.1 and 10.
 
-    Texts print `<0.1` and `>10` beyond a factor of ten. The axis ends there, too, because one
-    interval that is hardly known would squeeze all others together.
+    Text prints bounds beyond these as `<0.1` and `>10`. The axis does not show them either, because
+    a single very wide interval would squeeze all others together.
     """
     middles = [row["speedup"] for row in rows if row["speedup"] is not None]
     bounds = [
@@ -61,10 +61,10 @@ def speedup_axis(rows: list[Row]) -> SpeedupAxis:
 
 
 def lines_of_words(names: list[str], *, between: str = BETWEEN, skipped: int = 0) -> alt.Axis:
-    """An axis with names on several lines, so that a phone shows the names in full.
+    """An axis whose names are split into lines, so that a phone shows the names in full.
 
-    The renderer puts the first line at the mark; the offset moves the middle of the lines to the
-    mark. The `skipped` first parts of a name only make the name unique and are not shown.
+    The renderer aligns the first line of a name with its mark; the offset centres all lines on the
+    mark. The first `skipped` parts of a name only make the name unique and are not shown.
     """
     counts = sorted({name.count(between) + 1 for name in names})
     offsets: list[dict[str, Any]] = [
@@ -93,7 +93,7 @@ ISO_SPEEDUPS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 def iso_lines(ends: tuple[float, float], x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """The losing half of the plane, and lines of equal speedup, labelled at the plane's edge."""
+    """The shaded losing half of the break-even plane, and labelled lines of equal speedup."""
     half = [{"round_cost": end, "tokens_per_round": end, "floor": ends[0]} for end in ends]
     lines = [
         {"round_cost": cost, "tokens_per_round": cost * iso, "iso": f"{iso:g}×"}  # noqa: RUF001 - the multiplication sign is meant

@@ -1,4 +1,4 @@
-"""Draw the parts of pictures: a base with its tooltip, points, bars and layers."""
+"""Build the common elements of pictures: a base with a tooltip, points, intervals and layers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -17,7 +17,7 @@ FILLED = alt.condition("datum.tier === 'measured'", alt.value(0.8), alt.value(0.
 
 
 def base(rows: list[Row], columns: Tooltip) -> alt.Chart:
-    """The rows, with a tooltip and words for screen readers."""
+    """A chart of these rows, with a tooltip and screen-reader text but without marks yet."""
     # Each step copies a chart with its lists and dictionaries, but not its tuples.
     data = alt.InlineData(values=tuple(rows))
     tooltip = [alt.Tooltip(field=name, title=title) for name, title in columns.items()]
@@ -28,7 +28,7 @@ def base(rows: list[Row], columns: Tooltip) -> alt.Chart:
 
 
 def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
-    """A mark's text for screen readers, as a Vega expression: its figures with their headings."""
+    """A Vega expression for a mark's screen-reader text: each value after its column's heading."""
     parts = []
     for name, title in columns.items():
         known = [row[name] for row in rows if row.get(name) is not None]
@@ -45,7 +45,7 @@ def points(on: alt.Chart, **style: Any) -> alt.Chart:  # noqa: ANN401 - Altair's
 
 
 def bars(on: alt.Chart, shown: str, width: float, opacity: float = 1) -> alt.Chart:
-    """A rule mark for each row that passes the filter `shown`."""
+    """A line for each row that passes the Vega filter `shown`; the caller encodes its ends."""
     made: alt.Chart = on.transform_filter(shown).mark_rule(
         strokeWidth=width, opacity=opacity, aria=False
     )
@@ -72,7 +72,7 @@ def upright(  # noqa: PLR0913 - one argument per visual channel
 ) -> Picture:
     """Points with vertical intervals on a log axis of speedups, on top of `lines` if given.
 
-    `drawn` names the columns with the points and with the ends of their intervals.
+    `drawn` names three columns: the point, and the low and the high end of its interval.
     """
     middle, low, high = drawn
     named = dict(zip(drawn, ("speedup", "interval_low", "interval_high"), strict=True))
@@ -87,5 +87,5 @@ def upright(  # noqa: PLR0913 - one argument per visual channel
 
 
 def channel(kind: type, column: str, title: str, scale: Scale) -> Any:  # noqa: ANN401 - a colour or a shape
-    """A colour or a shape for each value in a column."""
+    """An Altair encoding of a column as colour or shape; `scale` has its domain and range."""
     return kind(f"{column}:N", title=title, scale=alt.Scale(domain=scale[0], range=scale[1]))

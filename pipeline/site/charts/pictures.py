@@ -74,7 +74,7 @@ def spread(rows: list[theme.Row], columns: Tooltip, *, x: str, wide: str) -> Pic
 
 
 def heat_map(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """Devices by model size, for the backend and the task that a reader chooses."""
+    """A heat map of devices by model size, for the backend and the task that the reader selects."""
     rows = sorted(rows, key=DEVICE_AND_SIZE)  # neighbouring equal values compress better
     devices = sorted({row["device_label"] for row in rows})
     sizes = list(dict.fromkeys(row["size_class"] for row in sorted(rows, key=SIZE)))
@@ -115,7 +115,7 @@ def heat_map(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 
 def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """A line over the depths of each pair; a ring and a word mark the best depth."""
+    """Speedup against depth, one line per pair; a ring and the word "best" mark the best depth."""
     lines = list(dict.fromkeys(row["line_label"] for row in rows))
     colour, shape = (
         marks.channel(
@@ -139,7 +139,7 @@ def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 
 def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """A line for each arm on each machine over the number of concurrent requests."""
+    """Speedup against the number of concurrent requests, one line per arm and machine."""
     levels = sorted({row["concurrency"] for row in rows})
     x = alt.X("concurrency:O", title="Requests at once", sort=levels, axis=alt.Axis(labelAngle=0))
     base, lines, shape = _series(rows, marks.base(rows, columns).encode(x=x))
@@ -148,7 +148,7 @@ def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 
 def series_by_context(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """A line for each arm on each machine over the tokens before the answer, on a log axis."""
+    """Speedup against the tokens before the answer (log axis), one line per arm and machine."""
     x = alt.X(
         "context_depth:Q",
         title="Tokens before the answer (log scale)",
@@ -160,7 +160,7 @@ def series_by_context(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 
 def _series(rows: list[theme.Row], on: alt.Chart) -> tuple[alt.Chart, alt.Chart, alt.Shape]:
-    """The base of a chart of series, the lines of the series, and their shapes by method."""
+    """The base of a chart with one line per series, those lines, and the point shapes by method."""
     colours, shapes = theme.method_scales(rows)
     base = on.encode(
         color=marks.channel(alt.Color, "method_label", "Method", colours), detail="series:N"
@@ -171,7 +171,7 @@ def _series(rows: list[theme.Row], on: alt.Chart) -> tuple[alt.Chart, alt.Chart,
 
 
 def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """A grey line for each setting's change over builds; detected steps are coloured."""
+    """The change in speedup over engine builds, one grey line per setting; steps are coloured."""
     builds = list(dict.fromkeys(row["engine_build"] for row in sorted(rows, key=MOMENT)))
     # A phone has room for `llama.cpp` above `b6350`, but not next to it.
     axis = alt.Axis(
@@ -219,7 +219,7 @@ def break_even_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 
 def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """Two equal logarithmic axes; correct predictions are on the dashed line."""
+    """Measured against predicted speedup, on equal log axes; on the dashed line, they agree."""
     values = [row[key] for row in rows for key in ("predicted", "speedup")]
     ends = [min([0.9, *values]) / 1.05, max([1.1, *values]) * 1.05]
     span = chart_axes.SpeedupAxis(low=ends[0], high=ends[1])
@@ -234,7 +234,7 @@ def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
 def curves(  # noqa: PLR0913 - two axes with their titles
     rows: list[theme.Row], columns: Tooltip, *, line: str, x: str, y: str, wide: str, high: str
 ) -> Picture:
-    """Curves are coloured by backend; dashes distinguish the curves of one backend."""
+    """One line per curve, coloured by backend; dashes tell curves with the same backend apart."""
     colours = theme.backend_colours(row["backend"] for row in rows)
     ticks = sorted({row[x] for row in rows})  # counts, with no values between them
     base = marks.base(rows, columns).encode(
@@ -267,7 +267,7 @@ PICTURES: Mapping[str, Callable[..., Picture]] = {
 
 
 def _scales(rows: list[theme.Row], series: str) -> tuple[theme.Scale, theme.Scale]:
-    """Colours and shapes of the items in a band: methods, arms or backends."""
+    """The colour scale and the shape scale for the series in a band: methods, arms or backends."""
     if series == "method_label":
         return theme.method_scales(rows)
     if series == "backend":

@@ -39,7 +39,7 @@ _INK: dict[Scheme, tuple[str, str, str]] = {
 
 
 def config(scheme: Scheme) -> dict[str, Any]:
-    """The Vega-Lite `config` for a page of this scheme."""
+    """The Vega-Lite `config` for pages in this colour scheme."""
     ink, line, card = _INK[scheme]
     words = {"labelColor": ink, "titleColor": ink}
     lines = {"domainColor": line, "tickColor": line, "gridColor": line}
@@ -60,14 +60,14 @@ CONFIGS = {scheme: config(scheme) for scheme in SCHEMES}
 
 
 def darkened(svg: str) -> str:
-    """Turn a picture for light pages into one for dark pages: only colours of `config` differ."""
+    """Turn a picture for light pages into one for dark pages: only colours in `config` differ."""
     for light, dark in zip(*_INK.values(), strict=True):
         svg = svg.replace(f'="{light}"', f'="{dark}"')
     return svg
 
 
 def method_scales(rows: Iterable[Row]) -> tuple[Scale, Scale]:
-    """Scales of colours and of shapes for the methods in these rows, by `method_label`."""
+    """The colour scale and the shape scale for the methods in these rows, by `method_label`."""
     labels = {row["method"]: row["method_label"] for row in rows}
     methods, colours = method_colours(labels)
     domain = [labels[method] for method in methods]
@@ -80,7 +80,7 @@ def colour(method: str) -> str:
 
 
 def _scale(colours: dict[str, str], keys: Iterable[str]) -> Scale:
-    """Domain and range of a colour scale for these keys, in one fixed order."""
+    """The domain and range of a colour scale for these keys, in the order of `colours`."""
     present = set(keys)
     unlisted = sorted(present - colours.keys())  # a backend with a name from a result
     domain = [key for key in colours if key in present] + unlisted

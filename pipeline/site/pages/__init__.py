@@ -25,7 +25,7 @@ from pipeline.site.pages.model import Asset, Page, Site
 def pages(
     connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
 ) -> Iterator[Page | Asset]:
-    """Every generated page, and the files that pages use; `files` are the exported data."""
+    """Yield all generated pages and the files that they load; `files` are the exported data."""
     yield template_environment.vocabulary_file()
     yield home.home(connection, site)
     yield from explore.explore(connection, site)

@@ -1,4 +1,4 @@
-"""Write the words on an answer's card, for the files that a page loads and for full pages."""
+"""Write the text of answer cards, for the data files that scripts load and for full pages."""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ DIGITS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The words of an answer without its figures; each text is stored once in a file of answers."""
+    """The text of an answer, without figures; a file of answers stores equal strings only once."""
 
     look: str
     way: str
@@ -35,7 +35,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """One answer as `answer.html.jinja` draws it; the defaults are an empty card."""
+    """The values that `answer.html.jinja` shows for an answer; the defaults make an empty card."""
 
     look: str = ""
     asked: str = ""
@@ -72,7 +72,7 @@ def words_of(found: Answer) -> Words:
 
 
 def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> Card:
-    """The card of an answer about a machine and a model; `address` is the answer's page, if any."""
+    """The card for an answer about a machine and a model; `address` is the model's page, if any."""
     words, judged = words_of(found), found.judged
     gain = judged.gain if judged and found.asked.fits else None
     card = Card(
@@ -96,7 +96,7 @@ def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> 
 
 
 def strip(speedup: float, low: float, high: float) -> Mapping[str, float]:
-    """The positions of the marks, in percent of the axis."""
+    """The positions of 1, the speedup, its interval and its bar, in percent of the axis."""
     even, at, left, right = (round(_position(each), DIGITS) for each in (1.0, speedup, low, high))
     width = round(abs(at - even), DIGITS)
     return {
@@ -114,7 +114,7 @@ def _position(ratio: float) -> float:
 
 
 def _look(found: Answer) -> str:
-    """CSS classes: the colour shows the direction, its strength how good the evidence is."""
+    """The CSS classes: one for a gain, a loss or neither, and one for the grade of the evidence."""
     judged = found.judged
     speedup = judged.gain.estimate if judged and judged.gain else 1.0
     if not found.asked.fits:

@@ -1,8 +1,8 @@
-"""Answer for every listed model and machine, in one `assets/answers/<model>.json` per model.
+"""Write the answers for all listed models and machines, as `assets/answers/<model>.json`.
 
-For the same question (`--gpu` or `--cpu`, and the model's name), the terminal gives the same
-answer. Python writes sentences and commands, and a page looks them up. Each text is stored once in
-`texts`.
+The terminal gives the same answer to the same question (`--gpu` or `--cpu`, and a model's name).
+All sentences and commands are written here; page scripts only look them up. Each distinct string is
+stored once, in `texts`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,9 +56,9 @@ def answer_files(
     rates: Sequence[Rate],
     addresses: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Asset]:
-    """The files of all models, and the list of machines and models.
+    """Yield an index of machines and models, then the answer file of each model.
 
-    `addresses` has the addresses of the models' pages, by the models' keys.
+    `addresses` maps a model's key to the address of its page.
     """
     by_model = grouped(reports, attrgetter("model"))
     measured = {x.card for own in by_model.values() for x in own if x.on_cpu}
@@ -94,7 +94,7 @@ def answer_files(
 
 
 def _model(key: str, name: str, own: Iterable[Report]) -> Mapping[str, object]:
-    """A model in the list; of several with the same size, the one with most `people` is chosen."""
+    """A model's entry in the index; among several that fit, scripts prefer most `people`."""
     shape = shape_named(name)
     return {
         "id": key,
@@ -108,7 +108,7 @@ def _model(key: str, name: str, own: Iterable[Report]) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """A machine with known memory, its number in the list, and the rates that results reached."""
+    """A machine with known memory, its number in the index, and the memory rates reached on it."""
 
     number: int
     computer: Computer
@@ -137,7 +137,7 @@ def _file(
     cache: Cache,
     kept_rows: Sequence[object],
 ) -> bytes:
-    """The answers about a model. Rows for machines without new results come from the cache."""
+    """The answer file of a model. Rows for machines without new results come from the cache."""
     texts: dict[str, int] = {}
     placed: dict[tuple[object, ...], Placements] = {}
     before = orjson.loads(cache.get(kept_rows) or b"{}")
@@ -173,7 +173,7 @@ def _memory_of(question: Question) -> tuple[object, ...]:
 
 
 def _row(found: Answer) -> Iterator[Json]:
-    """A row's figures for the columns after the machine, then the list of the row's words."""
+    """Yield the values of `COLUMNS` after "machine"; the last one lists the strings for `WORDS`."""
     judged = found.judged
     gain = judged.gain if judged else None
     yield found.verdict

@@ -1,4 +1,4 @@
-"""Write the answers: files that a page looks up, and a page for each common question."""
+"""Write the answers: data files for page scripts, and a page for each common question."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class CommonAnswer:
 
     @property
     def finding(self) -> str:
-        """The verdict as in a title, with its figure and the source of the figure."""
+        """The verdict in words for a title, with the speedup and the tier of its evidence."""
         judged = self.found.judged
         if not self.found.asked.fits:
             return "does not fit"
@@ -58,7 +58,7 @@ class CommonAnswer:
 def common_answers(
     reports: Mapping[str, Sequence[Report]], rates: Sequence[Rate]
 ) -> Iterator[CommonAnswer]:
-    """The answers to the questions of `listed.toml`, in the order of that file."""
+    """The answers to the questions in `listed.toml`, in the order of that file."""
     machines = {each.name: each for each in listed_machines(())}
     for asked in COMMON:
         machine = machines[asked["machine"]]
@@ -73,7 +73,7 @@ def common_answers(
 
 
 def answers(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
-    """The evidence, the files of all answers, and the pages of common answers."""
+    """Yield the evidence file, all answer files, and the pages of the common answers."""
     reports, rates = tuple(evidence_file.reports(connection)), learned.learned_rates(connection)
     addresses = {
         model_key(row.target_label): target_address(row.target) for row in read(connection, "strip")

@@ -41,7 +41,7 @@ SETTING = (
 
 
 def _rate(column: str) -> pl.Expr:
-    """A rate with the digits of `say.rate`, so that a script prints the same text."""
+    """A rate rounded as `say.rate` rounds it, so that a script prints the same text."""
     rate = col(column)
     return pl.when(rate < WHOLE_FROM_TPS).then(rate.round_sig_figs(3)).otherwise(rate.round(0))
 
@@ -52,7 +52,7 @@ def task_label(name: str) -> str:
 
 
 def evidence_address(name: str) -> str:
-    """The source of a row's figures: a submission's page, or an address that the row states."""
+    """The address of a row's source: `name` if it is an address, else the submission's page."""
     return name if "/" in name else submission_address(name)
 
 
@@ -64,7 +64,7 @@ def _command(row: Mapping[str, Any]) -> str:
 
 
 def _axis(name: str, label: pl.Expr, order: pl.Expr | None = None, default: str = "usual") -> Facet:
-    """A setting that is rarely changed; `default` comes first."""
+    """A facet for a setting that is rarely changed; null is shown as `default` and comes first."""
     text = label.cast(pl.String)
     first = pl.when(label.is_null()).then(-1).otherwise(0 if order is None else order)
     return Facet(name=name, key=text.fill_null(default), order=first)
@@ -199,9 +199,10 @@ MOST_CELLS = 40_000  # in one file: about 860 KB compressed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """All cells as files: first the files that Explore and Compare open with, then all other files.
+    """The files with all cells: Explore opens with `first`, and Compare with `settings`.
 
-    `parts` lists the other files by task and by device; without `parts`, one file has all `cells`.
+    `cells` are the cells in the first file. `parts` is an index of the other files by task and by
+    device; without it, the first file has all cells.
     """
 
     first: Asset
@@ -212,10 +213,11 @@ class Files:
 
 
 def cells_files(cells: pl.DataFrame, most_cells: int = MOST_CELLS) -> Files:
-    """One file or, for many cells, one over all tasks, one per task and one per device.
+    """Write the cells into one file or, if there are many, into files by task and by device.
 
-    A visitor of a large collection looks at one task at a time, or compares two devices. The links
-    in a task's rows are then in a separate file, and Compare opens with settings without figures.
+    In a large collection, a visitor looks at the means over all tasks or at one task at a time, or
+    compares two devices. The links of a task's rows are then in a separate file, and Compare first
+    loads a list of settings without figures.
     """
     facets = (*FACETS, *axes_of(cells).values())
     if len(cells) <= most_cells:

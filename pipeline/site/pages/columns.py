@@ -1,8 +1,9 @@
 """Write tables of cells column by column, for the scripts of pages.
 
-A facet is a column with few different values: each value is stored once, in the order in which a
-page offers the values, and each row has the number of its value. A figure is stored times its
-scale, so that a page prints the same as `format(value, f".{digits}f")`; a missing figure is null.
+A facet is a column with few distinct values: each value is stored once, in the order in which a
+page offers the values, and each row stores the index of its value. Figures are stored as integers,
+multiplied by a power of ten, so that a page prints the same as `format(value, f".{digits}f")`; a
+missing figure is null.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,8 +24,9 @@ NEARLY = 1e-6
 class Facet:
     """A column with few distinct values: their keys for addresses, labels for people, and order.
 
-    Values with the same order are sorted by key. `more` are further texts by key. With `printed`,
-    the file has the texts that this function makes from the labels, instead of keys and labels.
+    Values with the same order are sorted by key. The functions in `more` make further strings from
+    the keys. If there is a function `printed`, the file has the strings that it makes from the
+    labels, instead of keys and labels.
     """
 
     name: str
@@ -37,7 +39,7 @@ class Facet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """A column of figures: the number of printed digits, and of spare digits for sorting."""
+    """A column of figures, with the number of digits to print and of spare digits for sorting."""
 
     name: str
     value: pl.Expr
@@ -56,7 +58,7 @@ def placed(column: str, names: tuple[str, ...]) -> pl.Expr:
 
 
 def encode(rows: pl.DataFrame, facets: tuple[Facet, ...], measures: tuple[Measure, ...]) -> bytes:
-    """The file of these rows. The same rows give the same bytes."""
+    """Encode these rows as a JSON file. The same rows give the same bytes."""
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -68,7 +70,7 @@ def encode(rows: pl.DataFrame, facets: tuple[Facet, ...], measures: tuple[Measur
 
 
 def scaled(values: NDArray[np.float64], digits: int, spare: int) -> list[int]:
-    """Figures times ten to the power of digits + spare, so that pages round them correctly.
+    """Figures as integers, times ten to the power of digits + spare, for pages to round correctly.
 
     Rounding 1.0449 to three digits and then to two would print 1.05 where SQL prints 1.04.
     """

@@ -63,7 +63,7 @@ def programs(
 
 
 def example(connection: duckdb.DuckDBPyConnection) -> tuple[str, str, str] | None:
-    """The device with the most rows: its file's name, its label and the address of its file."""
+    """An example device, the one with most rows: its name, its label and its file's address."""
     listed = connection.table("speedup").select("device", "device_label").fetchall()
     found = grouped(listed, itemgetter(0))
     if not found:
@@ -74,7 +74,7 @@ def example(connection: duckdb.DuckDBPyConnection) -> tuple[str, str, str] | Non
 
 
 def device_files(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
-    """A file for each device, with its rows from the table of speedups, at the device's address."""
+    """Yield a JSON file for each device, with the device's rows from the table `speedup`."""
     for device, rows in grouped(read(connection, "speedup"), attrgetter("device")).items():
         value = {
             "format": "draftmap-device",
@@ -89,13 +89,13 @@ def device_files(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
 
 
 def text_file(path: str, site: Site, **values: object) -> Asset:
-    """A plain text file at the site's root; its links are absolute if the address is known."""
+    """A plain text file at the site's root; links are absolute if the site's address is known."""
     text = environment().get_template(f"{path}.jinja").render(site=site, **values)
     return Asset(path=path, data=Markup(text).unescape().encode())  # noqa: S704 - plain text, no HTML
 
 
 def _days(connection: duckdb.DuckDBPyConnection) -> tuple[str | None, str | None]:
-    """The days of the first and the last measurement."""
+    """The first and the last day of measurement; `None` for both if nothing was measured."""
     found = connection.table("submission").aggregate("min(measured_from), max(measured_until)")
     first, last = found.fetchall()[0]
     return (day(first), day(last)) if first and last else (None, None)
@@ -141,7 +141,7 @@ def _column(name: str, kind: str, table: str) -> Mapping[str, str]:
 def dataset(
     files: Sequence[ExportedFile], site: Site, *, first: str | None, last: str | None
 ) -> dict[str, Any]:
-    """The data set as a JSON value; `first` and `last` are the days of the measurements."""
+    """The data set in JSON-LD; `first` and `last` are the first and the last day of measurement."""
     value = document("dataset", "pipeline.site") | {
         # The digest of all digests identifies exactly these files, at any address.
         "identifier": [f"sha256:{file.sha256}" for file in files if file.name == SUMS],

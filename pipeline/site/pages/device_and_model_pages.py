@@ -83,7 +83,7 @@ def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
 
 
 def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
-    """The tables on the pages of devices or targets, by the name of the device or target.
+    """The rows of each table on the pages of devices or targets, grouped by device or target.
 
     Only failures of counted submissions are listed; a withdrawn submission shows its failures on
     its own page.

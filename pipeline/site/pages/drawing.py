@@ -1,4 +1,4 @@
-"""Compute positions of marks in the small drawings of templates: whiskers and curves."""
+"""Compute positions of marks in the small drawings in templates: whiskers and curves."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ HEADROOM = 1.08
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whisker:
-    """An interval on a log axis from 1/4 to 4, in percent of its width."""
+    """The positions of an interval on a log axis from 1/4 to 4, in percent of the axis."""
 
     low: float
     middle: float
@@ -21,7 +21,7 @@ class Whisker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A point of a curve in the drawing's coordinates, with its width and value."""
+    """A point on a curve: where it is drawn, and the step width and the value that it shows."""
 
     x: float
     y: float
@@ -38,7 +38,7 @@ class Curve:
 
     @property
     def path(self) -> str:
-        """The curve as the data of an SVG path."""
+        """The curve as SVG path data."""
         return "M" + "L".join(f"{mark.x:g},{mark.y:g}" for mark in self.marks)
 
 
@@ -61,7 +61,7 @@ def log_position(value: float) -> float:
 
 
 def curve(points: Sequence[tuple[int, float]], *, width: float, height: float) -> Curve:
-    """A curve from 0 upward in a box of `width` by `height`, with y pointing down."""
+    """Scale a curve to a box of `width` by `height`; values start at 0, and y points down."""
     most = max(value for _, value in points) * HEADROOM
     first, last = points[0][0], points[-1][0]
     span = max(last - first, 1)

@@ -26,7 +26,7 @@ def evidence_file(found: Iterable[Report]) -> Asset:
 
 
 def reports(connection: duckdb.DuckDBPyConnection) -> Iterator[Report]:
-    """A report for each person, machine and model."""
+    """Yield the evidence as reports: one for each machine, model, source and setup."""
     rows = read(connection, "evidence")
     for own in grouped(rows, _setup).values():
         first = own[0]
@@ -51,7 +51,7 @@ def reports(connection: duckdb.DuckDBPyConnection) -> Iterator[Report]:
 
 
 def _setup(row: Row) -> tuple[object, ...]:
-    """The setup that the figures of one report have in common."""
+    """The key that groups rows into reports: everything that a report states only once."""
     person = row.person if row.tier == "published" else None  # a cell has a single figure
     return (
         *(row.tier, row.device_label, row.backend, row.target_label, row.quantisation),
@@ -78,7 +78,7 @@ def _short(value: float) -> float:
 
 
 def _card(row: Row) -> tuple[str, int]:
-    """The key of a card and the number of cards; if they differ, all their names."""
+    """A device's key and its number of cards; for unlike cards, all their keys in one string."""
     if row.backend == "cpu":
         return normalised(without_size(row.device_label)), 1
     found, total = [], 0

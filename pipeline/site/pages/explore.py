@@ -1,4 +1,4 @@
-"""Write the page Explore: its first rows, its filters' labels, and two settings side by side."""
+"""Write the page Explore: all cells in a table with filters, and two settings side by side."""
 
 from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
@@ -68,14 +68,14 @@ def explore(
 
 
 def with_vendors(cells: pl.DataFrame) -> pl.DataFrame:
-    """Add vendors, because public sources name only a card."""
+    """Fill in missing vendors by device name, because public sources name only the card."""
     names = {label: vendor_of(label) for label in cells["device_label"].unique()}
     named = col("device_label").replace_strict(names, return_dtype=pl.String)
     return cells.with_columns(col("vendor").fill_null(named)) if names else cells
 
 
 def directions(speedups: Iterable[float | None]) -> dict[str, int]:
-    """The numbers of figures that are slower, about even and faster, as the map colours them."""
+    """Count losses, near-even speedups and gains, by the same threshold as on answer cards."""
     known = [each for each in speedups if each is not None]
     slower = sum(each < 1 / CLEAR for each in known)
     faster = sum(each > CLEAR for each in known)

@@ -1,4 +1,4 @@
-"""List the facts about a submission's machine, engine and settings, as labels and words."""
+"""List the facts about a submission's machine, engine and settings, as labels with values."""
 
 from collections.abc import Iterable, Iterator
 
@@ -12,7 +12,7 @@ OWN_LINE = ("context_depth_tokens", "temperature", "sampling_seed")
 
 
 def machine_facts(row: Row, gpus: Iterable[Row]) -> Iterator[tuple[str, str]]:
-    """The known facts about a submission's machine, as label and words."""
+    """The known facts about a submission's machine, each as a label and a value in words."""
     cores = f"({row.cpu_logical_cores} logical cores)" if row.cpu_logical_cores else None
     yield "Processor", _words(row.cpu_name, cores)
     yield "Main memory", _words(gib(row.ram_mib) if row.ram_mib else None, row.ram_type)
@@ -37,7 +37,7 @@ def machine_facts(row: Row, gpus: Iterable[Row]) -> Iterator[tuple[str, str]]:
 
 
 def engine_facts(row: Row) -> Iterator[tuple[str, str]]:
-    """The known facts about the engine, the models and the settings, as label and words."""
+    """The known facts about engine, models and settings, each as a label and a value in words."""
     yield "Engine", " ".join(filter(None, (row.engine_name, row.engine_version, row.engine_commit)))
     yield "Runner", " ".join(filter(None, (row.runner, row.package_version)))
     yield "Backend", row.backend
@@ -62,5 +62,5 @@ def engine_facts(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def _words(*known: str | None) -> str:
-    """The known words, joined, or the sign for an unknown fact if there are none."""
+    """Join the known words; without any, return the sign for an unknown value."""
     return " ".join(filter(None, known)) or say.UNKNOWN

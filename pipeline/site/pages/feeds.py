@@ -43,7 +43,7 @@ def feeds(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[m
 
 
 def atom(path: str, title: str, items: Sequence[Item], site: model.Site) -> model.Asset:
-    """A feed that follows RFC 4287."""
+    """An Atom feed (RFC 4287) with these items."""
     text = (
         environment()
         .get_template("atom.xml.jinja")
@@ -59,7 +59,7 @@ def atom(path: str, title: str, items: Sequence[Item], site: model.Site) -> mode
 
 
 def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
-    """One badge over everything, one per device and one per target, as shields.io reads them.
+    """One badge for the whole collection, one per device and one per target, for shields.io.
 
     Badges use only confirmed cells, because anybody can send a result.
     """
@@ -74,7 +74,7 @@ def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
 
 
 def _gains(connection: duckdb.DuckDBPyConnection, kind: str) -> dict[str, float]:
-    """The lower bound of the most certain measured gain of each scope, if the gain is confirmed."""
+    """Map scopes (e.g. devices) to the lower bound of their surest measured gain, if confirmed."""
     found = read(connection, "surest_gain", kind=kind)
     return {
         row.scope: row.interval_low for row in found if row.tier == "measured" and row.confirmed
@@ -82,7 +82,7 @@ def _gains(connection: duckdb.DuckDBPyConnection, kind: str) -> dict[str, float]
 
 
 def badge(name: str, label: str, at_least: float | None, tallies: Sequence[Row]) -> model.Asset:
-    """A badge: blue for a clear gain, orange if settings only lose; the text says so, too."""
+    """A badge: blue for a clear gain, else orange for confirmed losses; its text says so, too."""
     losing = sum(each.confirmed_losses for each in tallies)
     confirmed = sum(each.confirmed for each in tallies)
     gain = f"at least {say.times(at_least)}" if at_least else "no clear gain"
@@ -113,7 +113,7 @@ def _submission(row: Row, site: model.Site) -> Item:
 
 
 def _best(row: Row) -> str:
-    """The gain of a submission's best setting, corrected for choosing the best."""
+    """Describe the gain of a submission's best setting, corrected for choosing the best."""
     if row.best_speedup is None:
         return "no speedup over all tasks"
     chosen = say.best_of(row.choices)

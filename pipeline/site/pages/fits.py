@@ -1,7 +1,8 @@
 """Write the page *Will it fit?* and its file: the memory that each model needs on a card.
 
-`answers` places every model as a whole for each quantisation, cache and draft. The parts of a
-model's memory add up, so the file has each part once and the page adds four numbers.
+`answers` plans every model entirely on the card, for each quantisation, cache type and draft. The
+needs for weights, cache, compute and draft add up, so the file has each of them once and the page
+adds four numbers.
 """
 
 from collections.abc import Iterator, Mapping
@@ -41,7 +42,7 @@ GIB = 1024.0
 
 
 def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
-    """The page, its file, and the file of the values that the planner learned from results."""
+    """Yield the page, its data file, and the file of what the planner learned from results."""
     rates = learned.learned_rates(connection)
     errors = learned.errors_of(rates, learned.memory_used(connection))
     needs = site.cache.get_or_make("needs", lambda: orjson.dumps(document()))
@@ -86,10 +87,11 @@ def document() -> Mapping[str, object]:
 
 
 def needs(shape: shapes.ShapeRow) -> Mapping[str, object]:
-    """One model's parts: weights by quantisation, cache by its type and context, and so on.
+    """A model's memory needs: weights by quantisation, cache by its type and context, and so on.
 
-    A draft has its own MiB by cache and context. By quantisation, it also has the `margin`: the
-    memory to leave free, or the possible error of these figures, whichever is larger.
+    For each draft, `mib` is the memory it adds, by cache type and context. `margin` is, by
+    quantisation, the memory to leave free or the possible error of these figures, whichever is
+    larger.
     """
     drafts = {NO_DRAFT: "none"}
     if shape.head_layers:
@@ -167,7 +169,7 @@ def load(
     kv: str = KV_TYPES[0],
     draft: str = NO_DRAFT,
 ) -> placement.LoadPlan:
-    """A model on one card, loaded as `plan` loads it. The card's size does not matter here."""
+    """A load plan for a model on one card, as in `plan`. The card's size does not matter here."""
     facts = facts_in(shape, quantisation)
     head = draft == OWN_HEAD
     copies = HEAD_DEPTH if head and facts.recurrent else 0
@@ -199,7 +201,11 @@ def families() -> Mapping[str, tuple[tuple[str, str], ...]]:
 
 
 def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, placement.Extent], ...]], ...]:
-    """The table: for each model and card size, the layers on the card, all layers, the extent."""
+    """The page's table: for each model and card size, layers on the card, all layers, and `Extent`.
+
+    For a mixture with experts in main memory, the first number is negative: minus the number of
+    layers whose experts are there.
+    """
     found = []
     for shape in shapes.shapes():
         facts = facts_in(shape, DEFAULT_QUANTISATION)
@@ -214,7 +220,7 @@ def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, placement.Extent], ..
 
 
 def case_of(facts: ModelFacts, gib: float) -> placement.LoadPlan:
-    """A model without a draft on a card of this size, with the usual context."""
+    """A load plan: the model without a draft, at the default context, on a card of `gib` GiB."""
     return placement.LoadPlan(
         target=facts,
         setting=Setting(context=DEFAULT_CONTEXT),
@@ -225,7 +231,7 @@ def case_of(facts: ModelFacts, gib: float) -> placement.LoadPlan:
 
 @cache
 def facts_in(shape: shapes.ShapeRow, quantisation: str) -> ModelFacts:
-    """A model's facts with weights of this quantisation, including a built-in head."""
+    """A model's `ModelFacts` in this quantisation, including a built-in head if it has one."""
     return shapes.facts_of(
         shape, shapes.quantisation_of(quantisation), with_head=shape.head_layers > 0
     )

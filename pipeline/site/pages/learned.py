@@ -28,7 +28,7 @@ MIB_PER_GIB = 1024
 
 
 def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
-    """The rate that each device's memory reached, by result, for models entirely in that memory.
+    """The memory rate that each result reached, for models entirely in the device's memory.
 
     Rates are rounded as in the shipped file, so that pages and terminal give the same answers.
     """
@@ -48,7 +48,7 @@ def learned_rates(connection: duckdb.DuckDBPyConnection) -> tuple[Rate, ...]:
 
 
 def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, float], ...]:
-    """Planned and measured MiB of each target that was in a single memory."""
+    """Planned and measured MiB of each target that was entirely in GPU or in main memory."""
     rows = []
     for row in read(connection, "planner_memory"):
         shape, bits = shape_of(row.target_label), quantisation_of(row.quantisation)
@@ -72,7 +72,7 @@ def memory_used(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[float, flo
 
 
 def errors_of(rates: Sequence[Rate], used: Sequence[tuple[float, float]]) -> Errors:
-    """The planner's errors in these results and in the public logs of memory."""
+    """The planner's errors: in speed, from `rates`; in memory, from planned and measured MiB."""
     bandwidths = devices().bandwidth_gb_per_s
     known = [rate for rate in rates if rate.device in bandwidths and not rate.on_cpu]
     bare = [bandwidths[rate.device] * efficiency_of(rate.device) / rate.gb_per_s for rate in known]
@@ -89,7 +89,7 @@ def errors_of(rates: Sequence[Rate], used: Sequence[tuple[float, float]]) -> Err
 
 
 def leave_one_out(rates: Sequence[Rate]) -> SpeedError | None:
-    """Predict every speed from the other results of the same device."""
+    """The error of predicting each rate from the other results on the same device."""
     factors, devices = [], set()
     for rate in rates:
         same = (rate.device, rate.on_cpu)
@@ -111,7 +111,7 @@ def _speed_error(factors: Sequence[float], devices: int) -> SpeedError | None:
 
 
 def own_errors(errors: Errors) -> Iterator[str]:
-    """The planner's errors, as printed in words."""
+    """Describe the planner's errors, one line for each kind of prediction."""
     yield logged_memory_error().words
     if errors.results is not None:
         yield (
@@ -150,7 +150,7 @@ def _curves(connection: duckdb.DuckDBPyConnection) -> Iterator[YieldCurve]:
 
 
 def _short(rate: Rate) -> Rate:
-    """Round a rate to its significant digits."""
+    """Round a rate's values as in the shipped file."""
     return replace(
         rate,
         tps=round(rate.tps, 2),

@@ -33,7 +33,7 @@ class Registered:
 
 @cache
 def registered() -> Mapping[str, Sequence[Registered]]:
-    """The ledger's entries for each result or published source."""
+    """The ledger's entries for figures over all tasks, by submission or published source."""
     found = defaultdict(list)
     with LEDGER.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):

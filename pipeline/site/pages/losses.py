@@ -25,7 +25,7 @@ class Trait:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Pairs with a trait and without it: their numbers, and the numbers of slower pairs."""
+    """The numbers of pairs with and without a trait, and how many of each are slower."""
 
     trait: Trait
     pairs: int
@@ -43,7 +43,7 @@ class Comparison:
 
 
 def is_slower(row: Row) -> bool:
-    """Whether a pair is slower by more than the range that counts as no difference."""
+    """Whether a pair's speedup is below the range around 1 that counts as no difference."""
     return bool(row.speedup <= 1 - CLEAR_SHARE)
 
 
@@ -99,7 +99,7 @@ TRAITS: Sequence[Trait] = (
 
 
 def comparisons(rows: Iterable[Row]) -> Sequence[Comparison]:
-    """The traits that raise the share of losing pairs, the worst trait first."""
+    """The traits that go with a larger share of slower pairs, the largest difference first."""
     listed = tuple(rows)
     found = [each for each in _compared(listed) if each.share > each.other_share]
     return sorted(found, key=lambda each: each.other_share - each.share)

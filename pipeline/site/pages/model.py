@@ -1,4 +1,4 @@
-"""Define the parts of a page and their addresses."""
+"""Define the page, its charts and the other files of the site, and their addresses."""
 
 import hashlib
 import re
@@ -37,12 +37,12 @@ class Asset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """The facts about the site that every page needs.
+    """Site-wide values that every page needs.
 
-    `bundle` is the library that makes charts interactive. `repository` and `address` (of the site)
-    are web addresses; if an address is unknown (`None`), nothing links to it. `outside` has links
-    to the raw files that the site does not serve, keyed by the addresses that they would have here.
-    `cache` has charts and other slow results.
+    `bundle` is the path of the JavaScript library for interactive charts. `repository` and
+    `address` are the web addresses of the repository and of the site; if one is unknown (`None`),
+    nothing links to it. `outside` links to the raw files that only the repository has, keyed by the
+    addresses that they would have on the site. `cache` has charts and other slow results.
     """
 
     bundle: str
@@ -52,7 +52,7 @@ class Site:
     cache: Cache = field(default_factory=Cache)
 
     def link_from(self, address: str) -> Callable[[str], str]:
-        """A function that links from the page at this address to another address of the site."""
+        """Return a function that makes links from the page at `address` to other addresses."""
         return lambda to: self.outside.get(to) or relative(address, to)
 
 
@@ -70,7 +70,7 @@ def address_of(path: str) -> str:
 
 
 def relative(from_address: str, to_address: str) -> str:
-    """A link from one page to an address below the site's root; works under any base path."""
+    """A relative link from one address of the site to another; works under any base path."""
     return "../" * from_address.count("/") + to_address or "./"
 
 
@@ -90,10 +90,10 @@ def file_path(file: str) -> str:
 
 
 def _file_stem(name: str) -> str:
-    """A name that is safe as a file name and as an address.
+    """Turn a name into one that is safe in file names and addresses.
 
-    Names from the collection are safe already; a local preview may have any name, and a name
-    without Latin letters has an empty slug.
+    Names from the collection are safe already. A file in a local preview may have any name, so a
+    digest keeps apart names that have the same letters, or no Latin letters at all.
     """
     if re.fullmatch(r"[a-z0-9][a-z0-9._-]*", name) and name not in {"index", "readme"}:
         return name
@@ -102,7 +102,7 @@ def _file_stem(name: str) -> str:
 
 
 def _at(pattern: str, name: str) -> str:
-    """The address of the page with this name."""
+    """Fill a name into an address pattern such as `devices/{}/`."""
     return pattern.format(_file_stem(name))
 
 

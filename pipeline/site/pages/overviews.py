@@ -17,7 +17,7 @@ FIGURES = {"whole", "ratio", "rate", "request", "speedup", "change"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """One entry of `pages.toml`; that file explains the fields."""
+    """One entry in `pages.toml`; that file explains the fields."""
 
     name: str
     path: str

@@ -1,7 +1,7 @@
 """Write the section Proofs: how the harness is checked, with the benches' figures and commands.
 
-The benches write `bench/figures/*.json`, and `proofs.toml` selects the values to show. A missing
-file has no line, because the page shows only benches that were run.
+The benches write `bench/figures/*.json`, and `proofs.toml` selects the values to show. Benches
+without a file are left out, because they have not been run.
 """
 
 import json
@@ -24,7 +24,7 @@ WORDS = ("text", "yes")  # kinds of columns that contain words instead of figure
 
 
 def proofs(folder: Path) -> Iterator[Mapping[str, object]]:
-    """Every proof whose file has rows, in the order of `proofs.toml`, as printed."""
+    """Yield each proof whose file has rows, in the order of `proofs.toml`, with values as text."""
     listed = documents.document("proofs", "pipeline.site.pages")
     names = listed["words"]
     for entry in listed["proof"]:
@@ -49,7 +49,7 @@ def proofs(folder: Path) -> Iterator[Mapping[str, object]]:
 def _rows(
     document: dict[str, object], name: str | None, only: dict[str, list[object]]
 ) -> Iterator[dict[str, object]]:
-    """The rows of a document: a list, a table by name, or the document itself."""
+    """The rows in a bench's document: its list or table `name`, or the document as a single row."""
     found = document if name is None else document.get(name, [])
     if name is None:
         yield document

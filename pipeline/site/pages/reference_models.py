@@ -1,4 +1,4 @@
-"""List, for every machine, the reference models that make machines comparable."""
+"""Compare machines by their figures for the same few reference models."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Machine:
 
 
 def machines(rows: Iterable[Row]) -> Sequence[Machine]:
-    """The devices with figures for reference models: most figures first, then common devices."""
+    """The devices with figures for reference models: those with most figures first."""
     of_models = (row for row in rows if row.target in REFERENCE_MODELS)
     by_device = grouped(of_models, lambda row: row.device).values()
     return [

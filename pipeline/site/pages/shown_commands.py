@@ -19,7 +19,7 @@ OTHER_SERVERS = next(each for each in RUNNERS.values() if each.behind_servers)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedSetting:
-    """One target with one way of drafting, by the names in results; no `tasks` means all tasks."""
+    """One target with one method of drafting, named as in results; no `tasks` means all tasks."""
 
     target: str
     draft: str | None
@@ -32,7 +32,7 @@ class NamedSetting:
 
 
 def setting_of(row: Row, *tasks: str) -> NamedSetting:
-    """The setting in a row of a table, on these tasks or else on the row's tasks."""
+    """The setting that a table's row describes, on `tasks` or, without any, on the row's task."""
     task = getattr(row, "task", "all")
     return NamedSetting(
         target=" ".join(filter(None, (row.target_label, row.quantisation))),
@@ -47,9 +47,9 @@ def setting_of(row: Row, *tasks: str) -> NamedSetting:
 
 
 def measure(settings: Sequence[NamedSetting]) -> str:
-    """The line that measures settings of one target on the reader's machine.
+    """The command line that measures settings of one target on the reader's machine.
 
-    A method without a name in `run` is omitted from the line.
+    The line does not name methods that the harness cannot run.
     """
     runner = _runner_options(settings)
     runs = tuple(
@@ -73,19 +73,20 @@ def line_of(words: Sequence[str]) -> str:
 
 
 def fill(campaign: Row) -> str:
-    """The line that measures a wanted campaign (a row of the table `wanted`)."""
+    """The command line that measures a wanted campaign (a row of the table `wanted`)."""
     return line_of(["run", "--target", campaign.preset])
 
 
 def template(choice: NamedSetting) -> str | None:
-    """A line from `measure` in which a page script replaces the words TARGET and TASK."""
+    """A command in which a script replaces TARGET and TASK; `None` if the method cannot be run."""
     return measure([choice]) if DEFAULT_RUNNER in METHODS[choice.method].runners else None
 
 
 def use(setting: NamedSetting) -> ServeLine | None:
-    """The line that serves the target in this setting; `None` if the engine or method has none.
+    """The command that serves the target in this setting; `None` if the engine or method has none.
 
-    Cells are pooled over sizes that are not in their name, so the line has the usual sizes.
+    A cell pools results with different values of options such as n-gram sizes, so the line has the
+    defaults of these options.
     """
     # vLLM serves a model by its name, which has no word for unquantised weights.
     in_vllm = setting.engine.startswith(VLLM)

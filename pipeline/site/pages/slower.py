@@ -21,7 +21,7 @@ TIMES = ("predicted_n", "predicted_ms", "draft_n", "draft_n_accepted")
 
 
 def slower(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
-    """The page, and files with the texts of its examples that come from results."""
+    """Yield the page, and the log files of those examples that were made from results."""
     document = reasons()
     examples = grouped(read(connection, "slower_examples"), attrgetter("example"))
     for name, trials in examples.items():
@@ -54,7 +54,7 @@ def reasons() -> dict[str, Any]:
 
 
 def knowledge(document: dict[str, Any]) -> dict[str, Any]:
-    """The patterns, bounds and words that the scripts use."""
+    """The patterns, bounds and words that the page's scripts use."""
     return {
         "patterns": documents.document("server_log"),
         "kinds": _drafters(),
@@ -92,7 +92,7 @@ def _path(name: str, *, plain: bool) -> str:
 
 
 def _of_results(name: str, row: Row) -> Mapping[str, str]:
-    """A button that fills both fields: the addresses of the two texts and their source."""
+    """An example that a button loads: the addresses of its two log files, and its source."""
     return {
         "label": f"{row.device_label}, {row.target_label}: the {name}",
         "without": _path(name, plain=True),

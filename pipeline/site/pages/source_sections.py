@@ -13,7 +13,7 @@ WORDS = {"vram": "GPU memory", "gpu": "GPU", "kv": "KV", "min": "least", "max": 
 
 
 def sections(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Any]:
-    """Every source as template values, with its published rows that no device's page has."""
+    """Template values: all sources, and those of their rows that are on no device's page."""
     figures = read(connection, "published_figure")
     return {
         "sources": read(connection, "sources"),

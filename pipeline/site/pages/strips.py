@@ -56,7 +56,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Rows under a heading with their finding; `folded` rows appear after a click."""
+    """A heading, a summary, and rows; the `folded` rows appear after a click."""
 
     label: str
     finding: str
@@ -72,7 +72,7 @@ def default_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:
-    """Rows sorted from the fastest, unknown accounts' last; an unclear verdict counts as 1."""
+    """Sort rows from the fastest, with unknown accounts last; an unclear verdict counts as 1."""
     return sorted(rows, key=lambda r: (r.backing, -rank(r), r.device_label, r.target_label))
 
 
@@ -84,7 +84,7 @@ def rank(row: Row) -> float:
 
 
 def by_method(rows: Iterable[Row]) -> tuple[list[Group], int]:
-    """The groups on the home page, and the number of rows left out (each group's least known)."""
+    """The groups on the home page, and the number of rows left out (each group's least tried)."""
     methods = grouped(rows, lambda row: row.method_label)
     ordered = sorted(methods.values(), key=_place)
     room = _room([len(own) for own in ordered])
@@ -98,7 +98,7 @@ def _place(own: Sequence[Row]) -> tuple[bool, int, str]:
 
 
 def _room(sizes: Sequence[int]) -> list[int]:
-    """The number of rows for each group: all of a small group, an equal share for large groups."""
+    """The number of rows shown per group: all of a small group, an equal share of large groups."""
     room, left, waiting = [0] * len(sizes), MOST_ROWS, len(sizes)
     for place in sorted(range(len(sizes)), key=sizes.__getitem__):
         room[place] = min(sizes[place], left // waiting)
@@ -128,7 +128,7 @@ def _group(rows: Sequence[Row], in_sight: int, most: int) -> Group:
 
 
 def best_known(rows: Iterable[Row]) -> list[Row]:
-    """Common devices come first, each with the model that most people tried, then other models.
+    """Sort rows: first each device's most-tried model, on common devices first, then the rest.
 
     Rows from unknown accounts come last.
     """
@@ -148,7 +148,7 @@ def best_known(rows: Iterable[Row]) -> list[Row]:
 
 
 def finding(rows: Sequence[Row], noun: str) -> str:
-    """The numbers of faster and slower rows, and the usual speedup if all have the same method.
+    """Count faster and slower rows, in words, with the median speedup if they share a method.
 
     This function and `spread` leave out rows from unknown accounts if there are other rows.
     """
@@ -167,7 +167,7 @@ def finding(rows: Sequence[Row], noun: str) -> str:
 
 
 def spread(rows: Sequence[Row]) -> str:
-    """The range of the rows' figures."""
+    """The lowest and the highest speedup of these rows, in words."""
     figures = [row.speedup for row in rows if row.backing == 0] or [row.speedup for row in rows]
     return " to ".join(dict.fromkeys(map(say.times, (min(figures), max(figures)))))
 
@@ -186,7 +186,7 @@ def choices(rows: Sequence[Row]) -> Iterator[Choice]:
 
 
 def median_over_people(rows: Iterable[Row]) -> tuple[float, str] | None:
-    """The median of the published rows, one for each of several devices, and their range."""
+    """The median and the range of published rows (one per device); `None` for a single one."""
     bare = [row for row in rows if row.verdict is None]
     if len(bare) <= 1:
         return None
@@ -195,7 +195,7 @@ def median_over_people(rows: Iterable[Row]) -> tuple[float, str] | None:
 
 
 def typical(rows: Iterable[Row]) -> Row | None:
-    """The published row from the most people and, among those, with the most figures."""
+    """The published row from the most people; if several tie, the one with the most figures."""
     bare = [row for row in rows if row.verdict is None]
 
     def known(row: Row) -> tuple[int, int, float]:
@@ -232,8 +232,8 @@ def strip(row: Row) -> Strip:
 def rates(row: Row) -> tuple[str, str]:
     """Tokens/s without and with speculation; empty if only a ratio is known.
 
-    The second rate is the first times the row's figure. If nobody measured that combination, the
-    first rate is marked as approximate.
+    The second rate is the first times the row's figure. If that figure combines several people's
+    measurements, or was converted or confounded, the first rate is marked as approximate.
     """
     if row.baseline_tps is None:
         return "", ""
@@ -246,7 +246,7 @@ def rates(row: Row) -> tuple[str, str]:
 
 
 def setting(row: Row) -> str:
-    """The method with its depth, or with the depths that were converted to its usual depth."""
+    """The method with its depth, or with the range of depths that its figure was converted from."""
     ends = sorted({row.depths[0], row.depths[-1]}) if row.depths else [row.depth]
     depth = "\N{EN DASH}".join(map(str, filter(None, ends)))
     return f"{row.method_label} {depth}".strip()
@@ -267,7 +267,7 @@ def grade(row: Row) -> str:
 
 
 def figure(row: Row) -> str:
-    """The figure of a row or, for a clear gain, its lower bound, corrected for the choice."""
+    """A row's speedup; for a clear gain, its lower bound, corrected for choosing the best."""
     if row.verdict == "helps":
         return f"\N{GREATER-THAN OR EQUAL TO} {say.times(row.interval_low)}"
     sign = "\N{ALMOST EQUAL TO} " if row.confounded else ""
@@ -288,7 +288,7 @@ def words(row: Row) -> tuple[str | None, ...]:
 
 
 def evidence_address(row: Row) -> str:
-    """The source of a row's figure: a submission, or a row of the device's page."""
+    """The address of a figure's source: a submission, or a row on the device's page."""
     if row.submission:
         return model.submission_address(row.submission)
     return f"{model.device_address(row.device)}#{row.source}--{row.row_id}"
@@ -305,7 +305,7 @@ def position(ratio: float) -> float:
 
 
 def other_dots(row: Row) -> list[list[float]]:
-    """The figures of other settings in the order of `TIERS`, thinned if there are many."""
+    """The speedups of other settings: a list per tier, as in `TIERS`, thinned if it is long."""
     found = grouped(row.other_dots, lambda dot: dot["tier"])
     return [thinned([dot["speedup"] for dot in found[tier]]) for tier in TIERS]
 

@@ -36,7 +36,7 @@ PARTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmEstimates:
-    """One arm with its estimates: `overall` is over all tasks, `tasks` has each task."""
+    """One arm with its estimates: `overall` is over all tasks, `tasks` has one per task."""
 
     arm: Row
     overall: Row | None
@@ -50,7 +50,7 @@ class ArmEstimates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The contents of a submission's page; `parts` are the rows of `PARTS`."""
+    """The contents of a submission's page; `parts` has the rows of the tables in `PARTS`."""
 
     submission: Row
     setup: Row
@@ -100,7 +100,7 @@ def submission_pages(
 
 
 def _shown(each: Evidence) -> dict[str, object]:
-    """The values for the page of a submission and for its short form."""
+    """The template values for a submission's page and for its short form."""
     return {
         "it": each,
         "judged_arms": tuple(arm_estimates(each.parts["arms"], each.parts["estimates"])),
@@ -145,7 +145,7 @@ def evidence(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Ite
 
 
 def arm_estimates(arms: tuple[Row, ...], estimates: tuple[Row, ...]) -> Iterator[ArmEstimates]:
-    """Each arm that is compared with a baseline, with its estimates."""
+    """Yield each arm that is compared with a baseline, together with its estimates."""
     for arm in arms:
         own = [row for row in estimates if row.arm == arm.arm]
         if own:
@@ -159,7 +159,7 @@ def arm_estimates(arms: tuple[Row, ...], estimates: tuple[Row, ...]) -> Iterator
 def settings(
     it: Evidence, judged_arms: Iterable[ArmEstimates]
 ) -> Iterator[tuple[ArmEstimates, shown_commands.NamedSetting]]:
-    """The arms that speculate, each with the values for running it again."""
+    """Yield each arm that speculates, with the setting from which the page makes its command."""
     row = it.submission
     for judged in judged_arms:
         if judged.arm.role == "speculation":

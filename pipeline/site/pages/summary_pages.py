@@ -2,8 +2,8 @@
 
 A short form has no charts and does not pass through MkDocs, which saves half a second of CPU time
 and 130 KB per submission. The submissions that were measured first keep their pages, because these
-pages existed before the collection grew. The other submissions are data for the page of missing
-addresses, and plain text.
+pages existed before the collection grew. For each other submission, the site has plain text, and
+data that its page for missing addresses (404) shows.
 """
 
 import re
@@ -25,7 +25,7 @@ MOST_PAGES = 200  # submissions; in a larger collection only this many have a pa
 def with_own_page(
     connection: duckdb.DuckDBPyConnection, most_pages: int = MOST_PAGES
 ) -> frozenset[str] | None:
-    """The submissions that have a page in a large collection; `None` if all have one."""
+    """The submissions that have their own page in a large collection; `None` if all have one."""
     first = connection.table("submission").order("measured_until, submission")
     names = [name for (name,) in first.select("submission").limit(most_pages + 1).fetchall()]
     return frozenset(names[:most_pages]) if len(names) > most_pages else None
@@ -34,10 +34,10 @@ def with_own_page(
 def outside(
     connection: duckdb.DuckDBPyConnection, results: Path, repository: str | None
 ) -> Mapping[str, str]:
-    """Links to raw files that stay in the repository of a large collection, by address here.
+    """Links to the raw files that only the repository has, by the address they would have here.
 
-    The result is empty if all raw files are copied into the site: for a small collection, or an
-    unknown repository.
+    The result is empty if the site has all raw files itself, because the collection is small or the
+    repository is unknown.
     """
     whole = with_own_page(connection)
     if whole is None or repository is None:
@@ -61,7 +61,7 @@ def raw_files(results: Path, extra: tuple[Path, ...], site: Site) -> Iterator[As
 def short_forms(
     site: Site, own: Container[str], shown: Iterable[tuple[str, Mapping[str, object]]]
 ) -> Iterator[Asset]:
-    """The short form of each submission: a page if its name is in `own`, else data and text."""
+    """Yield the short form of each submission: a page if `own` has its name, else data and text."""
     for name, values in shown:
         for path, text in _short_form(name, site, is_page=name in own, **values):
             yield Asset(path=path, data=text.encode())

@@ -28,7 +28,7 @@ NAMES = {
 
 
 def switch_off_file(connection: duckdb.DuckDBPyConnection) -> model.Asset:
-    """The file, in the format of `schemas/switch_off.v1.schema.json`."""
+    """The file `switch-off.json`, as `schemas/switch_off.v1.schema.json` describes it."""
     document: Json = {
         "format": FORMAT,
         "version": VERSION,
@@ -44,7 +44,7 @@ def settings(rows: Iterable[Row]) -> Sequence[Sequence[Row]]:
 
 
 class ClearCases(NamedTuple):
-    """One setting with its clear cases, as a page shows it."""
+    """One setting with its clear gains and losses, as a page shows them."""
 
     setting: Row
     gains: tuple[Row, ...]
@@ -69,17 +69,17 @@ def advice(rows: Iterable[Row]) -> tuple[ClearCases, ...]:
 
 
 def streams_from(rows: Sequence[Row]) -> int | None:
-    """The concurrency from which a setting loses on every clear task, if any."""
+    """The lowest concurrency from which a setting's clear results are all losses, if any."""
     return _from([(row.concurrency, row.effect) for row in rows if not row.context_depth], 1)
 
 
 def context_from(rows: Sequence[Row]) -> int | None:
-    """The context, in tokens, from which a setting loses on every clear task, if any."""
+    """The shortest context (tokens) from which a setting's clear results are all losses, if any."""
     return _from([(row.context_depth or 0, row.effect) for row in rows if row.concurrency == 1], 0)
 
 
 def _from(cases: Iterable[tuple[int, str]], least: int) -> int | None:
-    """The smallest value above `least` from which a setting never gains and sometimes loses."""
+    """The smallest amount with a loss that is above `least` and above all amounts with a gain."""
     cases = tuple(cases)
     gained = max((amount for amount, effect in cases if effect == "gains"), default=least)
     lost = [amount for amount, effect in cases if effect == "loses" and amount > gained]

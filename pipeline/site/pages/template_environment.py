@@ -55,7 +55,7 @@ def render(
 
 
 def with_cards(text: str) -> str:
-    """A page whose tables can be shown as cards: every cell names the heading of its column."""
+    """Label the cells of tables with their headings, so that a narrow screen can show cards."""
     return TABLE.sub(lambda found: _card_table(found[0]), text)
 
 
@@ -100,7 +100,7 @@ def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
 
 
 def figures_as_csv(table: charts.Table) -> bytes:
-    """A chart's figures under their headings, with no text that acts as a spreadsheet formula."""
+    """A chart's figures as CSV, with no text that a spreadsheet would run as a formula."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(table.columns)
@@ -184,7 +184,7 @@ def words(name: str) -> str:
 
 
 def coded(text: str) -> Markup:
-    """Text with the parts between backticks as code."""
+    """Text as HTML, with the parts between backticks set as code."""
     parts = text.split("`")
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts)

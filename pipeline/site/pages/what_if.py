@@ -54,7 +54,7 @@ def speedup(settings: WhatIfInputs, depth: int) -> float:
 def how_it_works(
     connection: duckdb.DuckDBPyConnection, site: Site, prose: Path, benches: Path
 ) -> Page:
-    """The explainer with its drawing, followed by `prose` and the figures of `benches`."""
+    """The explainer with its drawing, then the prose in `prose` and the figures in `benches`."""
     predictions = figure(connection, site, "predictions")
     depths = range(DEEPEST + 1)
     curve = [(depth, speedup(OPENING, depth)) for depth in depths]
@@ -92,7 +92,7 @@ def how_it_works(
 
 
 def _text(file: Path) -> str:
-    """A file of prose without its title."""
+    """The Markdown in a file, without its front matter and title."""
     return TITLE.sub("", file.read_text("utf-8"))
 
 
@@ -106,7 +106,7 @@ def with_flags(page: str) -> str:
 
 
 def folded(text: str) -> Markup:
-    """Prose with sections that open on a click; a section's anchor is made from its heading."""
+    """Turn the sections of Markdown prose into ones that open on a click, with an anchor each."""
     opened = SECTION.sub(
         lambda found: (
             f'</details>\n\n<details markdown="1" id="{_anchor(found[1])}">'
@@ -122,7 +122,7 @@ def _anchor(heading: str) -> str:
 
 
 def path(points: list[tuple[int, float]]) -> str:
-    """A curve as the data of an SVG path."""
+    """A curve as SVG path data."""
     return "M" + "L".join(f"{x(depth):g},{y(value):g}" for depth, value in points)
 
 

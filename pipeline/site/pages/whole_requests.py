@@ -16,7 +16,7 @@ PROMPT_LENGTHS = (64, 512, 4096)
 
 
 def whole_requests(estimates: Iterable[Row]) -> Mapping[str, object] | None:
-    """An arm's whole requests: a sentence, a table of other lengths, and the costs behind them."""
+    """A sentence on an arm's whole requests, a table for other lengths, and the costs for both."""
     row = next((row for row in estimates if row.whole_request is not None), None)
     costs = None if row is None else costs_of(row)
     if row is None or costs is None:
