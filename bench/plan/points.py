@@ -71,7 +71,7 @@ class Point:
 
     @property
     def origin(self) -> str:
-        """The publisher; all points of one origin are left out together."""
+        """The publisher of the log; all points of one origin are left out together."""
         return re.split(r"[:#,§]", self.source)[0]
 
 
@@ -93,7 +93,7 @@ def listed_points(file: Path = POINTS) -> tuple[Point, ...]:
 
 
 def facts_behind(point: Point) -> ModelFacts:
-    """Return the facts of a model from the table of shapes, or else from the point.
+    """Return what is known about a point's model, from the table of shapes or else from the log.
 
     Raises `UnknownShapeError` if neither describes the model's layers.
     """
@@ -126,7 +126,7 @@ def facts_behind(point: Point) -> ModelFacts:
 
 
 def _bare_facts(point: Point, arch: Arch) -> ModelFacts:
-    """Facts of a model that is missing from the table of shapes."""
+    """What the log states about a model that is missing from the table of shapes."""
     known = point.file_bytes is not None
     weight = 1.0 if known else 0.0  # equal layers, later scaled to the file size
     layers = (replace(x, weight_bytes=weight) for x in _layers(arch))

@@ -42,7 +42,7 @@ _MONTHS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """Rows as numbers: one column per effect or person, in units of its prior deviation."""
+    """The design matrix: a column per effect or person, in units of its prior's deviation."""
 
     values: Array
     names: tuple[str, ...]
@@ -81,7 +81,7 @@ class Design:
 
 
 def design_of(rows: Sequence[Seen]) -> Design:
-    """Turn rows into numbers; the age of a row is relative to the newest row."""
+    """Turn rows into a design matrix; each row's age is relative to the newest row."""
     columns: dict[str, int] = {}
     cells: list[tuple[int, int, float]] = []
     for at, row in enumerate(rows):

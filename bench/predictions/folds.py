@@ -44,7 +44,7 @@ class Predicted:
 
     @property
     def chance(self) -> float:
-        """The chance of a gain that follows from the interval."""
+        """The chance of a gain, derived from the interval."""
         ends = (self.middle, self.middle - self.reach, self.middle + self.reach)
         return chance_of_gain(*map(math.exp, ends))
 
@@ -139,7 +139,7 @@ def with_reach(found: Sequence[Predicted]) -> tuple[Predicted, ...]:
 
 
 def by_kind(found: Sequence[Predicted]) -> Mapping[str, Sequence[Predicted]]:
-    """Group the rows by kind, for kinds that enough people tried; another group has all rows."""
+    """Group the rows by kind, for kinds that enough people tried; the group `ALL` has all rows."""
     kinds = {ALL: list(found)}
     for one in found:
         kinds.setdefault(one.row.case.kind, []).append(one)
