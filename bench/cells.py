@@ -34,7 +34,7 @@ SEED = 20261121
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellWorld:
-    """Standard deviations of log ratios; `shared` is the correlation within a contributor."""
+    """Standard deviations of logs; `shared` is the correlation between a contributor's cells."""
 
     between: float
     machine: float = 0.02

@@ -4,10 +4,10 @@
 into the pipeline's tables. It then runs the queries and functions that supply pages, files, feeds,
 the terminal and the tuner. Many worlds share a database: each has its own model, devices and
 contributors. (With one model, its badge and the overall badge are the same.) `spread` is the
-difference between contributors; places about a single machine are simulated without it. For each
-place, the table has the share of false gains among the place's claims, and the upper end of that
-share's 95 % Clopper-Pearson interval. For this interval, all claims about one file or one world
-count as one observation.
+difference between contributors; places about a single machine are simulated without this
+difference. For each place, the table has the share of false gains among the place's claims, and the
+upper end of that share's 95 % Clopper-Pearson interval. For this interval, all claims about one
+file or one world count as one observation.
 """
 
 import argparse

@@ -51,7 +51,7 @@ class FoundInterval:
 
 @dataclass(frozen=True)
 class SimulatedCampaign:
-    """Some prompts of the population, run on one rig."""
+    """A campaign on a simulated rig, with some prompts from the population."""
 
     known: Population
     trouble: Trouble

@@ -49,7 +49,7 @@ RTX_4090 = Gpu(name="NVIDIA GeForce RTX 4090", vendor="nvidia", vram_mib=24564)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlagRow:
-    """How often a flag fires on one kind of file; `bound` is the interval's less favourable end."""
+    """The share of files on which a flag fires; `bound` is its interval's less favourable end."""
 
     files: str
     flag: str

@@ -100,7 +100,7 @@ def twice(document: Document, path: Path, value: object) -> bytes:
 
 
 def other_types(value: object) -> list[object]:
-    """Values of every other JSON type; a whole number is valid in a field for fractions."""
+    """Values of every other JSON type; no integer for a float field, because it would be valid."""
     others: list[object] = ["x", {}, [value], str(value), True, 0.5, 7]
     if isinstance(value, bool):
         return [other for other in others if not isinstance(other, bool)]

@@ -100,7 +100,7 @@ def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Paired
 def _paces(
     document: dict[str, Any], arm: dict[str, Any], of_prompt: list[Trial], done: list[Trial]
 ) -> Paces:
-    """How slow the machine was in each block of a prompt, from the baseline and all its arms."""
+    """The machine's slowness in each block of a prompt, from the baseline and all its arms."""
     base = arm["baseline"]
     ids = {base, arm["id"], *(a["id"] for a in document["arms"] if a.get("baseline") == base)}
     trials = [trial for trial in of_prompt if trial["arm"] in ids]

@@ -65,7 +65,7 @@ SCENARIOS: dict[str, Trouble] = {
 def bursts(
     rng: random.Random, burst_ms: float, pause_ms: float, duration_ms: float
 ) -> Callable[[float], float]:
-    """Return the slowdown by time: slow and normal stretches of exponential length, in turn."""
+    """Return the slowdown factor over time: slow and normal stretches of exponential length."""
     slow_first = rng.random() < burst_ms / (burst_ms + pause_ms)
     edges: list[float] = []
     clock_ms, slow = 0.0, slow_first

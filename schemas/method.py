@@ -49,7 +49,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
 
 def method_with(kind: str, values: Mapping[str, object]) -> Method:
-    """The method of a type with these parameters."""
+    """A method of this type with these parameters."""
     return msgspec.convert({"type": kind, **values}, Method)
 
 

@@ -1,6 +1,7 @@
 """Find access tokens, and traces of a person or machine, which a public file must not contain.
 
-Secrets are refused. Personal data are only flagged, because a version can look like an address.
+Secrets are refused. Personal data are only flagged, because a version number can look like an IP
+address.
 """
 
 import ipaddress
@@ -133,7 +134,7 @@ def _is_address(text: str) -> bool:
 
 
 def texts(value: object, path: str = ROOT) -> Iterator[tuple[str, str]]:
-    """All texts of a typed document with their JSON paths; trials are left out."""
+    """All strings in a typed document, with their JSON paths; trials are left out."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, tuple):

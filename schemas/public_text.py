@@ -1,7 +1,7 @@
-"""Check the form of texts in a result: numbers, engines' words, versions, cards.
+"""Check the form of strings in a result: numbers, engines' words, versions, names of cards.
 
-Texts from an engine, a driver or an environment are published, and any of these texts can contain a
-key, a serial number or the name of a person or a host. A text is recorded only if it has the form
+Strings from an engine, a driver or the environment are published, and any of them can contain a
+key, a serial number or the name of a person or a host. A string is recorded only if it has the form
 that its kind requires.
 """
 

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str], ask: Callable[[str], str], folder: Path = PUB
 
 
 def _problems(name: str, data: bytes) -> list[str]:
-    """The gate's findings on the file of the figure."""
+    """The gate's findings on the new file, which contains the figure."""
     with TemporaryDirectory() as place:
         path = Path(place) / name
         path.write_bytes(data)

@@ -126,7 +126,7 @@ def facts_behind(point: Point) -> ModelFacts:
 
 
 def _bare_facts(point: Point, arch: Arch) -> ModelFacts:
-    """What the log states about a model that is missing from the table of shapes."""
+    """Build a model's `ModelFacts` from the log, because the table of shapes lacks the model."""
     known = point.file_bytes is not None
     weight = 1.0 if known else 0.0  # equal layers, later scaled to the file size
     layers = (replace(x, weight_bytes=weight) for x in _layers(arch))

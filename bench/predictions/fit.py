@@ -2,10 +2,10 @@
 
 This is a Bayesian ridge regression on the logarithm of the speedup. Every effect has a normal prior
 around 0 with the standard deviation that `SPREADS` has for the effect's name, so a card or pair
-that few people tried is drawn to its relatives. Each person has a separate effect, and each row
-counts less if its person has many rows, so that a sweep does not outvote other people. Errors
-follow Student's t distribution instead of the normal distribution, so outliers move the fit little;
-the weights are iterated (Lange, Little and Taylor 1989).
+that few people tried is drawn towards related cards or pairs. Each person has a separate effect,
+and each row counts less if its person has many rows, so that a sweep does not outvote other people.
+Errors follow Student's t distribution instead of the normal distribution, so outliers move the fit
+little; the weights are iterated (Lange, Little and Taylor 1989).
 """
 
 from collections import Counter

@@ -109,7 +109,7 @@ def people(found: Iterable[Predicted]) -> int:
 
 
 def widths(found: Iterable[Predicted]) -> float:
-    """Half-width in deviations that contains 90 % of the rows, with equal weight per person."""
+    """Half-width, in deviations, that covers 90 % of the rows, with equal weight per person."""
     each = sorted((one.off / one.deviation, one.row.person) for one in found)
     rows: dict[str, int] = defaultdict(int)
     for _, person in each:

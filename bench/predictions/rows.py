@@ -136,7 +136,7 @@ def _planned(
 
 
 def _way(method: str, draft: str | None, question: Question) -> Way:
-    """How a row drafts, as input to the prediction; a drafter that is not listed is assumed."""
+    """The row's method and drafter, as input to the prediction; an unlisted drafter is assumed."""
     source, target = source_of(method), question.target
     found = None
     if source != "text" and draft:

@@ -15,7 +15,7 @@ Severity = Literal["serious", "caution", "note"]
 
 
 class FlagCase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The severity and texts of a flag that differ in one of its cases."""
+    """The severity and texts that replace a flag's own in one of its cases."""
 
     severity: Severity | None = None
     message: str | None = None

@@ -2,8 +2,8 @@
 
 The folder is a copy of the repository's flat table of times, with a row for each of 40 prompts in
 each of 53 configurations. Machine, build and settings are from the author's page on method. There
-is one result per model and regime: each row becomes a trial and each depth an arm. The texts are
-not in the copy.
+is one result per model and regime: each row becomes a trial and each depth an arm. The texts of
+prompts and answers are not in the copy.
 
     python -m tools.sources.thc1006_v100 path/to/thc1006-v100
 """
@@ -45,7 +45,7 @@ RIG = ImportedFacts(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceModel:
-    """The meaning of a value in the column `model`."""
+    """The model, method and number of cards that a value in the column `model` stands for."""
 
     facts: ImportedFacts
     method: str
