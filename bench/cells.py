@@ -1,4 +1,4 @@
-"""Measure the coverage of cells' intervals if contributors, machines and files differ as stated.
+"""Measure the coverage of cells' intervals for known spreads between contributors and machines.
 
 `python -m bench.cells` prints two shares for every mix of 1 to 4 contributors and 1 to 4 machines.
 The first is the share of cells whose interval contains the truth, per token and for the stated

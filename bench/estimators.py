@@ -85,7 +85,7 @@ def _published(
 
 
 def _repeated(found: Estimate) -> Interval | None:
-    """The interval for a repetition of the measurement with the same prompts."""
+    """The interval for the speedup if the same prompts are measured again."""
     if found.speedup is None or found.repeatable_within is None:
         return None
     reach = math.exp(found.repeatable_within)

@@ -138,7 +138,7 @@ def subschema(path: Path, document: Document) -> Schema:
 
 
 def is_optional(place: str) -> bool:
-    """Check whether the schema lets every object omit the field or list entry at such a place."""
+    """Check whether the schema lets every object omit the field or list entry at this place."""
     node: Schema = _ROOT
     *steps, last = place.replace("[]", ".[]").split(".")
     for step in steps:

@@ -24,7 +24,7 @@ FULL = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecomputedFigure:
-    """An arm's figures for one task or all (steps 3 to 5 of the page) and intervals (6 to 11)."""
+    """An arm's figures (steps 3 to 5 of the Methodology page) and their intervals (6 to 11)."""
 
     arm: str
     task: str | None
@@ -133,7 +133,7 @@ def _request(
 
 
 def _pays_from(groups: list[list[PairedPrompt]], plain: float, own: float) -> float | None:
-    """The page's N*: 1 + extra reading time / time saved per token."""
+    """The Methodology page's N*: 1 + extra reading time / time saved per token."""
     reading = [[each.reading for each in group if each.reading] for group in groups]
     if [len(each) for each in reading] != [len(each) for each in groups]:
         return None
@@ -148,7 +148,7 @@ def _interval(
     groups: list[list[PairedPrompt]],
     prompts: list[PairedPrompt],
 ) -> tuple[float | None, float | None]:
-    """The interval around the ratio of these times, from steps 6 to 11 of the page."""
+    """The interval around the ratio of these times, by steps 6 to 11 of the Methodology page."""
     half_width = _linearised(times)
     by_passes = document["design"].get("interleaved") == "block"
     if half_width is None:

@@ -142,7 +142,7 @@ def _rounds_per_token(trials: list[Trial]) -> float | None:
 
 
 def _reading(document: dict[str, Any], arm: dict[str, Any], prompt: str) -> Times | None:
-    """Times in which baseline and arm process the prompt, else their times to the first token."""
+    """Prompt-processing times of baseline and arm; if unknown, their times to the first token."""
     arms = {each["id"]: each for each in document["arms"]}
     baseline = arms[arm["baseline"]]
     done = [

@@ -49,7 +49,7 @@ def short_bursts(rig: FakeRig, rng: random.Random, duration_ms: float) -> FakeRi
 
 
 def heavy_tails(rig: FakeRig, _rng: random.Random, _duration_ms: float) -> FakeRig:
-    """One round in 20 takes longer, with a heavy tail; one in 200 stalls for half a second."""
+    """One round in 20 is longer by a heavy-tailed amount; one in 200 stalls for half a second."""
     return replace(rig, noise=QUIET_NOISE, disturbance=_tail)
 
 

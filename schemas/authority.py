@@ -12,7 +12,7 @@ from schemas.validator import WHOLE, Schema, schema, strict
 
 
 def schema_findings(document: Json, name: str) -> tuple[Finding, ...]:
-    """A document's violations of a schema, sorted by their place in the document."""
+    """A document's violations of a schema, sorted by place."""
     return bounded(
         finding
         for error in strict(name).iter_errors(document)

@@ -79,7 +79,7 @@ _VERSIONS = ("version", "package_version", "driver", "api")
 def no_secrets(submission: Submission) -> Iterator[Violation]:
     """A result is public forever, so it must not contain a token, key or password.
 
-    Adjacent texts, which a page shows side by side, must not form such a secret together.
+    Adjacent strings, which a page shows side by side, must not form such a secret together.
     """
     found = list(texts(submission))
     if (joined := secret("\n".join(text for _, text in found))) is None:

@@ -164,7 +164,7 @@ def no_speculation_drafts_nothing(submission: Submission) -> Iterator[Violation]
 
 
 def divergence_within_compared(submission: Submission) -> Iterator[Violation]:
-    """The first divergence is within the compared tokens; only with one is a margin given."""
+    """The first divergence is within the compared tokens; a margin requires a divergence."""
     for index, trial in enumerate(submission.trials):
         first = trial.first_divergence
         if first is None and trial.divergence_margin is not None:

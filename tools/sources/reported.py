@@ -48,7 +48,7 @@ def matching(kind: str, words: str) -> list[str]:
 
 @dataclass(frozen=True, slots=False, kw_only=True)
 class Reported:
-    """One numbered entry of `reported.json`, with its words translated for a row."""
+    """One numbered entry of `reported.json`, with properties that interpret its words."""
 
     number: int
     entry: Json

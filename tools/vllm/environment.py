@@ -64,7 +64,7 @@ def command(mode: str, *, build: Path = BUILD, length: float | None = None) -> l
 
 
 def started(mode: str, *, build: Path = BUILD) -> list[str]:
-    """The same command line with full paths and a `{port}`, to be run in any folder."""
+    """A server's command line with full paths and a `{port}`, to be run in any folder."""
     models = {name: str(build / "models" / name) for name in (MODEL, DRAFT)}
     whole = [models.get(word, word) for word in command(mode, build=build)]
     whole = [word.replace(f'"{DRAFT}"', f'"{models[DRAFT]}"') for word in whole]
