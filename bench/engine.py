@@ -85,7 +85,7 @@ def main(
 
 
 def _write(figures: dict[str, object]) -> None:
-    """Write the parts measured so far, because each part takes minutes."""
+    """Write the figures measured so far, because each of the measurements takes minutes."""
     DATA.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 

@@ -206,7 +206,7 @@ def _steps(page: Page, names: AbstractSet[str]) -> Iterator[tuple[str, str, str]
 
 
 def _busy_ms(session: CDPSession) -> float:
-    """Milliseconds of work of the page's main thread so far."""
+    """Milliseconds that the page's main thread has worked so far."""
     metrics = session.send("Performance.getMetrics")["metrics"]
     return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration")) * 1000
 

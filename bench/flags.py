@@ -222,7 +222,7 @@ def scaled(
 
 
 def cached(made: Submission, rng: random.Random) -> Submission:
-    """Speed up the arms on a quarter of the prompts, as a cache of answers would."""
+    """Speed up the arms tenfold on a quarter of the prompts, as a cache of answers would."""
     prompts = [prompt.id for prompt in made.suite.prompts]
     known = set(rng.sample(prompts, len(prompts) // 4))
     return slowed(made, lambda t: 0.1 if t.arm != "baseline" and t.prompt in known else 1.0)

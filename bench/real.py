@@ -1,6 +1,6 @@
 """Check real result files: recomputed estimates, wall-clock ratios, and flags.
 
-`python -m bench.real` reads the results of the repository, imported samples of other tools, and any
+`python -m bench.real` reads the repository's results, imported samples from other tools, and any
 FILE given. For each file it prints the number of estimates, their largest relative difference from
 `bench.recompute` (which follows only the Methodology page), the number of published intervals that
 contain the wall-clock ratio, and the flags. The exit code is 1 if an estimate differs by more than

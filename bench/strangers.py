@@ -119,7 +119,7 @@ def scaled(own: Submission, *, arms: float = 1.0, plain: float = 1.0) -> Submiss
 
 
 def _retimed(own: Submission, other: Submission, factor: float) -> Submission:
-    """Take the times of another file, multiplied by a factor."""
+    """Replace the trials with those of a different file, their times multiplied by a factor."""
     theirs = {(each.arm, each.prompt, each.block): each for each in other.trials}
     trials = (replace(theirs[t.arm, t.prompt, t.block], order=t.order) for t in own.trials)
     return scaled(replace(own, trials=tuple(trials)), arms=factor, plain=factor)
@@ -133,7 +133,7 @@ def _listing(own: Submission, other: Submission, _: random.Random) -> Submission
 
 
 def _answering(own: Submission) -> Submission:
-    """Change the answers to all prompts."""
+    """Replace the answers to all prompts with different ones."""
     said = (
         replace(each, output_sha256=sha256(each.prompt.encode()).hexdigest()[:16])
         for each in own.trials

@@ -67,7 +67,7 @@ def canonical_bytes(document: Json) -> bytes:
 
 
 def content_digest(data: bytes) -> str:
-    """The first eight hex digits of the SHA-256 over the canonical bytes."""
+    """The first eight hex digits of the SHA-256 of the canonical bytes."""
     return hashlib.sha256(data).hexdigest()[:8]
 
 
@@ -126,10 +126,10 @@ def rounded(value: Json, decimals: int = FLOAT_DECIMALS) -> Json:
 
 
 def text_digest(text: str) -> str:
-    """The first 16 hex digits of the SHA-256 over a text as UTF-8."""
+    """The first 16 hex digits of the SHA-256 of a text encoded as UTF-8."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def token_digest(tokens: Sequence[int]) -> str:
-    """The first 16 hex digits of the SHA-256 over token ids as little-endian 32-bit integers."""
+    """The first 16 hex digits of the SHA-256 of token ids as little-endian 32-bit integers."""
     return hashlib.sha256(struct.pack(f"<{len(tokens)}i", *tokens)).hexdigest()[:16]

@@ -1,6 +1,6 @@
 """Draw the README's badges from the data behind the site's own badges.
 
-The badges are files of the repository, so that the README loads nothing from another host.
+The badges are files in the repository, so that the README loads nothing from another host.
 """
 
 import json

@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def texts() -> dict[str, dict[str, str]]:
-    """The help texts by program, then by the arguments that print them."""
+    """The help texts, keyed by program, then by the arguments that print them."""
     with TemporaryDirectory() as folder:
         package = Path(folder) / "draftmap"
         package.mkdir()

@@ -78,7 +78,7 @@ def _missed(
 def wrongly_fitting(judged: Sequence[tuple[str, float]]) -> int:
     """Count the points at which "fits" is wrong, by leave-one-origin-out cross-validation.
 
-    The worst point of the other origins sets the bound, which is at least the planner's bound.
+    The worst point from the other origins sets the bound, which is at least the planner's bound.
     """
     wrong = 0
     for left_out in {origin for origin, _ in judged}:

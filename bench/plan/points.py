@@ -76,7 +76,7 @@ class Point:
 
 
 class UnknownShapeError(ValueError):
-    """A point that cannot be planned; the message names the missing facts."""
+    """A point that cannot be planned; the message names what is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class PointList:
 
 
 def listed_points(file: Path = POINTS) -> tuple[Point, ...]:
-    """Read the points of this folder, or of another file in this format."""
+    """Read the points from the file in this folder, or from a different file in its format."""
     return msgspec.json.decode(file.read_bytes(), type=PointList).points
 
 

@@ -77,7 +77,7 @@ def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
 
 
 def _person(name: str) -> str:
-    """One key for a person, from a full name, a user name or an address."""
+    """A key that identifies a person, from a full name, a user name or an address."""
     handle = re.search(r"\(([\w-]+)\)|\bby (\w+) and contributors", name)
     return ((handle[1] or handle[2]) if handle else name.partition(",")[0]).lower()
 

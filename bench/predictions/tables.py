@@ -82,7 +82,7 @@ def _own_heads(rows: Rows) -> Rows:
 
 
 def _seen_elsewhere(rows: Rows) -> Rows:
-    """Rows whose model and method were tried on another card by people of other folds."""
+    """Rows whose model and method were tried on a different card by people in other folds."""
     tried = defaultdict(set)
     for one in rows:
         tried[_pair(one)].add((fold_of(one.row.person), one.row.case.rig.card))

@@ -1,4 +1,4 @@
-"""Rules on facts that exclude each other: models, devices, sampling, depth of context, dates."""
+"""Rules on statements that contradict each other: models, devices, sampling, context, dates."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

@@ -132,7 +132,7 @@ def model_name(written: str) -> str:
 
 
 def sentence(name: str, **words: object) -> str:
-    """A sentence of `sentences.toml` with these words inserted."""
+    """A sentence from `sentences.toml` with these words inserted."""
     return SENTENCES[name].format(**words)
 
 
@@ -143,7 +143,7 @@ def no_verdict(doubt: str) -> str:
 
 
 def as_json() -> dict[str, Any]:
-    """All words that pages need, as one JSON value; the scripts of the site read it."""
+    """Everything in the vocabulary that pages need, as a JSON value; the site's scripts read it."""
     words: dict[str, Any] = msgspec.to_builtins(
         {
             "all_tasks": ALL_TASKS,

@@ -107,7 +107,7 @@ def container_engine() -> str | None:
 
 
 def checksums(folder: Path) -> str:
-    """The files of a folder as `sha256sum` lists them."""
+    """The files in a folder with their digests, as `sha256sum` lists them."""
     names = sorted(path for path in folder.iterdir() if path.name != "SHA256SUMS")
     return "".join(f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in names)
 

@@ -36,7 +36,7 @@ class Cell:
 
     @property
     def engine(self) -> str:
-        """`gguf-hip`, `gguf-vulkan` or `vllm`."""
+        """The engine that the file's name states: `gguf-hip`, `gguf-vulkan` or `vllm`."""
         first, second, *_ = Path(self.path).stem.split("-")
         return first if first == "vllm" else f"{first}-{second}"
 

@@ -62,7 +62,7 @@ class Reported:
 
     @cached_property
     def source(self) -> str:
-        """The thread, the repository or the page."""
+        """The name of the entry's source: a thread, a repository or a page."""
         name: str = WORDS["same"].get(self.entry["source"], self.entry["source"])
         if thread := THREAD.search(name):
             return thread[0]
@@ -72,7 +72,7 @@ class Reported:
 
     @cached_property
     def address(self) -> str | None:
-        """The address of the row or of its source, or `None`."""
+        """The web address of the entry or of its thread; `None` if it has neither."""
         given = self.entry["url_or_thread"] or ""
         if thread := THREAD.search(given) or THREAD.search(self.source):
             return f"https://github.com/{thread[1].removeprefix('github.com/')}/issues/{thread[2]}"

@@ -78,7 +78,7 @@ SOURCE = "Hsiu-Chi Tsai (thc1006), https://github.com/thc1006/qwen3.6-speculativ
 
 
 def results(folder: Path) -> Imported:
-    """Return a result for each model and regime. Raises `WrongInputError` for any other copy."""
+    """Return a result for each model and regime. Raises `WrongInputError` if the copy differs."""
     table = given(folder / TABLE)
     if digest([table]) != DIGEST:
         raise WrongInputError(folder)

@@ -39,7 +39,7 @@ def digest(folder: Path, pattern: str) -> str:
 
 
 def checked(folder: Path, pattern: str, expected: str) -> dict[str, bytes]:
-    """Read the files of a source by path. Raises `WrongInputError` for any other copy."""
+    """Read a source's files, keyed by path. Raises `WrongInputError` if the copy differs."""
     found = digest(folder, pattern)
     if found != expected:
         raise WrongInputError(
@@ -52,13 +52,13 @@ def checked(folder: Path, pattern: str, expected: str) -> dict[str, bytes]:
 
 
 def documents(folder: Path, pattern: str, expected: str) -> dict[str, Json]:
-    """Read the JSON files of a source by path. Raises `WrongInputError` for any other copy."""
+    """Read a source's JSON files, keyed by path. Raises `WrongInputError` if the copy differs."""
     return {path: json.loads(held) for path, held in checked(folder, pattern, expected).items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A table row in a text file: its line, the heading above it, and its cells by column."""
+    """A table row in a text file: its line number, the heading above it, its cells by column."""
 
     path: str
     number: int
