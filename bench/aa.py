@@ -1,10 +1,10 @@
-"""Compare an arm with itself on this machine, both when it is quiet and beside a busy program.
+"""Compare an arm with itself on this machine, while it is quiet and while another program is busy.
 
-`make bench-aa` runs short campaigns of the default model through the real path. Every second
-campaign runs beside a process that takes a core in bursts. Campaigns that have a result are not
-measured again, so after Ctrl-C the same command continues where it stopped. The exit code is 1 if
-fewer than 95 of 100 intervals of a part (quiet or loaded) contain 1; with twenty campaigns, one
-interval may miss 1.
+`make bench-aa` runs short campaigns of the default model with the code that measures real
+campaigns. Every second campaign runs beside a process that takes a core in bursts. Campaigns that
+have a result are not measured again, so after Ctrl-C the same command continues where it stopped.
+The exit code is 1 if fewer than 95 of 100 intervals from quiet or from loaded campaigns contain 1;
+with twenty campaigns, one interval may miss 1.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _campaigns(count: int, kept: Path) -> Iterator[tuple[Submission, AaOutcome]]:
-    """Alternate quiet and loaded campaigns, so that both kinds run during the same hours."""
+    """Yield quiet and loaded campaigns in turn, so that both kinds run during the same hours."""
     for seed in range(count):
         for part in get_args(Part):
             submission = _result(part, seed, kept)

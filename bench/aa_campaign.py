@@ -31,14 +31,14 @@ BLOCKS = 4
 class AaOutcome:
     """Estimates from the trials of one campaign, whose true ratio is 1.
 
-    `ratio`, `low` and `high` are the project's own figure and interval: paired and interleaved,
-    from each trial's median round time. `processor` uses processor time instead of wall time.
-    Processor time excludes the time for which another program had the core, so it shows how much of
-    a wide interval other programs cause. `naive_interleaved` is the unpaired ratio of each arm's
-    mean tokens per second over all trials, in the order of the campaign. `naive_sequential`
-    simulates measuring one arm after the other. Both arms are the same, so the first half of the
-    campaign is used as the first arm and the second half as the other; each half has every prompt
-    equally often. This figure, too, is a ratio of mean rates.
+    `ratio`, `low` and `high` are the project's own estimate and its interval: paired and
+    interleaved, from each trial's median round time. `processor` uses processor time instead of
+    wall time. Processor time excludes the time for which another program had the core, so it shows
+    how much of a wide interval other programs cause. `naive_interleaved` is the ratio of the two
+    arms' mean tokens per second over all trials, without pairing, in the order of the campaign.
+    `naive_sequential` simulates measuring one arm after the other. Both arms are the same, so the
+    first half of the campaign is used as the first arm and the second half as the other; each half
+    has every prompt equally often. This estimate, too, is a ratio of mean rates.
     """
 
     part: Part
@@ -61,7 +61,7 @@ def plan(seed: int) -> Campaign:
 
 
 def outcome(submission: Submission, part: Part, seed: int) -> AaOutcome:
-    """Return the estimates of an A/A campaign. Raises `ValueError` if it has no interval."""
+    """Return the estimates from an A/A campaign. Raises `ValueError` if there is no interval."""
     overall = _overall(summarize(submission).estimates)
     processor = _by_processor_time(submission)
     if not (overall.speedup and overall.interval and overall.baseline_tps and processor):

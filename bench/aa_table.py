@@ -1,4 +1,4 @@
-"""Summarise all A/A campaigns in a table to read and a document for the page Proofs."""
+"""Summarise all A/A campaigns as a table to print and as JSON for the page Proofs."""
 
 import json
 import math
@@ -18,7 +18,7 @@ DECIMALS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AaRow:
-    """One estimator's errors over all campaigns of one part; the true ratio is 1.
+    """One estimator's errors over all quiet or all loaded campaigns; the true ratio is 1.
 
     `error_median` and `error_worst` are factors minus 1: 0.05 means that the estimate was 1.05 or 1
     / 1.05. Naive estimators have no interval.
@@ -36,7 +36,7 @@ class AaRow:
 
 
 def rows(outcomes: Sequence[AaOutcome]) -> list[AaRow]:
-    """Return a row for every estimator of each part that was measured."""
+    """Return one row per estimator and kind of campaign (quiet or loaded) that was measured."""
     return [
         _row(part, estimator, [each for each in outcomes if each.part == part])
         for part in get_args(Part)
@@ -56,7 +56,7 @@ def table(outcomes: Sequence[AaOutcome]) -> Iterator[str]:
 
 
 def document(outcomes: Sequence[AaOutcome], last: Submission, command: str) -> str:
-    """The figures with the machine and the settings, as JSON. `last` is the newest campaign."""
+    """The estimates as JSON, with the machine and settings from `last`, the newest campaign."""
     about = {
         "command": command,
         "date": last.measured_from[:10],
@@ -106,13 +106,13 @@ def _interval(outcome: AaOutcome, estimator: Estimator) -> tuple[float, float] |
 
 
 def _half_width(interval: tuple[float, float]) -> float:
-    """Half the width of an interval, relative to its middle."""
+    """The factor from an interval's middle to its ends, minus 1: 0.05 for [x / 1.05, x * 1.05]."""
     low, high = interval
     return math.sqrt(high / low) - 1
 
 
 def rounded(values: dict[str, object]) -> dict[str, object]:
-    """Drop unknown values and round the other values for a file of figures."""
+    """Drop unknown values and round floats, for the JSON file of figures."""
     return {
         key: round(value, DECIMALS) if isinstance(value, float) else value
         for key, value in values.items()

@@ -1,9 +1,9 @@
 """Predict a draft's acceptance from the target's own answers, and compare it with a real run.
 
 The target writes answers by itself and with the draft at several depths, interleaved. Then the
-draft reads the answers that the target wrote by itself. This reading predicts the acceptance of
-each position, the tokens per round and, with the curve of the same session, the speedup of each
-depth. Predictions are printed next to measurements.
+draft reads the answers that the target wrote by itself. This reading predicts the acceptance at
+each draft position, the tokens per round and, with the curve of the same session, the speedup of
+each depth. Predictions are printed next to measurements.
 """
 
 import json
@@ -95,7 +95,7 @@ def campaign_of(draft: str, prompts: int, tokens: int, depths: Sequence[int]) ->
 
 
 def compared(campaign: Campaign, *, speedups: bool) -> Iterator[dict[str, float]]:
-    """Return one row per depth with predicted and counted values."""
+    """Yield one row per depth, with predicted and counted values."""
     answers, probe, drafting_ms = _answers(campaign)
     plain = answers["baseline"]
     read = _read(campaign, plain)
@@ -155,7 +155,7 @@ def _counted(rounds: Sequence[Round], depth: int) -> tuple[list[int], list[int]]
 
 
 def _tokens(campaign: Campaign, answers: dict[str, Generation]) -> float:
-    """Tokens per round, computed in the same way as for a result."""
+    """Tokens per round over all tasks, computed as for a result file."""
     tasks: dict[str, list[tuple[float, float]]] = {}
     for prompt in campaign.suite.prompts:
         answer = answers[prompt.id]
@@ -175,7 +175,7 @@ def _token_ms(answers: Iterable[Generation]) -> float:
 
 
 def _answers(campaign: Campaign) -> tuple[Answers, VerificationProbe, float]:
-    """Run every arm on every prompt, interleaved; time steps and drafting in between."""
+    """Run the arms interleaved; return answers, step times by width and ms per drafted token."""
     session = LlamaSession(campaign)
     answers: Answers = {arm.id: {} for arm in campaign.arms}
     for arm in campaign.arms:

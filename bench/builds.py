@@ -33,10 +33,10 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 class BuildMachine:
     """The noise of log times on one machine: standard deviations, and slow changes of its speed.
 
-    `a_pass` is the noise that all trials of one server start share; `trial` is independent per
-    trial. `walk` is the change of the machine's speed from one pass to the next, `trend` the
-    machine's slowdown over the whole comparison. `stalls` is the share of trials that take up to
-    twice as long.
+    `a_pass` is the noise that all trials of one server start share; `trial` is the independent
+    noise of each trial. `walk` is the change of the machine's speed from one pass to the next,
+    `trend` the machine's slowdown over the whole comparison. `stalls` is the share of trials that
+    take up to twice as long.
     """
 
     a_pass: float
@@ -57,7 +57,7 @@ MACHINES = {
 def verdicts(
     machine: BuildMachine, *, slowdown: float, comparisons: int, seed: int = 1
 ) -> dict[Verdict, float]:
-    """Return the share of each verdict if head is slower by `slowdown` in every arm."""
+    """Return how often each verdict is reached if every arm of head is slower by `slowdown`."""
     rng = np.random.default_rng(seed)
     logs = _log_ratios(machine, rng, comparisons) + math.log(1 - slowdown)
     weights = np.full(PROMPTS, 1 / PROMPTS)
@@ -67,7 +67,7 @@ def verdicts(
 
 
 def _verdict(looks: Sequence[NDArray[np.float64]]) -> Verdict:
-    """Combine the arms as `Comparison.verdict` does, at the first precise look, or at the last."""
+    """Judge all arms, as `Comparison.verdict` does, at the first precise block or else the last."""
     for arms in looks:
         judged = [judge(means, LEVEL, FAIL_BELOW) for means in arms]
         if all(each and each.log_half_width <= PRECISE for _, each, _ in judged):
@@ -81,7 +81,7 @@ def _verdict(looks: Sequence[NDArray[np.float64]]) -> Verdict:
 def _log_ratios(
     machine: BuildMachine, rng: np.random.Generator, comparisons: int
 ) -> NDArray[np.float64]:
-    """Log of head's speed over base's if nothing changed: comparisons x arms x prompts x blocks."""
+    """Draw log(head's speed / base's) for equal builds: comparisons x arms x prompts x blocks."""
     passes = BLOCKS * ARMS * len(ENGINES)
     steps = rng.normal(0, machine.walk, (comparisons, passes))
     moves = np.cumsum(steps, axis=1) + np.linspace(0, machine.trend, passes)
@@ -111,7 +111,7 @@ def _signs(seed: int) -> NDArray[np.float64]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Simulate, and print a line for each machine and slowdown."""
+    """Simulate comparisons; print the share of each verdict for each machine and slowdown."""
     parser = argparse.ArgumentParser(prog="python -m bench.builds", description=__doc__)
     parser.add_argument("--comparisons", type=int, default=COMPARISONS)
     count = parser.parse_args(arguments).comparisons

@@ -59,7 +59,7 @@ MANY_PROMPTS = 8
 
 @dataclass(frozen=True, slots=True)
 class CampaignRow:
-    """Shares of campaigns or of their tasks, and median half-widths of intervals over all tasks."""
+    """A scenario's row: shares of campaigns or tasks, and median half-widths over all tasks."""
 
     campaigns: int
     covered_before: float
@@ -135,7 +135,7 @@ def broken(name: str, row: CampaignRow) -> Iterator[str]:
 
 
 def simulate(scenario: Scenario, campaigns: int) -> CampaignRow:
-    """Simulate campaigns of a scenario and judge both estimators."""
+    """Simulate a scenario's campaigns; judge the current estimator and that of `bench.previous`."""
     rng = np.random.default_rng(SEED)
     base = bare(scenario)
     found = [_judged(base, scenario, measured(rng, scenario)) for _ in range(campaigns)]
@@ -155,7 +155,7 @@ def simulate(scenario: Scenario, campaigns: int) -> CampaignRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignJudgement:
-    """The product's estimates for the first arm of one campaign; `None` if there is no interval."""
+    """Whether each estimate for a campaign's first arm is right; `None` if it has no interval."""
 
     before: bool | None
     covered: bool | None
@@ -213,7 +213,7 @@ def _is_false(found: Estimate, truth: float) -> bool:
 
 
 def bare(scenario: Scenario) -> Submission:
-    """A sample submission on a quiet machine, without trials."""
+    """A submission with the scenario's arms and prompts, from a quiet machine, without trials."""
     tasks = FIXED_TASKS[: scenario.tasks]
     made = sample(tasks=tasks, prompts_per_task=scenario.per_task, blocks=1)
     draft = "tiny-q8-0" if scenario.method == "draft-model" else None

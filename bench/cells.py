@@ -1,4 +1,4 @@
-"""Measure the coverage of cells' intervals for contributors, machines and files of known spreads.
+"""Measure the coverage of cells' intervals for known spreads between contributors and machines.
 
 `python -m bench.cells` prints two shares for every mix of 1 to 4 contributors and 1 to 4 machines.
 The first is the share of cells whose interval contains the truth, per token and for the stated
@@ -34,7 +34,7 @@ SEED = 20261121
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellWorld:
-    """Standard deviations of logarithms; `shared` is the correlation of a contributor's cells."""
+    """Standard deviations of logs; `shared` is the correlation between a contributor's cells."""
 
     between: float
     machine: float = 0.02
@@ -52,7 +52,7 @@ WORLDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Square:
-    """One square of the map: the figures of its configurations, with lower and upper bounds."""
+    """One square of the map: each configuration's figure, with its lower and upper bound."""
 
     figures: Figures
     low: Figures
@@ -60,7 +60,7 @@ class Square:
 
     @property
     def best(self) -> int:
-        """The configuration that a square shows."""
+        """The index of the configuration that the square shows: the one with the highest figure."""
         return int(np.argmax(self.figures))
 
     @property
@@ -137,7 +137,7 @@ def _votes(
 
 
 def _squares(drawn: Sequence[Sequence[Vote]], measure: str = "speedup") -> list[Square]:
-    """Return one square per draw. Each draw has its own tier, because pools learn within a tier."""
+    """Return a square per draw, each in its own tier, since pools borrow strength within tiers."""
     votes = (
         vote._replace(pool=f"{number:05}-{vote.pool}", tier=str(number), measure=measure)
         for number, every in enumerate(drawn)

@@ -1,13 +1,13 @@
-"""Measure the share of false gains at places that pick the best of 13 arms, none of which gains.
+"""Measure how often places that show the best of 13 arms claim a gain although no arm gains.
 
 `python -m bench.choices` simulates files from 1, 10 and 50 devices with one model and loads them
 into the pipeline's tables. It then runs the queries and functions that supply pages, files, feeds,
 the terminal and the tuner. Many worlds share a database: each has its own model, devices and
 contributors. (With one model, its badge and the overall badge are the same.) `spread` is the
-difference between contributors; places about a single machine are simulated without it. For each
-place, the table has the share of false gains among the place's claims, and the upper end of that
-share's 95 % Clopper-Pearson interval. For this interval, all claims about one file or one world
-count as one observation.
+difference between contributors; places about a single machine are simulated without this
+difference. For each place, the table has the share of false gains among the place's claims, and the
+upper end of that share's 95 % Clopper-Pearson interval. For this interval, all claims about one
+file or one world count as one observation.
 """
 
 import argparse
@@ -50,7 +50,7 @@ Kind: TypeAlias = tuple[int, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """The claims of one place over all worlds of one size."""
+    """The claims made at one place (page, file, feed or command), over all worlds of one size."""
 
     place: str
     devices: int
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def worlds_from(start: int) -> dict[Kind, Claims]:
-    """Return the claims in `AT_ONCE` worlds of each kind.
+    """Return the claims in `AT_ONCE` worlds of each number of devices and spread.
 
     Worlds of one and ten devices share no files. Worlds of fifty devices take forty files from
     neighbouring worlds, with new differences between contributors.
@@ -148,7 +148,7 @@ def _strips(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
 
 
 def _headings(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
-    """Yield, for each heading, whether it claims that most of its rows gain."""
+    """Yield, for each group's heading, whether it claims that most of the group's rows gain."""
     for group in _drawn(connection):
         tones = [each.tone for each in (*group.strips, *group.folded)]
         yield 2 * tones.count("gain") > len(tones)

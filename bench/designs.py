@@ -38,7 +38,7 @@ TRIAL_MS = 900.0
 def interleaved(
     rig: FakeRig, trouble: Trouble, prompts: tuple[SuitePrompt, ...], seed: int
 ) -> Submission:
-    """The project's design with a fixed length: paired, interleaved, in blocks."""
+    """Run a campaign of fixed length in the project's design: paired, interleaved, in blocks."""
     return next(both_lengths(rig, trouble, prompts, seed))
 
 

@@ -32,7 +32,7 @@ QUANTILES = 4000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stalls:
-    """Stalls per second of computing, their mean length, and the share of trials that they hit."""
+    """Stalls per second of computing, their mean length, and the share of trials that have any."""
 
     per_second: float = 0.0
     ms: float = 0.0
@@ -293,7 +293,7 @@ def rounds_of(arm: int) -> int:
 def _machine(
     rng: np.random.Generator, scenario: Scenario, shape: tuple[int, int, int]
 ) -> tuple[Logs, Logs]:
-    """Draw the log slowness of the machine during each trial, and the place of each trial."""
+    """Draw the machine's log slowness during each trial, and each trial's place in the order."""
     arms = scenario.names
     order = running_order(
         arms, [str(at) for at in range(shape[1])], blocks=scenario.blocks,

@@ -31,7 +31,7 @@ _LONGEST_S = {"fake": 1.5, "llama-cpp-python": 60.0}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Kill, print a line per run and the table, and write the figures with `--output`."""
+    """Kill runs, print a line per run and the table, and write the figures with `--output`."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--seed", type=int, default=20261121)
     parser.add_argument("--output", type=Path, help="JSON file for the figures")
@@ -71,7 +71,7 @@ def _fake(folder: Path, _seed: int) -> Subject:
 
 
 def _real(folder: Path, seed: int) -> Subject:
-    """Run the command line as a contributor does. The seed gives each run its own journal."""
+    """The command of a real run, as a contributor starts it; each seed has its own journal."""
     options = Options(suite=str(SUITE), blocks=2, max_output_tokens=12, seed=seed)
     campaign = campaign_from(options, say=lambda _: None)
     size = ("--suite", str(SUITE), "--blocks", "2", "--max-tokens", "12", "--seed", str(seed))

@@ -36,9 +36,9 @@ _ADDED = ("compared_tokens", "first_divergence", "divergence_margin", "equal_wor
 class Subject:
     """A command to kill, its journal and result, and the longest time that it runs before a kill.
 
-    That time is counted from the first new line in the journal, or from the end of a random number
-    of new trials, at most `most_trials`. The options `unending` keep the command running until it
-    is killed, so that even a fast machine allows the requested number of kills.
+    That time starts at the first new line in the journal or after a number of new trials, which is
+    drawn at random up to `most_trials`. The options `unending` keep the command running until it is
+    killed, so that even a fast machine allows the requested number of kills.
     """
 
     command: tuple[str, ...]
@@ -51,7 +51,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kill:
-    """One kill: what it hits, seconds after the run's first new line, and trials on the disk."""
+    """One kill: the processes hit, when, and how many trials were on the disk by then."""
 
     mode: Mode
     after_s: float
@@ -101,7 +101,7 @@ def trials_on_disk(journal: Path) -> dict[int, bytes]:
 
 
 def faults(submission: Submission, kept: dict[int, bytes], *, resumed: int) -> list[str]:
-    """List the faults of a result, which must contain all planned trials and the kept trials."""
+    """List a result's faults: trials that are missing, repeated or not as they were on the disk."""
     found = {trial.order: canonical_bytes(_as_measured(trial)) for trial in submission.trials}
     problems = _changed(kept, found, "the result")
     times = Counter((each.arm, each.prompt, each.block) for each in submission.trials)

@@ -85,7 +85,7 @@ def main(
 
 
 def _write(figures: dict[str, object]) -> None:
-    """Write the parts measured so far, because each part takes minutes."""
+    """Write the figures measured so far, because each of the measurements takes minutes."""
     DATA.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
@@ -119,7 +119,7 @@ def _campaign(
 
 
 def _against_server(campaign: Campaign, target: ModelFile, draft: ModelFile | None) -> list[Ratio]:
-    """Compare every arm of the campaign with a server that is set up in the same way."""
+    """Compare every arm of the campaign with a llama.cpp server that has the same settings."""
     session = LlamaSession(campaign)
     for arm in campaign.arms:
         if not isinstance(session.prepare(arm.id), PreparedArm):

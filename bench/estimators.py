@@ -31,7 +31,7 @@ Level = Literal["all-tasks", "one-task"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundInterval:
-    """One figure of one campaign, and the true values.
+    """One estimate from one campaign, with its interval, and the true values.
 
     `truth` is the true value over the prompts that were run, `population_truth` the true value over
     all prompts. The intervals of the methods named `over-blocks` are for `truth`, all other
@@ -51,7 +51,7 @@ class FoundInterval:
 
 @dataclass(frozen=True)
 class SimulatedCampaign:
-    """Some prompts of the population, run on one rig."""
+    """A campaign on a simulated rig, with some prompts from the population."""
 
     known: Population
     trouble: Trouble
@@ -60,7 +60,7 @@ class SimulatedCampaign:
 
 
 def figures(known: Population, trouble: Trouble, seed: int) -> Iterator[FoundInterval]:
-    """Yield the figures of every method for one campaign."""
+    """Simulate one campaign, and yield the estimates by every method."""
     prompts = known.draw(random.Random(seed))  # noqa: S311 - a simulation
     it = SimulatedCampaign(known, trouble, seed, prompts)
     fixed, adaptive = both_lengths(known.rig, trouble, prompts, seed)
@@ -74,7 +74,7 @@ def figures(known: Population, trouble: Trouble, seed: int) -> Iterator[FoundInt
 def _published(
     it: SimulatedCampaign, submission: Submission, over_prompts: Method, over_blocks: Method
 ) -> Iterator[FoundInterval]:
-    """Return the project's estimates of the campaign with both of their intervals."""
+    """Yield each of the project's estimates with its interval over prompts and that over blocks."""
     blocks = 1 + max(trial.block for trial in submission.trials)
     for each in summarize(submission).estimates:
         if each.speedup is not None:
@@ -85,7 +85,7 @@ def _published(
 
 
 def _repeated(found: Estimate) -> Interval | None:
-    """The interval for a repeated measurement with the same prompts."""
+    """The interval for the speedup if the same prompts are measured again."""
     if found.speedup is None or found.repeatable_within is None:
         return None
     reach = math.exp(found.repeatable_within)
@@ -93,7 +93,7 @@ def _repeated(found: Estimate) -> Interval | None:
 
 
 def _geometric(it: SimulatedCampaign, submission: Submission) -> Iterator[FoundInterval]:
-    """The abandoned estimator; like all others, it is judged by the time ratio."""
+    """Yield the abandoned estimator's figures; they, too, are judged by the true time ratio."""
     for arm in submission.arms[1:]:
         for scope in scopes(submission, arm, pair(submission, arm)):
             value, interval = geometric(scope)

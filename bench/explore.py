@@ -81,7 +81,7 @@ def _within(figures: Mapping[str, float]) -> bool:
 
 
 def measure(folder: Path, cells: int) -> dict[str, float]:
-    """Times in milliseconds and gzip weights in KiB."""
+    """Put random cells into the site; return its times in milliseconds and gzip weights in KiB."""
     site = built_site(folder)
     rows = pl.DataFrame(random_rows(cells, SEED), infer_schema_length=None)
     files = cells_files(rows.sort("interval_low", descending=True))  # the order of the view
@@ -96,7 +96,7 @@ def measure(folder: Path, cells: int) -> dict[str, float]:
 
 
 def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
-    """Rows as in the view `explore`: settings of many devices, each on every task."""
+    """Random rows like those of the view `explore`: settings on many devices, with every task."""
     rng = random.Random(seed)  # noqa: S311 - random data
     targets = [model for model in models() if model.parameters >= 3e9]
     for number in range(count):
@@ -206,7 +206,7 @@ def _steps(page: Page, names: AbstractSet[str]) -> Iterator[tuple[str, str, str]
 
 
 def _busy_ms(session: CDPSession) -> float:
-    """Milliseconds of work of the page's main thread so far."""
+    """Milliseconds that the page's main thread has worked so far."""
     metrics = session.send("Performance.getMetrics")["metrics"]
     return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration")) * 1000
 

@@ -1,4 +1,4 @@
-"""Measure how often the flags against cheats fire: on honest files, and each on its own cheat.
+"""Measure how often the flags for cheats fire: on honest files, and each on its own cheat.
 
 `python -m bench.flags` makes honest files on synthetic rigs: large and small targets, servers and
 the in-process engine, every disturbance of `bench.disturbances`, clocks of 10 and 15.6 ms. It adds
@@ -6,8 +6,8 @@ the files of `bench.campaigns` and `bench.simulation`. It also adds trios of peo
 diverge at near-ties and who must not be flagged as unlike each other. Each cheat is applied to
 honest files from the rigs. Each share is printed with the upper (for a cheat: lower) end of its 95
 % Clopper-Pearson interval. The exit code is 1 if a flag fires on more than 1 % of honest files, or
-on less than 90 % of the files with its cheat. Times divided by 1.2 are within the usual difference
-between honest machines, so their share is printed without a limit.
+on less than 90 % of the files with its cheat. One cheat divides the arms' times by 1.2, which is
+within the usual difference between honest machines, so its share is printed without a limit.
 """
 
 import argparse
@@ -49,7 +49,7 @@ RTX_4090 = Gpu(name="NVIDIA GeForce RTX 4090", vendor="nvidia", vram_mib=24564)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlagRow:
-    """The number of files with a flag; `bound` is the less favourable end of the interval."""
+    """The share of files on which a flag fires; `bound` is its interval's less favourable end."""
 
     files: str
     flag: str
@@ -119,7 +119,7 @@ def unlike(seed: int) -> bool:
 
 
 def parted(made: Submission, rng: random.Random, *, share: float) -> Submission:
-    """Replace a share of the prompts with texts whose drafts are accepted more or less often.
+    """Replace the answers to a share of the prompts; their drafts are accepted more or less often.
 
     Drafts have near-ties, too: a tenth of the unchanged answers take one round more or less.
     """
@@ -222,7 +222,7 @@ def scaled(
 
 
 def cached(made: Submission, rng: random.Random) -> Submission:
-    """Speed up the arms on a quarter of the prompts, as a cache of answers would."""
+    """Speed up the arms tenfold on a quarter of the prompts, as a cache of answers would."""
     prompts = [prompt.id for prompt in made.suite.prompts]
     known = set(rng.sample(prompts, len(prompts) // 4))
     return slowed(made, lambda t: 0.1 if t.arm != "baseline" and t.prompt in known else 1.0)

@@ -1,7 +1,7 @@
 """Check that the gate accepts generated valid files: `python -m bench.generated [COUNT]`.
 
 The default number of files is 10,000. Each file is judged like a pull request: under its canonical
-name, sent by its contributor. The figures are written to a file of the site.
+name, sent by its contributor. The figures are written to a file that the site shows.
 """
 
 import json
@@ -29,7 +29,7 @@ def main() -> int:
 
 
 def count(number: int) -> dict[str, Any]:
-    """Count the rejected submissions among seeds 0, 1, 2 …."""
+    """Count the rejected submissions among those generated from the seeds 0, 1, 2 …."""
     rejected: dict[int, str] = {}
     for seed in range(number):
         data = submission_bytes(seed)

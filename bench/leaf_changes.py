@@ -58,7 +58,7 @@ _MARKER = "twice"
 
 @dataclass(frozen=True, kw_only=True)
 class Mutation:
-    """A changed document; `place` is the path without its indices."""
+    """A changed document; `place` is the path of the change, without list indices."""
 
     kind: str
     place: str
@@ -100,7 +100,7 @@ def twice(document: Document, path: Path, value: object) -> bytes:
 
 
 def other_types(value: object) -> list[object]:
-    """Values of every other JSON type; a whole number is valid in a field for fractions."""
+    """Values of every other JSON type; no integer for a float field, because it would be valid."""
     others: list[object] = ["x", {}, [value], str(value), True, 0.5, 7]
     if isinstance(value, bool):
         return [other for other in others if not isinstance(other, bool)]
@@ -128,7 +128,7 @@ def out_of_range(node: Schema) -> Iterator[object]:
 
 
 def subschema(path: Path, document: Document) -> Schema:
-    """Return the schema of a place in this document."""
+    """Return the part of the schema that applies at a path in this document."""
     node, value = _ROOT, document
     for step in path:
         node = _branch(node, value)["items" if isinstance(step, int) else "properties"]
@@ -138,7 +138,7 @@ def subschema(path: Path, document: Document) -> Schema:
 
 
 def is_optional(place: str) -> bool:
-    """Check whether the schema allows every object at such a place to omit this field or entry."""
+    """Check whether the schema lets every object omit the field or list entry at this place."""
     node: Schema = _ROOT
     *steps, last = place.replace("[]", ".[]").split(".")
     for step in steps:

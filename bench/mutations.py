@@ -1,7 +1,8 @@
 """Count how many changes to valid files the gate detects: `python -m bench.mutations`.
 
-Every field of every valid example is changed in every way; the figures are written to a file of the
-site. Long campaigns are cut to their first trials, because the other trials have the same fields.
+Every field of every valid example is changed in every way; the figures are written to a file that
+the site shows. Long campaigns are cut to their first trials, because the other trials have the same
+fields.
 """
 
 import json

@@ -148,7 +148,7 @@ def _ratios(rng: np.random.Generator) -> Numbers:
 def _trials(
     rng: np.random.Generator, ratios: Numbers, part: Submission, blocks: int
 ) -> Iterator[Trial]:
-    """Yield trials of the arms and prompts in `part`, which is a subset of the base."""
+    """Yield trials of the arms and prompts in `part`, a subset of those in the base submission."""
     base = _base()
     arms = [at for at, arm in enumerate(base.arms) if arm in part.arms]
     prompts = [at for at, prompt in enumerate(base.suite.prompts) if prompt in part.suite.prompts]

@@ -2,8 +2,8 @@
 
 A prompt's figure is the median log ratio over the blocks, a task's figure is the mean over its
 prompts, and the overall figure is the mean over tasks with Student's t. The estimator was abandoned
-because the time that a user waits is not a geometric mean, and because variation between tasks is
-not uncertainty of a campaign that ran all tasks.
+because the time that a user waits is not a geometric mean, and because, in a campaign that ran all
+tasks, variation between tasks is not uncertainty.
 """
 
 import math

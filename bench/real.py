@@ -1,6 +1,6 @@
 """Check real result files: recomputed estimates, wall-clock ratios, and flags.
 
-`python -m bench.real` reads the results of the repository, imported samples of other tools, and any
+`python -m bench.real` reads the repository's results, imported samples from other tools, and any
 FILE given. For each file it prints the number of estimates, their largest relative difference from
 `bench.recompute` (which follows only the Methodology page), the number of published intervals that
 contain the wall-clock ratio, and the flags. The exit code is 1 if an estimate differs by more than
@@ -29,7 +29,7 @@ EXACT, PROMISE = 1e-9, 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedFile:
-    """The comparison of the product's estimates for one file with the page's.
+    """The product's estimates for one file, compared with those by the Methodology page's rules.
 
     `known` is the number of estimates with a speedup, `differs` the largest relative difference.
     `missing` is the number of figures that only the product or only the page has. `timed` is the
@@ -93,7 +93,7 @@ def _contains(estimate: Estimate) -> bool:
 
 
 def files(more: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
-    """Yield name and bytes of every real file, then of the files given."""
+    """Yield name and bytes of each stored result, each imported sample and each file given."""
     for path in sorted(COMMUNITY.glob("*.json")):
         yield path.name, path.read_bytes()
     for form in ALL:

@@ -24,7 +24,7 @@ FULL = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecomputedFigure:
-    """Figures for an arm and task from steps 3 to 5 of the page; intervals from steps 6 to 11."""
+    """An arm's figures (steps 3 to 5 of the Methodology page) and their intervals (6 to 11)."""
 
     arm: str
     task: str | None
@@ -50,7 +50,7 @@ def main(paths: list[str]) -> None:
 
 
 def figures(document: dict[str, Any]) -> Iterator[RecomputedFigure]:
-    """Yield, by arm, figures of tasks with a paired prompt, then of all fixed or suite tasks."""
+    """Yield each arm's figures: for each task with a paired prompt, then for all tasks together."""
     suite = list(dict.fromkeys(prompt["task"] for prompt in document["suite"]["prompts"]))
     own = document["tier"] == "imported" and not set(FIXED) <= set(suite)
     for arm in document["arms"]:
@@ -115,7 +115,7 @@ def _ratio(groups: list[list[Times]]) -> float:
 def _request(
     groups: list[list[PairedPrompt]], clock: str, answer: float | None
 ) -> list[list[Times]]:
-    """Both arms' times of whole requests, with the measured or a given length; empty if unknown."""
+    """Both arms' times of whole requests, for the measured or a given length; empty if unknown."""
     found = []
     for group in groups:
         found.append([])
@@ -133,7 +133,7 @@ def _request(
 
 
 def _pays_from(groups: list[list[PairedPrompt]], plain: float, own: float) -> float | None:
-    """N* of the page: 1 + extra reading time / time saved per token."""
+    """The Methodology page's N*: 1 + extra reading time / time saved per token."""
     reading = [[each.reading for each in group if each.reading] for group in groups]
     if [len(each) for each in reading] != [len(each) for each in groups]:
         return None
@@ -148,7 +148,7 @@ def _interval(
     groups: list[list[PairedPrompt]],
     prompts: list[PairedPrompt],
 ) -> tuple[float | None, float | None]:
-    """The interval around the ratio of these times, from steps 6 to 11 of the page."""
+    """The interval around the ratio of these times, by steps 6 to 11 of the Methodology page."""
     half_width = _linearised(times)
     by_passes = document["design"].get("interleaved") == "block"
     if half_width is None:

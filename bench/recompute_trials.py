@@ -100,7 +100,7 @@ def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Paired
 def _paces(
     document: dict[str, Any], arm: dict[str, Any], of_prompt: list[Trial], done: list[Trial]
 ) -> Paces:
-    """The slowness of each block of a prompt, from the baseline and all arms compared with it."""
+    """The machine's slowness in each block of a prompt, from the baseline and all its arms."""
     base = arm["baseline"]
     ids = {base, arm["id"], *(a["id"] for a in document["arms"] if a.get("baseline") == base)}
     trials = [trial for trial in of_prompt if trial["arm"] in ids]
@@ -142,7 +142,7 @@ def _rounds_per_token(trials: list[Trial]) -> float | None:
 
 
 def _reading(document: dict[str, Any], arm: dict[str, Any], prompt: str) -> Times | None:
-    """Prompt times of the baseline and the arm, else their times to the first token."""
+    """Prompt-processing times of baseline and arm; if unknown, their times to the first token."""
     arms = {each["id"]: each for each in document["arms"]}
     baseline = arms[arm["baseline"]]
     done = [

@@ -49,7 +49,7 @@ def short_bursts(rig: FakeRig, rng: random.Random, duration_ms: float) -> FakeRi
 
 
 def heavy_tails(rig: FakeRig, _rng: random.Random, _duration_ms: float) -> FakeRig:
-    """One round in 20 takes longer with a heavy tail; one in 200 stalls for half a second."""
+    """One round in 20 is longer by a heavy-tailed amount; one in 200 stalls for half a second."""
     return replace(rig, noise=QUIET_NOISE, disturbance=_tail)
 
 
@@ -65,7 +65,7 @@ SCENARIOS: dict[str, Trouble] = {
 def bursts(
     rng: random.Random, burst_ms: float, pause_ms: float, duration_ms: float
 ) -> Callable[[float], float]:
-    """Slow and normal stretches of exponential length; the first may already be running."""
+    """Return the slowdown factor over time: slow and normal stretches of exponential length."""
     slow_first = rng.random() < burst_ms / (burst_ms + pause_ms)
     edges: list[float] = []
     clock_ms, slow = 0.0, slow_first

@@ -138,7 +138,7 @@ def _corpus(results: Path, files: int) -> Path:
 
 
 def _too_heavy(last: dict[str, float], others: Sequence[dict[str, float]]) -> Iterator[str]:
-    """Yield excess weight; sizes are compared above `FULL_SITE`, where each file adds the same."""
+    """Yield a message for each limit that the site exceeds: its size, and its growth per file."""
     for first in (each for each in others if each["files"] >= FULL_SITE):
         added = (last["site MB"] - first["site MB"]) * 1000 / (last["files"] - first["files"])
         if added > MOST_SITE_KB:

@@ -1,10 +1,9 @@
 """Check generated sentences against the tables below them: `python -m bench.statements`.
 
-The charts, the headings of the map and the losses of the site are made from random collections of
-results. A rule in this file parses each sentence with a number and compares the sentence with the
-table below it, the rule's only source. A sentence that no rule parses counts as contradicted. The
-program prints the number of sentences of each kind; the exit code is 1 if a sentence was
-contradicted.
+The site's charts, map headings and list of losses are made from random collections of results. For
+each sentence with a number, a rule in this file parses the sentence and compares it with the table
+below it, the rule's only source. A sentence that no rule parses counts as contradicted. The program
+prints the number of sentences of each kind; the exit code is 1 if a sentence was contradicted.
 """
 
 import argparse
@@ -305,7 +304,7 @@ def _verification(said: re.Match[str], table: Sequence[LINE]) -> bool:
 
 
 def _is_clear(row: LINE, verdicts: Collection[str], *, beyond: bool) -> bool:
-    """Check whether a row has one of these verdicts; without a verdict, return `beyond`."""
+    """Check whether a row has one of these verdicts; if it has no verdict, return `beyond`."""
     return row["verdict"] in verdicts if row["verdict"] is not None else beyond
 
 

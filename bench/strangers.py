@@ -1,14 +1,14 @@
 """Measure how files of unknown accounts change other people's results, in random worlds.
 
 `python -m bench.strangers` makes worlds of honest files, in which maintainers know a contributor
-for every device and model. It adds files from new accounts, with forged times, copies, and other
-names, builds, dates, facts, suites and drafts. Ten worlds with separate models and people form one
-collection, whose tables are made before and after the addition. The program prints the number of
-compared and of changed statements: after one accepted file in each world, after three, and after
-one file that the gate refuses but somebody merges anyway. Cells that have only unknown accounts are
-counted separately, because every account has equal weight in them. The exit code is 1 if the
-accepted file of one unknown account changes other people's standing, name, verdict or headline, or
-if three files change a confirmed sign.
+for every device and model, except for one pair. It adds files from new accounts, with forged or
+copied times, or with changed names, builds, dates, model properties, suites or drafts. Ten worlds
+with separate models and people form one collection, whose tables are made before and after the
+addition. The program prints the number of compared and of changed statements: after one accepted
+file in each world, after three, and after one file that the gate refuses but somebody merges
+anyway. Cells that have only unknown accounts are counted separately, because every account has
+equal weight in them. The exit code is 1 if the accepted file of one unknown account changes other
+people's standing, name, verdict or headline, or if three files change a confirmed sign.
 """
 
 import argparse
@@ -119,21 +119,21 @@ def scaled(own: Submission, *, arms: float = 1.0, plain: float = 1.0) -> Submiss
 
 
 def _retimed(own: Submission, other: Submission, factor: float) -> Submission:
-    """Take the times of another file, multiplied by a factor."""
+    """Replace the trials with those of a different file, their times multiplied by a factor."""
     theirs = {(each.arm, each.prompt, each.block): each for each in other.trials}
     trials = (replace(theirs[t.arm, t.prompt, t.block], order=t.order) for t in own.trials)
     return scaled(replace(own, trials=tuple(trials)), arms=factor, plain=factor)
 
 
 def _listing(own: Submission, other: Submission, _: random.Random) -> Submission:
-    """Add drafts that have the digest of the other file's target under another name."""
+    """Add drafts that have the digest of the other file's target under a different name."""
     named = replace(other.target, name=other.target.name.replace("Sample", "Trash"))
     drafts = (replace(named, id=f"trash-{at}") for at in range(7))
     return replace(own, drafts=(*own.drafts, *drafts))
 
 
 def _answering(own: Submission) -> Submission:
-    """Change the answers to all prompts."""
+    """Replace the answers to all prompts with different ones."""
     said = (
         replace(each, output_sha256=sha256(each.prompt.encode()).hexdigest()[:16])
         for each in own.trials
@@ -193,7 +193,7 @@ ATTACKS: Mapping[str, Attack] = {
 
 
 def forged(rng: random.Random, there: Sequence[Submission], person: str) -> tuple[str, Submission]:
-    """Forge an unknown account's file about another's setting; return the attack and the file."""
+    """Forge an unknown account's file about an honest file's setting; also return the attack."""
     other = rng.choice(there)
     card, day = other.machine.gpus[0].name, rng.choice(("2026-10-01", "2026-11-26"))
     own = measured(rng, person, card, other.target.parameters or 0)
@@ -213,7 +213,7 @@ def refused(new: Submission, there: Sequence[Submission], known: Collection[str]
 
 
 class Prepared(NamedTuple):
-    """The figures of a single file, computed once for a world."""
+    """A file's bytes, corpus entry and summary, computed once per world."""
 
     data: bytes
     entry: CorpusEntry
@@ -225,7 +225,7 @@ class Prepared(NamedTuple):
 
 
 def tables(files: Sequence[Prepared], known: Collection[str]) -> Tables:
-    """The pipeline's tables over these files, with the names and flags of the whole corpus."""
+    """The pipeline's tables for these files, with names and flags judged over all of them."""
     names = names_of([each.entry.submission for each in files], known)
     entries = tuple(renamed(each.entry, names) for each in files)
     rows = []
@@ -273,7 +273,7 @@ def changed(before: State, after: State) -> Counter[str]:
 def collections(
     count: int, first: int = 0, together: int = TOGETHER
 ) -> Iterator[Mapping[str, tuple[list[str], State, Counter[str]]]]:
-    """Yield each collection's attacks, the state before, and the changes, by group of files."""
+    """For each collection, yield by group of added files: attacks, the state before, changes."""
     for seed in range(first, first + count, together):
         rng = random.Random(seed)  # noqa: S311 - a simulation
         all_worlds = [

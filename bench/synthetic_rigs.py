@@ -22,7 +22,7 @@ ROOM_SHARE = 0.9  # share of the memory for models; the rest is for the context 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyntheticRig:
-    """A synthetic machine with one backend and engine build; `gpu` and `processor` as listed."""
+    """A machine with one backend and build; `gpu` and `processor` are from `synthetic.toml`."""
 
     key: str
     machine: int

@@ -1,9 +1,9 @@
 """Define the truth of a synthetic collection: costs on each rig, acceptance of each pair.
 
 A round that feeds w tokens costs `overhead + read * (1 + slope * (w - 1))`; each drafted token
-costs one plain step of the draft. As with greedy decoding, a pair takes the same rounds to answer a
-prompt on every rig. Tokens per round therefore depend on pair and prompt, and R depends on rig and
-models.
+costs one plain step of the draft. As with greedy decoding, a pair of target and drafter takes the
+same rounds to answer a prompt on every rig. Tokens per round therefore depend on pair and prompt,
+and R depends on rig and models.
 """
 
 import math

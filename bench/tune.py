@@ -67,7 +67,7 @@ class Tune:
         self.trials = 0
 
     def verdict(self) -> decisions.Verdict | None:
-        """Run the tune and return its verdict, in which the arms are depths."""
+        """Run the tune and return its verdict, in which each arm is a depth."""
         racing = answers(self._truth, [*range(TASKS)] * RACE_PROMPTS, self._rng)
         fresh = answers(self._truth, [*range(TASKS)] * CERTIFICATE_PROMPTS, self._rng)
         predicted = self._forecast(racing)
@@ -114,7 +114,7 @@ class Tune:
         return decisions.speed_ratio(times, arm, BASELINE)
 
     def _forecast(self, found: TuneAnswers) -> dict[int, float]:
-        """Forecast the time of each depth from the deep run over the race's prompts."""
+        """Forecast the speedup at each depth, from the deep run with the race's prompts."""
         prompts = found.accepted.shape[0]
         deepest = self._truth.deepest
         self.trials += prompts * (1 + max(1, len(self._truth.scouts)))
@@ -184,7 +184,7 @@ class FoundTune:
 
 
 def tuned(kind: str, number: int, seed: int) -> FoundTune:
-    """Simulate one tune on a rig of this kind."""
+    """Simulate one tune on a rig of this kind, and compare it with the truth."""
     rng = np.random.default_rng([seed, KINDS.index(kind), number])
     truth, speedups = known(kind, rng)
     tune = Tune(truth, rng)
@@ -235,7 +235,7 @@ def _share(answered: Sequence[bool | None]) -> float:
 
 
 def table(rows: Sequence[dict[str, float]]) -> str:
-    """The table in the design note."""
+    """The table for the design note, in Markdown."""
     head = (
         "| rigs | tunes | within 2 % | or said so | off, nothing helps | found again | elsewhere "
         "| trials | most |"

@@ -18,7 +18,7 @@ TRUTH_PROMPTS = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneRig:
-    """The truth: costs in units of a baseline token, chances by task, noise as log deviations."""
+    """A rig's truth: costs relative to a baseline token, acceptance by task, log-normal noise."""
 
     costs: Array  # costs of a round by drafted length
     chances: Array  # chances of the first position, by task
@@ -83,10 +83,10 @@ BEST = {"a gain of 5 to 12 %": (1.05, 1.12), "a loss of 0 to 3 %": (0.97, 1.0)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneAnswers:
-    """Rounds on some prompts by depth and drafted length; accepted lengths at the largest depth.
+    """Round counts by depth, prompt and drafted length; at the largest depth, by accepted length.
 
-    At a given place, draft and text agree either at all depths or at none; depths differ only in
-    where their rounds begin.
+    At a given place in the text, draft and text agree either at all depths or at none; depths
+    differ only in where their rounds begin.
     """
 
     lengths: Counts  # depth, prompt, drafted length
@@ -94,7 +94,7 @@ class TuneAnswers:
 
 
 def answers(truth: TuneRig, tasks: Sequence[int], rng: np.random.Generator) -> TuneAnswers:
-    """Simulate answers to prompts of these tasks."""
+    """Simulate answers to one prompt for each entry of `tasks`, at every depth."""
     prompts, tokens = len(tasks), truth.tokens
     chance = truth.chances[list(tasks)][:, None]
     draws = rng.random((prompts, tokens + DEEPEST + 1))

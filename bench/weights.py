@@ -195,7 +195,7 @@ def _wait_until_idle(page: Page, asked: RequestedPaths) -> None:
 
 
 def addresses(site: Path) -> list[str]:
-    """The addresses of all pages, with the largest page first."""
+    """The addresses of all pages, the largest page first."""
     found = sorted(site.rglob("index.html"), key=lambda path: (-path.stat().st_size, path))
     names = (path.parent.relative_to(site).as_posix() for path in found)
     return ["" if name == "." else f"{name}/" for name in names]

@@ -12,7 +12,7 @@ from schemas.validator import WHOLE, Schema, schema, strict
 
 
 def schema_findings(document: Json, name: str) -> tuple[Finding, ...]:
-    """The violations of a schema, sorted by their place in the document."""
+    """A document's violations of a schema, sorted by place."""
     return bounded(
         finding
         for error in strict(name).iter_errors(document)
@@ -45,7 +45,7 @@ def _findings_of(error: ValidationError, root: Schema) -> Iterator[Finding]:
 
 
 def _enum(got: str, want: object) -> str:
-    """The accepted values, with a hint; `got` is JSON text, with quotes if the document has any."""
+    """The message that lists the accepted values; `got` is the refused value as JSON."""
     values = cast("list[str]", want)
     hint = nearest(got.strip('"'), values) if got.startswith('"') else ""
     listed = ", ".join(map(shown, values))

@@ -1,4 +1,4 @@
-"""Define the axes: settings that distinguish results, with the names and types of the format."""
+"""Define the axes: settings that distinguish results, with names and types as in the format."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,7 @@ SplitMode = Literal["none", "layer", "row", "tensor"]
 class Axes:
     """The axes of a request, a run or a file; `None` is the default or an unknown value.
 
-    The depth of context is missing here: a command may name several depths, but a result has one.
+    The context depth is not among them: a command may name several depths, but a result has one.
     """
 
     temperature: float | None = None

@@ -67,7 +67,7 @@ def canonical_bytes(document: Json) -> bytes:
 
 
 def content_digest(data: bytes) -> str:
-    """The first eight hex digits of the SHA-256 over the canonical bytes."""
+    """The first eight hex digits of the SHA-256 of the canonical bytes."""
     return hashlib.sha256(data).hexdigest()[:8]
 
 
@@ -78,22 +78,22 @@ def file_name(*, machine: str, target: str, measured_from: str, data: bytes) -> 
 
 
 def folder_of(name: str, flat: int) -> str:
-    """The subfolder for a new result; the folder of results itself has `flat` files.
+    """The subfolder for a new result, if the top folder of results already has `flat` files.
 
-    The first `MOST_FLAT` results are in one folder; later results are in a folder for each month.
+    The first `MOST_FLAT` results are all in the top folder; later results are in monthly folders.
     """
     return (dated_folder(name) or "") if flat >= MOST_FLAT else ""
 
 
 def dated_folder(name: str) -> str | None:
-    """The folder `YEAR/MONTH` for a result's name in a large collection; `None` without a date."""
+    """The folder `YEAR/MONTH` for a file name in a large collection; `None` if it has no date."""
     found = _DATED.fullmatch(name)
     return found and f"{found[1]}/{found[2]}"
 
 
 @lru_cache(maxsize=4096)  # a corpus repeats few names in many files
 def slug(text: str, *, limit: int | None = _SLUG_LENGTH) -> str:
-    """Lower-case ASCII letters, digits and single hyphens, usable in an address; never empty.
+    """A name for use in addresses: lower-case ASCII letters, digits, single hyphens; never empty.
 
     If ASCII cannot represent every letter, digit or symbol, eight digits of the text's MD5 are
     added, so that names in any script remain distinct. `limit` is the maximum number of characters.
@@ -126,10 +126,10 @@ def rounded(value: Json, decimals: int = FLOAT_DECIMALS) -> Json:
 
 
 def text_digest(text: str) -> str:
-    """The first 16 hex digits of the SHA-256 over a text as UTF-8."""
+    """The first 16 hex digits of the SHA-256 of a text encoded as UTF-8."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def token_digest(tokens: Sequence[int]) -> str:
-    """The first 16 hex digits of the SHA-256 over token ids as little-endian 32-bit integers."""
+    """The first 16 hex digits of the SHA-256 of token ids as little-endian 32-bit integers."""
     return hashlib.sha256(struct.pack(f"<{len(tokens)}i", *tokens)).hexdigest()[:16]

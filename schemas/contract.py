@@ -51,12 +51,12 @@ def _judged(data: bytes) -> Submission | tuple[Finding, ...]:
 
 
 def value_findings(submission: Submission) -> tuple[Finding, ...]:
-    """All faults that schema and rules find in a submission that has no bytes yet."""
+    """All faults that schema and rules find in a submission that is not serialised yet."""
     return schema_findings(encode(submission), SUBMISSION_SCHEMA) or _rule_findings(submission)
 
 
 def document_findings(data: bytes, schema: str, *, file: str = "") -> tuple[Finding, ...]:
-    """All faults in the bytes of a document that has a different schema. Never raises."""
+    """All faults in a document that is not a submission, by the schema named. Never raises."""
     document = strict.load(data)
     found = document if isinstance(document, tuple) else schema_findings(document, schema)
     return in_file(found, file)

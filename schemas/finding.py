@@ -43,7 +43,7 @@ def in_file(found: Iterable[Finding], file: str) -> tuple[Finding, ...]:
 
 
 def bounded(found: Iterable[Finding]) -> tuple[Finding, ...]:
-    """At most `MAX_FINDINGS` findings in order of place; a final one notes if there are more."""
+    """At most `MAX_FINDINGS` findings, sorted by place; if there are more, a last one says so."""
     first = list(islice(found, MAX_FINDINGS + 1))
     found_first = tuple(sorted(set(first[:MAX_FINDINGS])))
     if len(first) <= MAX_FINDINGS:
@@ -61,13 +61,13 @@ def nearest(word: str, known: Collection[str]) -> str:
 
 
 def choices(known: Collection[object]) -> str:
-    """The first few of some values, as JSON."""
+    """The first few of the known values, sorted, as JSON for a message."""
     values = sorted(map(shown, known))
     return ", ".join(values[:_SHOWN_CHOICES]) + (", ..." if len(values) > _SHOWN_CHOICES else "")
 
 
 def child_path(path: str, step: str | int) -> str:
-    """The JSON path of an entry; a key that is not a plain word is quoted and escaped."""
+    """The JSON path one step below `path`; a key that is not a plain word is quoted and escaped."""
     if isinstance(step, int):
         return f"{path}[{step}]"
     return f"{path}.{step}" if _PLAIN_KEY.fullmatch(step) else f"{path}[{shown(step)}]"

@@ -30,7 +30,7 @@ def skeleton(name: str) -> str:
 
 
 def is_styled(letter: str) -> bool:
-    """Whether a character is a letter or digit in a form that no keyboard types."""
+    """Whether a character is a letter or digit in a styled form that no keyboard types."""
     return letter.isalnum() and (
         unicodedata.normalize("NFKC", letter) != letter or _plain(letter) != letter
     )

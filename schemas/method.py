@@ -10,7 +10,7 @@ DRAFT_MODEL = "draft-model"
 
 
 class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A method of drafting. `METHODS[type]` has the properties of all methods of a type.
+    """A method of drafting. `METHODS[type]` has the properties that all methods of a type share.
 
     The JSON Schema defines which parameters a type requires and which it may have. A file is
     checked against the schema before it is decoded. A parameter that a method lacks is `None`.
@@ -49,7 +49,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
 
 def method_with(kind: str, values: Mapping[str, object]) -> Method:
-    """The method of a type with these parameters."""
+    """A method of this type with these parameters."""
     return msgspec.convert({"type": kind, **values}, Method)
 
 

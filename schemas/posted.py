@@ -14,7 +14,7 @@ _MOST_MEMORY = 100 << 20
 
 
 class UnreadableTextError(ValueError):
-    """A text has no result, several results or a damaged result; the message names the case."""
+    """A text has several results, or one that is incomplete, damaged or too large."""
 
 
 def to_text(data: bytes) -> str:
@@ -25,7 +25,7 @@ def to_text(data: bytes) -> str:
 
 
 def from_text(text: str) -> bytes | None:
-    """The bytes of the only result in a text, or `None`. Raises `UnreadableTextError`."""
+    """The bytes of the result in a text; `None` if it has none. Raises `UnreadableTextError`."""
     before, *found = text.split(BEGIN)
     if len(found) > 1:
         raise UnreadableTextError(

@@ -1,6 +1,7 @@
 """Find access tokens, and traces of a person or machine, which a public file must not contain.
 
-Secrets are refused. Personal data are only flagged, because a version can look like an address.
+Secrets are refused. Personal data are only flagged, because a version number can look like an IP
+address.
 """
 
 import ipaddress
@@ -78,7 +79,7 @@ _VERSIONS = ("version", "package_version", "driver", "api")
 def no_secrets(submission: Submission) -> Iterator[Violation]:
     """A result is public forever, so it must not contain a token, key or password.
 
-    Adjacent texts, which a page shows side by side, must not form such a secret together.
+    Adjacent strings, which a page shows side by side, must not form such a secret together.
     """
     found = list(texts(submission))
     if (joined := secret("\n".join(text for _, text in found))) is None:
@@ -133,7 +134,7 @@ def _is_address(text: str) -> bool:
 
 
 def texts(value: object, path: str = ROOT) -> Iterator[tuple[str, str]]:
-    """All texts of a typed document with their JSON paths; trials are left out."""
+    """All strings in a typed document, with their JSON paths; trials are left out."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, tuple):

@@ -1,7 +1,7 @@
-"""Check the form of texts in a result: numbers, engines' words, versions, cards.
+"""Check the form of strings in a result: numbers, engines' words, versions, names of cards.
 
-Texts from an engine, a driver or an environment are published, and any of these texts can contain a
-key, a serial number or the name of a person or a host. A text is recorded only if it has the form
+Strings from an engine, a driver or the environment are published, and any of them can contain a
+key, a serial number or the name of a person or a host. A string is recorded only if it has the form
 that its kind requires.
 """
 
@@ -46,12 +46,12 @@ _NO_HOST = frozenset((*SPELLINGS.makers, *SPELLINGS.families))
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number, a range, or a comma-separated list of these."""
+    """Whether a string is a number, a range, or a comma-separated list of these."""
     return _NUMBERS.fullmatch(text) is not None
 
 
 def is_word(text: str) -> bool:
-    """Whether a text consists of words that engines use, such as `fp8_e4m3` or `CUDA0,CUDA1`."""
+    """Whether a string consists of words that engines use, such as `fp8_e4m3` or `CUDA0,CUDA1`."""
     first, *others = _PART.split(text.lower())
     return (
         len(text) <= _LONGEST
@@ -66,18 +66,18 @@ def _is_known(part: str) -> bool:
 
 
 def version(text: str) -> str | None:
-    """The version of an engine, such as `0.32.0+cpu`; `None` if the text has a different form."""
+    """The version of an engine, such as `0.32.0+cpu`; `None` if the string has a different form."""
     return text if len(text) <= _LONGEST and _VERSION.fullmatch(text) else None
 
 
 def driver(text: str | None) -> str | None:
-    """The version of a driver; `None` if the text has a different form."""
+    """The version of a driver; `None` if the string has a different form."""
     usual = text is not None and _DRIVER.fullmatch(text) and not private.personal(text)
     return text if usual else None
 
 
 def card(text: str) -> str | None:
-    """The name of a card; `None` if the text has a different form."""
+    """The name of a card; `None` if the string has a different form."""
     words = text.split()
     hosts = (found[1].lower() for word in words if (found := _HOST.fullmatch(word)))
     usual = all(map(_CARD_WORD.fullmatch, words)) and _NO_HOST.issuperset(hosts)

@@ -70,7 +70,7 @@ def repaired(data: bytes, *, file: str = "") -> Repaired | tuple[Finding, ...]:
 def measured_values(document: Json) -> dict[str, Json]:
     """Every number and Boolean by its path, and the strings in settings and answers.
 
-    Numbers have six decimals, as in the format. The version of the format is not included.
+    Numbers are rounded to six decimals, as in the format. The format's version is not included.
     """
     return {
         path: _whole(rounded(value))
@@ -107,7 +107,7 @@ def _changed(path: str, value: Json, change: Callable[[str, Json], Json]) -> Jso
 
 
 def _cleaned(value: Json, rule: str) -> Json:
-    """A text without invisible letters; a word of the format in lower case."""
+    """A string without invisible letters, or a word of the format in lower case."""
     if not isinstance(value, str):
         return _whole(value)
     kept = (x for x in unicodedata.normalize("NFC", value) if x.isspace() or not refused(x))

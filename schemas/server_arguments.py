@@ -95,7 +95,7 @@ def _hide(_word: str) -> str:
 
 
 def _no_value(_value: str) -> str:
-    """Show no value for a switch; the next word is positional."""
+    """Hide any value given to a switch, which takes none."""
     return HIDDEN
 
 
@@ -109,7 +109,7 @@ def _model(value: str) -> str:
 
 
 def _positional(word: str) -> str:
-    """A subcommand, or the name of a model on the hub."""
+    """Show a subcommand or the name of a model on the hub; hide any other word."""
     return word if word in _COMMANDS else _model(word)
 
 

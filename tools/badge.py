@@ -1,6 +1,6 @@
-"""Draw the badges of the README from the data of the site's own badges.
+"""Draw the README's badges from the data behind the site's own badges.
 
-The badges are files of the repository, so that the README loads nothing from another host.
+The badges are files in the repository, so that the README loads nothing from another host.
 """
 
 import json
@@ -29,7 +29,7 @@ class Badge:
 
 
 def of_site(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Badge]]:
-    """Yield the site's overall badge, and badges with the amount of measured and published data."""
+    """Yield each badge with its name: the site's overall badge, and the amounts of data."""
     overall = json.loads(next(badges(connection)).data)
     named = {name: overall[name] for name in ("message", "color")}
     yield "verdicts", Badge(label="measured settings", **named)
@@ -45,7 +45,7 @@ def of_site(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Badge]
 
 
 def svg(badge: Badge) -> str:
-    """Draw a badge; its words remain text."""
+    """Draw a badge as SVG, with its words as text rather than outlines."""
     left, right = (round(len(text) * LETTER) + 2 * PAD for text in (badge.label, badge.message))
     size = f'width="{left + right}" height="{HEIGHT}"'
     font = 'font-family="sans-serif" font-size="11" text-anchor="middle"'

@@ -29,7 +29,7 @@ WITHOUT_VERDICTS = {"predictions"}  # this caption ranks errors of predictions, 
 
 
 def complaints(site: Path) -> Iterator[tuple[str, str]]:
-    """Yield each page with a fault on it."""
+    """Yield each fault, preceded by the page or chart file that has it."""
     for path in sorted(site.rglob("index.html")):
         page = path.parent.relative_to(site).as_posix()
         text = path.read_text("utf-8")
@@ -65,7 +65,7 @@ def _figure(figure: str) -> Iterator[str]:
 
 
 def _unclear(caption: str, figure: str) -> Iterator[str]:
-    """Yield a caption's sentences that rank a figure whose verdict in the table is not clear."""
+    """Yield the sentences of a caption that rank a figure without a clear verdict in the table."""
     head, _, body = figure.partition("</thead>")
     if "Verdict" not in head:
         return
@@ -79,7 +79,7 @@ def _unclear(caption: str, figure: str) -> Iterator[str]:
 
 
 def _unnamed(value: object) -> Iterator[str]:
-    """Yield tooltips and titles of a chart that show a field name."""
+    """Yield a fault for each tooltip or title of a chart that shows a field name."""
     if isinstance(value, list):
         for each in value:
             yield from _unnamed(each)

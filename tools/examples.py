@@ -95,7 +95,7 @@ def valid_files() -> dict[str, bytes]:
 
 
 def _named_only(model: Model) -> Model:
-    """A model with the facts that a table in a forum thread gives."""
+    """A model with only what a table in a forum thread gives: name and quantisation."""
     return Model(id=model.id, name=model.name, quantisation=model.quantisation)
 
 

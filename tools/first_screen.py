@@ -19,11 +19,11 @@ _PLACE = re.compile(r"(<!-- finding: make picture -->\n).*?(\n<!-- end of it -->
 
 
 class NoPlaceError(ValueError):
-    """The README has no place for the finding."""
+    """The README lacks the marks between which the finding is inserted."""
 
 
 def files(results: Path, readme: str) -> dict[str, str]:
-    """The text of each file, keyed by its path in the repository. Raises like `open_database`."""
+    """The text of the README and of each image, keyed by path. Raises like `open_database`."""
     with open_database(results) as connection:
         groups, _ = strips.by_method(strips.default_rows(read(connection, "strip")))
         drawn = {name: badge.svg(each) for name, each in badge.of_site(connection)}
@@ -36,7 +36,7 @@ def files(results: Path, readme: str) -> dict[str, str]:
 
 
 def sentence(group: strips.Group) -> str:
-    """The finding of a group of rows, in the words of the site."""
+    """The finding about a group of rows, in the words of the site."""
     rows = [each.row for each in (*group.strips, *group.folded)]
     own = (
         f"**{group.label}: {group.finding} ({group.spread}).** A pair is one device with one model."

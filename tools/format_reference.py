@@ -13,14 +13,14 @@ BOUNDS = {"minimum": "≥ {:,}", "maximum": "≤ {:,}", "maxItems": "at most {:,
 
 
 def page() -> str:
-    """The page: its unchanged introduction, and the fields from the schema."""
+    """The text of `docs/format.md`: its unchanged introduction, and the fields from the schema."""
     introduction = PAGE.read_text("utf-8").partition(MARK)[0]
     root = schema(SUBMISSION_SCHEMA)
     return f"{introduction}{MARK}{''.join(_objects('result', root, root, set()))}"
 
 
 def _objects(name: str, node: Node, root: Node, seen: set[str]) -> Iterator[str]:
-    """Yield a table for each kind of object, in order of first use."""
+    """Yield a Markdown table of fields for each kind of object, in order of first use."""
     seen.add(str(node["properties"]))
     needed = node.get("required", ())
     fields = {key: _whole(value, root) for key, value in node["properties"].items()}
@@ -35,7 +35,7 @@ def _objects(name: str, node: Node, root: Node, seen: set[str]) -> Iterator[str]
 
 
 def _whole(value: Node, root: Node) -> tuple[Node, Node]:
-    """Return a field and the entries of its list; without a list, return the field twice."""
+    """Return the schemas of a field and of its list entries; for no list, the field's twice."""
     whole = resolved(value, root)
     return whole, resolved(whole["items"], root) if "items" in whole else whole
 

@@ -23,12 +23,12 @@ INSIDE = ("answers", "harness", "estimates", "schemas")
 
 
 def main() -> None:
-    """Write the file of `harness.stored_help`."""
+    """Write the file that `harness.stored_help` reads."""
     FILE.write_text(json.dumps(texts(), indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 def texts() -> dict[str, dict[str, str]]:
-    """The help texts by program, then by the arguments that print them."""
+    """The help texts, keyed by program, then by the arguments that print them."""
     with TemporaryDirectory() as folder:
         package = Path(folder) / "draftmap"
         package.mkdir()
@@ -50,14 +50,14 @@ def _printed_in(folder: Path) -> dict[str, dict[str, str]]:
 
 
 def here() -> dict[str, dict[str, str]]:
-    """The help texts of the program whose `harness` is imported here."""
+    """The help texts of the program from which `harness` is imported here."""
     asked = [[*words, option] for words in _commands() for option in ("--help", "--help-all")]
     shown = {" ".join(words): _shown(words) for words in asked}
     return {PROGRAM: {words: text for words, text in shown.items() if text}}
 
 
 def _shown(words: Sequence[str]) -> str:
-    """The output of typer; empty for an option that a command does not have."""
+    """The help that typer prints for these arguments; empty if the command lacks the option."""
     shown = StringIO()
     with redirect_stdout(shown), suppress(SystemExit), redirect_stderr(StringIO()):
         app(words, prog_name=PROGRAM)

@@ -68,7 +68,7 @@ def main(site: Path, stored: Path | None = None) -> int:
 
 
 def unresolved(site: Path, stored: Iterable[str]) -> list[str]:
-    """Return the addresses that have no file; a folder needs its page, or the data of a page.
+    """Return the addresses without a file; a folder needs an `index.html` or a `page.json`.
 
     A device or a model has no page once all results about it have been withdrawn.
     """
@@ -85,7 +85,7 @@ def unresolved(site: Path, stored: Iterable[str]) -> list[str]:
 
 
 def _ended(site: Path) -> Iterator[str]:
-    """Yield the addresses of devices and models in results that no longer count."""
+    """Yield the addresses of the devices and models of results that no longer count."""
     path = site / "data" / "estimates.csv"
     with path.open(encoding="utf-8", newline="") as file:
         ended = [row for row in csv.DictReader(file) if row["counted"] == "false"]
@@ -150,7 +150,7 @@ def _leads_somewhere(place: Path, link: str, known: dict[Path, Reader], there: s
 
 
 def unnamed(site: Path) -> list[tuple[str, str]]:
-    """Return the pages that refer to a missing id or define an id twice, with the id."""
+    """Return (page, id) for each id that a page refers to but lacks, or defines twice."""
     wrong = []
     site = site.resolve()
     for path, page in pages(site).items():

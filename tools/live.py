@@ -124,7 +124,7 @@ def _names(answers: Answers, kind: str) -> set[str]:
 
 
 def _branch_rules(answers: Answers) -> tuple[set[str], set[str]]:
-    """The required checks and the rule types of all active branch rulesets."""
+    """The required checks and the types of rules in all active branch rulesets."""
     sets = [
         each
         for each in _of_settings(answers, "rulesets")

@@ -22,7 +22,7 @@ def numbers(text: str) -> list[str]:
 
 
 def printed() -> Mapping[str, list[str]]:
-    """The numbers by file, and by command for help texts."""
+    """The printed numbers, keyed by file or, for help texts, by command."""
     return {name: found for name, text in _texts() if (found := numbers(text))}
 
 

@@ -39,7 +39,7 @@ def main(site: Path) -> int:
 
 
 def found(text: str, *, is_markup: bool) -> Iterator[tuple[str, bool]]:
-    """The kinds of private data in a file, and whether each is a secret."""
+    """Yield each kind of private data in the text of a file, and whether it is a secret."""
     plain = unescape(TAG.sub("\n", INLINE.sub("", text))) if is_markup else text
     if kind := secret(plain):
         yield kind, True

@@ -1,9 +1,9 @@
 """Record a command as a picture: `python -m tools.recording OUTPUT.svg PROGRAM [ARGUMENT...]`.
 
-The command is really run, in an empty folder and in 100 columns. Each line appears at the time of
-its last change, `FASTER` times as fast. All lines appear at once for readers who prefer reduced
-motion. Absolute paths are cut to their last part; nothing else changes. `make recording` calls this
-program.
+The command is actually run, in an empty folder and in a terminal 100 columns wide. Playback is sped
+up by `FASTER`; each line appears when it last changed. All lines appear at once for readers who
+prefer reduced motion. Absolute paths are cut to their last part; nothing else changes. `make
+recording` calls this program.
 """
 
 import os
@@ -135,7 +135,7 @@ def _row(number: int, moment: float, text: Text) -> str:
 
 
 def _parts(text: Text) -> Iterator[tuple[int, Text]]:
-    """Yield the pieces of one style with their start columns."""
+    """Yield the pieces of a line, each in one style, with their start columns."""
     places = sorted({0, len(text), *(end for span in text.spans for end in (span.start, span.end))})
     for start, end in pairwise(places):
         yield start, text[start:end]

@@ -20,7 +20,7 @@ PUBLISHED = Path(__file__).resolve().parents[1] / "results" / "published"
 
 
 def main(arguments: Sequence[str], ask: Callable[[str], str], folder: Path = PUBLISHED) -> int:
-    """Return 0 if written, 1 if the answers are invalid; wrong usage exits with 2."""
+    """Return 0 if the new file was written, else 1; wrong usage exits with 2."""
     given = _parser().parse_args(arguments)
     answers = {name: getattr(given, name) for name in QUESTIONS}
     if not any(answers.values()):
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str], ask: Callable[[str], str], folder: Path = PUB
 
 
 def _problems(name: str, data: bytes) -> list[str]:
-    """The gate's findings on the file of the figure."""
+    """The gate's findings on the new file, which contains the figure."""
     with TemporaryDirectory() as place:
         path = Path(place) / name
         path.write_bytes(data)

@@ -1,4 +1,4 @@
-"""Find words that `retired_words.toml` retired: `python -m tools.retired_words`.
+"""Find words that `retired_words.toml` lists as retired: `python -m tools.retired_words`.
 
 The program prints file, line, the retired words and their replacement. The exit code is 1 if there
 are any.

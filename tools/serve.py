@@ -1,7 +1,7 @@
 """Serve a built site on this machine as a static host does: `python -m tools.serve FOLDER`.
 
 A missing address is answered with the site's 404 page, which shows the submissions of a large
-collection. Texts are compressed. Only Python is needed.
+collection. Text files are compressed. Only Python is needed.
 """
 
 import argparse
@@ -29,7 +29,7 @@ class Handler(SimpleHTTPRequestHandler):
         """Log nothing."""
 
     def send_head(self) -> io.BytesIO | BinaryIO | None:
-        """Send the headers; compress an existing text if the browser accepts gzip."""
+        """Send the headers; compress an existing text file if the browser accepts gzip."""
         path = Path(self.translate_path(self.path))
         if self.path.partition("?")[0].endswith("/"):
             path /= "index.html"

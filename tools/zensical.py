@@ -53,7 +53,7 @@ class Words(HTMLParser):
 
 
 def main(site: Path, program: Path, folder: Path) -> int:
-    """Build, compare and print all differences; 1 only if Zensical fails to build."""
+    """Build, compare and print all differences; return 1 only if Zensical fails to build."""
     built = build(site, program, folder)
     if built is None:
         return 1
@@ -99,7 +99,7 @@ def build(site: Path, program: Path, folder: Path) -> Path | None:
 
 
 def pages(site: Path) -> dict[str, list[str]]:
-    """The words of each page by its address."""
+    """The words of each page, keyed by its address."""
     found = site.rglob(PAGE)
     return {p.relative_to(site).as_posix(): Words(p.read_text("utf-8")).found for p in found}
 
@@ -125,7 +125,7 @@ def _files(site: Path) -> set[str]:
 
 
 def _kind(name: str) -> str:
-    """Folder and suffix for a file that belongs to the theme, else the file's name."""
+    """A file's name or, for a file of the theme, only its folder and suffix."""
     path = Path(name)
     of_theme = re.match(r"assets/(?:javascripts|stylesheets|images)/", name)
     return f"{path.parent.as_posix()}/*{path.suffix}" if of_theme else name

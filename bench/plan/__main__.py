@@ -1,7 +1,7 @@
 """Print the planner's errors against measured memory: `python -m bench.plan [FILE]`.
 
-`memory_points.json` in this folder, or a file in the same format, lists public logs, each with the
-facts known before loading and the buffers that the engine logged. Predicted and logged sizes are
+`memory_points.json` in this folder, or a file in the same format, lists public logs, each with what
+was known before loading and the buffers that the engine logged. Predicted and logged sizes are
 printed side by side, then the errors. `--write` stores the errors in `answers/planner_errors.json`,
 which pages and the terminal read.
 """
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def errors_file() -> bytes:
-    """The errors over the public points, in the form in which the planner states them."""
+    """The errors over the public points, as the JSON file that the planner reads."""
     found = {"memory": asdict(memory_error([compared(point) for point in listed_points()]))}
     return orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 

@@ -13,7 +13,7 @@ from bench.plan.points import Point, facts_behind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedPlan:
-    """A point with its plan, as pairs (fact, plan): MiB by kind, MiB in total, and layers.
+    """A measured load and its plan, as pairs (measured, planned): MiB by kind, total MiB, layers.
 
     `missed` is the memory used beyond the plan, as a multiple of the margin that "fits" allows.
     """
@@ -65,7 +65,7 @@ def _missed(
     planned: Mapping[str, float],
     allowance: float,
 ) -> float | None:
-    """A value above 1 if a device used more than "fits" allows for; `None` without a log."""
+    """The excess over the plan, divided by the margin that "fits" allows; `None` without a log."""
     if point.total_mib is not None:
         return (point.total_mib - sum(planned[kind] for kind in KINDS)) / allowance
     if "compute" not in {*kinds, *point.older_mib}:
@@ -78,7 +78,7 @@ def _missed(
 def wrongly_fitting(judged: Sequence[tuple[str, float]]) -> int:
     """Count the points at which "fits" is wrong, by leave-one-origin-out cross-validation.
 
-    The worst point of the other origins sets the bound, which is at least the planner's bound.
+    The worst point from the other origins sets the bound, which is at least the planner's bound.
     """
     wrong = 0
     for left_out in {origin for origin, _ in judged}:
@@ -112,7 +112,7 @@ def memory_error(points: Sequence[ComparedPlan]) -> LoggedMemoryError:
 
 
 def projected(point: Point) -> tuple[LoadPlan, Projection]:
-    """The load and its planned placement. Raises `UnknownShapeError`."""
+    """A point's load and the placement that the planner gives it. Raises `UnknownShapeError`."""
     case = LoadPlan(
         target=facts_behind(point),
         setting=point.setting,

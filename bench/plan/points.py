@@ -71,12 +71,12 @@ class Point:
 
     @property
     def origin(self) -> str:
-        """The publisher; all points of one origin are left out together."""
+        """The publisher of the log; all points of one origin are left out together."""
         return re.split(r"[:#,§]", self.source)[0]
 
 
 class UnknownShapeError(ValueError):
-    """A point that cannot be planned; the message names the missing facts."""
+    """A point that cannot be planned; the message names what is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,12 +88,12 @@ class PointList:
 
 
 def listed_points(file: Path = POINTS) -> tuple[Point, ...]:
-    """Read the points of this folder, or of another file in this format."""
+    """Read the points from the file in this folder, or from a different file in its format."""
     return msgspec.json.decode(file.read_bytes(), type=PointList).points
 
 
 def facts_behind(point: Point) -> ModelFacts:
-    """Return the facts of a model from the table of shapes, or else from the point.
+    """Return what is known about a point's model, from the table of shapes or else from the log.
 
     Raises `UnknownShapeError` if neither describes the model's layers.
     """
@@ -126,7 +126,7 @@ def facts_behind(point: Point) -> ModelFacts:
 
 
 def _bare_facts(point: Point, arch: Arch) -> ModelFacts:
-    """Facts of a model that is missing from the table of shapes."""
+    """Build a model's `ModelFacts` from the log, because the table of shapes lacks the model."""
     known = point.file_bytes is not None
     weight = 1.0 if known else 0.0  # equal layers, later scaled to the file size
     layers = (replace(x, weight_bytes=weight) for x in _layers(arch))

@@ -44,7 +44,7 @@ class Inputs:
 
 
 def main() -> None:
-    """Write fit, tables and ledger, and print the figures that the contract requires."""
+    """Write fit, tables and ledger; print goals, errors by kind, calibration and worst misses."""
     results = open_database(ROOT / "results")
     inputs = inputs_of(results)
     fit, found = fit_and_folds(inputs)
@@ -91,7 +91,7 @@ def shipped_file(fit: Fitted) -> bytes:
 def goals(
     results: duckdb.DuckDBPyConnection, inputs: Inputs, found: Sequence[Predicted]
 ) -> Iterator[tables.Line]:
-    """Yield the goals of the contract and the values reached."""
+    """Yield the goals for the predictions, each with the value reached."""
     yield from (goal.line(found) for goal in tables.GOALS)
     yield {
         "name": "Share of the figures with a prediction",

@@ -2,10 +2,10 @@
 
 This is a Bayesian ridge regression on the logarithm of the speedup. Every effect has a normal prior
 around 0 with the standard deviation that `SPREADS` has for the effect's name, so a card or pair
-that few people tried is drawn to its relatives. Each person has a separate effect, and each row
-counts less if its person has many rows, so that a sweep does not outvote other people. Errors
-follow Student's t distribution instead of the normal distribution, so outliers move the fit little;
-the weights are iterated (Lange, Little and Taylor 1989).
+that few people tried is drawn towards related cards or pairs. Each person has a separate effect,
+and each row counts less if its person has many rows, so that a sweep does not outvote other people.
+Errors follow Student's t distribution instead of the normal distribution, so outliers move the fit
+little; the weights are iterated (Lange, Little and Taylor 1989).
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ _MONTHS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """Rows as numbers: one column per effect or person, in units of its prior deviation."""
+    """The design matrix: a column per effect or person, in units of its prior's deviation."""
 
     values: Array
     names: tuple[str, ...]
@@ -81,7 +81,7 @@ class Design:
 
 
 def design_of(rows: Sequence[Seen]) -> Design:
-    """Turn rows into numbers; the age of a row is relative to the newest row."""
+    """Turn rows into a design matrix; each row's age is relative to the newest row."""
     columns: dict[str, int] = {}
     cells: list[tuple[int, int, float]] = []
     for at, row in enumerate(rows):

@@ -44,7 +44,7 @@ class Predicted:
 
     @property
     def chance(self) -> float:
-        """The chance of a gain that follows from the interval."""
+        """The chance of a gain, derived from the interval."""
         ends = (self.middle, self.middle - self.reach, self.middle + self.reach)
         return chance_of_gain(*map(math.exp, ends))
 
@@ -109,7 +109,7 @@ def people(found: Iterable[Predicted]) -> int:
 
 
 def widths(found: Iterable[Predicted]) -> float:
-    """Half-width in deviations that contains 90 % of the rows, with equal weight per person."""
+    """Half-width, in deviations, that covers 90 % of the rows, with equal weight per person."""
     each = sorted((one.off / one.deviation, one.row.person) for one in found)
     rows: dict[str, int] = defaultdict(int)
     for _, person in each:
@@ -139,7 +139,7 @@ def with_reach(found: Sequence[Predicted]) -> tuple[Predicted, ...]:
 
 
 def by_kind(found: Sequence[Predicted]) -> Mapping[str, Sequence[Predicted]]:
-    """Group the rows by kind, for kinds that enough people tried; another group has all rows."""
+    """Group the rows by kind, for kinds that enough people tried; the group `ALL` has all rows."""
     kinds = {ALL: list(found)}
     for one in found:
         kinds.setdefault(one.row.case.kind, []).append(one)

@@ -20,9 +20,9 @@ Entry = Mapping[str, object]
 
 
 def entries(rows: Sequence[Seen]) -> Iterator[Entry]:
-    """Yield all figures with their earlier predictions, oldest first.
+    """Yield each figure with its prediction from the months before, oldest first.
 
-    Figures of the first month, and figures without a date, have no prediction.
+    Figures from the first month and figures without a date are left out: they have no prediction.
     """
     past: list[Predicted] = []
     dated = sorted(rows, key=lambda row: row.day)

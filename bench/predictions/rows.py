@@ -36,7 +36,7 @@ _LEAST, _MOST = 0.02, 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """A speedup with its person and its `day`: YYYY-MM-DD, YYYY-MM or YYYY."""
+    """A speedup, its person and its `day`: YYYY-MM-DD, YYYY-MM, YYYY or, if unknown, empty."""
 
     case: Case
     log_speedup: float
@@ -55,12 +55,12 @@ def listed(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[Any, ...], ...]
 
 
 def digest_of(rows: tuple[dict[str, Any], ...]) -> str:
-    """Digest of a set of rows: 16 digits of a SHA-256."""
+    """Digest of a set of rows: the first 16 hex digits of a SHA-256."""
     return hashlib.sha256(repr(rows).encode()).hexdigest()[:16]
 
 
 def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
-    """Yield the rows that can be predicted, because their machine and model can be planned."""
+    """Yield the rows with a plausible speedup whose machine and model can be planned."""
     for row in rows:
         case = _case(row) if _LEAST < row["speedup"] < _MOST else None
         if case is not None:
@@ -77,7 +77,7 @@ def seen(rows: tuple[dict[str, Any], ...]) -> Iterator[Seen]:
 
 
 def _person(name: str) -> str:
-    """One key for a person, from a full name, a user name or an address."""
+    """A key that identifies a person, from a full name, a user name or an address."""
     handle = re.search(r"\(([\w-]+)\)|\bby (\w+) and contributors", name)
     return ((handle[1] or handle[2]) if handle else name.partition(",")[0]).lower()
 
@@ -136,7 +136,7 @@ def _planned(
 
 
 def _way(method: str, draft: str | None, question: Question) -> Way:
-    """The way in which a row drafts; an assumed drafter stands in for an unlisted drafter."""
+    """The row's method and drafter, as input to the prediction; an unlisted drafter is assumed."""
     source, target = source_of(method), question.target
     found = None
     if source != "text" and draft:

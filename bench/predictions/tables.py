@@ -46,7 +46,7 @@ def side_right(rows: Rows) -> float:
 
 
 def constant_side(rows: Rows) -> float:
-    """Share of folds' best constants on the same side of 1 as the truth."""
+    """Share of rows for which the fold's best constant is on the same side of 1 as the truth."""
     return _mean((one.row.person, float(one.constant * one.row.log_speedup > 0)) for one in rows)
 
 
@@ -82,7 +82,7 @@ def _own_heads(rows: Rows) -> Rows:
 
 
 def _seen_elsewhere(rows: Rows) -> Rows:
-    """Rows whose model and method were tried on another card by people of other folds."""
+    """Rows whose model and method were tried on a different card by people in other folds."""
     tried = defaultdict(set)
     for one in rows:
         tried[_pair(one)].add((fold_of(one.row.person), one.row.case.rig.card))
@@ -194,7 +194,7 @@ def worst(rows: Rows) -> Iterator[Line]:
 
 
 def _reasons(one: Predicted, rows: Rows) -> Iterator[str]:
-    """Yield possible reasons for an error: marked doubts, and settings that nobody else tried."""
+    """Yield possible reasons for an error: noted doubts, and settings that nobody else tried."""
     if one.row.doubts:
         yield f"marked: {', '.join(one.row.doubts)}"
     others = [other.row.case for other in rows if other.row.person != one.row.person]

@@ -1,4 +1,4 @@
-"""Rules on facts that exclude each other: models, devices, sampling, depth of context, dates."""
+"""Rules on statements that contradict each other: models, devices, sampling, context, dates."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -34,8 +34,8 @@ def quantisation_fits_size(submission: Submission) -> Iterator[Violation]:
 def parameters_fit_name(submission: Submission) -> Iterator[Violation]:
     """The number of parameters agrees with the model's name, within a factor of 5.
 
-    The rule applies only if the file of weights is not described, as in imports. Heads that are
-    trained for a target have its name and size, so only models are compared.
+    The rule applies only if the weights file is not described, as in imports. A head that is
+    trained for a target has the target's name and size, so only whole models are checked.
     """
     drafts = {arm.method.draft for arm in submission.arms if arm.method.type == DRAFT_MODEL}
     for path, model in _models(submission):

@@ -118,7 +118,7 @@ def context_large_enough(submission: Submission) -> Iterator[Violation]:
 
 
 def histograms_agree(submission: Submission) -> Iterator[Violation]:
-    """Histograms count every round once and add up to the counters."""
+    """Each histogram counts every round once, and its tokens add up to the counter."""
     for index, trial in enumerate(submission.trials):
         for field, histogram, total in (
             ("accepted_histogram", trial.accepted_histogram, trial.accepted),
@@ -164,7 +164,7 @@ def no_speculation_drafts_nothing(submission: Submission) -> Iterator[Violation]
 
 
 def divergence_within_compared(submission: Submission) -> Iterator[Violation]:
-    """The first difference is within the compared tokens; a margin requires such a difference."""
+    """The first divergence is within the compared tokens; a margin requires a divergence."""
     for index, trial in enumerate(submission.trials):
         first = trial.first_divergence
         if first is None and trial.divergence_margin is not None:

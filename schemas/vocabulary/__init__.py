@@ -55,7 +55,7 @@ class SizeClass(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A way to run an engine; `runners.toml` explains the keys."""
+    """A runner, which operates an engine; `runners.toml` explains the keys."""
 
     id: str
     summary: str
@@ -77,7 +77,7 @@ class RunnerEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class WeightsEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The name of a file of weights; `id` is its SHA-256."""
+    """The model in a known weights file; `id` is the file's SHA-256."""
 
     id: str
     preset: str
@@ -86,7 +86,7 @@ class WeightsEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class CommonDevice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A device that many people own, identified by its name on the site; `common` is 1 to 3."""
+    """A device that many people own, by its name on the site; `common` is 3 for the most common."""
 
     id: str
     memory_gib: int
@@ -103,7 +103,7 @@ class ReferenceModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Spellings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """People's spellings of cards, memories and models; `spellings.toml` explains the keys."""
+    """People's spellings of cards, memory and models; `spellings.toml` explains the keys."""
 
     makers: tuple[str, ...]
     families: tuple[str, ...]
@@ -132,18 +132,18 @@ def model_name(written: str) -> str:
 
 
 def sentence(name: str, **words: object) -> str:
-    """A sentence of `sentences.toml` with these words inserted."""
+    """A sentence from `sentences.toml` with these words inserted."""
     return SENTENCES[name].format(**words)
 
 
 def no_verdict(doubt: str) -> str:
-    """The reason for a missing verdict, by the figure's doubt or serious flag."""
+    """A sentence on why a figure has no verdict: its doubt or its serious flag."""
     reason = DOUBTS.get(doubt, doubt)
     return sentence("no-verdict", doubt=f"{reason[:1].upper()}{reason[1:]}")
 
 
 def as_json() -> dict[str, Any]:
-    """All words that pages need, as one JSON value; the scripts of the site read it."""
+    """Everything in the vocabulary that pages need, as a JSON value; the site's scripts read it."""
     words: dict[str, Any] = msgspec.to_builtins(
         {
             "all_tasks": ALL_TASKS,

@@ -14,7 +14,7 @@ T = TypeVar("T", bound=Struct)
 
 @cache
 def document(name: str, package: str = "schemas.vocabulary") -> dict[str, Any]:
-    """The tables in a TOML file of the vocabulary or another package: `methods` is `methods.toml`.
+    """The tables in a package's TOML file, here or elsewhere: `methods` is `methods.toml`.
 
     Each file is read once; callers must not change the tables.
     """
@@ -25,7 +25,7 @@ def document(name: str, package: str = "schemas.vocabulary") -> dict[str, Any]:
 def entries(
     cls: type[T], name: str, tables: Mapping[str, Any], constants: Collection[str] = ()
 ) -> dict[str, T]:
-    """The entries of a file, keyed by id; every key of the file is an id, except `constants`."""
+    """The entries of a file, keyed by id; every key is an id, except those in `constants`."""
     return {
         key: read_entry(cls, f"{name}.{key}", {"id": key, **table})
         for key, table in tables.items()
@@ -34,7 +34,7 @@ def entries(
 
 
 def read_entry(cls: type[T], place: str, table: Mapping[str, Any]) -> T:
-    """Build an entry from a table of TOML. Raises `ValueError` for unknown and missing keys."""
+    """Build an entry from a TOML table. Raises `ValueError` for unknown and missing keys."""
     try:
         return msgspec.convert(table, cls)
     except msgspec.ValidationError as error:

@@ -15,7 +15,7 @@ Severity = Literal["serious", "caution", "note"]
 
 
 class FlagCase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The severity and texts of a flag that differ in one of its cases."""
+    """The severity and texts that replace a flag's own in one of its cases."""
 
     severity: Severity | None = None
     message: str | None = None
@@ -39,7 +39,7 @@ class FlagEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def filled(text: str, values: Mapping[str, object]) -> str:
-    """A text of `flags.toml` with values in place of the names in braces."""
+    """A text from `flags.toml`, in which values replace the names in braces."""
     return _WORDS.vformat(text, (), values)
 
 

@@ -9,9 +9,9 @@ from schemas.vocabulary.documents import document, entries
 
 
 class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """llama.cpp's names for a method: its type, and the flag for each size; the newest come first.
+    """llama.cpp's names for a method: its type, and the flag for each parameter; newest first.
 
-    `forced` sets the number of tokens that a round yields.
+    The flags in `forced` set the number of tokens that a round yields.
     """
 
     types: tuple[str, ...]
@@ -20,7 +20,7 @@ class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class IkLlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """ik_llama.cpp's names for a method: its type, and the keys for each size.
+    """ik_llama.cpp's names for a method: its type, and the keys for each parameter.
 
     If `by_request` is true, a request may set the depth.
     """
@@ -31,7 +31,7 @@ class IkLlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Vllm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A method in vLLM's `--speculative-config`: its name, its sizes except the depth, other keys.
+    """A method in vLLM's `--speculative-config`: its name, its parameters except depth, other keys.
 
     An entry without `method` has no command line.
     """
@@ -42,7 +42,7 @@ class Vllm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class MethodEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A way of drafting; `methods.toml` explains the keys."""
+    """A drafting method; `methods.toml` explains the keys."""
 
     id: str
     label: str

@@ -4,7 +4,8 @@
 
 Each input line is JSON with a prompt, a token limit, and the depth of the draft (0 for no draft).
 Each output line has the tokens, and for each token whether it was drafted. Both are given for the
-whole text, and again for the rest after its first token, so that the first round starts there.
+whole answer, and again for a second answer, generated with the first token appended to the prompt,
+so that its first round starts there.
 """
 
 import json

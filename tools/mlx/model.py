@@ -57,7 +57,7 @@ def main(gguf: Path, folder: Path) -> None:
 
 
 def renamed(reader: GGUFReader, weights: Weights, layers: list[int]) -> Weights:
-    """Rename the tensors of these layers, numbered from 0, and the tensors outside the layers."""
+    """Rename the tensors of these layers, renumbered from 0, and the tensors outside the layers."""
     found = {new: weights[old] for old, new in OUTSIDE.items()}
     heads = {"attn_q": "attention.head_count", "attn_k": "attention.head_count_kv"}
     for new_at, at in enumerate(layers):

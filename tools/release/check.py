@@ -26,7 +26,7 @@ STEPS = (("run", "--quick", "--output", RESULT), ("validate", RESULT))
 
 
 def main() -> int:
-    """Print each step with its time.
+    """Check and make the files of the release, and print each step with its time.
 
     Return 1 for an error, and 3 if a container is required but no program can run it.
     """
@@ -77,7 +77,7 @@ def try_wheel(files: Path) -> None:
 
 
 def try_container(engine: str, files: Path, version: str) -> None:
-    """Build the image, measure and validate with it, and save it as a file for `load`."""
+    """Build the image, measure and validate with it, and save it as a file for `docker load`."""
     image, place = f"draftmap:{version}", files.parent / "container"
     place.mkdir()
     place.chmod(0o777)  # writable for the user of the image
@@ -107,7 +107,7 @@ def container_engine() -> str | None:
 
 
 def checksums(folder: Path) -> str:
-    """The files of a folder as `sha256sum` lists them."""
+    """The files in a folder with their digests, as `sha256sum` lists them."""
     names = sorted(path for path in folder.iterdir() if path.name != "SHA256SUMS")
     return "".join(f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in names)
 

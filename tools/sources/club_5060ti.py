@@ -1,7 +1,7 @@
 """One and two RTX 5060 Ti measured by aicatalyst-team (MIT): MTP with llama.cpp, two targets.
 
-The folder is a copy of the project's records. One card ran four prompts twice each, without and
-with MTP. Two cards have a table with one run per line.
+The folder is a copy of the project's records. On one card, four prompts were each run twice,
+without and with MTP. For two cards, there is a table with one run per line.
 """
 
 import re

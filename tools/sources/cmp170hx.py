@@ -108,7 +108,7 @@ def _of_page(found: Iterable[Line]) -> Iterator[Json]:
 def _pair(
     name: str, off: tuple[str, str], on: tuple[str, str], length: str, facts: Json
 ) -> Iterator[Json]:
-    """Yield a pair of rows; `off` and `on` are each a place and a rate."""
+    """Yield the rows without and with MTP; `off` and `on` are each a pair (place, rate)."""
     card = name.partition("-")[0]
     arm = {
         "id": f"{name}-mtp",

@@ -75,7 +75,7 @@ def _rows(path: str, report: Json) -> Iterator[Json]:
 
 
 def _model(reference: str) -> Json:
-    """`mlx-community/Qwen3.5-27B-4bit` is Qwen3.5-27B as 4-bit."""
+    """Read a model from its name: `mlx-community/Qwen3.5-27B-4bit` is Qwen3.5-27B as 4-bit."""
     owner, _, name = reference.partition("/")
     model, quantised, _ = name.partition("-4bit")
     size = model.removesuffix("-DFlash").split("-")[1]

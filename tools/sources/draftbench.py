@@ -61,7 +61,7 @@ def _name(*words: str) -> str:
 
 
 def _model(label: str) -> Json:
-    """`7B Q4_K_M` is Qwen2.5-7B-Instruct as Q4_K_M."""
+    """Read a model from its label: `7B Q4_K_M` is Qwen2.5-7B-Instruct as Q4_K_M."""
     size, quantisation = label.split()
     return dense(
         f"Qwen2.5-{size}-Instruct",

@@ -49,7 +49,7 @@ def transcribe(folder: Path) -> Json:
 
 
 def _cases(found: Iterable[Line]) -> Iterator[Json]:
-    """Yield a pair of rows for each line of a table: single prompts with Qwen3.5-4B."""
+    """Yield a pair of rows for each line about a single prompt with Qwen3.5-4B."""
     for line in found:
         path = Path(line.path)
         if path.name not in CASES or "case" not in line.cells:
@@ -68,7 +68,7 @@ def _cases(found: Iterable[Line]) -> Iterator[Json]:
 
 
 def _smokes(found: Iterable[Line]) -> Iterator[Json]:
-    """Yield a pair of rows for every four lines, which have one metric each: several prompts."""
+    """Yield a pair of rows for every four lines, one per metric, of runs over several prompts."""
     metrics = [line for line in found if line.path.endswith(SMOKE_FILE) and "Value" in line.cells]
     metrics = [line for line in metrics if line.cells["Metric"] != "Decoding speedup"]
     names = ("plain", "dflash", "length")
@@ -89,7 +89,7 @@ def _dflash(
     settings: Json,
     note: str | None = None,
 ) -> Iterator[Json]:
-    """Yield a pair of rows; `rates` has place and figure for each arm and for tokens per round."""
+    """Yield a pair of rows; `rates` has place and figure of both rates and of tokens per round."""
     (plain, tps), (place, drafted), (_, length) = (
         rates[key] for key in ("plain", "dflash", "length")
     )
@@ -106,7 +106,7 @@ def _dflash(
 
 
 def _matrix(found: Iterable[Line]) -> Iterator[Json]:
-    """Yield a pair of rows for each line: tasks with LiteRT-LM, for which tokens are estimated."""
+    """Yield a pair of rows for each line about a task with LiteRT-LM, with estimated tokens."""
     about = {"qualifier": "about"}
     for line in found:
         if not line.path.endswith(MATRIX_FILE):

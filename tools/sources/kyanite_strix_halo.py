@@ -86,7 +86,7 @@ def _rows(
 
 
 def _request(logs: dict[str, list[str]], path: str, number: int) -> tuple[str, list[Json]]:
-    """Find a request in a log: its place, its rate and, if it drafted, its acceptance."""
+    """Return a request's place in a log, and its rate and, if it drafted, its acceptance."""
     texts = logs[path]
     rates = [(at, match) for at, text in enumerate(texts) if (match := _RATE.search(text))]
     rates = [(at, match) for at, match in rates if "prompt eval" not in texts[at]]

@@ -2,7 +2,8 @@
 
 The folder is a copy of `results/spec_restate` and `results/exp6_rollback`. A cell `ARM|PROMPT` has
 the repeats of one arm on one prompt. An arm is compared with the plain arm of the same file at the
-same temperature. The author retracted the figures from before 2026-08-16; these figures are later.
+same temperature. The author retracted the figures from before 2026-08-16; the figures used here are
+later.
 """
 
 from collections.abc import Iterator
@@ -35,7 +36,7 @@ KOREAN = "The prompt is in Korean."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceArm:
-    """The meaning of an arm's name; `words` become the note in the arm's rows."""
+    """The settings that an arm's name stands for; `words` become the note in the arm's rows."""
 
     temperature: float = 0.0
     method: str = "none"
@@ -89,7 +90,7 @@ def transcribe(folder: Path) -> Json:
 
 
 def _rows(name: str, report: Json, seen: set[object]) -> Iterator[Json]:
-    """Yield a file's pairs that earlier files lack; each pair follows its baseline."""
+    """Yield the rows of a file's settings that earlier files lack, each after its baseline."""
     bits, cap, cells = report.get("target_bits", 4), report["cap"], report["cells"]
     baselines: set[str] = set()
     for key in sorted(cells, key=lambda each: -len(cells[each])):

@@ -25,7 +25,7 @@ CONTEXT = "The baseline had room for 262144 tokens, this row for 131072."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One file, with the facts in its name."""
+    """The report in one file, and the settings in the file's name."""
 
     path: str
     report: Json
@@ -36,7 +36,7 @@ class Cell:
 
     @property
     def engine(self) -> str:
-        """`gguf-hip`, `gguf-vulkan` or `vllm`."""
+        """The engine that the file's name states: `gguf-hip`, `gguf-vulkan` or `vllm`."""
         first, second, *_ = Path(self.path).stem.split("-")
         return first if first == "vllm" else f"{first}-{second}"
 
@@ -140,7 +140,7 @@ def _draft(cell: Cell) -> Json | None:
 
 
 def _depth(cell: Cell) -> int | None:
-    """The depth in the command, or `None` if the command has no depth."""
+    """The draft depth by the server's flags; `None` if they do not state it."""
     flags = cell.report["server_flags"]
     if cell.engine == "vllm":
         return 7 if cell.arm == "dflash" else 1

@@ -1,8 +1,8 @@
 """An RTX 4070 Ti measured by Hugo Moreira (Apache-2.0): MTP off and on, two quantisations.
 
 The folder is a copy of the measured answers, one file for each of five repetitions. The answers are
-imported: they have llama-server's times and counters for a code prompt and a prose prompt. The
-facts are from the repository's configurations and its snapshot of the machine.
+imported: they have llama-server's times and counters for a code prompt and a prose prompt. Machine
+and settings are from the repository's configurations and its snapshot of the machine.
 """
 
 import subprocess

@@ -42,13 +42,13 @@ WEB_ADDRESS = re.compile(r"(?:https://)?((?:[\w-]+\.)+[a-z]{2,}(?:/[\w.~/#=-]*)?
 
 
 def matching(kind: str, words: str) -> list[str]:
-    """The names of all patterns in a table that match the words."""
+    """The names in a table of `reported.toml` whose patterns match the words."""
     return [name for name, part in WORDS[kind].items() if re.search(part, words)]
 
 
 @dataclass(frozen=True, slots=False, kw_only=True)
 class Reported:
-    """One numbered entry of the list, with the meaning of its words."""
+    """One numbered entry of `reported.json`, with properties that interpret its words."""
 
     number: int
     entry: Json
@@ -62,7 +62,7 @@ class Reported:
 
     @cached_property
     def source(self) -> str:
-        """The thread, the repository or the page."""
+        """The name of the entry's source: a thread, a repository or a page."""
         name: str = WORDS["same"].get(self.entry["source"], self.entry["source"])
         if thread := THREAD.search(name):
             return thread[0]
@@ -72,7 +72,7 @@ class Reported:
 
     @cached_property
     def address(self) -> str | None:
-        """The address of the row or of its source, or `None`."""
+        """The web address of the entry or of its thread; `None` if it has neither."""
         given = self.entry["url_or_thread"] or ""
         if thread := THREAD.search(given) or THREAD.search(self.source):
             return f"https://github.com/{thread[1].removeprefix('github.com/')}/issues/{thread[2]}"
@@ -89,7 +89,7 @@ class Reported:
 
     @cached_property
     def method(self) -> tuple[str, str | None]:
-        """The method in the vocabulary, and the name of a method outside the vocabulary."""
+        """The method's id in the vocabulary, and its name if the vocabulary lacks it."""
         word = self.entry["method"].partition(" ")[0]
         draft = f"{self.entry['draft_name'] or ''} {self.said}"
         for name in ("DSpark", "DFlash2", "PARD"):
@@ -104,7 +104,7 @@ class Reported:
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """The key that is equal for two entries about the same measurement."""
+        """A key that is equal for two entries about the same measurement."""
         rates = (self.baseline_tps, self.spec_tps)
         own = rates if all(rates) else (self.person, self.speedup, self.depth, self.task)
         gpu = WORDS["cards"][self.card].get("gpu")
@@ -112,7 +112,7 @@ class Reported:
 
     @cached_property
     def setting(self) -> tuple[object, ...]:
-        """The key that differs for rows of one source with different settings."""
+        """A key that differs between rows of one source with different settings."""
         return (
             *(self.person, self.card, self.n_cards, self.entry["model"], self.quant),
             *(self.engine, self.method, self.depth, self.draft_name, self.task, self.concurrency),
@@ -126,7 +126,7 @@ def _thinking(said: str) -> bool | None:
 
 
 def reason_out(row: Reported) -> str | None:
-    """The reason to leave an entry out, or `None`."""
+    """The reason to leave an entry out; `None` if it is kept."""
     entry = row.entry
     rates = (entry["baseline_tps"], entry["spec_tps"])
     guess = re.compile(WORDS["guess"])
@@ -218,7 +218,7 @@ def _slug(words: str) -> str:
 
 
 def _draft(row: Reported) -> str | None:
-    """The draft's name, else the name in the method."""
+    """The draft's stated name, else the name within the method's."""
     method = row.entry["method"]
     inline = method.partition(" ")[2] if method.startswith("draft-model ") else ""
     name = row.draft_name or inline or row.method[1]

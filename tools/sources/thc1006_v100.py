@@ -2,8 +2,8 @@
 
 The folder is a copy of the repository's flat table of times, with a row for each of 40 prompts in
 each of 53 configurations. Machine, build and settings are from the author's page on method. There
-is one result per model and regime: each row becomes a trial and each depth an arm. The texts are
-not in the copy.
+is one result per model and regime: each row becomes a trial and each depth an arm. The texts of
+prompts and answers are not in the copy.
 
     python -m tools.sources.thc1006_v100 path/to/thc1006-v100
 """
@@ -45,7 +45,7 @@ RIG = ImportedFacts(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceModel:
-    """The meaning of a value in the column `model`."""
+    """The model, method and number of cards that a value in the column `model` stands for."""
 
     facts: ImportedFacts
     method: str
@@ -78,7 +78,7 @@ SOURCE = "Hsiu-Chi Tsai (thc1006), https://github.com/thc1006/qwen3.6-speculativ
 
 
 def results(folder: Path) -> Imported:
-    """Return a result for each model and regime. Raises `WrongInputError` for any other copy."""
+    """Return a result for each model and regime. Raises `WrongInputError` if the copy differs."""
     table = given(folder / TABLE)
     if digest([table]) != DIGEST:
         raise WrongInputError(folder)

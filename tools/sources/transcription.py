@@ -39,7 +39,7 @@ def digest(folder: Path, pattern: str) -> str:
 
 
 def checked(folder: Path, pattern: str, expected: str) -> dict[str, bytes]:
-    """Read the files of a source by path. Raises `WrongInputError` for any other copy."""
+    """Read a source's files, keyed by path. Raises `WrongInputError` if the copy differs."""
     found = digest(folder, pattern)
     if found != expected:
         raise WrongInputError(
@@ -52,13 +52,13 @@ def checked(folder: Path, pattern: str, expected: str) -> dict[str, bytes]:
 
 
 def documents(folder: Path, pattern: str, expected: str) -> dict[str, Json]:
-    """Read the JSON files of a source by path. Raises `WrongInputError` for any other copy."""
+    """Read a source's JSON files, keyed by path. Raises `WrongInputError` if the copy differs."""
     return {path: json.loads(held) for path, held in checked(folder, pattern, expected).items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A table row in a text file: its line, the heading above it, and its cells by column."""
+    """A table row in a text file: its line number, the heading above it, its cells by column."""
 
     path: str
     number: int
@@ -100,7 +100,7 @@ def _of_markdown(path: str, texts: Sequence[str]) -> Iterator[Line]:
 def compared(
     name: str, place: str, rate: Json, arms: Iterable[Json], **shared: object
 ) -> Iterator[Json]:
-    """Yield a baseline and the rows compared with it; `arms` has the facts that differ."""
+    """Yield a baseline and the rows compared with it; `arms` has the fields that differ per row."""
     baseline = f"{name}-plain"
     facts = {"kind": "baseline", "method": "none", **shared}
     yield stated(id=baseline, place=place, figures=[rate], **facts)
@@ -129,7 +129,7 @@ def median_figure(quantity: str, repeats: Sequence[float]) -> Json:
 
 
 def stated(**facts: object) -> Json:
-    """Drop unknown facts."""
+    """Build an object from these fields; leave out unknown and empty values."""
     return {name: value for name, value in facts.items() if value not in (None, "", [], {})}
 
 
@@ -144,7 +144,7 @@ def dense(name: str, quantisation: str, parameters_b: float) -> Json:
 
 
 def document(*, source: Json, rigs: Iterable[Json], rows: Iterable[Json], day: str) -> Json:
-    """A document for published figures, in format 1."""
+    """A document of published figures, in version 1 of their format."""
     return {
         "format": "draftmap-published",
         "version": 1,
@@ -157,7 +157,7 @@ def document(*, source: Json, rigs: Iterable[Json], rows: Iterable[Json], day: s
 
 
 def described(script: str, rows: Iterable[Json]) -> Json:
-    """The document of a script: its rows, with the source and rigs from its `.toml` file."""
+    """The document that a script writes: its rows, and source and rigs from its `.toml` file."""
     facts = tomllib.loads(Path(script).with_suffix(".toml").read_text("utf-8"))
     return document(
         source=facts["source"], rigs=facts["rigs"], rows=rows, day=facts["transcribed_on"]

@@ -46,7 +46,7 @@ ENVIRONMENT = {
 
 
 def command(mode: str, *, build: Path = BUILD, length: float | None = None) -> list[str]:
-    """The command line without a port, to be started in the folder of the models.
+    """The command line of a server in this mode, without a port, to be run in the models' folder.
 
     With a `length`, every round yields this many tokens, regardless of the draft.
     """
@@ -64,7 +64,7 @@ def command(mode: str, *, build: Path = BUILD, length: float | None = None) -> l
 
 
 def started(mode: str, *, build: Path = BUILD) -> list[str]:
-    """The command line with full paths and a `{port}`, to be started in any folder."""
+    """A server's command line with full paths and a `{port}`, to be run in any folder."""
     models = {name: str(build / "models" / name) for name in (MODEL, DRAFT)}
     whole = [models.get(word, word) for word in command(mode, build=build)]
     whole = [word.replace(f'"{DRAFT}"', f'"{models[DRAFT]}"') for word in whole]
@@ -73,7 +73,7 @@ def started(mode: str, *, build: Path = BUILD) -> list[str]:
 
 @contextmanager
 def running(build: Path, mode: str, *, length: float | None = None) -> Iterator[str]:
-    """Run a server in that mode until the block ends; yield the server's base address."""
+    """Run a server in this mode until the `with` block ends; yield the server's base address."""
     port = free_port()
     log = build / f"{mode}{length or ''}.log"
     with log.open("wb") as output:
@@ -94,7 +94,7 @@ def running(build: Path, mode: str, *, length: float | None = None) -> Iterator[
 
 
 def variables(build: Path) -> dict[str, str]:
-    """The environment with vLLM's programs first on the path: vLLM needs a compiler from there."""
+    """The environment with vLLM's programs first on the path, as vLLM needs a compiler there."""
     path = os.pathsep.join((str(build / "venv" / "bin"), os.environ.get("PATH", os.defpath)))
     return {**os.environ, **ENVIRONMENT, "PATH": path}
 

@@ -1,9 +1,9 @@
 """Let vLLM on CPUs accept a configured number of drafted tokens.
 
-This is a vLLM plugin for tests. vLLM reads `synthetic_acceptance_length`, turns the length into
-rates by position, drafts, verifies and counts. However, its CPU kernel (0.32) cannot choose the
-accepted tokens and stops with "Synthetic acceptance not supported with CPU sampling". For greedy
-requests, this plugin chooses the tokens as vLLM's GPU kernel does.
+This is a vLLM plugin for tests. vLLM reads `synthetic_acceptance_length`, turns the length into an
+acceptance rate per position, drafts, verifies and counts. However, its CPU kernel (0.32) cannot
+choose the accepted tokens and stops with "Synthetic acceptance not supported with CPU sampling".
+For greedy requests, this plugin chooses the tokens as vLLM's GPU kernel does.
 """
 
 from itertools import pairwise
