@@ -115,7 +115,7 @@ class ProgressDisplay:
         most_s: float | None = None,
         line_s: float = _LINE_S,
     ) -> None:
-        """Set the run's limit `most_s`, and the seconds `line_s` between lines in a log."""
+        """`most_s` is the run's time limit; `line_s` is the time between lines in a log."""
         self._progress = progress.Progress(
             progress.TextColumn("{task.description}"),
             progress.BarColumn(bar_width=None),
@@ -150,7 +150,7 @@ class ProgressDisplay:
         return timer
 
     def _write_line(self) -> None:
-        """Write progress and time left to a log, and again every `line_s` seconds."""
+        """If the output is a log, write progress and time left; repeat every `line_s` seconds."""
         passed = f"{seconds(time.monotonic() - self._began_s)} so far"
         if self._progress.disable:
             self._say(self._line if self._counts else f"{self._line}, {passed}")
@@ -199,7 +199,7 @@ class ProgressDisplay:
     def _count(
         self, event: events.TrialEnded, task: progress.TaskID, prefix: str, left_s: float | None
     ) -> None:
-        """Show a trial, and what is left of a stage (if `left_s` is given) or of the run."""
+        """Show a trial, and what is left of its stage (if `left_s` is given) or of the run."""
         known_s = self._remaining.seconds() if left_s is None else left_s
         left = f"about {seconds(known_s)} left" if known_s else ""
         rate = "" if event.tps is None else f"{event.tps:.1f} tokens/s"

@@ -66,7 +66,7 @@ def _within(half_width: float) -> str:
 
 
 def repeatability(found: Repeatability | None) -> str:
-    """Describe the repeatability of the speedup on these prompts, and the benefit of more time."""
+    """Describe how repeatable the speedup is on these prompts, and the time to halve the range."""
     if found is None or found.half_width is None:
         return ""
     text = (
@@ -81,7 +81,7 @@ def repeatability(found: Repeatability | None) -> str:
 
 
 def starts(found: Repeatability | None) -> str:
-    """Describe the spread of the speedup between starts, or note that there was a single start."""
+    """Describe the speedup's spread between engine starts, or say that there was only one start."""
     if found is None:
         return ""
     each = found.starts
@@ -96,7 +96,7 @@ def unknown_repeatability(summary: Summary) -> str:
 
 
 def predicted(estimates: Sequence[Estimate]) -> str:
-    """Describe each task's predicted speedup, and the deviation of the measured speedup."""
+    """Describe each task's predicted speedup, and the measured speedup's deviation from it."""
     parts = [
         f"{each.scope} {say.times(each.predicted_speedup)} "
         f"({say.percent(each.unexplained, signed=True)})"
