@@ -60,7 +60,7 @@ class SnapshotFact(_Fact, frozen=True, kw_only=True, tag="snapshot"):
 
 
 class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
-    """A trial, with the output to compare: text, tokens, and the margins of a baseline.
+    """A trial, and the output to compare: its text, its tokens, and a baseline's margins.
 
     `prompt_ids` are the tokens of the prompt, stored in the first block only.
     """
@@ -74,7 +74,7 @@ class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
 
 
 class OneTokenFact(_Fact, frozen=True, kw_only=True, tag="one-token"):
-    """A request for one token after a pass; `read_whole`: no part of the prompt was in a cache."""
+    """The time of a one-token request; `read_whole` means that no part of its prompt was cached."""
 
     arm: str
     prompt: str
