@@ -174,9 +174,10 @@ class Session(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """Whether a model would have chosen each token after the first, and whether the text `ended`.
+    """Whether a model would have chosen each token of an answer, from the second token on.
 
-    A token that ends a text does not count as chosen, because no draft is accepted there.
+    `ended` tells whether the answer's last token ends the text. Such a token does not count as
+    chosen, because no draft is accepted there.
     """
 
     agrees: tuple[bool, ...]
@@ -185,7 +186,7 @@ class Agreement:
 
 @runtime_checkable
 class ReadingSession(Session, Protocol):
-    """A session whose model can read another model's text."""
+    """A session whose model can be compared with an answer that another model wrote."""
 
     def agreement(
         self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
@@ -244,7 +245,7 @@ class ByClientClock(Resting, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTimes:
-    """Milliseconds of one step of each width, after a number of context tokens."""
+    """The time of one step of each width, in milliseconds, after `context_tokens` tokens."""
 
     context_tokens: int
     ms: tuple[float, ...]
@@ -271,10 +272,10 @@ class Adapter:
     """An engine as Draftmap's commands use it. `open` is the engine's runner.
 
     `identity` distinguishes two engines of the same runner if the options do not. `commands`
-    returns the command lines to start, one for each arm, and raises `BadInputError` for a campaign
-    that the engine cannot run. `one_server` returns whether one server answers for all arms of a
-    campaign, with the depth in each request, so that the arms can alternate prompt by prompt.
-    `served` returns the models that only a server has; its argument prints progress.
+    returns the command lines that start the engine, one for each arm, and raises `BadInputError`
+    for a campaign that the engine cannot run. `one_server` returns whether one server answers for
+    all arms of a campaign, with the depth in each request, so that the arms can alternate prompt by
+    prompt. `served` returns the models that exist only in a server; its argument prints progress.
     """
 
     open: Runner

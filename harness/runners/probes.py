@@ -51,7 +51,7 @@ def passes(
     budget_s: float = _LIMIT_S,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[tuple[StepTimes, float]]:
-    """Yield the times of steps of all widths, pass after pass, and the seconds that each pass took.
+    """Time steps of all widths, pass after pass; yield each pass's times and its seconds.
 
     `had` passes exist already. After the minimum number of passes, a pass that would exceed the
     budget is not started. Raises `HarnessError` if steps cannot be timed.

@@ -1,4 +1,4 @@
-"""End a server whose harness was killed, by a small process that briefly outlives the harness.
+"""A small process that briefly outlives the harness and ends its server if the harness is killed.
 
 A killed process cannot clean up: its server would occupy memory, a port and a log folder
 indefinitely. The guard reads a pipe from the harness; if the pipe closes without a message, the
@@ -21,7 +21,7 @@ _POLL_S = 0.05
 
 
 class Guard:
-    """Watches one server while this program runs."""
+    """Starts and stops the process that ends one server if this program is killed."""
 
     def __init__(self, server_pid: int, *, folder: str) -> None:
         """Start the guard; `folder` contains the server's log."""

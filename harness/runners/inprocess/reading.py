@@ -41,9 +41,9 @@ def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: 
 
 
 def rendered_prompt(model: Context, prompt: str, *, thinking: bool) -> tuple[int, ...]:
-    """Return the conversation of a prompt.
+    """Return the token ids of a conversation that consists of the user's prompt.
 
-    Raises `BadInputError` if the prompt is rendered already.
+    Raises `BadInputError` if the prompt already contains special tokens of a chat template.
     """
     words = model.weights
     mark = next(filter(words.is_mark, words.tokens(prompt, begins=False)), None)
@@ -58,9 +58,9 @@ def rendered_prompt(model: Context, prompt: str, *, thinking: bool) -> tuple[int
 def answer_tokens(
     model: Context, tokens: tuple[int, ...] | None, text: str | None
 ) -> tuple[int, ...]:
-    """Return the tokens of an answer.
+    """Return the token ids of an answer; an answer without ids is tokenized.
 
-    Raises `BadInputError` if they contradict the answer's text.
+    Raises `BadInputError` if the ids contradict the answer's text.
     """
     if tokens is None:
         return tuple(model.weights.tokens(text or "", begins=False))

@@ -241,7 +241,7 @@ class LlamaSession:
         return Sampler(temperature=settings.temperature, key=key)
 
     def _truth(self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest) -> tuple[int, ...]:
-        """Return the prompt and the plain answer if an arm needs them, otherwise nothing.
+        """Return prompt and baseline answer as token ids if the arm's method needs them, else none.
 
         The answer is the baseline's first answer; if there is none yet, it is generated untimed.
         """
