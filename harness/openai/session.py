@@ -86,7 +86,7 @@ class OpenAiSession(ServerSession[Connection]):
         )
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Connect to the arm's server and warm up; the first arm also pads all prompts."""
+        """Connect to the arm's server and warm up; for the first arm, also pad all prompts."""
         prepared = super().prepare(arm)
         if self._shared and isinstance(prepared, PreparedArm):
             prepared = self._contradiction(self._arms[arm]) or prepared

@@ -31,7 +31,7 @@ def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel
 
 
 def _rates(submission: Submission, source: str) -> Iterator[Rate]:
-    """Yield the rate that a result implies; nothing if unknown or if the target was split."""
+    """Yield the rate that a result implies, if known and if its target ran on a single device."""
     if len(submission.machine.gpus) > 1:
         return
     on_cpu = submission.engine.backend == "cpu"

@@ -1,4 +1,4 @@
-"""Decide a tune: the leader of a race, the arms to drop, and the certificate.
+"""The decisions of a tune: the leader of its race, the arms to drop, the certified verdict.
 
 Times are logarithms of milliseconds per token, keyed by arm, prompt and block. Two arms are
 compared only on the prompts and blocks that both ran. `bench/tune.py` tests these decisions on
@@ -51,7 +51,7 @@ class SpeedRatio:
 
     @property
     def apart(self) -> float:
-        """The largest difference within the interval, as a logarithm."""
+        """The largest speed difference that the interval allows, as a logarithm."""
         if self.interval is None:
             return math.inf
         return math.log(max(1 / self.interval.low, self.interval.high))
@@ -72,7 +72,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The end of a tune: the arm to use (`None` for no speculation), and its speed ratio.
+    """A tune's verdict: the arm to use (`None` for no speculation), and the best arm's speed ratio.
 
     `undecided` is the largest possible difference, as a logarithm, between the best arm and no
     speculation, if neither is shown to be faster.
@@ -85,7 +85,7 @@ class Verdict:
 
 
 def times_of(submission: Submission) -> Times:
-    """Return the times of all finished trials, by a clock that all trials have."""
+    """Return each finished trial's log time per token, by a clock that all trials have."""
     timed = tuple(trial for trial in submission.trials if is_timed(trial))
     by = clock(timed)
     found: dict[str, dict[tuple[str, int], float]] = {}
@@ -245,7 +245,7 @@ def _strata(
 
 
 def _bounds(strata: Strata, gain: SpeedRatio, choices: int, prompts: int) -> tuple[float, float]:
-    """Return bounds of the log gain over exactly these tasks, allowing for the choice.
+    """Return bounds on the log speedup over exactly these tasks, corrected for the choice.
 
     The bounds are computed from the spread within each task. If a task has fewer than two prompts,
     they are computed from `gain`, which covers all tasks and this many prompts.

@@ -1,4 +1,4 @@
-"""Watches the time of a tune: when to end the look, and whether another stage fits."""
+"""Watches a tune's time: when to end its first stage (the look), whether another stage fits."""
 
 from collections.abc import Callable, Mapping
 
@@ -33,7 +33,7 @@ class TimeSpent:
         self.failed.clear()
 
     def observe(self, event: Event) -> None:
-        """Count an event of the current stage."""
+        """Record an event of the current stage."""
         match event:
             case TrialEnded():
                 self._first_s = self._first_s if self.trials else self._clock()
@@ -54,7 +54,7 @@ class TimeSpent:
         return share * (self._limit_s - self.spent_s())
 
     def look_is_long(self) -> bool:
-        """Whether the look has used its share, or leaves too little for race and certificate."""
+        """Whether the look used up its time, or leaves too little for race and certificate."""
         pace_s = (self._clock() - self._first_s) / max(1, len(self.trials) - 1)
         least_s = _ROOM * 2 * LEAST_TRIALS * pace_s
         return self.spent_s() > LOOK_SHARE * self._limit_s or self.left_s() < least_s

@@ -131,7 +131,7 @@ class Tuner:
         return tuple(arm for arm in last.ranked if arm not in last.dropped) if last else ()
 
     def _running(self, so_far: Submission, times: decisions.Times) -> list[str]:
-        """Return the arms that ran in the last block in which any speculating arm had a trial."""
+        """Return the arms still in the race: those that ran in its last block with a draft."""
         finished = {
             arm.id: max((block for _, block in times.get(arm.id, {})), default=-1)
             for arm in so_far.arms
@@ -203,7 +203,11 @@ class Tuner:
         campaign: Campaign,
         name: StageName,
     ) -> Submission:
-        """Return a stage's submission; a look that allows a forecast leaves time for a race."""
+        """Run a stage and return its submission.
+
+        A look is ended early if every arm with a draft has failed, or, once it allows a forecast,
+        to leave time for a race.
+        """
         early: EndEarlyError | None = None
         planned = trial_order.plan(campaign)
         self.elapsed.begin_stage()

@@ -53,7 +53,7 @@ class LoadedWeights:
 
     @property
     def keeps_recurrent_state(self) -> bool:
-        """Whether the state is recurrent, so its end cannot simply be dropped (Mamba, hybrids)."""
+        """Whether the model keeps a recurrent state (Mamba, hybrids), which cannot be truncated."""
         recurrent = llama_cpp.llama_model_is_recurrent(self.model)
         return bool(recurrent or llama_cpp.llama_model_is_hybrid(self.model))
 

@@ -21,7 +21,7 @@ _SHARE_OF_MEMORY = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptState:
-    """A model's output after a prompt, the greedy choice with margin and logits, and the time.
+    """A processed prompt: the greedy choice after it, with margin and logits, and the time taken.
 
     `prompt_ms` is `None` if the prompt did not have to be processed.
     """

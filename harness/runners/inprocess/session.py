@@ -161,9 +161,9 @@ class LlamaSession:
             return Failure(reason=engine_log.reason("load-failed"), detail=str(error))
 
     def _at(self, gpu_layers: int) -> LoadedModels:
-        """Return the target at a placement, loaded again if the current placement differs.
+        """Return the models with this many target layers on the GPU; reload them if it differs.
 
-        The drafts of arms prepared at the same placement are loaded too. Raises `HarnessError`.
+        The drafts of arms prepared with the same number are loaded too. Raises `HarnessError`.
         """
         if self._loaded is not None and self._loaded.gpu_layers == gpu_layers:
             return self._loaded

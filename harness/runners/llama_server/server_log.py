@@ -45,7 +45,7 @@ def buffers_mib(text: str) -> dict[str, float]:
 def in_use(
     text: str, *, before_mib: Mapping[str, int], after_mib: Mapping[str, int]
 ) -> tuple[DeviceMemory, ...] | None:
-    """Return the memory used per device: reserved, or gone from its free memory if that is more.
+    """Return the memory used on each device: reserved or lost free memory, whichever is more.
 
     The reserved memory is the sum of the buffers in the log. The decrease in a device's free memory
     since the start also includes the driver's share, but is too small if another process ended
