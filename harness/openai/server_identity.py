@@ -69,7 +69,7 @@ class ServerIdentity:
 
     @property
     def shown_version(self) -> str:
-        """The engine's version; `unknown` for text that may instead contain a key or a host."""
+        """The reported version; `unknown` if it does not look like one, as it may contain a key."""
         return public_text.version(self.version or "") or "unknown"
 
     @property

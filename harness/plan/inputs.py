@@ -1,4 +1,4 @@
-"""Make a question from the options of `plan`: the model, the machine, and the possible drafts."""
+"""Turn the options of `plan` into a question about the model, the machine and possible drafts."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -136,7 +136,7 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
 
 
 def _possible_draft(name: str, say: Callable[[str], None]) -> PlannedModel | None:
-    """Describe a draft that the user did not name: from a local file, else from the tables."""
+    """Describe a draft that the user did not name: from a local file, else from the catalog."""
     return find(name, say=say) if on_disk(name) else catalog.model_named(name)
 
 
@@ -189,7 +189,7 @@ def _listed_drafter(
 
 
 def _require_vocabulary(target: PlannedModel, draft: PlannedModel, source: DraftSource) -> None:
-    """Raise `BadInputError` for a draft model whose vocabulary differs from its target's."""
+    """Raise `BadInputError` if a draft model is the target itself or has a different vocabulary."""
     if source != "model":
         return
     if draft.facts == target.facts:

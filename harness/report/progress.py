@@ -22,7 +22,7 @@ from schemas.vocabulary import say
 
 
 def answer_lines(target: Model) -> Iterator[str]:
-    """Yield the expected gain from speculation on this machine, as `plan` words it."""
+    """Yield the expected gain from speculation on this machine, in the words of `plan`."""
     sentence = answer_here(target)
     if sentence is not None:
         yield f"answer    {sentence}"
@@ -105,7 +105,7 @@ _STAGES = {
 
 
 class ProgressDisplay:
-    """An observer that draws on a terminal, or writes a few lines to any other output."""
+    """An observer that shows a campaign: a bar on a terminal, a few lines in any other output."""
 
     def __init__(
         self,

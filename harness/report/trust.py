@@ -19,7 +19,7 @@ _STEADY = {
 
 
 def began(submission: Submission) -> str:
-    """Return the state before the run: `rested (load 0.2 in 15 minutes), on mains power, …`."""
+    """Return the machine's state before the run, such as `rested (load 0.2 in 15 minutes), …`."""
     shots = {shot.moment: shot for shot in submission.environment or ()}
     before, warm = shots.get("before"), shots.get("warm")
     if before is None or before.load_15min is None:
@@ -118,7 +118,7 @@ def by_processor(estimate: Estimate) -> str:
 
 
 def controls(summary: Summary) -> Iterator[str]:
-    """Yield one line per control arm: its result, and whether the result is right."""
+    """Yield one line per control arm: its result, and whether that is as expected."""
     for each in summary.controls:
         bounds = say.interval(each.interval.low, each.interval.high) if each.interval else ""
         yield f"{each.arm} {each.ratio:.3f} {bounds}: {_judged(each)}{_same(each, summary)}"

@@ -74,7 +74,7 @@ def folded(text: str, columns: int = COLUMNS) -> list[str]:
 def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> str:
     """Return the model's file if known, else a placeholder with the model's name.
 
-    vLLM and SGLang take a name on the hub.
+    For vLLM and SGLang, return the model's name on the hub instead.
     """
     if submission.engine.name in (VLLM, SGLANG):
         return model.repository or model.name

@@ -18,7 +18,7 @@ _MILLION = 1e6
 
 
 def overall(estimates: Sequence[Estimate]) -> Estimate:
-    """Return the estimate over all tasks, or of the only task."""
+    """Return the estimate over all tasks, or for a single task if there is only one."""
     whole = next((e for e in estimates if e.task is None), None)
     if whole is not None and whole.speedup is not None:
         return whole

@@ -48,7 +48,7 @@ class EngineOptions(ConnectionOptions):
     )
 
     def engines(self, options: Options) -> "tuple[ChosenEngine, ...]":
-        """Return the named engines, else an installed engine. Raises `HarnessError`."""
+        """Return the engines that the user named, else an installed one. Raises `HarnessError`."""
         runner = self.runner or (_SERVER if self.server_binaries else None)
         if runner is None and self.names_servers:
             runner = "openai"

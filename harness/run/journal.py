@@ -1,4 +1,4 @@
-"""Write every measured fact to disk, as one line, before the next measurement starts.
+"""Write each measurement to disk, as one line (a "fact"), before the next one starts.
 
 A killed run or a power cut loses at most the running trial. A line has a checksum: a damaged line
 is skipped, and its trial is measured again.
@@ -113,7 +113,7 @@ _ONCE, _COPY = b" ", b"="
 
 
 class Journal:
-    """An append-only file of facts. `facts` contains the earlier facts and the added facts."""
+    """An append-only file of facts. `facts` has those read from the file and those added since."""
 
     def __init__(self, path: Path, facts: list[Fact], lock: FileLock | None = None) -> None:
         self.facts = facts
@@ -126,7 +126,7 @@ class Journal:
     def create(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
         """Start a new journal, replacing any existing journal.
 
-        Raises `MachineError` like `reopen`.
+        Raises `MachineError` if another run is writing to the journal.
         """
         lock = _locked(path)
         path.unlink(missing_ok=True)
@@ -201,7 +201,7 @@ def _locked(path: Path) -> FileLock:
 def _line(fact: Fact) -> bytes:
     """Return a fact as bytes.
 
-    A line begins and ends with a line break, so that damage stays in the line.
+    A line begins and ends with a line break, so that damage to one line leaves the next intact.
     """
     text = orjson.dumps(encode(_Line(fact=fact)))
     signs = (_ONCE,) if isinstance(fact, TrialFact) else (_ONCE, _COPY)

@@ -67,9 +67,9 @@ class Generation(Measured):
     it was not read (only baselines need margins). `rounds` are single rounds if the runner observes
     them, else the totals that a server reports. `prompt_ms` is `None` if the state of the same
     prompt was reused. `draft_prompt_ms`, the draft model's time for the prompt, is also `None` if
-    there is no draft model or the time is unknown. `ttft_ms` is `None` if the first token was not
-    awaited. `prompt_ids`, the token ids of the rendered prompt, `prompt_sha256`, their digest, and
-    `text` are `None` if unknown.
+    there is no draft model or the time is unknown. `ttft_ms`, the time to the first token, is
+    `None` unless the whole prompt was processed. `prompt_ids`, the token ids of the rendered
+    prompt, `prompt_sha256`, their digest, and `text` are `None` if unknown.
     """
 
     tokens: tuple[int, ...] | None
@@ -148,7 +148,7 @@ class PreparedArm:
 class Session(Protocol):
     """A loaded target that answers one request at a time.
 
-    Failures are returned as values: only a bug or the death of the engine's process raises.
+    Failures are returned as values; an exception means a bug or the death of the engine's process.
     """
 
     def report(self) -> EngineReport:
@@ -236,10 +236,10 @@ class Resting(Protocol):
 
 @runtime_checkable
 class ByClientClock(Resting, Protocol):
-    """A session that times answers by when their chunks arrive."""
+    """A session that times answers by the arrival of their chunks."""
 
     def compares_requests(self) -> bool:
-        """Whether the times of whole requests must confirm the decode times."""
+        """Whether decode times need confirmation by the times of whole requests."""
         ...
 
 
@@ -253,7 +253,7 @@ class StepTimes:
 
 @runtime_checkable
 class Stepped(Session, Protocol):
-    """A session that can time the target's single steps."""
+    """A session that can time single steps of the target."""
 
     def step_times(self, widths: Sequence[int]) -> StepTimes:
         """Time a step of each width after a prompt.

@@ -59,7 +59,7 @@ class MemoryMeter:
 
 
 def _memory_free_mib() -> dict[str, int]:
-    """Free memory of each GPU, by name."""
+    """Return the free memory of each GPU, in MiB by device name."""
     return {
         properties.name.decode(): properties.memory_free // _MIB
         for properties in _all_properties()

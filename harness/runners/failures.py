@@ -44,7 +44,7 @@ def last_line(log: str) -> str:
 
 
 def _decisive(text: str, where: str) -> tuple[str | None, Reason | None]:
-    """Return the first known phrase that occurs, and the failure reason that it indicates."""
+    """Return the first known phrase in a text, and the failure reason that it indicates."""
     lower = text.lower()
     listed = ((each, reason) for reason, some in _PHRASES[where].items() for each in some)
     return next((pair for pair in listed if pair[0] in lower), (None, None))

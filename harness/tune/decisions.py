@@ -38,7 +38,7 @@ SAME = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedRatio:
-    """One arm's speed divided by another's; there is no interval if the spread is unknown."""
+    """An arm's speed divided by a second arm's; there is no interval if the spread is unknown."""
 
     estimate: float
     interval: Interval | None
@@ -46,7 +46,7 @@ class SpeedRatio:
 
     @property
     def slower(self) -> bool:
-        """Whether the arm is clearly slower."""
+        """Whether the arm is clearly slower than the second arm."""
         return self.interval is not None and self.interval.high < 1
 
     @property
@@ -189,7 +189,7 @@ def _drawn(
 def inseparable(
     times: Times, arms: Sequence[str], pick: str, *, passes: bool = False
 ) -> tuple[tuple[str, ...], float]:
-    """Return the arms that may be as fast as the pick, and the largest share they may differ by."""
+    """Return the arms that may be as fast as the pick, and the share by which they may differ."""
     close: dict[str, float] = {}
     for arm in arms:
         found = None if arm == pick else speed_ratio(times, arm, pick, passes=passes)
@@ -274,7 +274,7 @@ def _pairs(times: Times, arm: str, over: str) -> dict[str, tuple[float, float]]:
 
 
 def _by_block(times: Times, arm: str, over: str) -> list[float]:
-    """Return the mean log speed of one arm relative to the other, for each block."""
+    """Return an arm's mean log speed relative to a second arm's (`over`), for each block."""
     gains: dict[int, list[float]] = {}
     for by_block in _gains(times, arm, over).values():
         for block, gain in by_block.items():
@@ -283,7 +283,7 @@ def _by_block(times: Times, arm: str, over: str) -> list[float]:
 
 
 def _gains(times: Times, arm: str, over: str) -> dict[str, dict[int, float]]:
-    """Return one arm's log speed relative to the other's, by prompt and block that both ran."""
+    """Return an arm's log speed relative to a second arm's, by each prompt and block of both."""
     own, other = times.get(arm, {}), times.get(over, {})
     found: dict[str, dict[int, float]] = {}
     for prompt, block in sorted(own.keys() & other.keys()):

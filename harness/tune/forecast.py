@@ -39,8 +39,8 @@ class Drafts:
 def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] | None:
     """Return the speedup at depth 1, 2 … of a method that was measured at one or more depths.
 
-    The deepest arm provides the acceptance rate. Returns `None` if the deepest arm has no trial
-    paired with its baseline, or its rounds are unknown.
+    The deepest arm with known rounds provides the acceptance rate. Returns `None` if no arm has
+    known rounds in all trials that are paired with the baseline's.
     """
     costs: dict[int, float] = {}
     for arm in sorted(arms, key=lambda arm: arm.method.n_max or 0):
@@ -102,8 +102,8 @@ def forecast(
     """Return the speedup at depth 1, 2 …, from one run at the largest depth.
 
     `chances` has the acceptance rate of each position, and `lengths` the number of rounds of each
-    drafted length; `costs[d]` is the cost of a round with d drafted tokens, in baseline tokens. A
-    smaller depth cuts drafts short.
+    drafted length; `costs[d]` is the cost of a round with d drafted tokens, in multiples of a
+    baseline token's time. A smaller depth cuts drafts short.
     """
     found: list[float] = []
     for depth in range(1, len(costs)):

@@ -121,7 +121,7 @@ class Prompts:
         return len(self.certificate) * _CERTIFIED_ARMS * CERTIFICATE_BLOCKS
 
     def fitting(self, *, trial_s: float, left_s: float) -> "Prompts":
-        """Return as many prompts as leave time for two blocks of race and two of certificate."""
+        """Return as many prompts as leave time for two blocks each of race and certificate."""
         trials = RACE_SHARE * left_s / (2 * trial_s)
         raced = next((arms for arms in (RACED, 3) if trials >= (arms + 1) * _FEWEST_PROMPTS), 2)
         certificate = int((1 - RACE_SHARE) * left_s / (2 * _CERTIFIED_ARMS * trial_s))
@@ -200,7 +200,7 @@ def stage(
     blocks: int,
     budget_s: float | None = None,
 ) -> Campaign:
-    """Return the campaign of a tune's stage: the baseline and some arms on some prompts."""
+    """Return the campaign of a tune's stage: the baseline and these arms on these prompts."""
     baseline = next(arm for arm in base.arms if arm.role == "baseline")
     used = {arm.method.draft for arm in arms}
     if any(arm.method.chain for arm in arms):  # a chain names no draft

@@ -70,7 +70,7 @@ class Stages:
     families: Sequence[Family]
 
     def at(self, campaign: Campaign) -> tuple[Campaign, Runner]:
-        """Return the stage's campaign on the engine, and the runner."""
+        """Return the stage's campaign, adapted to the engine, and the runner that measures it."""
         engine = self._with_depths(campaign)
         return engine.on(campaign), engine.adapter().open
 

@@ -77,7 +77,7 @@ class Tuner:
             journal.remove(journal.path_of(campaign))
 
     def _look(self) -> list[Candidate]:
-        """Return every depth with its forecast, from one block at the largest depth."""
+        """Measure one block at the largest depth; return every depth to race, with its forecast."""
         scouts = {
             family.name: family.scouts(probed=self.base.interleaved == "prompt")
             for family in self.families

@@ -245,7 +245,7 @@ def one_line(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text on one line, without control characters."""
+    """Return a string on one line, without control characters."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 

@@ -4,9 +4,9 @@ The result format defines `output_tokens = 1 + accepted + rounds`. Engines also 
 tokens of the last round that are not in the output: vLLM verifies a whole draft and then cuts at
 the limit, llama.cpp counts a whole draft in which the answer ended. These surplus tokens are
 subtracted here. Their number follows from two lower bounds on the number of rounds. One is the
-number of rounds that drafted, which is at least the drafted tokens over the method's depth. The
-other is the number of chunks of token ids after the first, since no engine splits the tokens of a
-round into two chunks.
+number of rounds that drafted, which is at least the number of drafted tokens divided by the
+method's depth. The other is the number of chunks of token ids after the first, since no engine
+splits the tokens of a round into two chunks.
 """
 
 import re

@@ -60,7 +60,7 @@ def _main() -> None:
 
 
 def _end(group: int, how: str) -> None:
-    """Send a signal to the server and its children; `0` only checks whether any process remains."""
+    """Send a signal to the server and its children; `0` only checks whether any of them remains."""
     if os.name == "posix":
         os.killpg(group, 0 if how == "0" else getattr(signal, how))
     elif how == "SIGTERM":  # Windows has no groups: this call ends the server and its children

@@ -40,7 +40,7 @@ class PromptStates:
     """
 
     def __init__(self, budget_bytes: int | None = None) -> None:
-        """Cache at most this many bytes; by default an eighth of the free memory."""
+        """Cache at most this many bytes; by default an eighth of the free memory, at most 2 GiB."""
         available = psutil.virtual_memory().available // _SHARE_OF_MEMORY
         self._left_bytes = min(_MOST_BYTES, available) if budget_bytes is None else budget_bytes
         # The choice after each prompt, and a copy of its state if there was room for one.

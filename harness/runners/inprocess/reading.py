@@ -19,10 +19,10 @@ _UNSEEN = re.compile(r"\s|\N{REPLACEMENT CHARACTER}")  # characters that tools p
 
 
 def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: int) -> Agreement:
-    """Read an answer in steps of at most `rows` tokens.
+    """Let a model read an answer, in steps of at most `rows` tokens; return whether it agrees.
 
-    Raises `HarnessError` if the answer is too long. A token beyond the draft's vocabulary, or an
-    answer beyond the draft's context, is bad input.
+    Raises `BadInputError` for a token beyond the model's vocabulary or an answer beyond its
+    context, and `MachineError` if a step fails.
     """
     _require_room(model, len(prompt) + len(answer))
     _require_known(model, max((*prompt, *answer)))

@@ -155,7 +155,7 @@ def _sizes(words: _Words, method: Method) -> None:
 
 
 def _force(words: _Words, method: Method) -> None:
-    """Set the acceptance rate that a method forces, if any; forcing needs a draft model."""
+    """Set the tokens per round that a method forces, if any; forcing needs a draft model."""
     if method.length is None:
         return
     if method.draft is None:
