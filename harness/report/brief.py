@@ -76,7 +76,7 @@ def _target(submission: Submission) -> str:
 
 
 def _table(found: Sequence[SettingFigures], most: int) -> list[str]:
-    """Return a table: each arm's rates without and with it, its speedups, and the verdict."""
+    """Return a table: each arm with its baseline's rate, its own rate, its speedups and verdict."""
     rows = [*_rows(found)]
     width = min(_NAME_COLUMNS, max(len(name) for name, _ in rows))
     lines = [f"{'tokens/s':{width + 2}}{_cells(_HEADINGS)}"]

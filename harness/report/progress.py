@@ -221,7 +221,7 @@ class ProgressDisplay:
             self._print(f"{prefix}{event.trial.arm} failed: {event.failure.detail}")
 
     def _print(self, text: str) -> None:
-        """Print a permanent line, each text only once: twenty trials may fail for one reason."""
+        """Print a permanent line, each only once: twenty trials may fail for the same reason."""
         if text not in self._printed:
             self._printed.add(text)
             self._say(text)

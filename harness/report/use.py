@@ -59,7 +59,7 @@ def _options(words: Sequence[str]) -> Iterator[str]:
 
 
 def elsewhere(arm: Arm | None, server: str) -> list[str]:
-    """Return what to start on a server whose command line we do not know."""
+    """Return how to start a server whose command line we do not know."""
     if arm is None:
         return [f"{INDENT}{server}, started without speculation"]
     how = " ".join(arm.argv) if arm.argv else f"the setting measured as {arm.id}"
@@ -92,7 +92,7 @@ def _draft_file(submission: Submission, arm: Arm, files: Mapping[str, Path]) -> 
 
 
 def _broken(words: Sequence[str]) -> list[str]:
-    """Return a command, broken over several lines for POSIX shells; in one line for PowerShell."""
+    """Return a command as lines: several for POSIX shells, a single one for PowerShell."""
     if WINDOWS:
         return [INDENT + pasted(words)]
     lines, line = [], INDENT

@@ -70,7 +70,7 @@ def acceptance(estimate: Estimate) -> str:
 
 
 def exactness(counts: ExactnessCounts | None) -> str:
-    """Return the comparison of outputs with the baseline's, such as `20~3!1`.
+    """Return how many outputs equal the baseline's, and how many do not, such as `20~3!1`.
 
     Here 20 outputs are equal, 3 diverged at a near-tie, and 1 diverged elsewhere.
     """

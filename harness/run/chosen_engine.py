@@ -106,7 +106,7 @@ class ChosenEngine:
         return CONNECT[self.kind.id](self.connection)
 
     def campaign(self, options: Options, *, fetch: bool) -> Campaign:
-        """Return the campaign of these options, adapted to the runner, without a context depth."""
+        """Return the campaign for these options, adapted to the runner, without a context depth."""
         served = self.adapter().served(console.say)
         campaign = campaign_from(
             options, say=console.say, fetch=fetch, runner=self.kind, served=served

@@ -38,7 +38,7 @@ def backend_named(found: Iterable[Device], *, gpu_layers: int) -> Backend:
 def placement_of(
     arm: ArmPlan, campaign: Campaign, *, target_layers: int | None, draft_layers: int | None
 ) -> Placement:
-    """Return the GPU layers that an arm requests for target and draft, and those really there."""
+    """Return the GPU layers of target and draft: those that an arm requests, and those resident."""
     settings = campaign.settings
     drafts = arm.method.draft is not None
     return Placement(

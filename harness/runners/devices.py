@@ -59,7 +59,7 @@ class MemoryMeter:
 
 
 def _memory_free_mib() -> dict[str, int]:
-    """Return the free memory of each GPU, in MiB by device name."""
+    """Return the free MiB of each GPU, by device name."""
     return {
         properties.name.decode(): properties.memory_free // _MIB
         for properties in _all_properties()

@@ -37,7 +37,7 @@ class Stepping(Protocol):
 
 
 def widest(campaign: Campaign) -> int:
-    """Return the widest step of any arm in tokens, up to the limit for timing."""
+    """Return the width in tokens of any arm's widest step, capped if a server times the steps."""
     depths = (arm.method.n_max or 0 for arm in campaign.arms)
     widest = max(depths, default=0) + 1
     return min(widest, _WIDEST_OF_SERVERS) if campaign.interleaved == "block" else widest

@@ -245,7 +245,7 @@ def _strata(
 
 
 def _bounds(strata: Strata, gain: SpeedRatio, choices: int, prompts: int) -> tuple[float, float]:
-    """Return bounds on the log speedup over exactly these tasks, corrected for the choice.
+    """Return bounds on the log speedup over exactly these tasks, corrected for `choices` arms.
 
     The bounds are computed from the spread within each task. If a task has fewer than two prompts,
     they are computed from `gain`, which covers all tasks and this many prompts.
@@ -274,7 +274,7 @@ def _pairs(times: Times, arm: str, over: str) -> dict[str, tuple[float, float]]:
 
 
 def _by_block(times: Times, arm: str, over: str) -> list[float]:
-    """Return an arm's mean log speed relative to a second arm's (`over`), for each block."""
+    """Return an arm's mean log speed relative to that of the arm `over`, for each block."""
     gains: dict[int, list[float]] = {}
     for by_block in _gains(times, arm, over).values():
         for block, gain in by_block.items():
@@ -283,7 +283,7 @@ def _by_block(times: Times, arm: str, over: str) -> list[float]:
 
 
 def _gains(times: Times, arm: str, over: str) -> dict[str, dict[int, float]]:
-    """Return an arm's log speed relative to a second arm's, by each prompt and block of both."""
+    """Return an arm's log speed relative to `over`'s, for each prompt and block that both ran."""
     own, other = times.get(arm, {}), times.get(over, {})
     found: dict[str, dict[int, float]] = {}
     for prompt, block in sorted(own.keys() & other.keys()):

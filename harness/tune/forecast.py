@@ -39,8 +39,8 @@ class Drafts:
 def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] | None:
     """Return the speedup at depth 1, 2 … of a method that was measured at one or more depths.
 
-    The deepest arm with known rounds provides the acceptance rate. Returns `None` if no arm has
-    known rounds in all trials that are paired with the baseline's.
+    The deepest arm with known rounds provides the acceptance rate. Returns `None` if no arm's
+    rounds are known for all prompts that it shares with the baseline.
     """
     costs: dict[int, float] = {}
     for arm in sorted(arms, key=lambda arm: arm.method.n_max or 0):

@@ -60,7 +60,7 @@ class TimeSpent:
         return self.spent_s() > LOOK_SHARE * self._limit_s or self.left_s() < least_s
 
     def fits_another_stage(self, blocks: int) -> bool:
-        """Whether this many of the smallest blocks of a race or certificate fit into the budget."""
+        """Whether this many blocks of the smallest race or certificate fit into the budget."""
         walls = self._walls_s()
         block_s = LEAST_TRIALS * sum(walls) / max(1, len(walls))
         return self.left_s() >= self._loading_s + blocks * block_s

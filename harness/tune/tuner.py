@@ -131,7 +131,7 @@ class Tuner:
         return tuple(arm for arm in last.ranked if arm not in last.dropped) if last else ()
 
     def _running(self, so_far: Submission, times: decisions.Times) -> list[str]:
-        """Return the arms still in the race: those that ran in its last block with a draft."""
+        """Return the drafting arms still in the race: those with a trial in the latest block."""
         finished = {
             arm.id: max((block for _, block in times.get(arm.id, {})), default=-1)
             for arm in so_far.arms

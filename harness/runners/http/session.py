@@ -78,7 +78,10 @@ ServerT = TypeVar("ServerT", bound=Server)
 
 
 class ServerSession(ABC, Generic[ServerT]):
-    """A session with at most one running server, for the current arm; it returns failures."""
+    """A session with at most one running server, for the current arm.
+
+    Failures are returned, not raised.
+    """
 
     def __init__(self, campaign: Campaign) -> None:
         """Store the settings without starting a server."""

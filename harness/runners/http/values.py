@@ -35,7 +35,7 @@ def milliseconds(values: Mapping[str, Json], name: str) -> float | None:
 
 
 def whole_numbers(value: Json) -> tuple[int, ...] | None:
-    """Return a list of 32-bit token ids or counts; `None` if it is empty or of a different type."""
+    """Return a JSON list of 32-bit integers as a tuple; `None` if it is empty or anything else."""
     if not isinstance(value, list) or not value:
         return None
     numbers = tuple(each for each in value if isinstance(each, int) and abs(each) < 2**31)

@@ -19,7 +19,7 @@ _UNSEEN = re.compile(r"\s|\N{REPLACEMENT CHARACTER}")  # characters that tools p
 
 
 def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: int) -> Agreement:
-    """Let a model read an answer, in steps of at most `rows` tokens; return whether it agrees.
+    """Compare a model's choices with an answer, read in steps of at most `rows` tokens.
 
     Raises `BadInputError` for a token beyond the model's vocabulary or an answer beyond its
     context, and `MachineError` if a step fails.

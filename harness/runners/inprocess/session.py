@@ -161,7 +161,7 @@ class LlamaSession:
             return Failure(reason=engine_log.reason("load-failed"), detail=str(error))
 
     def _at(self, gpu_layers: int) -> LoadedModels:
-        """Return the models with this many target layers on the GPU; reload them if it differs.
+        """Return the models with this many target layers on the GPU, reloading them if necessary.
 
         The drafts of arms prepared with the same number are loaded too. Raises `HarnessError`.
         """

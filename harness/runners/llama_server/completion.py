@@ -199,7 +199,7 @@ class _Stepped(Struct, frozen=True, kw_only=True):
 
 
 def step_times(client: Client, prompt: Sequence[int], widths: Sequence[int]) -> tuple[float, ...]:
-    """Time the reading of several tokens after a prompt whose state the server keeps.
+    """Time steps of these widths (numbers of tokens) after a prompt whose state the server keeps.
 
     One logit row is computed for all tokens, as in llama-bench. Each timed step follows a discarded
     step with a different first token, since a common prefix would not be read again.
