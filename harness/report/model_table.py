@@ -60,7 +60,7 @@ def show_comparison(
     reason: str | None,
     console: Console,
 ) -> None:
-    """Print whether a draft can draft for a target, why not, and whether each condition holds."""
+    """Print whether a draft fits a target, the reason if not, and the conditions one by one."""
     answer = f"Yes: {draft} can draft for {target}"
     if reason is not None:
         answer = f"No: {draft} cannot draft for {target}: {reason}"

@@ -26,7 +26,7 @@ from schemas.vocabulary.say import count
 
 
 class _Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
-    """One line of the journal; the tag `type` is the kind of fact."""
+    """One line of the journal (a "fact"); the tag `type` is its kind."""
 
 
 class Started(_Fact, frozen=True, kw_only=True, tag="started"):

@@ -274,7 +274,7 @@ def _pairs(times: Times, arm: str, over: str) -> dict[str, tuple[float, float]]:
 
 
 def _by_block(times: Times, arm: str, over: str) -> list[float]:
-    """Return an arm's mean log speed relative to that of the arm `over`, for each block."""
+    """Return an arm's mean log speed relative to a second arm's, `over`, for each block."""
     gains: dict[int, list[float]] = {}
     for by_block in _gains(times, arm, over).values():
         for block, gain in by_block.items():
