@@ -14,7 +14,7 @@ from harness.errors import BadInputError
 
 
 class Unit(NamedTuple):
-    """The suffixes that a number may have, the factors to convert it to the unit, and examples."""
+    """The suffixes that a number may have, each with its factor to the unit, and example values."""
 
     factors: Mapping[str, float]
     such: str
@@ -35,12 +35,12 @@ _AMOUNT = re.compile(r"(-?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-z%]*)")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The option of a field: its help text, and facts that its name and type do not show.
+    """A field's command-line option: its help text, and what its name and type do not show.
 
     An `argument` may be given without its flag; a `usual` option is listed in the short help. An
-    option with `choices` accepts only these texts; the examples in `such` replace those of the
-    unit. `parse` makes the value from the text. The option of a tuple may be repeated: `parse` gets
-    all texts.
+    option with `choices` accepts only these values; the examples in `such` replace those of the
+    unit. `parse` converts the string to the field's value. If the field is a tuple, the option may
+    be repeated, and `parse` gets all strings.
     """
 
     help: str
@@ -57,7 +57,7 @@ class Option:
     parse: Callable[[Any], Any] | None = None
 
     def chosen(self, field: str, text: str) -> str:
-        """Return the text if it is among the choices. Raises `BadInputError` otherwise."""
+        """Return the given value if it is one of the choices. Raises `BadInputError` otherwise."""
         if text not in self.choices:
             known = ", ".join(self.choices[:-1])
             raise BadInputError(
@@ -66,9 +66,9 @@ class Option:
         return text
 
     def number(self, field: str, text: str, *, whole: bool) -> float:
-        """Return the number in a text, converted to the option's unit if it has one.
+        """Parse a number, converting it to the option's unit if it has a suffix.
 
-        Raises `BadInputError`.
+        Raises `BadInputError` if it is not a number within the option's bounds.
         """
         unit = UNITS.get(self.metavar or "", _PLAIN)
         match = _AMOUNT.fullmatch(text.strip().lower())
@@ -96,17 +96,20 @@ REQUIRED: Any = MISSING  # marks an option that must be given
 
 
 def offered(option: Option, *, default: Any = None) -> Any:  # noqa: ANN401 - the default of a field of any type
-    """Return a dataclass field's default value, as an object that makes the field an option."""
+    """Return a dataclass field that becomes the given command-line option."""
     return field(default=default, metadata={"option": option})
 
 
 def option(help: str, *, default: Any = None, **described: Any) -> Any:  # noqa: A002, ANN401 - see above
-    """Return a dataclass field's default, as an object that makes the field an option."""
+    """Return a dataclass field that becomes a command-line option with this help text."""
     return offered(Option(help, **described), default=default)
 
 
 def comma_separated(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the items of `a,b` or of a repeated option. Raises `BadInputError`."""
+    """Return the items of a list such as `a,b`, or of a repeated option.
+
+    Raises `BadInputError` if the option is given without any item.
+    """
     items = tuple(item.strip() for text in texts for item in text.split(",") if item.strip())
     if texts and not items:
         raise BadInputError("the list is empty; leave the option out to select everything")
@@ -116,9 +119,9 @@ def comma_separated(texts: Sequence[str]) -> tuple[str, ...]:
 def whole_numbers(
     texts: Sequence[str], *, option: str, least: float, most: float, such: str
 ) -> tuple[int, ...]:
-    """Return the numbers of a list in ascending order, without duplicates.
+    """Return the numbers in a comma-separated list, in ascending order and without duplicates.
 
-    Raises `BadInputError`.
+    Raises `BadInputError` unless all items are whole numbers from `least` to `most`.
     """
     items = comma_separated(texts)
     if not all(item.isdecimal() and least <= int(item) <= most for item in items):

@@ -64,25 +64,25 @@ class ServerIdentity:
 
     @property
     def shown_name(self) -> str:
-        """The engine's name; for an unknown engine, the signature of its answers."""
+        """The engine's name; for an unknown engine, the product in its `Server` header, if any."""
         return self.software if self.name == UNKNOWN and self.software else self.name
 
     @property
     def shown_version(self) -> str:
-        """The version; `unknown` if implausible, since such text may contain a key or a host."""
+        """The reported version; `unknown` if it does not look like one, as it may contain a key."""
         return public_text.version(self.version or "") or "unknown"
 
     @property
     def commit(self) -> str | None:
-        """The commit in a llama.cpp build's name."""
+        """The commit in a llama.cpp version such as `b1234-abc1234`; `None` for other versions."""
         match = _BUILD.fullmatch(self.version or "")
         return match["commit"] if match else None
 
     @property
     def build_number(self) -> int | None:
-        """The number in a llama.cpp build's name.
+        """The build number in a llama.cpp version such as `b1234-abc1234`.
 
-        `None` for 0 or 1, which builds outside a checkout have.
+        Also `None` for 0 and 1, the numbers of builds outside a checkout.
         """
         match = _BUILD.fullmatch(self.version or "")
         return int(match["number"]) if match and int(match["number"]) > 1 else None
@@ -146,7 +146,7 @@ def _answers(client: Client, model: str | None) -> bool:
 
 
 def _fingerprint(client: Client, model: str | None) -> str:
-    """Return the fingerprint in a server's one-token answer."""
+    """Request a one-token answer and return its `system_fingerprint`."""
     body: dict[str, Json] = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
     asked = {**body, "model": model} if model else body
     answer: Json = None

@@ -35,7 +35,7 @@ _OLLAMA = (
 
 
 class OpenAiSession(ServerSession[Connection]):
-    """Connections to the servers of a campaign's arms."""
+    """A session that measures a campaign's arms through servers with OpenAI's API."""
 
     def __init__(self, options: ConnectionOptions, campaign: Campaign) -> None:
         """Check the servers. Raises `BadInputError` unless they match the arms."""
@@ -86,7 +86,7 @@ class OpenAiSession(ServerSession[Connection]):
         )
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Connect and warm up an arm; the first arm's server counts the padded prompts' tokens."""
+        """Connect to the arm's server and warm up; for the first arm, also pad all prompts."""
         prepared = super().prepare(arm)
         if self._shared and isinstance(prepared, PreparedArm):
             prepared = self._contradiction(self._arms[arm]) or prepared
@@ -108,7 +108,7 @@ class OpenAiSession(ServerSession[Connection]):
         return prepared
 
     def _contradiction(self, arm: ArmPlan) -> Failure | None:
-        """Return why the only server cannot measure an arm: it ignores the requested depth."""
+        """Return a failure if the only server ignores the draft depth in requests; else `None`."""
         server = self._server_of(arm, 0)
         if isinstance(server, Failure):
             return server
@@ -137,7 +137,7 @@ class OpenAiSession(ServerSession[Connection]):
         return known.answer.prompt_tokens
 
     def _whole(self, prompt: ServerRequest) -> ServerRequest:
-        """Return the request with the text that fills the context."""
+        """Return the request with its prompt padded to the context depth, if a depth is set."""
         return replace(prompt, text=self._filled.get(prompt.text, prompt.text))
 
     def _server_of(self, arm: ArmPlan, block: int) -> Connection | Failure:
@@ -165,7 +165,7 @@ class OpenAiSession(ServerSession[Connection]):
         return connect(self._endpoint(arm), self._options_of(arm), key=self._key)
 
     def _options_of(self, arm: ArmPlan) -> ConnectionOptions:
-        """Return the options with an arm's model name, if a single server offers several models."""
+        """Return the connection options, with the arm's own model if the user named one per arm."""
         if not arm.drafts or not self._options.spec_models:
             return self._options
         index = reading.speculation(self._campaign).index(arm.method)
@@ -189,7 +189,7 @@ class OpenAiSession(ServerSession[Connection]):
         return found.generation
 
     def compares_requests(self) -> bool:
-        """Whether the times of whole requests must confirm the decode times."""
+        """Whether decode times need confirmation by the times of whole requests."""
         return not self._proven
 
     def _margins(
@@ -217,7 +217,7 @@ class OpenAiSession(ServerSession[Connection]):
 
 
 def no_depth(server: Connection) -> Failure | None:
-    """Return why one server cannot answer for all arms: requests cannot set the draft depth."""
+    """Return a failure if requests to this server cannot set the draft depth; else `None`."""
     if server.identity.name in depth_by_request.FIELDS:
         return None
     return _not_comparable(
@@ -229,7 +229,7 @@ def no_depth(server: Connection) -> Failure | None:
 def rejection(
     server: Connection, base: Connection, *, draft: str | None, named: bool = False
 ) -> Failure | None:
-    """Return why a server is not comparable with the baseline's, or is the same server.
+    """Return why a server cannot be compared with the baseline's: it differs, or is the same one.
 
     The same server may serve both if it is LM Studio, which drafts if a request names a draft
     model, or if the user `named` a model for each arm.

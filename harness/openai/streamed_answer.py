@@ -30,11 +30,11 @@ _SHOWN = 80
 class Answer:
     """A streamed answer. Seconds are by the client's clock, from an arbitrary start.
 
-    `tokens` and `prompt` are ids, `None` if the server sends no ids. `chunk_tokens` is the number
-    of ids in each chunk that has ids. `chunk_characters` is the length of each chunk with content,
-    and `chunk_s` is the time of its arrival. `text` includes the `thoughts` in the stream; `models`
-    are the model names in the chunks. `extras` has the server's additional fields, by name; `usage`
-    is unchanged.
+    `tokens` and `prompt` are token ids, or `None` if the server sends no ids. `chunk_tokens` is the
+    number of ids in each chunk that has ids. `chunk_characters` is the length of each chunk with
+    content, and `chunk_s` is the time of its arrival. `text` includes the `thoughts` in the stream;
+    `models` are the model names in the chunks. `extras` has the server's additional fields, by
+    name; `usage` is the server's usage object, unchanged.
     """
 
     began_s: float
@@ -114,7 +114,7 @@ def _event(value: Json) -> dict[str, Json]:
 def read(
     chunks: Iterable[Mapping[str, Json]], *, began_s: float, clock: Callable[[], float]
 ) -> Answer:
-    """Assemble the answer from a stream's chunks. Raises `BadAnswerError` if a part is missing."""
+    """Assemble the answer from a stream's chunks. Raises `BadAnswerError` if data is missing."""
     timed = [(chunk, choice_of(chunk), clock()) for chunk in chunks]
     written = [(choice, at_s) for _, choice, at_s in timed if _says_something(choice)]
     usages = [usage for chunk, _, _ in timed if isinstance(usage := chunk.get("usage"), dict)]
@@ -199,7 +199,7 @@ class ServerTimes:
 
 
 def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
-    """Return the server's times in an answer, or `None`.
+    """Return the times that the server reports in an answer; `None` if it reports none.
 
     They are in `timings` (llama.cpp and its forks), `metrics` (vLLM), or `usage` (TabbyAPI, in
     seconds).

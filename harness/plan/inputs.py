@@ -1,4 +1,4 @@
-"""Make a question from the options of `plan`: the model, the machine, and the possible drafts."""
+"""Turn the options of `plan` into a question about the model, the machine and possible drafts."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -80,7 +80,7 @@ def question_of(
 def _curve(
     given: str | None, name: str, target: PlannedModel, computer: Computer, *, described: bool
 ) -> Curve | None:
-    """Return the given curve, or else the curve that `probe` stored for this machine's file."""
+    """Return the cost curve that the user gave, else the one that `probe` stored for this file."""
     if given == _NO_CURVE:
         return None
     found = None
@@ -98,7 +98,7 @@ def _ways(
     acceptance: float | None,
     say: Callable[[str], None],
 ) -> Iterator[Way]:
-    """Yield all ways to draft, a named way last.
+    """Yield all possible ways to draft, ending with the one that the user named, if any.
 
     Depth and acceptance apply to the named way, or to all ways if none is named.
     """
@@ -115,7 +115,7 @@ def _ways(
 
 
 def server_of(computer: options.ComputerOptions) -> Path | None:
-    """Return the named or installed llama-server; `None` if planning for a different machine.
+    """Return the named or installed llama-server, if any; `None` when planning for another machine.
 
     Raises `BadInputError` if a named server is missing.
     """
@@ -136,7 +136,7 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
 
 
 def _possible_draft(name: str, say: Callable[[str], None]) -> PlannedModel | None:
-    """Describe a draft that the user did not name: from a local file, else from the tables."""
+    """Describe a draft that the user did not name: from a local file, else from the catalog."""
     return find(name, say=say) if on_disk(name) else catalog.model_named(name)
 
 
@@ -147,7 +147,10 @@ def _named(
     acceptance: float | None,
     say: Callable[[str], None],
 ) -> Way | None:
-    """Return the way to draft that was named, if any. Raises `BadInputError` if it cannot draft."""
+    """Return the way to draft that the user named; `None` if none was named.
+
+    Raises `BadInputError` if the named model or method cannot draft for the target.
+    """
     draft, target_name = models.draft or "none", models.target or ""
     if draft.lower() == "none":
         return None
@@ -170,7 +173,7 @@ def _named(
 def _listed_drafter(
     method: str, target_name: str, target: PlannedModel, say: Callable[[str], None]
 ) -> tuple[PlannedModel, str]:
-    """Return the drafter for a method named without a file: a listed drafter, else an assumed one.
+    """Return the drafter for a method named without a file: the catalog's, else an assumed one.
 
     Raises `BadInputError` for a built-in head that the model does not have.
     """
@@ -186,7 +189,7 @@ def _listed_drafter(
 
 
 def _require_vocabulary(target: PlannedModel, draft: PlannedModel, source: DraftSource) -> None:
-    """Raise `BadInputError` for a draft model whose vocabulary differs from its target's."""
+    """Raise `BadInputError` if a draft model is the target itself or has a different vocabulary."""
     if source != "model":
         return
     if draft.facts == target.facts:

@@ -1,4 +1,4 @@
-"""Take speeds from results of similar machines: from the learned rates, or from named files."""
+"""Base a plan's speeds on results from similar machines: the learned rates, or named files."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -31,7 +31,7 @@ def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel
 
 
 def _rates(submission: Submission, source: str) -> Iterator[Rate]:
-    """Yield the rate of a result whose target was in a single memory; nothing if unknown."""
+    """Yield the rate that a result implies, if known and if its target ran on a single device."""
     if len(submission.machine.gpus) > 1:
         return
     on_cpu = submission.engine.backend == "cpu"

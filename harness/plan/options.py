@@ -105,7 +105,7 @@ class LoadOptions:
     )
 
     def setting(self, rollback_states: int) -> Setting:
-        """Return the setting for memory estimates.
+        """Return context, slots, cache types and attention as a setting for memory estimates.
 
         Raises `BadInputError` if no engine can run it.
         """
@@ -157,7 +157,7 @@ class ComputerOptions:
 
     @property
     def words(self) -> MachineWords:
-        """The description as a type from `answers`, which does not import options."""
+        """The machine's description as the type in `answers`, which does not import options."""
         given = ((each.name, getattr(self, each.name)) for each in fields(MachineWords))
         return MachineWords(**dict(given))
 

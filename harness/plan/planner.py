@@ -1,4 +1,4 @@
-"""Answer a question, if possible with the engine's buffer sizes instead of formulas."""
+"""Answer a planning question, if possible with the engine's buffer sizes instead of formulas."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -40,7 +40,10 @@ def _exact(found: Answer, sizes: tuple[AllocatedSizes, ...]) -> Answer:
 
 
 def _allocated(found: Answer, server: Path | None) -> tuple[AllocatedSizes, ...] | str | None:
-    """Return the sizes that the server would allocate; `None` without a server or model headers."""
+    """Return the sizes that the server would allocate, or the reason why it reports none.
+
+    Returns `None` without a server, or if a model's header is not on this disk.
+    """
     asked = found.asked
     sources = [asked.target, *([asked.draft] if asked.draft else [])]
     paths = [source.path for source in sources if source.path is not None]

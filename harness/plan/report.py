@@ -84,7 +84,7 @@ def _show_details(found: Answer, screen: Console) -> None:
 
 
 def _memory(choice: PlanOption) -> Table:
-    """Return a memory table with a column per place and a row per existing kind of buffer."""
+    """Return a table of memory use: a column per memory pool, a row per kind of buffer in use."""
     table = Table(box=None, padding=(0, 1), pad_edge=False)
     table.add_column("MiB", no_wrap=True)
     places: list[tuple[str, float, Buffers]] = [

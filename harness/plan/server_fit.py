@@ -37,7 +37,7 @@ _STAMP = re.compile(r"^[\d.]+ [EW] ")
 class AllocatedSizes:
     """The sizes in MiB that a server would allocate for one model, by device in the server's order.
 
-    `places` has the whole MiB of weights, and of caches with states, by device.
+    `places` maps each device to its MiB of weights, and of caches and states, as whole numbers.
     """
 
     kv: float
@@ -48,7 +48,7 @@ class AllocatedSizes:
     places: Mapping[str, tuple[int, int]]
 
     def replace_in(self, devices: Sequence[Buffers], host: Buffers) -> None:
-        """Replace the planned sizes of the same model with the server's sizes."""
+        """Overwrite the planned buffer sizes of the same model with the server's sizes."""
         host.output, host.compute = self.output, self.host_compute
         if not self.device_compute:
             host.kv, host.recurrent = self.kv, self.recurrent
@@ -62,7 +62,7 @@ class AllocatedSizes:
 
 
 def _take(buffers: Buffers, weights: int, context: int) -> None:
-    """Take the server's whole MiB, unless that is merely our own figure rounded down."""
+    """Use the server's sizes, in whole MiB, unless they are merely our own sizes rounded down."""
     if int(buffers.model) != weights:
         buffers.model = float(weights)
     state = buffers.recurrent + buffers.output
@@ -73,7 +73,7 @@ def _take(buffers: Buffers, weights: int, context: int) -> None:
 def allocated_sizes(
     program: Path, loads: Sequence[tuple[Path, Sequence[str]]]
 ) -> tuple[AllocatedSizes, ...] | str:
-    """Return the server's sizes for each model with given arguments, or why there are none."""
+    """Return the sizes that a server reports for each model, or the reason why it reports none."""
     found = []
     with TemporaryDirectory(prefix="draftmap-plan-") as folder:
         for number, (model, words) in enumerate(loads):
@@ -87,7 +87,7 @@ def allocated_sizes(
 
 
 def _header_only(path: Path, folder: Path) -> Path:
-    """Make sparse copies of a model's parts.
+    """Make sparse copies of a model's files, with only their headers; return the path to load.
 
     If a server goes on to load them, it reads no weights.
     """
@@ -99,7 +99,7 @@ def _header_only(path: Path, folder: Path) -> Path:
 
 
 def _log_until_fitted(program: Path, arguments: Sequence[str]) -> str:
-    """Return a server's log up to its sizes; the server is stopped before it loads the model."""
+    """Start a server and return its log up to the sizes; stop it before it loads the model."""
     process = subprocess.Popen(  # noqa: S603 - the program that the user named or installed
         [str(program), *arguments],
         stdin=subprocess.DEVNULL,

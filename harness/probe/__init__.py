@@ -1,1 +1,1 @@
-"""Measure the time of wider steps of a model on this machine, without a draft."""
+"""Measure how long a model's steps over several tokens take on this machine, without a draft."""

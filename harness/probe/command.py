@@ -1,4 +1,4 @@
-"""`draftmap probe`: measure the time of wider steps, and store the curve for `plan`."""
+"""`draftmap probe`: time a model's steps over 1, 2 … tokens, and store the curve for `plan`."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -121,9 +121,9 @@ def _nothing_yet(campaign: Campaign, session: Stepped, widest: int) -> KeptCurve
 
 @contextmanager
 def _shown(begun: KeptCurve, budget_s: float) -> Iterator[Callable[[KeptCurve, float], None]]:
-    """Show a progress bar; in a log, write one line with the duration instead.
+    """Show a progress bar, or write one line with the expected duration if the output is a log.
 
-    Ctrl-C reports the stored passes.
+    After Ctrl-C, report how many passes are stored.
     """
     screen = console.progress_console()
     columns = (

@@ -21,7 +21,7 @@ def measure(
 ) -> KeptCurve:
     """Measure the missing passes of a curve.
 
-    `passed` receives the curve after each pass, and the seconds that the pass took. Raises
+    After each pass, `passed` is called with the curve and the seconds that the pass took. Raises
     `HarnessError` if steps cannot be timed.
     """
     timed = passes(session, curve.widths, had=curve.passes, budget_s=budget_s, clock=clock)

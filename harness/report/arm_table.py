@@ -32,12 +32,15 @@ _WIDE = 1000  # wider than any row
 
 
 def title(arm: Arm, submission: Submission) -> Text:
-    """`draft-model-n4: Tiny-500M Q8_0 drafts up to 4 tokens`."""
+    """Return an arm's title: `draft-model-n4: Tiny-500M Q8_0 drafts up to 4 tokens`."""
     return Text.assemble((arm.id, "bold"), f": {_described(arm, submission)}")
 
 
 def table(estimates: Sequence[Estimate], console: Console) -> Table:
-    """Return a row per task, then one for all tasks; a narrow console gets fewer, whole columns."""
+    """Return a table with a row per task, then one for all tasks.
+
+    A narrow console gets fewer columns, but none is cut off.
+    """
     unbounded = console.options.update(width=_WIDE)
     for count in range(len(_COLUMNS), _FEWEST_COLUMNS, -1):
         drawn = _table(estimates, count)
@@ -104,7 +107,7 @@ CONCURRENCY_LEGEND = (
 
 
 def concurrency_table(found: Sequence[Throughput]) -> Table:
-    """Return a table by concurrency, in which each level begins with its baseline."""
+    """Return a table of throughput by concurrency; each level starts with its baseline."""
     drawn = _empty_table()
     for heading in ("at once", "arm", "one stream", "in total", "total speedup [95%]"):
         is_text = heading in ("arm", "total speedup [95%]")

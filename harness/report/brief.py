@@ -76,7 +76,7 @@ def _target(submission: Submission) -> str:
 
 
 def _table(found: Sequence[SettingFigures], most: int) -> list[str]:
-    """Return a table: each arm with both rates, its speedups, and the verdict."""
+    """Return a table: each arm with its baseline's rate, its own rate, its speedups and verdict."""
     rows = [*_rows(found)]
     width = min(_NAME_COLUMNS, max(len(name) for name, _ in rows))
     lines = [f"{'tokens/s':{width + 2}}{_cells(_HEADINGS)}"]
@@ -92,9 +92,9 @@ def _table(found: Sequence[SettingFigures], most: int) -> list[str]:
 
 
 def _rows(found: Sequence[SettingFigures]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each arm with its figures.
+    """Yield the rows of the table: an arm's name, and its cells.
 
-    If there are no figures over all tasks, yield each task of each arm.
+    If no arm has a speedup over all tasks, yield a row for each task of each arm.
     """
     by_task = all(each.whole.speedup is None for each in found)
     for each in found:
@@ -129,7 +129,7 @@ def _cells(cells: Sequence[str]) -> str:
 def _command(
     best: SettingFigures, submission: Submission, local_files: use.LocalFiles
 ) -> list[str]:
-    """Return the command to use: for the best arm if it gains, else for the target alone."""
+    """Return the command to use: with the best arm if it is faster, else for the target alone."""
     chosen = best.arm if best.answer in ("yes", "depends") else None
     match best.answer:
         case "depends" | "yes" if best.helped and best.verdict != "helps":

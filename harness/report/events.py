@@ -25,8 +25,8 @@ class TrialsPlanned:
 class Extended:
     """Another block follows, or some prompts are repeated; `total` is the new number of trials.
 
-    `half_width` is the interval's current half-width as a share of the ratio, if that is still too
-    wide; it is `None` if unknown, or if times of the same prompt disagree.
+    `half_width` is the current half-width of the interval, as a share of the ratio, if the interval
+    is still too wide; it is `None` if unknown, or if times of the same prompt disagree.
     """
 
     total: int

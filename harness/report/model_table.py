@@ -60,7 +60,7 @@ def show_comparison(
     reason: str | None,
     console: Console,
 ) -> None:
-    """Print yes, or no with the reason, then each condition of the rule."""
+    """Print whether a draft fits a target, the reason if not, and the conditions one by one."""
     answer = f"Yes: {draft} can draft for {target}"
     if reason is not None:
         answer = f"No: {draft} cannot draft for {target}: {reason}"
@@ -97,7 +97,7 @@ def _models(found: ModelsOverview) -> Table:
 
 
 def _below(entry: ModelEntry) -> str:
-    """Return a model's source, and the method with which it drafts without a smaller model."""
+    """Return a model's repository, and the method by which it drafts without a smaller model."""
     method = entry.preset.method
     return ", ".join(filter(None, (entry.preset.repository, method and f"--method {method}")))
 
@@ -121,7 +121,7 @@ def _table(*headings: str) -> Table:
 
 
 def _print(table: Table, console: Console, below: Sequence[str] = ()) -> None:
-    """Print the table without trailing blanks, with the texts `below` under its rows."""
+    """Print the table without trailing blanks, with each line of `below` under its row."""
     with console.capture() as captured:
         console.print(table)
     for line, more in zip_longest(captured.get().splitlines(), below, fillvalue=""):

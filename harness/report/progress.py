@@ -22,7 +22,7 @@ from schemas.vocabulary import say
 
 
 def answer_lines(target: Model) -> Iterator[str]:
-    """Yield the expected gain from speculation on this machine, as `plan` words it."""
+    """Yield the expected gain from speculation on this machine, in the words of `plan`."""
     sentence = answer_here(target)
     if sentence is not None:
         yield f"answer    {sentence}"
@@ -105,7 +105,7 @@ _STAGES = {
 
 
 class ProgressDisplay:
-    """An observer that draws on a terminal, or writes a few lines to any other output."""
+    """An observer that shows a campaign: a bar on a terminal, a few lines in any other output."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class ProgressDisplay:
         most_s: float | None = None,
         line_s: float = _LINE_S,
     ) -> None:
-        """Set the run's limit `most_s`, and the seconds `line_s` between lines in a log."""
+        """`most_s` is the run's time limit; `line_s` is the time between lines in a log."""
         self._progress = progress.Progress(
             progress.TextColumn("{task.description}"),
             progress.BarColumn(bar_width=None),
@@ -150,7 +150,7 @@ class ProgressDisplay:
         return timer
 
     def _write_line(self) -> None:
-        """Write progress and time left to a log, and again every `line_s` seconds."""
+        """If the output is a log, write progress and time left; repeat every `line_s` seconds."""
         passed = f"{seconds(time.monotonic() - self._began_s)} so far"
         if self._progress.disable:
             self._say(self._line if self._counts else f"{self._line}, {passed}")
@@ -199,7 +199,7 @@ class ProgressDisplay:
     def _count(
         self, event: events.TrialEnded, task: progress.TaskID, prefix: str, left_s: float | None
     ) -> None:
-        """Show a trial, and what is left of a stage (if `left_s` is given) or of the run."""
+        """Show a trial, and what is left of its stage (if `left_s` is given) or of the run."""
         known_s = self._remaining.seconds() if left_s is None else left_s
         left = f"about {seconds(known_s)} left" if known_s else ""
         rate = "" if event.tps is None else f"{event.tps:.1f} tokens/s"
@@ -221,7 +221,7 @@ class ProgressDisplay:
             self._print(f"{prefix}{event.trial.arm} failed: {event.failure.detail}")
 
     def _print(self, text: str) -> None:
-        """Print a permanent line, each text only once: twenty trials may fail for one reason."""
+        """Print a permanent line, each only once: twenty trials may fail for the same reason."""
         if text not in self._printed:
             self._printed.add(text)
             self._say(text)

@@ -10,10 +10,10 @@ from harness.report import events
 
 @dataclass(slots=True)
 class _Campaign:
-    """The planned and finished trials, the seconds each arm's answers took, and separate costs.
+    """A campaign's trial counts, the seconds that each arm's answers took, and separate costs.
 
-    Separate costs are server starts, by arm and block, and the first processing of each prompt. A
-    failed arm is `None`.
+    The separate costs are server starts, by arm and block, and the first processing of each prompt.
+    In `arms`, a failed arm is `None`.
     """
 
     total: int = 0
@@ -78,7 +78,7 @@ class RemainingTime:
         self._campaigns: dict[str, _Campaign] = {}
 
     def observe(self, name: str, event: events.Event) -> None:
-        """Count an event of the named campaign."""
+        """Update the estimate with an event of the named campaign."""
         passed_s = self._clock() - self._last_s
         campaign = self._campaigns.setdefault(name, _Campaign())
         match event:

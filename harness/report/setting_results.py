@@ -27,7 +27,8 @@ class SettingFigures:
     """An arm that drafts, with its figures over all tasks and on each task.
 
     `choices` is the number of settings to pick from, `task_choices` the number of single-task
-    figures. `at_most_request` is the ratio for whole requests without the draft's prompt reading.
+    figures. `at_most_request` is an upper bound on the speedup of whole requests: the ratio without
+    the time in which the draft model reads the prompt.
     """
 
     arm: Arm
@@ -44,7 +45,7 @@ class SettingFigures:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict over all tasks if the setting is picked."""
+        """The verdict over all tasks, corrected for picking the best of several settings."""
         return _picked(self.whole, self.choices)
 
     @cached_property
@@ -75,12 +76,12 @@ class SettingFigures:
         return "no" if _loses(whole) or all_lost or no_gain else "unknown"
 
     def verdict_on(self, task: Estimate) -> Verdict:
-        """Return the verdict on one task if that task's figure is picked."""
+        """Return the verdict on one task, corrected for picking the best setting and task."""
         return _picked(task, self.task_choices)
 
     @property
     def position(self) -> tuple[int, int, float]:
-        """The sort key in a list: settings with one request at a time first, then the best."""
+        """The sort key: fewest concurrent requests, then the best answer, then the speedup."""
         return self.arm.concurrency or 1, _RANKS[self.answer], -(self.whole.speedup or 0.0)
 
 
@@ -113,7 +114,7 @@ def settings(submission: Submission, summary: Summary) -> list[SettingFigures]:
 
 
 def _picked(estimate: Estimate, choices: int) -> Verdict:
-    """Return the verdict on a figure that is the best of `choices`."""
+    """Return the verdict on an estimate that was picked as the best of `choices`."""
     if estimate.verdict not in ("helps", "slower-in-all") or estimate.speedup is None:
         return estimate.verdict
     return judge(corrected_estimate(estimate, choices), estimate.whole_request_interval)

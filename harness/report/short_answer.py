@@ -123,7 +123,7 @@ def _by_task(best: SettingFigures) -> Iterator[str]:
 
 
 def _spread(tasks: Sequence[Estimate]) -> str:
-    """`1.60-1.90x on code and json`."""
+    """Return the range of the tasks' speedups, such as `1.60-1.90x on code and json`."""
     ratios = sorted(each.speedup or 0.0 for each in tasks)
     span = "\N{EN DASH}".join(dict.fromkeys(f"{ratio:.2f}" for ratio in (ratios[0], ratios[-1])))
     return f"{span}{say.TIMES} on {say.listed([each.scope for each in tasks])}"
@@ -141,7 +141,7 @@ def _long_answers(best: SettingFigures) -> Iterator[str]:
 
 
 def _doubted(best: SettingFigures) -> bool:
-    """Whether a figure has an interval but something else rules out a verdict."""
+    """Whether the speedup has an interval but something else rules out a verdict."""
     whole = best.whole
     undecided = best.answer == "unknown" and whole.verdict == "uncertain"
     return undecided and whole.interval is not None

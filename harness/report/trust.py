@@ -19,7 +19,7 @@ _STEADY = {
 
 
 def began(submission: Submission) -> str:
-    """Return the state before the run: `rested (load 0.2 in 15 minutes), on mains power, …`."""
+    """Return the machine's state before the run, such as `rested (load 0.2 in 15 minutes), …`."""
     shots = {shot.moment: shot for shot in submission.environment or ()}
     before, warm = shots.get("before"), shots.get("warm")
     if before is None or before.load_15min is None:
@@ -66,7 +66,7 @@ def _within(half_width: float) -> str:
 
 
 def repeatability(found: Repeatability | None) -> str:
-    """Describe the repeatability of the speedup on these prompts, and the benefit of more time."""
+    """Describe how repeatable the speedup is on these prompts, and the time to halve the range."""
     if found is None or found.half_width is None:
         return ""
     text = (
@@ -81,7 +81,7 @@ def repeatability(found: Repeatability | None) -> str:
 
 
 def starts(found: Repeatability | None) -> str:
-    """Describe the spread of the speedup between starts, or note that there was a single start."""
+    """Describe the speedup's spread between engine starts, or say that there was only one start."""
     if found is None:
         return ""
     each = found.starts
@@ -96,7 +96,7 @@ def unknown_repeatability(summary: Summary) -> str:
 
 
 def predicted(estimates: Sequence[Estimate]) -> str:
-    """Describe each task's predicted speedup, and the deviation of the measured speedup."""
+    """Describe each task's predicted speedup, and the measured speedup's deviation from it."""
     parts = [
         f"{each.scope} {say.times(each.predicted_speedup)} "
         f"({say.percent(each.unexplained, signed=True)})"
@@ -118,7 +118,7 @@ def by_processor(estimate: Estimate) -> str:
 
 
 def controls(summary: Summary) -> Iterator[str]:
-    """Yield one line per control arm: its result, and whether the result is right."""
+    """Yield one line per control arm: its result, and whether that is as expected."""
     for each in summary.controls:
         bounds = say.interval(each.interval.low, each.interval.high) if each.interval else ""
         yield f"{each.arm} {each.ratio:.3f} {bounds}: {_judged(each)}{_same(each, summary)}"

@@ -19,14 +19,14 @@ ENGINES = (LLAMA_CPP, IK_LLAMA_CPP, VLLM, SGLANG)  # engines whose command lines
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalFiles:
-    """The model files on this machine by id, and the llama-server to start."""
+    """The paths of model files on this machine, by model id, and the llama-server to start."""
 
     files: Mapping[str, Path] = field(default_factory=dict)
     server: str | None = None
 
 
 def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) -> list[str]:
-    """Return the command that serves the target, with an arm's method if there is an arm."""
+    """Return the command that serves the target, with an arm's method if an arm is given."""
     engine = submission.engine.name if submission.engine.name in ENGINES else LLAMA_CPP
     served = serve_nearest(
         engine,
@@ -48,7 +48,7 @@ def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) ->
 
 
 def _options(words: Sequence[str]) -> Iterator[str]:
-    """Yield a shell's words by line: a flag with its value, or the program with the model."""
+    """Yield a command line by line: the program with the model, then each flag with its value."""
     shown: list[str] = []
     for word in map(quoted, words):
         if word.startswith("-") and len(shown) > 1:
@@ -59,7 +59,7 @@ def _options(words: Sequence[str]) -> Iterator[str]:
 
 
 def elsewhere(arm: Arm | None, server: str) -> list[str]:
-    """Return advice for a different server, whose command line is unknown."""
+    """Return how to start a server whose command line we do not know."""
     if arm is None:
         return [f"{INDENT}{server}, started without speculation"]
     how = " ".join(arm.argv) if arm.argv else f"the setting measured as {arm.id}"
@@ -74,7 +74,7 @@ def folded(text: str, columns: int = COLUMNS) -> list[str]:
 def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> str:
     """Return the model's file if known, else a placeholder with the model's name.
 
-    vLLM and SGLang take a name on the hub.
+    For vLLM and SGLang, return the model's name on the hub instead.
     """
     if submission.engine.name in (VLLM, SGLANG):
         return model.repository or model.name
@@ -83,7 +83,7 @@ def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> s
 
 
 def _draft_file(submission: Submission, arm: Arm, files: Mapping[str, Path]) -> str | None:
-    """Return an arm's draft file; a chain uses the campaign's only draft."""
+    """Return an arm's draft file; a chained method uses the campaign's only draft."""
     chained = any(METHODS[kind].draft != "none" for kind in arm.method.chain or ())
     for draft in submission.drafts:
         if chained or draft.id == arm.method.draft:
@@ -92,7 +92,7 @@ def _draft_file(submission: Submission, arm: Arm, files: Mapping[str, Path]) -> 
 
 
 def _broken(words: Sequence[str]) -> list[str]:
-    """Return a command, broken over several lines for POSIX shells; in one line for PowerShell."""
+    """Return a command as lines: several for POSIX shells, a single one for PowerShell."""
     if WINDOWS:
         return [INDENT + pasted(words)]
     lines, line = [], INDENT

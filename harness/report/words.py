@@ -18,7 +18,7 @@ _MILLION = 1e6
 
 
 def overall(estimates: Sequence[Estimate]) -> Estimate:
-    """Return the estimate over all tasks, or of the only task."""
+    """Return the estimate over all tasks, or for a single task if there is only one."""
     whole = next((e for e in estimates if e.task is None), None)
     if whole is not None and whole.speedup is not None:
         return whole
@@ -35,14 +35,14 @@ def speedup(ratio: float | None, interval: Interval | None, *, at_most: bool = F
 
 
 def rates(estimate: Estimate) -> str:
-    """`28.2 → 30.0`: tokens per second of plain decoding and of the arm."""
+    """Return the tokens per second of plain decoding and of the arm, such as `28.2 → 30.0`."""
     bound = AT_MOST if estimate.at_most else ""
     plain = say.rate(estimate.baseline_tps)
     return f"{plain} \N{RIGHTWARDS ARROW} {bound}{say.rate(estimate.tps)}"
 
 
 def over_alternative(estimate: Estimate) -> str:
-    """Return the speed relative to the target alone; empty if the target alone was not measured."""
+    """Describe the speed relative to the target with all memory to itself; empty if unmeasured."""
     if estimate.over_alternative is None:
         return ""
     found = speedup(estimate.over_alternative, estimate.over_alternative_interval)
@@ -53,7 +53,7 @@ def over_alternative(estimate: Estimate) -> str:
 
 
 def rounds(estimate: Estimate) -> str:
-    """`2.60/1.90`: the measured tokens per round, and the number needed to break even."""
+    """Return the tokens per round, measured and needed to break even, such as `2.60/1.90`."""
     got, needs = estimate.tokens_per_round, estimate.round_cost
     return f"{say.number(got, 2)}/{say.number(needs, 2)}"
 
@@ -70,7 +70,10 @@ def acceptance(estimate: Estimate) -> str:
 
 
 def exactness(counts: ExactnessCounts | None) -> str:
-    """`20~3!1`: outputs equal to the baseline's, diverged at a near-tie, diverged elsewhere."""
+    """Return how many outputs equal the baseline's, and how many do not, such as `20~3!1`.
+
+    Here 20 outputs are equal, 3 diverged at a near-tie, and 1 diverged elsewhere.
+    """
     if counts is None:
         return say.UNKNOWN
     compared = counts.identical + counts.diverged_near_tie + counts.diverged
@@ -82,7 +85,7 @@ def exactness(counts: ExactnessCounts | None) -> str:
 
 
 def model(described: Model) -> str:
-    """`Sample-7B Q4_K_M, 7.0 B parameters, 4.1 GB`."""
+    """Return a model's description, such as `Sample-7B Q4_K_M, 7.0 B parameters, 4.10 GB`."""
     parts = [f"{described.name} {described.quantisation}"]
     if described.parameters:
         parts.append(f"{parameters(described.parameters)} parameters")
@@ -92,14 +95,14 @@ def model(described: Model) -> str:
 
 
 def parameters(count: int) -> str:
-    """`7.0 B` or `135 M`."""
+    """Return a parameter count, such as `7.0 B` or `135 M`."""
     if count >= _BILLION:
         return f"{count / _BILLION:.1f} B"
     return f"{count / _MILLION:.0f} M"
 
 
 def seconds(duration_s: float) -> str:
-    """`45 s`, `12 min` or `2 h 5 min`."""
+    """Return a duration, such as `45 s`, `12 min` or `2 h 5 min`."""
     if duration_s < 90:  # noqa: PLR2004 - readers think in seconds below a minute and a half
         return f"{max(1, round(duration_s))} s"
     minutes = round(duration_s / 60)

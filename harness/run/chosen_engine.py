@@ -48,7 +48,7 @@ class EngineOptions(ConnectionOptions):
     )
 
     def engines(self, options: Options) -> "tuple[ChosenEngine, ...]":
-        """Return the named engines, else an installed engine. Raises `HarnessError`."""
+        """Return the engines that the user named, else an installed one. Raises `HarnessError`."""
         runner = self.runner or (_SERVER if self.server_binaries else None)
         if runner is None and self.names_servers:
             runner = "openai"
@@ -106,7 +106,7 @@ class ChosenEngine:
         return CONNECT[self.kind.id](self.connection)
 
     def campaign(self, options: Options, *, fetch: bool) -> Campaign:
-        """Return the campaign in the form that the runner can run, not yet at a context depth."""
+        """Return the campaign for these options, adapted to the runner, without a context depth."""
         served = self.adapter().served(console.say)
         campaign = campaign_from(
             options, say=console.say, fetch=fetch, runner=self.kind, served=served
@@ -131,7 +131,7 @@ class ChosenEngine:
         return replace(campaign, arms=left)
 
     def on(self, campaign: Campaign) -> Campaign:
-        """Return the campaign on this engine, at this depth, with a work file of its own.
+        """Return the campaign for this engine and context depth, which gets a separate work file.
 
         Raises `HarnessError`, beginning with the engine's name, if the engine cannot run the
         campaign.
@@ -151,7 +151,7 @@ class ChosenEngine:
         return replace(campaign, engine=identity)
 
     def in_turns(self, campaign: Campaign) -> Campaign:
-        """Return the campaign; arms alternate prompt by prompt if one server serves all arms."""
+        """Return the campaign, with arms that alternate by prompt if one server serves all arms."""
         one_server = self.adapter().one_server(campaign)
         return replace(campaign, interleaved="prompt") if one_server else campaign
 
@@ -179,7 +179,7 @@ class ChosenEngine:
 
 
 def at_depths(engines: Iterable[ChosenEngine], depths: Sequence[int]) -> tuple[ChosenEngine, ...]:
-    """Return every engine at every context depth; they are interleaved like different engines."""
+    """Return every engine at every context depth; the depths are interleaved as engines are."""
     if not depths:
         return tuple(engines)
     return tuple(

@@ -1,6 +1,6 @@
 """Run a campaign: prepare the arms, probe costs, and run the trials in the planned order.
 
-Every fact is on disk before the next fact is measured. A failure is recorded, and the remaining
+Every measurement is on disk before the next one starts. A failure is recorded, and the remaining
 trials continue; Ctrl-C ends the campaign with the results so far.
 """
 
@@ -106,7 +106,7 @@ def by_blocks(
 
 
 class _Run:
-    """One run of a campaign: its plan, and the journal of its facts."""
+    """One run of a campaign: its plan, and the journal of everything it measured."""
 
     def __init__(self, campaign: Campaign, written: journal.Journal, context: RunContext) -> None:
         self._campaign = campaign
@@ -188,7 +188,7 @@ class _Run:
     def _between(
         self, session: base.Session, following: PlannedTrial, left: Blocks, before: int
     ) -> Generator[int, None, Early | None]:
-        """Wait for other engines; before a new block, decide whether to continue."""
+        """Let other engines run; before a new block, decide whether to end the campaign early."""
         if isinstance(session, base.Resting):
             session.rest()
         try:
@@ -208,9 +208,9 @@ class _Run:
         return self._context.pause == "answer" and not concurrent
 
     def submission(self, ended: Ended = "completed") -> Submission:
-        """Return the result so far, without facts that break a rule.
+        """Return the result so far, without measurements that violate the file format.
 
-        Raises `NothingMeasuredError`.
+        Raises `NothingMeasuredError` if no trial was recorded.
         """
         return salvage.without_invalid(self._journal.facts, partial(self._assembled, ended=ended))
 
@@ -230,7 +230,7 @@ class _Run:
         return not all(self._in_vain(item.arm) for item in left)
 
     def _in_vain(self, arm: str) -> bool:
-        """Whether an arm failed, or is a baseline whose arms all failed."""
+        """Whether more trials of an arm are useless: it or all arms of this baseline failed."""
         if arm in self._failed_arms or not self._drafting:
             return arm in self._failed_arms
         alive = [each for each in self._drafting if each.id not in self._failed_arms]
@@ -273,7 +273,7 @@ class _Run:
         return any(isinstance(fact, journal.ProbesFact) for fact in self._journal.facts)
 
     def _curve(self, session: base.Session, report: base.EngineReport) -> VerificationProbe | None:
-        """Return the cost of wider steps of the target, if the engine can time steps."""
+        """Return the cost of the target's steps by width, stored or measured; `None` if unknown."""
         if self._context.compares or self._probed:
             return None
         known = self._context.known_curve(report)

@@ -28,10 +28,11 @@ def interleave(
     needs_all: bool = False,
     stop: JointStop = lambda _position: None,
 ) -> dict[str, Submission | HarnessError]:
-    """Return every run's result or error; after an error the others continue unless `needs_all`.
+    """Interleave the runs of several engines; return each run's result or error.
 
-    `orders` is the order of the runs at each position; a run that is behind continues alone until
-    it has caught up. Ctrl-C ends all runs: the active run immediately, the others in their pause.
+    After an error the other runs continue unless `needs_all`. For each position in the plan,
+    `orders` has the order in which the engines run; a run that is behind continues alone until it
+    has caught up. Ctrl-C ends all runs: the active run immediately, the others in their pause.
     `stop` is called whenever all runs are at the same position.
     """
     positions = dict.fromkeys(runs, 0)

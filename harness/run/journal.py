@@ -1,4 +1,4 @@
-"""Write every measured fact to disk, as one line, before the next measurement starts.
+"""Write each measurement to disk, as one line (a "fact"), before the next one starts.
 
 A killed run or a power cut loses at most the running trial. A line has a checksum: a damaged line
 is skipped, and its trial is measured again.
@@ -26,7 +26,7 @@ from schemas.vocabulary.say import count
 
 
 class _Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
-    """One line of the journal; the tag `type` is the kind of fact."""
+    """One line of the journal (a "fact"); the tag `type` is its kind."""
 
 
 class Started(_Fact, frozen=True, kw_only=True, tag="started"):
@@ -60,7 +60,7 @@ class SnapshotFact(_Fact, frozen=True, kw_only=True, tag="snapshot"):
 
 
 class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
-    """A trial, with the output to compare: text, tokens, and the margins of a baseline.
+    """A trial, and the output to compare: its text, its tokens, and a baseline's margins.
 
     `prompt_ids` are the tokens of the prompt, stored in the first block only.
     """
@@ -74,7 +74,7 @@ class TrialFact(_Fact, frozen=True, kw_only=True, tag="trial"):
 
 
 class OneTokenFact(_Fact, frozen=True, kw_only=True, tag="one-token"):
-    """A request for one token after a pass; `read_whole`: no part of the prompt was in a cache."""
+    """The time of a one-token request; `read_whole` means that no part of its prompt was cached."""
 
     arm: str
     prompt: str
@@ -113,7 +113,7 @@ _ONCE, _COPY = b" ", b"="
 
 
 class Journal:
-    """An append-only file of facts. `facts` contains the earlier facts and the added facts."""
+    """An append-only file of facts. `facts` has those read from the file and those added since."""
 
     def __init__(self, path: Path, facts: list[Fact], lock: FileLock | None = None) -> None:
         self.facts = facts
@@ -126,7 +126,7 @@ class Journal:
     def create(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
         """Start a new journal, replacing any existing journal.
 
-        Raises `MachineError` like `reopen`.
+        Raises `MachineError` if another run is writing to the journal.
         """
         lock = _locked(path)
         path.unlink(missing_ok=True)
@@ -201,7 +201,7 @@ def _locked(path: Path) -> FileLock:
 def _line(fact: Fact) -> bytes:
     """Return a fact as bytes.
 
-    A line begins and ends with a line break, so that damage stays in the line.
+    A line begins and ends with a line break, so that damage to one line leaves the next intact.
     """
     text = orjson.dumps(encode(_Line(fact=fact)))
     signs = (_ONCE,) if isinstance(fact, TrialFact) else (_ONCE, _COPY)

@@ -61,7 +61,7 @@ def require_free(path: Path | None, *, replaced: bool = False) -> None:
 def kept(
     campaign: Campaign, prompt: SuitePrompt, answer: Generation | TrialFact, template: str | None
 ) -> KeptAnswer:
-    """Return the answer that a campaign's target gave to a prompt of the suite."""
+    """Return, in the stored form, the answer that a campaign's target gave to a suite prompt."""
     return KeptAnswer(
         id=prompt.id,
         task=prompt.task,

@@ -21,7 +21,7 @@ _SLOWEST_STEP_S, _BYTES_PER_MB = 0.3, 1e6
 
 
 def of_the_month(options: Options) -> Options:
-    """Return the given options as a run of the month, with a target that fits if none was named."""
+    """Complete the options for a run of the month; choose a target that fits if none was named."""
     run = month()
     short = replace(
         options,

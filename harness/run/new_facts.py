@@ -1,4 +1,4 @@
-"""Turn a session's return values into facts of the journal. Pure functions."""
+"""Turn a session's return values into journal entries ("facts"). Pure functions."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from schemas.submission import Arm, Prompt, Warmup
 
 
 def of_arm(arm: ArmPlan, prepared: PreparedArm | Failure) -> journal.ArmFact:
-    """Return the fact that an arm was loaded, or that it failed."""
+    """Return the journal entry for an arm that was loaded, or that failed to load."""
     recorded = Arm(
         id=arm.id,
         role=arm.role,
@@ -46,7 +46,7 @@ def of_trial(
     *,
     started_ms: float | None,
 ) -> journal.TrialFact:
-    """Return the fact of a successful trial.
+    """Return the journal entry for a successful trial.
 
     The answer's text is kept in the first block, or if there are no token ids.
     """

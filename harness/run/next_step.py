@@ -59,7 +59,10 @@ def resume_command(*more: str, without: str = "") -> str:
 def given_words(
     words: Sequence[str], *, alone: Collection[str], valued: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the words except certain options: `alone` are switches, `valued` take a value."""
+    """Yield a command's words without certain options: switches in `alone`, others in `valued`.
+
+    The value after a `valued` option is left out too.
+    """
     given = iter(words)
     for word in given:
         if word in valued:

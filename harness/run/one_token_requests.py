@@ -54,7 +54,7 @@ def requests(facts: Iterable[Fact], arm: str) -> list[TrialRequest]:
 
 
 def beside(trials: Sequence[Trial], facts: Iterable[Fact]) -> Iterator[Trial]:
-    """Yield the trials, each with the time of its one-token request if the two are comparable."""
+    """Yield the trials, each with the time of its one-token request if that is comparable."""
     asked = {
         (each.arm, each.prompt, each.block): each
         for each in facts

@@ -30,7 +30,7 @@ def answers(
     skip: Callable[[str], bool],
     observe: events.Observer,
 ) -> Iterator[TrialOutcome]:
-    """Yield every trial with its result as soon as it ends; leave out trials if `skip(arm)`.
+    """Yield every trial with its result as soon as it ends, except trials of arms to `skip`.
 
     Raises `BadInputError` if concurrent requests are planned but the session answers a single
     request at a time.

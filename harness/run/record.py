@@ -190,7 +190,10 @@ def _compare(fact: journal.TrialFact, reference: journal.TrialFact | None) -> su
 
 
 def _equal_words(one: str | None, other: str | None) -> int | None:
-    """Return how many words two texts share at the start; `None` if one is the other's prefix."""
+    """Return how many leading words two texts share.
+
+    Returns `None` if either text is missing, or is a prefix of the other.
+    """
     if not one or not other or one.startswith(other) or other.startswith(one):
         return None
     pairs = zip(one.split(), other.split(), strict=False)
@@ -224,7 +227,7 @@ def _design(
 
 
 def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> submission.Suite:
-    """Return the suite of the answered prompts in suite order, each with its most common facts."""
+    """Return the suite with its answered prompts, each with the details recorded most often."""
     stated: dict[str, Counter[submission.Prompt]] = {}
     for fact in trials:  # a failed trial has no facts about its rendered prompt
         known = fact.prompt.tokens is not None

@@ -36,7 +36,7 @@ def check_contributor(name: str | None) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultOptions:
-    """Options of the result: dry run or measurement, output path, contributor's statements."""
+    """Options for the result: dry run or measurement, output path, contributor and notes."""
 
     month: bool = option(
         "The run of the month: a current model that fits, a few prompts, and a line to paste.",
@@ -77,7 +77,7 @@ class ResultOptions:
     )
 
     def check(self) -> None:
-        """Raise `BadInputError` if the format would not accept the contributor's statements."""
+        """Raise `BadInputError` if the format would not accept the contributor's name or notes."""
         check_contributor(self.contributor)
         if self.notes is not None and not _NOTES.fullmatch(self.notes):
             raise BadInputError("--notes takes one line of at most 280 characters, in UTF-8")

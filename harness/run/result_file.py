@@ -16,9 +16,10 @@ _OTHER_FILES = {".csv", ".gz", ".html", ".jsonl", ".log", ".md", ".toml", ".txt"
 
 
 def write(submission: Submission, output: Path | None) -> Path:
-    """Write a submission and return its path: `output`, or its canonical name in that directory.
+    """Write a submission and return its path.
 
-    Raises `HarnessError` if the submission violates the format, `MachineError` if writing fails.
+    The path is `output`, or, if `output` is a directory, the canonical name in it. Raises
+    `HarnessError` if the submission violates the format, `MachineError` if writing fails.
     """
     data = canonical_bytes(encode(submission))
     problems = findings(data, file="result")
@@ -76,5 +77,5 @@ def require_writable(output: Path | None) -> None:
 
 
 def _is_file_name(path: Path) -> bool:
-    """Whether a path is meant as a JSON file; any other is a directory: `results`, `my.results`."""
+    """Whether a path means a JSON file, not a directory such as `results` or `my.results`."""
     return path.suffix.lower() == ".json" and not path.is_dir()

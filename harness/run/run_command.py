@@ -86,7 +86,7 @@ def measured_interleaved(
 def _together(
     runs: Mapping[str, RunOnEngine], end: JointEnd, *, resumed: bool
 ) -> dict[str, Submission | HarnessError]:
-    """Return the outcome of every run; earlier work files are renamed unless they are resumed."""
+    """Run the engines and return each one's outcome; rename earlier work files unless resuming."""
     campaigns = [run.campaign for run in runs.values()]
     expected = in_turns(campaigns, end.budget_s)
     if expected is not None:

@@ -1,4 +1,4 @@
-"""Drop facts that break a rule of the format, so that the rest of a result can be written.
+"""Drop measurements that violate the format, so that the rest of a result can be written.
 
 A server may once answer with impossible counts, for example after a restart. A single such answer
 must not make an hour of measurements unwritable.
@@ -26,7 +26,7 @@ _PLACE = re.compile(r"\$\.(trials|suite\.prompts|warmups|environment|probes)\b(?
 
 
 def breach(fact: TrialFact, others: Sequence[Fact], assembled: Assemble) -> str | None:
-    """Return the rule that a trial breaks by itself, apart from any other trial, or `None`."""
+    """Return the rule that a trial violates on its own, whatever the other trials; else `None`."""
     alone = TrialFact(trial=replace(fact.trial, order=0), prompt=fact.prompt)
     submission = assembled([*_without_trials(others), alone])
     for found in contract.value_findings(submission):
@@ -36,7 +36,7 @@ def breach(fact: TrialFact, others: Sequence[Fact], assembled: Assemble) -> str 
 
 
 def without_invalid(facts: Sequence[Fact], assembled: Assemble) -> Submission:
-    """Return the submission without facts that break a rule; their trials count as failed."""
+    """Assemble the submission without invalid entries; invalid trials count as failed."""
     while True:
         submission = assembled(facts)
         broken = [_entry(submission, each) for each in contract.value_findings(submission)]
@@ -60,7 +60,7 @@ def require_writable(failed: TrialFact, others: Sequence[Fact], assembled: Assem
 
 
 def _good(facts: Sequence[Fact], broken: Collection[object]) -> Iterator[Fact]:
-    """Yield the facts except those that cause invalid entries in a submission."""
+    """Yield the facts without those behind `broken` entries; broken trials become failed ones."""
     orders = {each.order for each in broken if isinstance(each, Trial)}
     failure = Failure(reason="bad-answer", detail="")
     for fact in facts:
@@ -76,7 +76,7 @@ def _good(facts: Sequence[Fact], broken: Collection[object]) -> Iterator[Fact]:
 
 
 def _entry(submission: Submission, found: Finding) -> object:
-    """Return the entry that a finding concerns, if a single fact contains that entry."""
+    """Return the submission's entry that a finding concerns, if it stems from a single fact."""
     match = _PLACE.match(found.path)
     if match is None:
         return None
@@ -85,7 +85,7 @@ def _entry(submission: Submission, found: Finding) -> object:
 
 
 def _long_enough(submission: Submission) -> Submission:
-    """Move the end to after all trials: the clock may have been set back before a resumption."""
+    """Move the end time after all trials: the clock may have been set back before a resumption."""
     if not any(trials_within_window(submission)):
         return submission
     seconds = least_window_ms(submission) / 1000

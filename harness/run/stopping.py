@@ -51,7 +51,7 @@ Blocks = dict[int, list[PlannedTrial]]
 
 @dataclass(kw_only=True)
 class StopController:
-    """Decide from the journal which trials a campaign still runs.
+    """Decides, from the journal, which trials a campaign still runs.
 
     The budget covers the time on `clock` since this object was created, and the trials of a resumed
     campaign's earlier parts. `so_far` returns the result up to now; `prune` may drop arms after a
@@ -77,9 +77,9 @@ class StopController:
         return self._undone(plan(self.campaign)) or self.repeats()
 
     def repeats(self) -> Blocks:
-        """Return the repeats after the last block that the journal lacks.
+        """Return the repeats that follow the last block and are not yet in the journal.
 
-        The times in the journal determine the prompts, so that a resumed campaign repeats the same
+        The prompts are chosen by the times in the journal, so a resumed campaign repeats the same
         ones.
         """
         blocks = self.campaign.blocks

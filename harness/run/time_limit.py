@@ -39,9 +39,9 @@ def too_short(limit_s: float, what: str, least_s: float, where: str, instead: st
 def in_turns(
     campaigns: Sequence[Campaign], most_s: float | None = None, rate: MachineRate | None = None
 ) -> Expected | None:
-    """Return how long campaigns take one after another; `None` if any duration is unknown.
+    """Return the expected time of campaigns run one after another; `None` if any is unknown.
 
-    The default rate is this machine's. Raises `BadInputError` if `most_s` is clearly too short for
+    `rate` defaults to this machine's. Raises `BadInputError` if `most_s` is clearly too short for
     one block on the CPU.
     """
     settings, limit_s = campaigns[0].settings, math.inf if most_s is None else most_s
@@ -64,7 +64,7 @@ def in_turns(
 
 @dataclass(kw_only=True)
 class JointEnd:
-    """Ends engines together: at the time limit, or after a block that all engines finished.
+    """Ends the runs of all engines together: at the time limit, or after a block that all finished.
 
     `budget_s` is the limit for all engines together, in seconds. Compared engines must finish a
     whole block; `enough` tells whether more blocks would change nothing. If the first block was too
@@ -81,7 +81,7 @@ class JointEnd:
         return self.enough is not None
 
     def after_answers(self, runs: Mapping[str, RunOnEngine]) -> JointStop:
-        """Decide whether to stop, at a position that all runs have reached."""
+        """Return a function that decides, whenever all runs reach a position, whether to stop."""
         campaign = next(iter(runs.values())).campaign
         trials, limit_s, began_s = len(plan(campaign)), self.budget_s, self.clock()
         block = trials // campaign.blocks

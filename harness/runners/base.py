@@ -67,9 +67,9 @@ class Generation(Measured):
     it was not read (only baselines need margins). `rounds` are single rounds if the runner observes
     them, else the totals that a server reports. `prompt_ms` is `None` if the state of the same
     prompt was reused. `draft_prompt_ms`, the draft model's time for the prompt, is also `None` if
-    there is no draft model or the time is unknown. `ttft_ms` is `None` if the first token was not
-    awaited. `prompt_ids`, the token ids of the rendered prompt, `prompt_sha256`, their digest, and
-    `text` are `None` if unknown.
+    there is no draft model or the time is unknown. `ttft_ms`, the time to the first token, is
+    `None` unless the whole prompt was processed. `prompt_ids`, the token ids of the rendered
+    prompt, `prompt_sha256`, their digest, and `text` are `None` if unknown.
     """
 
     tokens: tuple[int, ...] | None
@@ -148,7 +148,7 @@ class PreparedArm:
 class Session(Protocol):
     """A loaded target that answers one request at a time.
 
-    Failures are returned as values: only a bug or the death of the engine's process raises.
+    Failures are returned as values; an exception means a bug or the death of the engine's process.
     """
 
     def report(self) -> EngineReport:
@@ -174,9 +174,10 @@ class Session(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """Whether a model would have chosen each token after the first, and whether the text `ended`.
+    """Whether a model would have chosen each token of an answer, from the second token on.
 
-    A token that ends a text does not count as chosen, because no draft is accepted there.
+    `ended` tells whether the answer's last token ends the text. Such a token does not count as
+    chosen, because no draft is accepted there.
     """
 
     agrees: tuple[bool, ...]
@@ -185,7 +186,7 @@ class Agreement:
 
 @runtime_checkable
 class ReadingSession(Session, Protocol):
-    """A session whose model can read another model's text."""
+    """A session whose model can be compared with an answer that another model wrote."""
 
     def agreement(
         self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
@@ -235,16 +236,16 @@ class Resting(Protocol):
 
 @runtime_checkable
 class ByClientClock(Resting, Protocol):
-    """A session that times answers by when their chunks arrive."""
+    """A session that times answers by the arrival of their chunks."""
 
     def compares_requests(self) -> bool:
-        """Whether the times of whole requests must confirm the decode times."""
+        """Whether decode times need confirmation by the times of whole requests."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTimes:
-    """Milliseconds of one step of each width, after a number of context tokens."""
+    """The time of one step of each width, in milliseconds, after `context_tokens` tokens."""
 
     context_tokens: int
     ms: tuple[float, ...]
@@ -252,7 +253,7 @@ class StepTimes:
 
 @runtime_checkable
 class Stepped(Session, Protocol):
-    """A session that can time the target's single steps."""
+    """A session that can time single steps of the target."""
 
     def step_times(self, widths: Sequence[int]) -> StepTimes:
         """Time a step of each width after a prompt.
@@ -271,10 +272,10 @@ class Adapter:
     """An engine as Draftmap's commands use it. `open` is the engine's runner.
 
     `identity` distinguishes two engines of the same runner if the options do not. `commands`
-    returns the command lines to start, one for each arm, and raises `BadInputError` for a campaign
-    that the engine cannot run. `one_server` returns whether one server answers for all arms of a
-    campaign, with the depth in each request, so that the arms can alternate prompt by prompt.
-    `served` returns the models that only a server has; its argument prints progress.
+    returns the command lines that start the engine, one for each arm, and raises `BadInputError`
+    for a campaign that the engine cannot run. `one_server` returns whether one server answers for
+    all arms of a campaign, with the depth in each request, so that the arms can alternate prompt by
+    prompt. `served` returns the models that exist only in a server; its argument prints progress.
     """
 
     open: Runner

@@ -1,4 +1,4 @@
-"""The placement of an arm's models: the backend, from ggml's list of devices, and the layers."""
+"""The backend that runs an arm's models, from ggml's device list, and their layers on the GPU."""
 
 from collections.abc import Iterable
 
@@ -38,7 +38,7 @@ def backend_named(found: Iterable[Device], *, gpu_layers: int) -> Backend:
 def placement_of(
     arm: ArmPlan, campaign: Campaign, *, target_layers: int | None, draft_layers: int | None
 ) -> Placement:
-    """Return the number of layers that an arm requests on the GPU, and the number really there."""
+    """Return the GPU layers of target and draft: those that an arm requests, and those resident."""
     settings = campaign.settings
     drafts = arm.method.draft is not None
     return Placement(

@@ -43,7 +43,7 @@ def devices() -> tuple[Device, ...]:
 
 
 class MemoryMeter:
-    """Compares each device's free memory with the free memory when the meter was created."""
+    """Measures memory in use; on GPUs, the drop in free memory since the meter was created."""
 
     def __init__(self) -> None:
         self._free_mib = _memory_free_mib()
@@ -59,7 +59,7 @@ class MemoryMeter:
 
 
 def _memory_free_mib() -> dict[str, int]:
-    """Free memory of each GPU, by name."""
+    """Return the free MiB of each GPU, by device name."""
     return {
         properties.name.decode(): properties.memory_free // _MIB
         for properties in _all_properties()
@@ -79,7 +79,7 @@ def _all_properties() -> list[_Properties]:
 
 
 def library(name: str) -> Path:
-    """Return the file of the engine's library `ggml` or `llama`, found as the package finds it."""
+    """Return the path of the engine's library `ggml` or `llama`, found as llama-cpp-python does."""
     # The import initialises the backends, so it must not happen before the engine is needed.
     import llama_cpp  # noqa: PLC0415 - see above
 
@@ -91,7 +91,7 @@ def library(name: str) -> Path:
 
 @cache
 def _ggml() -> ctypes.CDLL:
-    """Return the ggml library that the engine has loaded, with three functions declared."""
+    """Return the ggml library that the engine has loaded, with the needed functions declared."""
     from llama_cpp import llama_backend_init  # noqa: PLC0415 - see above
 
     llama_backend_init()

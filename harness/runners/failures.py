@@ -32,9 +32,9 @@ def failure_in_log(log: str, *, otherwise: Reason, what: str) -> Failure:
 
 
 def last_line(log: str) -> str:
-    """Return the last line that gives the reason for a failure.
+    """Return the last log line that gives the reason for a failure.
 
-    If there is none: the last line with an error, or the last of all lines.
+    If there is none, return the last line with an error, or else the last line.
     """
     lines = [" ".join(line.split()) for line in log.splitlines() if line.strip()]
     phrase, _ = _decisive(log, "logs")
@@ -44,7 +44,7 @@ def last_line(log: str) -> str:
 
 
 def _decisive(text: str, where: str) -> tuple[str | None, Reason | None]:
-    """Return the first known phrase that occurs, and the failure reason that it indicates."""
+    """Return the first known phrase in a text, and the failure reason that it indicates."""
     lower = text.lower()
     listed = ((each, reason) for reason, some in _PHRASES[where].items() for each in some)
     return next((pair for pair in listed if pair[0] in lower), (None, None))

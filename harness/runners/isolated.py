@@ -37,7 +37,7 @@ class _ChildLostError(Exception):
 
 
 class IsolatedSession:
-    """Passes every call to a child process and survives its death."""
+    """A session that passes every call to a child process and survives the child's death."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class IsolatedSession:
     def agreement(
         self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
     ) -> base.Agreement:
-        """Compare an answer in the child. Raises `MachineError` if the child dies."""
+        """Have the child compare its model with an answer. Raises `MachineError` if it dies."""
         try:
             found: base.Agreement = self._ask(methodcaller("agreement", prompt, tokens, text))
         except _ChildLostError as error:
@@ -100,7 +100,7 @@ class IsolatedSession:
         return found
 
     def probe(self) -> Probes | None:
-        """Measure the costs of drafts; `None` if the child dies."""
+        """Measure the drafting costs; `None` if the child dies."""
         try:
             probes: Probes | None = self._ask(methodcaller("probe"))
         except _ChildLostError as error:

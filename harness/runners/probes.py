@@ -37,7 +37,7 @@ class Stepping(Protocol):
 
 
 def widest(campaign: Campaign) -> int:
-    """Return the widest step of any arm in tokens, up to the limit for timing."""
+    """Return the width in tokens of any arm's widest step, capped if a server times the steps."""
     depths = (arm.method.n_max or 0 for arm in campaign.arms)
     widest = max(depths, default=0) + 1
     return min(widest, _WIDEST_OF_SERVERS) if campaign.interleaved == "block" else widest
@@ -51,7 +51,7 @@ def passes(
     budget_s: float = _LIMIT_S,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[tuple[StepTimes, float]]:
-    """Yield the times of steps of all widths, pass after pass, and the seconds that each pass took.
+    """Time steps of all widths, pass after pass; yield each pass's times and its seconds.
 
     `had` passes exist already. After the minimum number of passes, a pass that would exceed the
     budget is not started. Raises `HarnessError` if steps cannot be timed.

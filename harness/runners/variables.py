@@ -9,7 +9,7 @@ from schemas.submission import Variable
 def variables(environment: Mapping[str, str]) -> tuple[Variable, ...]:
     """Return the variables that a result records, sorted by name.
 
-    GPUs named by serial number (`GPU-…`) are left out.
+    Variables that name GPUs by serial number (`GPU-…`) are left out.
     """
     return tuple(
         Variable(name=name, value=value)

@@ -1,4 +1,4 @@
-"""`draftmap submit`: copy a result to its place and open the pull request, or print the steps."""
+"""`draftmap submit`: copy a result into a clone and open a pull request, or print the steps."""
 
 import shutil
 import sys

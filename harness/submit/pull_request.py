@@ -1,4 +1,4 @@
-"""Submit a result: copy the file to its place under its canonical name and open a pull request."""
+"""Submit a result: copy it into a clone under its canonical name and open a pull request."""
 
 import shutil
 import subprocess
@@ -33,9 +33,9 @@ def accepted(path: Path) -> Submission:
 
 
 def signed(submission: Submission, contributor: str | None) -> Submission:
-    """Return the submission with its contributor.
+    """Return the submission with its contributor's name.
 
-    Raises `BadInputError` if it names somebody else.
+    Raises `BadInputError` if the submission already names somebody else.
     """
     if contributor is None or submission.contributor == contributor:
         return submission
@@ -82,7 +82,7 @@ def replacing(submission: Submission, name: str, checkout: Path) -> Submission:
 
 
 def write_result(submission: Submission, checkout: Path) -> Path:
-    """Write a submission to its place and return the path; an existing file is not overwritten."""
+    """Write a submission into the clone and return its path; an existing file is kept unchanged."""
     data = canonical_bytes(encode(submission))
     flat, dated = _places(canonical_name(submission, data), checkout)
     in_flat = sum(1 for _ in flat.parent.glob("*.json"))
@@ -122,13 +122,13 @@ def form_address() -> str | None:
 
 
 def _places(name: str, checkout: Path) -> tuple[Path, Path]:
-    """Return the possible paths of a named result: in the folder, or in its month's folder."""
+    """Return the possible paths of a result: in the community folder, or in its month's folder."""
     folder = checkout / COMMUNITY
     return folder / name, folder / (dated_folder(name) or "") / name
 
 
 def branch(path: Path) -> str:
-    """Return the name of the branch that submits a placed file."""
+    """Return the name of the branch that submits a result file."""
     return f"result/{path.stem}"
 
 
@@ -138,7 +138,7 @@ def was_submitted(path: Path, checkout: Path) -> bool:
 
 
 def accepted_since(path: Path, checkout: Path) -> str | None:
-    """Return the day on which the collection accepted a placed file; `None` if it has not."""
+    """Return the day on which the project accepted a result file; `None` if it has not."""
     main = next((each for each in ("origin/HEAD", "main") if _has(each, checkout)), "HEAD")
     command = (
         "git",
@@ -153,13 +153,13 @@ def accepted_since(path: Path, checkout: Path) -> str | None:
 
 
 def login(checkout: Path) -> str | None:
-    """Return the GitHub account of `gh`; `None` if unknown."""
+    """Return the GitHub account that `gh` is logged in to; `None` if unknown."""
     answer = _run(("gh", "api", "user", "--jq", ".login"), checkout)
     return answer.stdout.strip() or None if answer.returncode == 0 else None
 
 
 def steps(path: Path, checkout: Path, author: str | None = None) -> tuple[tuple[str, ...], ...]:
-    """Return the commands with which `author` opens a pull request for a placed file."""
+    """Return the commands with which `author` opens a pull request for a result file."""
     title = f"Result: {path.stem}"
     # In a fork, GitHub finds the branch by the fork's owner.
     head = branch(path) if author is None else f"{author}:{branch(path)}"
@@ -195,7 +195,10 @@ def obstacle(checkout: Path) -> str | None:
 
 
 def open_pull_request(commands: Sequence[Sequence[str]], checkout: Path) -> Iterator[str]:
-    """Run the steps; yield each, then the URL. Raises `MachineError` with the remaining steps."""
+    """Run the commands; yield each of them, then the pull request's URL.
+
+    Raises `MachineError`, which lists the commands that remain, if a command fails.
+    """
     for number, command in enumerate(commands):
         yield pasted(command)
         done = _run(command, checkout)
@@ -214,7 +217,7 @@ def _has(reference: str, checkout: Path) -> bool:
 
 
 def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Return the result of a program; a missing or hanging program counts as failed."""
+    """Run a program and return its result; a missing or hanging program counts as failed."""
     words = list(command)
     try:
         # git and gh with our own arguments and a file name in canonical form.

@@ -1,4 +1,4 @@
-"""Decide a tune: the leader of a race, the arms to drop, and the certificate.
+"""The decisions of a tune: the leader of its race, the arms to drop, the certified verdict.
 
 Times are logarithms of milliseconds per token, keyed by arm, prompt and block. Two arms are
 compared only on the prompts and blocks that both ran. `bench/tune.py` tests these decisions on
@@ -38,7 +38,7 @@ SAME = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedRatio:
-    """One arm's speed divided by another's; there is no interval if the spread is unknown."""
+    """An arm's speed divided by a second arm's; there is no interval if the spread is unknown."""
 
     estimate: float
     interval: Interval | None
@@ -46,12 +46,12 @@ class SpeedRatio:
 
     @property
     def slower(self) -> bool:
-        """Whether the arm is clearly slower."""
+        """Whether the arm is clearly slower than the second arm."""
         return self.interval is not None and self.interval.high < 1
 
     @property
     def apart(self) -> float:
-        """The largest difference within the interval, as a logarithm."""
+        """The largest speed difference that the interval allows, as a logarithm."""
         if self.interval is None:
             return math.inf
         return math.log(max(1 / self.interval.low, self.interval.high))
@@ -72,7 +72,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The end of a tune: the arm to use (`None` for no speculation), and its speed ratio.
+    """A tune's verdict: the arm to use (`None` for no speculation), and the best arm's speed ratio.
 
     `undecided` is the largest possible difference, as a logarithm, between the best arm and no
     speculation, if neither is shown to be faster.
@@ -85,7 +85,7 @@ class Verdict:
 
 
 def times_of(submission: Submission) -> Times:
-    """Return the times of all finished trials, by a clock that all trials have."""
+    """Return each finished trial's log time per token, by a clock that all trials have."""
     timed = tuple(trial for trial in submission.trials if is_timed(trial))
     by = clock(timed)
     found: dict[str, dict[tuple[str, int], float]] = {}
@@ -189,7 +189,7 @@ def _drawn(
 def inseparable(
     times: Times, arms: Sequence[str], pick: str, *, passes: bool = False
 ) -> tuple[tuple[str, ...], float]:
-    """Return the arms that may be as fast as the pick, and the largest share they may differ by."""
+    """Return the arms that may be as fast as the pick, and the share by which they may differ."""
     close: dict[str, float] = {}
     for arm in arms:
         found = None if arm == pick else speed_ratio(times, arm, pick, passes=passes)
@@ -245,7 +245,7 @@ def _strata(
 
 
 def _bounds(strata: Strata, gain: SpeedRatio, choices: int, prompts: int) -> tuple[float, float]:
-    """Return bounds of the log gain over exactly these tasks, allowing for the choice.
+    """Return bounds on the log speedup over exactly these tasks, corrected for `choices` arms.
 
     The bounds are computed from the spread within each task. If a task has fewer than two prompts,
     they are computed from `gain`, which covers all tasks and this many prompts.
@@ -274,7 +274,7 @@ def _pairs(times: Times, arm: str, over: str) -> dict[str, tuple[float, float]]:
 
 
 def _by_block(times: Times, arm: str, over: str) -> list[float]:
-    """Return the mean log speed of one arm relative to the other, for each block."""
+    """Return an arm's mean log speed relative to a second arm's, `over`, for each block."""
     gains: dict[int, list[float]] = {}
     for by_block in _gains(times, arm, over).values():
         for block, gain in by_block.items():
@@ -283,7 +283,7 @@ def _by_block(times: Times, arm: str, over: str) -> list[float]:
 
 
 def _gains(times: Times, arm: str, over: str) -> dict[str, dict[int, float]]:
-    """Return one arm's log speed relative to the other's, by prompt and block that both ran."""
+    """Return an arm's log speed relative to `over`'s, for each prompt and block that both ran."""
     own, other = times.get(arm, {}), times.get(over, {})
     found: dict[str, dict[int, float]] = {}
     for prompt, block in sorted(own.keys() & other.keys()):

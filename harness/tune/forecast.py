@@ -30,7 +30,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drafts:
-    """One deep run: the acceptance rate of each position, and the rounds by drafted length."""
+    """A run at the largest depth: its acceptance rate by position, its rounds by drafted length."""
 
     chances: Sequence[float]
     lengths: Sequence[int]
@@ -39,8 +39,8 @@ class Drafts:
 def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] | None:
     """Return the speedup at depth 1, 2 … of a method that was measured at one or more depths.
 
-    The deepest arm provides the acceptance rate. Returns `None` if the deepest arm has no trial
-    paired with its baseline, or its rounds are unknown.
+    The deepest arm with known rounds provides the acceptance rate. Returns `None` if no arm's
+    rounds are known for all prompts that it shares with the baseline.
     """
     costs: dict[int, float] = {}
     for arm in sorted(arms, key=lambda arm: arm.method.n_max or 0):
@@ -65,7 +65,7 @@ def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] 
 
 
 def _drafts(trials: Sequence[Trial], depth: int) -> Drafts:
-    """Return the drafts of trials at the largest depth; some servers do not count their lengths."""
+    """Return the drafts of trials at the largest depth, estimating what a server did not count."""
     lengths, chances = parts.drafted_lengths(trials), parts.position_acceptance(trials)
     if not chances:
         counted = parts.accepted_lengths(trials)
@@ -102,8 +102,8 @@ def forecast(
     """Return the speedup at depth 1, 2 …, from one run at the largest depth.
 
     `chances` has the acceptance rate of each position, and `lengths` the number of rounds of each
-    drafted length; `costs[d]` is the cost of a round with d drafted tokens, in baseline tokens. A
-    smaller depth cuts drafts short.
+    drafted length; `costs[d]` is the cost of a round with d drafted tokens, in multiples of a
+    baseline token's time. A smaller depth cuts drafts short.
     """
     found: list[float] = []
     for depth in range(1, len(costs)):
@@ -125,10 +125,11 @@ def chances_from(accepted: Sequence[int], depth: int) -> tuple[float, ...]:
 def costs_from_steps(
     step_ms: Sequence[float], draft_ms: float, *, lengths: Sequence[int], measured: float
 ) -> tuple[float, ...]:
-    """Return R by drafted length, from probes: `step_ms[w - 1]` is the time of w tokens.
+    """Return the cost of a round (R) by drafted length, from probes.
 
-    `measured` is the mean cost of the rounds of `lengths`; the part that the probes miss (a longer
-    context, the loop itself) is spread over the drafted tokens.
+    `step_ms[w - 1]` is the time of a step over w tokens. `measured` is the mean cost of the rounds
+    counted in `lengths`; what the probes miss (a longer context, the loop itself) is spread over
+    the drafted tokens.
     """
     plain = [(step + d * draft_ms) / step_ms[0] for d, step in enumerate(step_ms)]
     rounds, drafted = sum(lengths), sum(d * count for d, count in enumerate(lengths))
@@ -138,7 +139,7 @@ def costs_from_steps(
 
 
 def costs_from_rounds(measured: Mapping[int, float], deepest: int) -> tuple[float, ...]:
-    """Return R by drafted length if only some depths were measured, by linear interpolation.
+    """Return the cost of a round (R) by drafted length, interpolated between measured depths.
 
     Below the smallest measured depth, the two smallest depths give the slope; a round without a
     draft costs at least one token.
@@ -160,7 +161,7 @@ def shortlist(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ..
 
     Candidates within `PLAUSIBLE` of the best are thinned evenly to `most` (neighbouring depths
     differ by less than the forecast's error); the best candidate of each family precedes the second
-    of any family. A candidate without a forecast is always raced.
+    of any family. Candidates without a forecast come last; at most `most` of them are raced.
     """
     unknown = [each for each in candidates if each.predicted is None]
     known = sorted(

@@ -110,7 +110,7 @@ def _settings(outcome: Outcome) -> list[SettingFigures]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TaskPick:
-    """The better of the certified arms on a task; `word` is use, off or unclear."""
+    """The better of the certified arms on a task; `word` says whether to use it there."""
 
     task: str
     arm: str

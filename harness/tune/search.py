@@ -36,7 +36,10 @@ LEAST_TRIALS = _FEWEST_PROMPTS * _CERTIFIED_ARMS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """A method with a draft; `arms[d]` is the arm at depth d, or its only arm without a depth."""
+    """A method with its draft, if it has one, and its arms by depth.
+
+    A method without a depth has a single arm, `arms[0]`.
+    """
 
     name: str
     arms: dict[int, ArmPlan]
@@ -47,7 +50,10 @@ class Family:
         return max(self.arms)
 
     def scouts(self, *, probed: bool) -> tuple[ArmPlan, ...]:
-        """Return the arms that predict the others: more of them if an engine cannot time steps."""
+        """Return the arms to measure first, from which the other depths are forecast.
+
+        There are more of them if the engine cannot time steps (`probed` is false).
+        """
         # Costs between two depths are interpolated linearly, but kernels change in between.
         more = () if probed else (2, max(1, self.deepest // 4), 8)
         depths = {*more, self.deepest}
@@ -61,7 +67,7 @@ def families(
     deepest: int,
     fixed: bool = False,
 ) -> tuple[Family, ...]:
-    """Return every method with each of its drafts. Raises `BadInputError` if there is no method."""
+    """Return a family for each method and draft. Raises `BadInputError` if no method drafts."""
     depths: dict[str, dict[int, ArmPlan]] = {}
     for method in methods:
         for depth in (limit(method) or 0,) if fixed else depths_of(method, deepest):
@@ -78,7 +84,7 @@ def families(
 
 
 def depths_of(method: Method, deepest: int) -> tuple[int, ...]:
-    """Return the depths at which a method is tried; only 0 if the depth cannot be set."""
+    """Return the depths to try for a method: only 0 if fixed, none if it never drafts."""
     entry = METHODS[method.type]
     if entry.control is not None or entry.instrument or not entry.drafts:
         return ()
@@ -90,7 +96,7 @@ def depths_of(method: Method, deepest: int) -> tuple[int, ...]:
 
 
 def _name(arm: ArmPlan, drafts: Sequence[ModelFile]) -> str:
-    """Return `Draft model`, with the draft's name if there are several drafts."""
+    """Return a family's name, such as `Draft model`, with the draft's name if there are several."""
     label = depths.label(arm.method)
     draft = arm.method.draft
     several = len(drafts) > 1 and draft is not None
@@ -115,7 +121,7 @@ class Prompts:
         return len(self.certificate) * _CERTIFIED_ARMS * CERTIFICATE_BLOCKS
 
     def fitting(self, *, trial_s: float, left_s: float) -> "Prompts":
-        """Return as many prompts as leave time for two blocks of race and two of certificate."""
+        """Return as many prompts as leave time for two blocks each of race and certificate."""
         trials = RACE_SHARE * left_s / (2 * trial_s)
         raced = next((arms for arms in (RACED, 3) if trials >= (arms + 1) * _FEWEST_PROMPTS), 2)
         certificate = int((1 - RACE_SHARE) * left_s / (2 * _CERTIFIED_ARMS * trial_s))
@@ -130,7 +136,7 @@ class TimeLeft:
     """Estimates the time left in a tune from the pace of its trials so far, within the budget."""
 
     def __init__(self, budget_s: float, prompts: Prompts, clock: Callable[[], float]) -> None:
-        """Start an estimate; `prompts` are those of a tune that the budget does not cut short."""
+        """Start an estimate; `prompts` are all that the tune uses if the budget lasts."""
         self._ends_s = clock() + budget_s
         self._look_ends_s = clock() + LOOK_SHARE * budget_s
         self._clock, self._stages = clock, RemainingTime(clock=clock)
@@ -139,7 +145,7 @@ class TimeLeft:
         self._trial_s: float | None = None
 
     def observe(self, event: Event) -> None:
-        """Count an event of the current stage."""
+        """Update the estimate with an event of the current stage."""
         if isinstance(event, TrialsPlanned):
             self._stage += event.done == 0
             self._total, self._done = event.total, event.done
@@ -164,9 +170,9 @@ class TimeLeft:
 
 
 def split(prompts: Sequence[SuitePrompt]) -> Prompts:
-    """Return two disjoint sets of prompts, each with as many tasks as possible.
+    """Split the prompts into two disjoint sets, each with as many tasks as possible.
 
-    Raises `BadInputError`.
+    Raises `BadInputError` if there are too few prompts.
     """
     if len(prompts) < _FEWEST_PROMPTS:
         raise BadInputError(
@@ -194,7 +200,7 @@ def stage(
     blocks: int,
     budget_s: float | None = None,
 ) -> Campaign:
-    """Return the campaign of a tune's stage: the baseline and some arms on some prompts."""
+    """Return the campaign of a tune's stage: the baseline and these arms on these prompts."""
     baseline = next(arm for arm in base.arms if arm.role == "baseline")
     used = {arm.method.draft for arm in arms}
     if any(arm.method.chain for arm in arms):  # a chain names no draft

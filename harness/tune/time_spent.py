@@ -1,4 +1,4 @@
-"""Watches the time of a tune: when to end the look, and whether another stage fits."""
+"""Watches a tune's time: when to end its first stage (the look), whether another stage fits."""
 
 from collections.abc import Callable, Mapping
 
@@ -33,7 +33,7 @@ class TimeSpent:
         self.failed.clear()
 
     def observe(self, event: Event) -> None:
-        """Count an event of the current stage."""
+        """Record an event of the current stage."""
         match event:
             case TrialEnded():
                 self._first_s = self._first_s if self.trials else self._clock()
@@ -54,13 +54,13 @@ class TimeSpent:
         return share * (self._limit_s - self.spent_s())
 
     def look_is_long(self) -> bool:
-        """Whether the look has used its share, or leaves too little for race and certificate."""
+        """Whether the look used up its time, or leaves too little for race and certificate."""
         pace_s = (self._clock() - self._first_s) / max(1, len(self.trials) - 1)
         least_s = _ROOM * 2 * LEAST_TRIALS * pace_s
         return self.spent_s() > LOOK_SHARE * self._limit_s or self.left_s() < least_s
 
     def fits_another_stage(self, blocks: int) -> bool:
-        """Whether this many of the smallest blocks of a race or certificate fit into the budget."""
+        """Whether this many blocks of the smallest race or certificate fit into the budget."""
         walls = self._walls_s()
         block_s = LEAST_TRIALS * sum(walls) / max(1, len(walls))
         return self.left_s() >= self._loading_s + blocks * block_s

@@ -64,13 +64,13 @@ _STAGES: Mapping[StageName, str] = {"look": "1 look", "race": "2 race", "certifi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
-    """An engine; its servers, if it has any, are started at the depths of a stage."""
+    """The engine of a tune; its servers, if it has any, are started at the depths of a stage."""
 
     chosen: ChosenEngine
     families: Sequence[Family]
 
     def at(self, campaign: Campaign) -> tuple[Campaign, Runner]:
-        """Return the stage's campaign on the engine, and the runner."""
+        """Return the stage's campaign, adapted to the engine, and the runner that measures it."""
         engine = self._with_depths(campaign)
         return engine.on(campaign), engine.adapter().open
 
@@ -216,7 +216,7 @@ class TuneRequest(RunRequest):
     def _expected(
         self, base: Campaign, families: Sequence[Family], prompts: Prompts
     ) -> float | None:
-        """Return the tune's duration in seconds; `None` if a size is unknown or a GPU is used.
+        """Return the expected duration in seconds; `None` if a size is unknown or a GPU is used.
 
         Raises `BadInputError` if the budget is too short for the smallest tune.
         """

@@ -77,7 +77,7 @@ class Tuner:
             journal.remove(journal.path_of(campaign))
 
     def _look(self) -> list[Candidate]:
-        """Return every depth with its forecast, from one block at the largest depth."""
+        """Measure one block at the largest depth; return every depth to race, with its forecast."""
         scouts = {
             family.name: family.scouts(probed=self.base.interleaved == "prompt")
             for family in self.families
@@ -131,7 +131,7 @@ class Tuner:
         return tuple(arm for arm in last.ranked if arm not in last.dropped) if last else ()
 
     def _running(self, so_far: Submission, times: decisions.Times) -> list[str]:
-        """Return the arms that ran in the last block in which any speculating arm had a trial."""
+        """Return the drafting arms still in the race: those with a trial in the latest block."""
         finished = {
             arm.id: max((block for _, block in times.get(arm.id, {})), default=-1)
             for arm in so_far.arms
@@ -203,7 +203,11 @@ class Tuner:
         campaign: Campaign,
         name: StageName,
     ) -> Submission:
-        """Return a stage's submission; a look that allows a forecast leaves time for a race."""
+        """Run a stage and return its submission.
+
+        A look is ended early if every arm with a draft has failed, or, once it allows a forecast,
+        to leave time for a race.
+        """
         early: EndEarlyError | None = None
         planned = trial_order.plan(campaign)
         self.elapsed.begin_stage()

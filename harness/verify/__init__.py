@@ -1,1 +1,1 @@
-"""Feature: verify a result on a machine that has its weights."""
+"""Verify a result on a machine that has its weights."""

@@ -19,7 +19,7 @@ Verdict = Literal["agrees", "differs", "not-comparable"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeated:
-    """One arm on one prompt: whether rendered prompt and answer match, and tokens per round.
+    """A repeated trial: whether its rendered prompt and answer match, and its tokens per round.
 
     `same_prompt` and `same_answer` are `None` if either side lacks the digest.
     """

@@ -68,9 +68,9 @@ class ServerAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """A server's address, its API key if any, and the time limit of a whole answer in seconds.
+    """A client of one server: its address, its API key, if any, and the time limit per answer.
 
-    Every method raises `ServerSilentError` or `ServerRefusedError`.
+    Every request raises `ServerSilentError` or `ServerRefusedError` if it fails.
     """
 
     address: ServerAddress
@@ -93,7 +93,7 @@ class Client:
         return True
 
     def software(self, path: str) -> str | None:
-        """The name that the server gives itself in a header of its answer."""
+        """Request a path and return the `Server` header, in which the server names its software."""
         with self._asked("GET", path, None) as response:
             return response.getheader("Server")
 
@@ -214,7 +214,7 @@ def _too_large(path: str) -> ServerSilentError:
 
 
 def as_json(text: str, path: str) -> Json:
-    """Request a path and return the JSON answer. Raises `ServerSilentError` if it is not JSON."""
+    """Parse the answer to a request for `path`. Raises `ServerSilentError` if it is not JSON."""
     try:
         return parsed(text)
     except ValueError as error:
@@ -222,9 +222,9 @@ def as_json(text: str, path: str) -> Json:
 
 
 def parsed(text: str) -> Json:
-    """Parse JSON so that its texts can be written to a file. Raises `ValueError` for invalid JSON.
+    """Parse JSON, whose strings can then be encoded as UTF-8. Raises `ValueError` for invalid JSON.
 
-    An unpaired surrogate (the escape D800) cannot be encoded as UTF-8, so it is replaced by `?`.
+    An unpaired surrogate (such as the escape D800) cannot be encoded, so it is replaced by `?`.
     """
     try:
         answer: Json = json.loads(text)
@@ -245,7 +245,7 @@ def one_line(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text on one line, without control characters."""
+    """Return a string on one line, without control characters."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 

@@ -4,9 +4,9 @@ The result format defines `output_tokens = 1 + accepted + rounds`. Engines also 
 tokens of the last round that are not in the output: vLLM verifies a whole draft and then cuts at
 the limit, llama.cpp counts a whole draft in which the answer ended. These surplus tokens are
 subtracted here. Their number follows from two lower bounds on the number of rounds. One is the
-number of rounds that drafted, which is at least the drafted tokens over the method's depth. The
-other is the number of chunks of token ids after the first, since no engine splits the tokens of a
-round into two chunks.
+number of rounds that drafted, which is at least the number of drafted tokens divided by the
+method's depth. The other is the number of chunks of token ids after the first, since no engine
+splits the tokens of a round into two chunks.
 """
 
 import re
@@ -32,11 +32,11 @@ _BY_POSITION = ("num_accepted_tokens_per_pos", "accepted_tokens_per_pos")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """The counts of speculation in one answer, as reported by the engine.
+    """One answer's speculation counts, as reported by the engine.
 
     `steps` is the number of rounds that drafted, `histogram` counts these rounds by accepted
-    length, `lengths` has the number of tokens drafted in each, and `depth` is the depth with which
-    the server was started.
+    length, `lengths` has the number of tokens drafted in each of them, and `depth` is the depth
+    with which the server was started.
     """
 
     drafted: int
@@ -114,7 +114,7 @@ def read_counters(text: str) -> Counters | None:
 
 
 def _bare(name: str) -> str | None:
-    """Return a counter's name without engine prefix and suffix `_total`; `None` for other lines."""
+    """Return a counter's name without engine prefix and suffix `_total`; `None` if unprefixed."""
     for prefix in _PREFIXES:
         if name.startswith(f"{prefix}_"):
             return name.removeprefix(f"{prefix}_").removesuffix("_total")
@@ -143,12 +143,12 @@ def totals(
     chunk_tokens: Sequence[int] = (),
     depth: int | None = None,
 ) -> Totals:
-    """Return the totals of an answer.
+    """Return the totals over an answer's rounds.
 
-    `page` has the counts of the metrics page, if it was read too.
+    `page` has the counts from the metrics page, if it was read too.
 
-    `depth` is the requested depth. Counts that imply more accepted tokens in a round are rejected,
-    since they must include other answers.
+    `depth` is the requested depth. Counts are rejected if they imply that a round accepted more
+    tokens than that, since they must include other answers.
     """
     if counted is None:
         return Totals(decode_ms=decode_ms)

@@ -1,4 +1,4 @@
-"""End a server whose harness was killed, by a small process that briefly outlives the harness.
+"""A small process that briefly outlives the harness and ends its server if the harness is killed.
 
 A killed process cannot clean up: its server would occupy memory, a port and a log folder
 indefinitely. The guard reads a pipe from the harness; if the pipe closes without a message, the
@@ -21,7 +21,7 @@ _POLL_S = 0.05
 
 
 class Guard:
-    """Watches one server while this program runs."""
+    """Starts and stops the process that ends one server if this program is killed."""
 
     def __init__(self, server_pid: int, *, folder: str) -> None:
         """Start the guard; `folder` contains the server's log."""
@@ -60,7 +60,7 @@ def _main() -> None:
 
 
 def _end(group: int, how: str) -> None:
-    """Send a signal to the server and its children; `0` only checks whether any process remains."""
+    """Send a signal to the server and its children; `0` only checks whether any of them remains."""
     if os.name == "posix":
         os.killpg(group, 0 if how == "0" else getattr(signal, how))
     elif how == "SIGTERM":  # Windows has no groups: this call ends the server and its children

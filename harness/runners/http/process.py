@@ -58,7 +58,7 @@ class ServerProcess:
         return self._process.pid
 
     def log(self) -> str:
-        """Return everything that the server has printed, with its keys removed."""
+        """Return everything that the server has printed, with API keys removed."""
         path = Path(self._folder.name) / "log"
         return without_keys(path.read_text("utf-8", "replace"), self.arguments)
 
@@ -96,7 +96,7 @@ class ServerProcess:
         self._folder.cleanup()
 
     def _signal(self, name: Literal["SIGTERM", "SIGKILL"]) -> None:
-        """Send a signal to the whole group, whose leader may have ended."""
+        """Send a signal to the server's whole process group, whose leader may have ended."""
         if os.name == "posix":
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, getattr(signal, name))

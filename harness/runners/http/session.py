@@ -39,7 +39,7 @@ WARM_UP_TEXT = "Name the seven days of the week, then the twelve months, one per
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """A server that answers.
+    """A server that is ready to answer.
 
     Fields other than `client` are set if the harness started the server.
     """
@@ -78,7 +78,10 @@ ServerT = TypeVar("ServerT", bound=Server)
 
 
 class ServerSession(ABC, Generic[ServerT]):
-    """A session with at most one running server, for the current arm. Failures are returned."""
+    """A session with at most one running server, for the current arm.
+
+    Failures are returned, not raised.
+    """
 
     def __init__(self, campaign: Campaign) -> None:
         """Store the settings without starting a server."""
@@ -115,7 +118,7 @@ class ServerSession(ABC, Generic[ServerT]):
         return None
 
     def _offers(self, server: ServerT) -> str:  # noqa: ARG002 - a hook
-        """Return advice for a request to a missing page or model."""
+        """Return what the server offers, as advice after a request for a missing page or model."""
         return ""
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
@@ -185,7 +188,7 @@ class ServerSession(ABC, Generic[ServerT]):
         return warm_up if isinstance(warm_up, Failure) else found
 
     def _warm_up(self, server: ServerT, arm: ArmPlan) -> Generation | Failure:
-        """Discard one generation; on a failure the server is ended."""
+        """Warm up a server with one generation; if that fails, end the server."""
         generation = self._asked(server, self._warm_up_of(arm))
         if isinstance(generation, Failure):
             self.rest()
@@ -233,14 +236,14 @@ class ServerSession(ABC, Generic[ServerT]):
         return next((d.model.name for d in self._campaign.drafts if d.model.id == draft), None)
 
     def _sampling(self, block: int) -> Sampling | None:
-        """Return the sampling for a block's tokens; `None` means greedy."""
+        """Return a block's sampling settings; `None` means greedy."""
         settings = self._campaign.settings
         if settings.temperature is None:
             return None
         return Sampling(temperature=settings.temperature, seed=settings.sampling_seed + block)
 
     def _failure(self, server: ServerT, error: ServerError) -> Failure:
-        """Return the failure behind an error; the reason is in the log of a server that died.
+        """Return the failure behind an error; if the server died, its log tells the reason.
 
         The next request gets a fresh server, unless the current server only refused a request.
         """
@@ -280,7 +283,7 @@ def run_concurrently(
 
 
 def failure_of(error: ServerError, client: Client, *, offers: str) -> Failure:
-    """Return the failure that an error means: the server's, the request's, or a time limit."""
+    """Turn a client's error into a failure of the server or of the request, or a timeout."""
     match error:
         case ServerSilentError(late=True):
             return Failure(reason="timed-out", detail=str(error))

@@ -21,13 +21,13 @@ class BadAnswerError(ServerError):
 
 
 def count(values: Mapping[str, Json], name: str) -> int | None:
-    """Return the count under a name; `None` if it is missing or not a count."""
+    """Return a field's value if it is a count, that is, a non-negative integer; else `None`."""
     value = values.get(name)
     return None if isinstance(value, bool) or not isinstance(value, int) or value < 0 else value
 
 
 def milliseconds(values: Mapping[str, Json], name: str) -> float | None:
-    """Return the duration under a name; `None` if it is missing or not a duration."""
+    """Return a field's value if it is a duration; else `None`."""
     value = values.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -35,7 +35,7 @@ def milliseconds(values: Mapping[str, Json], name: str) -> float | None:
 
 
 def whole_numbers(value: Json) -> tuple[int, ...] | None:
-    """Return a list of 32-bit token ids or counts; `None` if it is empty or of a different type."""
+    """Return a JSON list of 32-bit integers as a tuple; `None` if it is empty or anything else."""
     if not isinstance(value, list) or not value:
         return None
     numbers = tuple(each for each in value if isinstance(each, int) and abs(each) < 2**31)

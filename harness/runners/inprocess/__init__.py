@@ -10,7 +10,7 @@ from harness.runners.options import ConnectionOptions
 
 
 def connect(options: ConnectionOptions) -> Adapter:
-    """Return the engine in a child process, so that its crash does not end this process."""
+    """Return the adapter, which runs the engine in a child process to survive its crashes."""
     limit_s = options.answer_limit_s
     return Adapter(open=partial(IsolatedSession, open_in_process, answer_limit_s=limit_s))
 

@@ -70,7 +70,7 @@ class Context:
         llama_cpp.llama_free(self.ctx)
 
     def prefill(self, tokens: Sequence[int]) -> int:
-        """Replace the whole text by these tokens; return the greedy choice after the last."""
+        """Clear the context and process these tokens; return the greedy choice after the last."""
         self.clear()
         last = len(tokens) - 1
         for start in range(0, len(tokens), self._batch_tokens):
@@ -110,7 +110,7 @@ class Context:
         self.held = 0
 
     def state_bytes(self) -> int:
-        """Return the size of a copy of the held text's state."""
+        """Return the number of bytes in a copy of the held text's state."""
         size: int = llama_cpp.llama_state_seq_get_size(self.ctx, _SEQUENCE)
         return size
 
@@ -122,7 +122,7 @@ class Context:
         return bytes(memoryview(buffer)[:written])
 
     def restore(self, state: bytes, *, tokens: int) -> bool:
-        """Replace the text by a saved state of `tokens` tokens; return whether it worked."""
+        """Replace the held text with a saved state of `tokens` tokens; return whether it worked."""
         self.clear()
         source = ctypes.cast(ctypes.c_char_p(state), ctypes.POINTER(ctypes.c_uint8))
         if not llama_cpp.llama_state_seq_set_data(self.ctx, source, len(state), _SEQUENCE):
@@ -176,7 +176,7 @@ class Context:
 
 
 def with_default_attention(settings: RunSettings) -> RunSettings:
-    """Return the settings with the engine's default attention, which servers use for drafts too."""
+    """Return the settings with default KV types and attention, which servers use for drafts too."""
     return replace(settings, kv_type_k="f16", kv_type_v="f16", flash_attention="auto")
 
 

@@ -1,4 +1,4 @@
-"""A drafter for each method, and instruments that know the baseline's answer."""
+"""A drafter for each method, and test drafters that are given the baseline's answer."""
 
 import random
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ class NoDrafter:
 
 
 class PromptLookupDrafter:
-    """Proposes the tokens that followed the same n-gram before.
+    """Proposes the tokens that followed the last occurrence of the same n-gram.
 
-    Each generation has its own drafter.
+    Each generation needs its own drafter.
     """
 
     def __init__(self, *, n_max: int, ngram_min: int, ngram_max: int) -> None:
@@ -39,7 +39,7 @@ class PromptLookupDrafter:
         return []
 
     def _extend(self, tokens: Sequence[int]) -> None:
-        """Append tokens. An n-gram is indexed once a token follows."""
+        """Append tokens. An n-gram is indexed once a token follows it."""
         for token in tokens:
             end = len(self._tokens)
             for length in self._lengths:
@@ -49,7 +49,7 @@ class PromptLookupDrafter:
 
 
 class OracleDrafter:
-    """An instrument: proposes the known answer, altered so that a set share of the tokens is right.
+    """A test drafter: proposes the known answer, with a set share of its tokens left right.
 
     Each position of an answer is right with the given probability, independently, so that the true
     acceptance is known. As with a real draft, whether a position is right does not depend on the
@@ -73,7 +73,7 @@ class OracleDrafter:
 
 @dataclass(slots=True)
 class ScriptDrafter:
-    """Proposes drafts that yield `length` tokens per round on average.
+    """A test drafter whose drafts yield `length` tokens per round on average.
 
     The number of accepted tokens alternates between the two nearest integers, so that the mean is
     exact. Drafting costs nothing.
@@ -96,10 +96,10 @@ class ScriptDrafter:
 
 @dataclass
 class ModelDrafter:
-    """A small model proposes one token after another; accepted tokens stay in its state.
+    """Drafts token by token with a small model; accepted tokens stay in the model's state.
 
-    The model's context contains exactly the prompt, whose reading took `prompt_ms`. With a script,
-    the model does the same work but the script's tokens are proposed.
+    At first, the model's context must contain exactly the prompt, which took `prompt_ms` to
+    process. With a script, the model does the same work but the script's tokens are proposed.
     """
 
     context: Context

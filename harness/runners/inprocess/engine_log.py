@@ -1,4 +1,4 @@
-"""Capture llama.cpp's log in memory, to find the reasons for failures and where layers are."""
+"""Capture llama.cpp's log in memory, to find reasons for failures and numbers of GPU layers."""
 
 import ctypes
 import re
@@ -31,7 +31,10 @@ def clear() -> None:
 
 
 def offloaded_layers() -> int | None:
-    """Return the last model's GPU layers, including the output layer; `None` if not in the log."""
+    """Return how many layers of the last model are on the GPU; `None` if the log does not say.
+
+    The output layer counts too.
+    """
     found = _OFFLOADED.findall(text())
     return int(found[-1]) if found else None
 
@@ -41,9 +44,9 @@ def text() -> str:
 
 
 def last_error() -> str:
-    """Return the last line that gives the reason for a failure.
+    """Return the last log line that gives the reason for a failure.
 
-    If there is none: the last line with an error, or the last of all lines.
+    If there is none, return the last line with an error, or else the last line.
     """
     return failures.last_line(text())
 

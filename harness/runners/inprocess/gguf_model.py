@@ -53,7 +53,7 @@ class LoadedWeights:
 
     @property
     def keeps_recurrent_state(self) -> bool:
-        """Whether the state is recurrent, so its end cannot simply be dropped (Mamba, hybrids)."""
+        """Whether the model keeps a recurrent state (Mamba, hybrids), which cannot be truncated."""
         recurrent = llama_cpp.llama_model_is_recurrent(self.model)
         return bool(recurrent or llama_cpp.llama_model_is_hybrid(self.model))
 
@@ -97,13 +97,14 @@ class LoadedWeights:
         return text
 
     def is_mark(self, token: int) -> bool:
-        """Whether the token marks a turn, a beginning or an end instead of standing for text."""
+        """Whether this is a control token, such as BOS or the end of a turn, and not text."""
         return bool(llama_cpp.llama_vocab_is_control(self.vocab, token))
 
     def tokens(self, text: str, *, begins: bool = True) -> list[int]:
         """Return the token ids of a text.
 
-        Markers that are spelled out become tokens; BOS is added if `begins` is set.
+        Special tokens that are spelled out in the text become single tokens; BOS is added if
+        `begins` is set.
         """
         data = text.encode()
         room = len(data) + 8
@@ -153,7 +154,10 @@ def vocabulary_mismatch(target: LoadedWeights, draft: LoadedWeights) -> str | No
 
 
 def _compared(target: LoadedWeights) -> Iterator[tuple[str, Callable[[object], object]]]:
-    """Yield the facts that must be equal in both vocabularies; BOS and EOS ids only if added."""
+    """Yield what must be equal in both vocabularies, each with its getter.
+
+    The ids of BOS and EOS must be equal only if the tokenizer adds these tokens.
+    """
     yield "vocabulary type", llama_cpp.llama_vocab_type
     yield "setting for adding BOS", llama_cpp.llama_vocab_get_add_bos
     yield "setting for adding EOS", llama_cpp.llama_vocab_get_add_eos

@@ -1,4 +1,4 @@
-"""Load a target and its draft models, each on first use, and make drafters."""
+"""Load a target, load each of its draft models on first use, and make drafters."""
 
 from collections.abc import Sequence
 
@@ -63,8 +63,8 @@ class LoadedModels:
     def drafter(self, arm: ArmPlan, prompt: Sequence[int], reference: Sequence[int]) -> Drafter:
         """Return a drafter that is ready to continue the prompt.
 
-        `reference` is the baseline's whole text, which only instruments read. Raises
-        `BadInputError` for a method that only a server has.
+        `reference` is the prompt with the baseline's answer, which only test drafters read. Raises
+        `BadInputError` for a method that only servers support.
         """
         method, n_max = arm.method, arm.method.n_max or 0
         entry = METHODS[method.type]

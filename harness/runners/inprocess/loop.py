@@ -108,7 +108,7 @@ def _round(
 
 
 def _agreeing(draft: list[int], choices: list[int], target: Target) -> int:
-    """Return the draft tokens that the target would have chosen, up to the end of the output."""
+    """Return how many draft tokens the target would have chosen, up to the end of the output."""
     for index, token in enumerate(draft):
         if token != choices[index] or target.is_end(token):
             return index

@@ -21,9 +21,9 @@ _SHARE_OF_MEMORY = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptState:
-    """The state after a prompt: the greedy choice with margin and logits, and the reading time.
+    """A processed prompt: the greedy choice after it, with margin and logits, and the time taken.
 
-    `prompt_ms` is `None` if no prompt had to be processed.
+    `prompt_ms` is `None` if the prompt did not have to be processed.
     """
 
     first: int
@@ -40,7 +40,7 @@ class PromptStates:
     """
 
     def __init__(self, budget_bytes: int | None = None) -> None:
-        """Cache at most this many bytes; by default an eighth of the free memory."""
+        """Cache at most this many bytes; by default an eighth of the free memory, at most 2 GiB."""
         available = psutil.virtual_memory().available // _SHARE_OF_MEMORY
         self._left_bytes = min(_MOST_BYTES, available) if budget_bytes is None else budget_bytes
         # The choice after each prompt, and a copy of its state if there was room for one.
@@ -60,7 +60,7 @@ class PromptStates:
         return prompt_state
 
     def forget(self, context: Context) -> None:
-        """Note that the context no longer holds a known prompt, and clear the context."""
+        """Clear the context, and note that it no longer holds a known prompt."""
         context.clear()
         self._current.pop(context.name, None)
 
@@ -70,7 +70,7 @@ class PromptStates:
         self._states.clear()
 
     def closed(self, context: Context) -> None:
-        """Note that the context was closed; a later context with its name can use its states."""
+        """Note that the context was closed; a later context of the same name can use its states."""
         self._current.pop(context.name, None)
 
     def _restored(self, context: Context, prompt: tuple[int, ...], saved: bytes | None) -> bool:

@@ -19,10 +19,10 @@ _UNSEEN = re.compile(r"\s|\N{REPLACEMENT CHARACTER}")  # characters that tools p
 
 
 def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: int) -> Agreement:
-    """Read an answer in steps of at most `rows` tokens.
+    """Compare a model's choices with an answer, read in steps of at most `rows` tokens.
 
-    Raises `HarnessError` if the answer is too long. A token beyond the draft's vocabulary, or an
-    answer beyond the draft's context, is bad input.
+    Raises `BadInputError` for a token beyond the model's vocabulary or an answer beyond its
+    context, and `MachineError` if a step fails.
     """
     _require_room(model, len(prompt) + len(answer))
     _require_known(model, max((*prompt, *answer)))
@@ -41,9 +41,9 @@ def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: 
 
 
 def rendered_prompt(model: Context, prompt: str, *, thinking: bool) -> tuple[int, ...]:
-    """Return the conversation of a prompt.
+    """Return the token ids of a conversation that consists of the user's prompt.
 
-    Raises `BadInputError` if the prompt is rendered already.
+    Raises `BadInputError` if the prompt already contains special tokens of a chat template.
     """
     words = model.weights
     mark = next(filter(words.is_mark, words.tokens(prompt, begins=False)), None)
@@ -58,9 +58,9 @@ def rendered_prompt(model: Context, prompt: str, *, thinking: bool) -> tuple[int
 def answer_tokens(
     model: Context, tokens: tuple[int, ...] | None, text: str | None
 ) -> tuple[int, ...]:
-    """Return the tokens of an answer.
+    """Return the token ids of an answer; an answer without ids is tokenized.
 
-    Raises `BadInputError` if they contradict the answer's text.
+    Raises `BadInputError` if the ids contradict the answer's text.
     """
     if tokens is None:
         return tuple(model.weights.tokens(text or "", begins=False))

@@ -20,7 +20,7 @@ from schemas.submission import Engine, Settings
 
 
 def engine_report(target: Context, campaign: Campaign) -> EngineReport:
-    """Return engine and settings, read from the loaded target."""
+    """Report the engine and its settings, read from the loaded target."""
     listed = devices()
     return EngineReport(
         engine=Engine(

@@ -161,9 +161,9 @@ class LlamaSession:
             return Failure(reason=engine_log.reason("load-failed"), detail=str(error))
 
     def _at(self, gpu_layers: int) -> LoadedModels:
-        """Return the target at a placement, loaded again if the current placement differs.
+        """Return the models with this many target layers on the GPU, reloading them if necessary.
 
-        The drafts of arms prepared at the same placement are loaded too. Raises `HarnessError`.
+        The drafts of arms prepared with the same number are loaded too. Raises `HarnessError`.
         """
         if self._loaded is not None and self._loaded.gpu_layers == gpu_layers:
             return self._loaded
@@ -241,7 +241,7 @@ class LlamaSession:
         return Sampler(temperature=settings.temperature, key=key)
 
     def _truth(self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest) -> tuple[int, ...]:
-        """Return the prompt and the plain answer if an arm needs them, otherwise nothing.
+        """Return prompt and baseline answer as token ids if the arm's method needs them, else none.
 
         The answer is the baseline's first answer; if there is none yet, it is generated untimed.
         """

@@ -15,7 +15,7 @@ class _Rows(Target, Protocol):
     """A target that shows the logits of its last step."""
 
     def logits(self, count: int) -> NDArray[np.float32]:
-        """The first `count` rows of the last step."""
+        """Return the logits at the first `count` positions of the last step."""
         ...
 
 

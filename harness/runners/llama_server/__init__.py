@@ -10,7 +10,7 @@ from harness.runners.options import ConnectionOptions
 
 
 def connect(options: ConnectionOptions) -> Adapter:
-    """Return the binary that the options name, without searching for the file before it is used."""
+    """Return the adapter for the options' llama-server; its file is looked up only on use."""
     return Adapter(
         open=partial(LlamaServerSession, options),
         identity=lambda: find(options.binary).identity(),

@@ -35,7 +35,7 @@ class Abilities:
     stages: bool = False
 
     def first(self, *names: str) -> str | None:
-        """Return the first of several names of a flag that the binary supports."""
+        """Return the first of a flag's names that the binary supports; `None` if it has none."""
         return next((name for name in names if name in self.flags), None)
 
     def names_of(self, flag: str) -> frozenset[str]:
@@ -86,6 +86,6 @@ def _entries(text: str) -> Iterator[str]:
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """Return the values of `--spec-type` in the help: a list with commas or bars, `none` first."""
+    """Return the values of `--spec-type` in the help, separated by commas or bars, `none` first."""
     match = _TYPES.search(text)
     return tuple(re.split(r"[,|] ?", match[0])) if match else ()

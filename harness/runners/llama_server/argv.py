@@ -49,7 +49,8 @@ class _Words:
     def need(self, value: object, *names: str) -> None:
         """Add a flag, followed by its value unless the value is `None`.
 
-        Raises `_UnknownToBinaryError` if the binary supports no flag of these names.
+        `names` are the flag's names in different builds. Raises `_UnknownToBinaryError` if the
+        binary supports none of them.
         """
         if not self.offer(value, *names):
             raise _UnknownToBinaryError(names[0])
@@ -84,7 +85,7 @@ def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int) -> No
 
 
 def _default_axes(words: _Words, settings: RunSettings) -> None:
-    """Always pass the axes that have a default, so that a build's own defaults have no effect.
+    """Add the flags of all axes that have a default, so that a build's own defaults have no effect.
 
     If a build lacks an axis's flag, our default is not passed; for any other value,
     `_UnknownToBinaryError` is raised.
@@ -104,7 +105,10 @@ def _default_axes(words: _Words, settings: RunSettings) -> None:
 
 
 def _axes(words: _Words, settings: RunSettings) -> None:
-    """Add the requested axes, and further arguments. Raises `_UnknownToBinaryError`."""
+    """Add the flags of all other axes that are set, and the user's own arguments.
+
+    Raises `_UnknownToBinaryError` or `_RefusedArgumentError`.
+    """
     for axis in AXES.values():
         value = axis.value(settings)
         if not axis.server or axis.default is not None or value is None:
@@ -151,7 +155,7 @@ def _sizes(words: _Words, method: Method) -> None:
 
 
 def _force(words: _Words, method: Method) -> None:
-    """Set the acceptance rate that a method forces, if any; forcing needs a draft model."""
+    """Set the tokens per round that a method forces, if any; forcing needs a draft model."""
     if method.length is None:
         return
     if method.draft is None:
@@ -166,7 +170,7 @@ def _with_draft(words: _Words, draft: str, campaign: Campaign) -> None:
 
 
 def _type(words: _Words, *kinds: str) -> None:
-    """Add the types; builds without `--spec-type` support only draft models and need no flag."""
+    """Add `--spec-type`; builds without it support only draft models, which need no such flag."""
     offered = words.abilities.spec_types
     known = [next((n for n in _flags(kind).types if n in offered), None) for kind in kinds]
     named = [name for name in known if name is not None]
@@ -178,7 +182,7 @@ def _type(words: _Words, *kinds: str) -> None:
 
 
 def _stages(words: _Words, method: Method) -> None:
-    """Add the parts of a method as ik_llama.cpp names them. Raises `_UnknownToBinaryError`."""
+    """Add a method's stages in ik_llama.cpp's syntax. Raises `_UnknownToBinaryError`."""
     found, offered = stages(method), words.abilities.spec_types
     if found is None or any(word.partition(":")[0] not in offered for word in found[1::2]):
         raise _UnknownToBinaryError(
@@ -199,5 +203,5 @@ def _flags(kind: str) -> LlamaCpp:
 
 
 def _layers(count: int) -> str:
-    """Return the number of GPU layers; "all" becomes a huge number, which every build accepts."""
+    """Return a number of GPU layers as an argument; all layers are 999, which any build accepts."""
     return "999" if count < 0 else str(count)

@@ -76,7 +76,7 @@ class Binary:
         return "cpu"
 
     def report(self, campaign: Campaign, stated: str | None) -> EngineReport:
-        """Return the engine and settings that a binary reports before it runs."""
+        """Report the engine and its settings, as far as the binary tells them without a model."""
         version, commit, number = read_version(self._output("--version"))
         devices = self.devices()
         return EngineReport(

@@ -72,7 +72,7 @@ class _Tokenized(Struct, frozen=True):
 
 
 def rendered(client: Client, text: str, *, thinking: bool = False) -> str:
-    """Return the conversation of a prompt in the model's chat template."""
+    """Return a prompt as a conversation, rendered with the model's chat template."""
     body: Json = {
         "messages": [{**each} for each in messages(text)],
         "chat_template_kwargs": {**arguments(thinking=thinking)},
@@ -95,7 +95,7 @@ def require_switch(client: Client) -> None:
 
 
 def tokenized(client: Client, text: str) -> tuple[int, ...]:
-    """Return the token ids of a text with its special tokens."""
+    """Return a text's token ids; special tokens in the text are parsed, and BOS is added."""
     answer = client.post("/tokenize", {"content": text, "add_special": True, "parse_special": True})
     return values.read_as(_Tokenized, answer, what="the server did not tokenize the prompt").tokens
 
@@ -109,7 +109,7 @@ def completion_request(
     reread: bool = True,
     depth: int | None = None,
 ) -> Json:
-    """Return the body of a request for token ids; decoding is greedy without `sampling`.
+    """Return the body of a completion request; decoding is greedy without `sampling`.
 
     Without `reread` the server may reuse its cached state of the prompt.
     """
@@ -188,7 +188,7 @@ def generate(
 
 
 class _Step(Struct, frozen=True, kw_only=True):
-    """The tokens of a prompt that were read, and their time."""
+    """The number of prompt tokens that the server processed, and the time that this took."""
 
     prompt_n: values.Count
     prompt_ms: values.Milliseconds
@@ -199,7 +199,7 @@ class _Stepped(Struct, frozen=True, kw_only=True):
 
 
 def step_times(client: Client, prompt: Sequence[int], widths: Sequence[int]) -> tuple[float, ...]:
-    """Time the reading of several tokens after a prompt whose state the server keeps.
+    """Time steps of these widths (numbers of tokens) after a prompt whose state the server keeps.
 
     One logit row is computed for all tokens, as in llama-bench. Each timed step follows a discarded
     step with a different first token, since a common prefix would not be read again.
@@ -237,7 +237,7 @@ def _step_ms(client: Client, prompt: Sequence[int], step: Sequence[int]) -> floa
 def margins_of(
     client: Client, prompt: tuple[int, ...], known: Generation, depth: int | None
 ) -> tuple[float, ...] | None:
-    """Return the margins of a known generation, from a second answer with the same tokens."""
+    """Return a generation's margins from a second answer; `None` if its tokens are different."""
     if known.tokens is None:
         return None
     request = completion_request(

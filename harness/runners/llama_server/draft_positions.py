@@ -18,7 +18,7 @@ class ByDepth(Struct, frozen=True, kw_only=True):
 
 
 def counted_by_depth(listed: Sequence[ByDepth], stated: Counted) -> Counted:
-    """Return the counts with their histograms.
+    """Return the stated counts, with histograms of drafted and accepted lengths.
 
     A round with k accepted tokens is counted at each depth from 1 to k. The number of rounds that
     accepted exactly k tokens is therefore the count at depth k minus the count at depth k + 1;

@@ -61,7 +61,7 @@ def _start(
 
 
 def _is_ours(port: int, name: str) -> None:
-    """Raise the client's errors until the server is ready under the expected model name."""
+    """Raise a client's error unless the server is ready and offers the expected model name."""
     address = ServerAddress(host=process.HOST, port=port)
     client = Client(address=address, limit_s=process.ASK_LIMIT_S)
     client.text("/health")
@@ -81,12 +81,12 @@ def one_server(campaign: Campaign, options: ConnectionOptions) -> bool:
 
 
 def deepest(campaign: Campaign) -> ArmPlan:
-    """Return the arm whose arguments start the one server for all arms."""
+    """Return the deepest arm, whose arguments start the server that all arms share."""
     return max(campaign.arms, key=lambda arm: limit(arm.method) or 0)
 
 
 def command_lines(campaign: Campaign, options: ConnectionOptions) -> tuple[str, ...]:
-    """Return a line for each server start; port 0 stands for a free port.
+    """Return a command line for each server to be started; port 0 stands for a free port.
 
     Raises `BadInputError`.
     """
