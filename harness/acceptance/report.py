@@ -11,7 +11,7 @@ from schemas.vocabulary import say
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """The counts of a draft and its target; `drafting_ms` is the time to draft one token."""
+    """A draft's results against its target, by depth; `drafting_ms` is its time for one token."""
 
     draft: str
     target: str
