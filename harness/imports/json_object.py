@@ -22,7 +22,7 @@ _NO_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)\b')
 
 
 def parse(found: str, place: str) -> Json:
-    """Parse a JSON text. NaN and Infinity become null, which means unknown."""
+    """Parse JSON. NaN and Infinity become null, which means unknown."""
     if "NaN" in found or "Infinity" in found:
         found = _NO_NUMBER.sub(lambda m: m[0] if m[0].startswith('"') else "null", found)
     try:
@@ -56,7 +56,7 @@ class JsonObject:
         return f"{self.source}: {self.path}"
 
     def text(self, key: str) -> str | None:
-        """Return a text that is not blank."""
+        """Return a string without surrounding spaces; `None` if it is missing or blank."""
         value = self.fields.get(key)
         if value is not None and not isinstance(value, str):
             self.refuse(key, "a text")
