@@ -49,7 +49,7 @@ def fitting(suite: PromptSuite, depths: Sequence[int], say: Callable[[str], None
 
 
 def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:
-    """Return the prompt after filler text: `depth` tokens in total, or up to eight fewer.
+    """Return the prompt with filler before it: `depth` tokens in total, or up to eight fewer.
 
     `size_of` counts the tokens of a user's text in the chat template. Raises `BadInputError` for a
     prompt that exceeds the depth without filler, and for a depth that the filler cannot reach.

@@ -41,7 +41,7 @@ _PLAIN = (None, "", "none", "off", False, 0)
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Read the files; each combination of model, build, device and settings becomes a part."""
+    """Read the files; each combination of model, build, device and settings becomes one part."""
     left_out: list[str] = []
     groups, curves = _sorted((row for file in files for row in lines(file)), left_out)
     parts, seen = [], Counter[str]()
@@ -72,7 +72,7 @@ _Groups = dict[ImportedFacts, list[JsonObject]]
 
 
 def _sorted(rows: Iterable[JsonObject], left_out: list[str]) -> tuple[_Groups, _Groups]:
-    """Group generation tests and narrow steps by model, build, device and settings."""
+    """Group the generation tests, and the steps of a few tokens, by model, build and settings."""
     groups: _Groups = {}
     curves: _Groups = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""Read facts from texts: weights from a file name, why a run failed, why an answer ended."""
+"""Interpret strings: the weights in a file name, why a run failed, why an answer ended."""
 
 import re
 from typing import Literal
@@ -39,7 +39,7 @@ def weights_in(path: str) -> tuple[str | None, str | None]:
 
 
 def target_facts(path: str | None) -> ImportedFacts:
-    """Return the facts about the target that its file name contains."""
+    """Return the target's name and quantisation, as its file name gives them."""
     name, quantisation = weights_in(path or "")
     return ImportedFacts(target=name, quantisation=quantisation)
 

@@ -24,7 +24,7 @@ def on_battery() -> bool | None:
 
 
 class Watch:
-    """Takes snapshots of the machine; stolen CPU time is counted from the creation of the watch."""
+    """Takes snapshots of the machine's state; CPU steal is counted from the watch's creation on."""
 
     def __init__(self) -> None:
         self._start = psutil.cpu_times()
