@@ -19,7 +19,7 @@ from schemas.vocabulary.documents import document
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """The path to an engine's draft counters, and their names; empty for a missing counter."""
+    """The path and the names of an engine's draft counters; an empty name is a missing counter."""
 
     path: str
     drafted: str
