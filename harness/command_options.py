@@ -159,9 +159,9 @@ def option_names(kind: type) -> list[str]:
 
 
 def _offered(kind: Any) -> list[_Offered]:  # noqa: ANN401 - any dataclass
-    """Return the offered fields: the class's own first, then inherited ones, which are rarely used.
+    """Return the fields offered as options: the class's own, then inherited ones (rarely used).
 
-    Axes are inherited fields without an annotation; `axes.toml` defines their options.
+    The fields of axes are inherited and have no annotation; `axes.toml` defines their options.
     """
     known = {**axis_options.OPTIONS} if issubclass(kind, Axes) else {}
     known |= {each.name: each.metadata["option"] for each in fields(kind) if each.metadata}

@@ -43,7 +43,7 @@ def sha256_of(path: Path) -> str:
 
 
 def result_bytes(path: Path) -> bytes:
-    """Read a result file, but at most one byte more than the size limit. Raises `BadInputError`."""
+    """Read a result file up to one byte beyond the size limit. Raises `BadInputError`."""
     try:
         with path.open("rb") as stream:
             return stream.read(MAX_BYTES + 1)

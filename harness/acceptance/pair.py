@@ -53,7 +53,7 @@ class Pair:
 def pair_to_write(options: Options, say: Callable[[str], None]) -> Pair:
     """Find target and draft on this disk.
 
-    Raises `HarnessError` if one is missing or they do not fit.
+    Raises `HarnessError` if one is missing or they do not match.
     """
     options = replace(options, target=options.target or DEFAULT_TARGET, blocks=1)
     campaign = campaign_from(replace(options, methods=(parse(DRAFT_MODEL),)), say=say)

@@ -29,7 +29,7 @@ class Counted:
 
     @property
     def gains(self) -> bool:
-        """Whether drafting at a depth is expected to be faster than no drafting."""
+        """Whether drafting is expected to be faster than no drafting at one depth or more."""
         return any(each.speedup is not None and each.speedup.estimate > 1 for each in self.depths)
 
 

@@ -47,7 +47,7 @@ def needs_draft(method: Method) -> bool:
 def drafts_of(
     method: Method, drafts: Sequence[ModelFile], *, among: Iterable[Method]
 ) -> list[ModelFile]:
-    """Return the drafts that a method of the campaign is run with.
+    """Return those of the given drafts with which a method is run.
 
     Raises `BadInputError` for a draft of the wrong kind that no other method could use.
     """

@@ -187,7 +187,7 @@ def judge(means: Logs, level: float, fail_below: float) -> tuple[float, Interval
 
 
 def level_of(tests: int) -> float:
-    """Return the level of each interval if this many intervals share the error rate."""
+    """Return the confidence level of each interval if this many share the error rate."""
     return 1 - ERROR_RATE / tests
 
 

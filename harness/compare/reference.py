@@ -1,9 +1,10 @@
 """Check tokens per round by task against a reference that an earlier build wrote.
 
 Greedy answers and their drafts do not depend on the machine's load, so the check needs no idle
-machine. A prompt whose answer differs from the reference, as after a near-tie on another CPU, is
-left out. A task's tokens per round are one over its prompts' mean rounds per token. The interval is
-Student's t over blocks; its width is zero if all blocks agree.
+machine. A prompt whose answer differs from the reference, for example because a near-tie is decided
+differently on a different CPU, is left out. A task's tokens per round are 1 / the mean rounds per
+token of its prompts. The interval is Student's t over blocks; its width is zero if all blocks
+agree.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Curves that `probe` measured on this machine, cached for `plan` and to continue a probe."""
+"""Curves that `probe` measured on this machine, cached for `plan` and for resuming a probe."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -84,7 +84,7 @@ def keep(curve: KeptCurve) -> None:
 
 
 def begun(curve: KeptCurve) -> KeptCurve:
-    """Return the stored curve if its measurement is incomplete, else the given curve."""
+    """Return the stored curve, to be continued, if it is incomplete; else the given curve."""
     known = _read(curve.path)
     return curve if known is None or known.complete else known
 

@@ -173,7 +173,7 @@ def _hardware(
 
 
 def _system(platform: str) -> ImportedFacts:
-    """Extract system, version and architecture from a text like Python's `platform.platform()`."""
+    """Extract system, version and architecture from a string like `platform.platform()`'s."""
     words = platform.lower().split("-")
     version = _VERSION.search(platform)
     return ImportedFacts(

@@ -36,7 +36,7 @@ def parse(found: str, place: str) -> Json:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonObject:
-    """One JSON object with its place in the file. A key that is missing or null is `None`, never 0.
+    """One JSON object with its place in the file. A missing key or null is read as `None`, never 0.
 
     A JSON list is treated as an object whose keys are positions.
     """

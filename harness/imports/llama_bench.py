@@ -1,4 +1,4 @@
-"""Import the output of `llama-bench -o json` (or jsonl): speeds without speculation, a baseline.
+"""Import output of `llama-bench -o json` (or jsonl) as a baseline: speeds without speculation.
 
 A test of a few prompt tokens (`-p 1,2,4,8,16`) is a step of that width; together, such tests form a
 verification curve.
@@ -145,7 +145,7 @@ def _facts(row: JsonObject) -> ImportedFacts:
 
 
 def _devices(row: JsonObject) -> ImportedFacts:
-    """Return backend, CPU and GPUs. BLAS next to a GPU backend runs on the CPU."""
+    """Return a test's backend, CPU and GPUs; BLAS listed with a GPU backend stands for the CPU."""
     # Tools around llama-bench add a word: "Vulkan RADV".
     words = [name.lower().split(" ")[0] for name in (row.text("backends") or "").split(",")]
     backends = [_BACKENDS[word] for word in words if word in _BACKENDS]

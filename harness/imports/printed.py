@@ -190,7 +190,7 @@ def printed(text: str, name: str) -> Printed:
 
 
 def repeats(requests: Sequence[Found]) -> list[bool]:
-    """Tell which requests took their prompt from the cache: they had few tokens left to read."""
+    """Return whether each request took its prompt from the cache: few tokens were left to read."""
     longest, found = 0.0, []
     for request in requests:
         tokens, cached = request.number("prompt_tokens"), request.number("cached") or 0.0

@@ -65,7 +65,7 @@ def concurrency(row: JsonObject) -> int | None:
 
 
 def facts(rows: Sequence[JsonObject]) -> ImportedFacts:
-    """Return engine, target and day if the results state them and agree."""
+    """Return data set and target if the runs agree, engine if it is SGLang, and the first day."""
     days = [day for row in rows if (day := _DAY.fullmatch(row.text("date") or ""))]
     # SGLang's tool records the kind of server.
     by_sglang = any((row.text("backend") or "").startswith("sglang") for row in rows)

@@ -55,7 +55,7 @@ def server_program() -> str | None:
 
 
 def default_runner(methods: Collection[str] = ()) -> str | None:
-    """Return the first installed runner that supports the methods, else any runner, else `None`."""
+    """Return the first installed runner that supports the methods, else the first installed one."""
     here = [DEFAULT_RUNNER] if package_version() is not None else []
     here += [SERVER_PROGRAM] if server_program() is not None else []
     able = (name for name in here if {*methods} <= {*RUNNERS[name].methods})

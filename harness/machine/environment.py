@@ -30,7 +30,7 @@ class Watch:
         self._start = psutil.cpu_times()
 
     def snapshot(self, moment: Moment) -> Snapshot:
-        """Return the current state; for `before`, the CPU load is sampled first."""
+        """Return the machine's state; at the moment `before`, the CPU load is sampled first."""
         begins, windows = moment == "before", platform.system() == "Windows"
         busy = psutil.cpu_percent(interval=SAMPLE_S) / 100 if begins else None
         gpu = nvidia.state()

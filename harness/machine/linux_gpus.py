@@ -32,7 +32,7 @@ def gpus(
 
 
 def state(drm: Path, environment: Mapping[str, str] = os.environ) -> GpuState:
-    """Return the state of the AMD and Intel GPUs that this program may use, from kernel monitors.
+    """Return the state of the AMD and Intel GPUs that this program may use, from kernel sensors.
 
     Integrated graphics next to a GPU with far more memory are ignored, because they are not used.
     """
@@ -103,7 +103,7 @@ def _monitored(device: Path, pattern: str) -> int | None:
 
 
 def parse_lspci(text: str) -> dict[str, str]:
-    """Return names by full PCI address from `lspci -D -mm`, where the usual name is in brackets."""
+    """Return GPU names by full PCI address from `lspci -D -mm`, which brackets the usual name."""
     names: dict[str, str] = {}
     for line in text.splitlines():
         address, _, rest = line.partition(" ")

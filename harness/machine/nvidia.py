@@ -200,7 +200,7 @@ def _number(text: str, most: int) -> float | None:
 
 
 def _limit(text: str) -> float | None:
-    """Return a limit in watts; `None` for 0, which means no limit."""
+    """Parse a power limit in watts; 0 means that there is none, and gives `None`."""
     number = _number(text, _WATTS)
     return number if number is not None and number >= 1 else None
 

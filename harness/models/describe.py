@@ -99,7 +99,7 @@ def family_of(name: str) -> str:
 
 
 def cached_facts(path: Path, *, say: Callable[[str], None]) -> CachedFacts:
-    """Return header and digest of a file, from the cache or else from the file."""
+    """Return the header and the digest of a file, from the cache if they are there."""
     note = files.directory() / "known" / f"{_fingerprint(path)}.json"
     if note.is_file():
         return msgspec.json.decode(note.read_bytes(), type=CachedFacts)

@@ -42,7 +42,7 @@ def opened(path: Path) -> GgufHeader:
 def architecture_of(name: str, headers: Sequence[GgufHeader]) -> str:
     """Return the architecture of a model in one or more files.
 
-    Raises `BadInputError` if the model states none.
+    Raises `BadInputError` if the files name no architecture, or have no weights.
     """
     if headers[0].architecture is None:
         raise BadInputError(

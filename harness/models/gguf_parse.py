@@ -156,7 +156,7 @@ class _Cursor:
         return self.text()
 
     def passed(self, size: int) -> int:
-        """Move on by a number of bytes, and return the position before the move."""
+        """Skip a number of bytes, and return the position before them."""
         start, self.position = self.position, self.position + size
         if self.position > len(self.data):
             raise _CutOffError

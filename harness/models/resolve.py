@@ -97,7 +97,7 @@ def _preset_of(stem: str) -> Preset | None:
 
 
 def _from_preset(preset: Preset, say: Callable[[str], None]) -> WeightsFile:
-    """Return the weights of a preset, with name and family from the table."""
+    """Return the weights of a preset, with name and family from the table of presets."""
     _require_source(preset)
     if preset.repository is not None:
         path = hub.fetch(preset.reference, client=hub.default_client(), say=say).path

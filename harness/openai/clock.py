@@ -62,7 +62,7 @@ def decode_time(
 
 
 def _with_first_chunk(client: _DecodeTime, answer: Answer, longest: int) -> _DecodeTime:
-    """Add the error of a first chunk longer than a round: at worst each character is a token."""
+    """Add the error due to a first chunk longer than a round: each character may be a token."""
     first = sizes(answer)[0] if answer.chunk_characters else 0.0
     if answer.tokens is not None or first <= longest * _UNEVEN:
         return client

@@ -1,8 +1,9 @@
 """Read the numbers of drafted and accepted tokens from an answer.
 
 Each engine uses its own names. Response metrics (vLLM) take precedence, then timings (llama.cpp and
-its forks), stats (LM Studio) and meta information (SGLang). The last resort is the change of the
-metrics page during the request. A missing count is unknown, never zero, except for llama.cpp.
+its forks), stats (LM Studio) and meta information (SGLang). The last resort is how the metrics page
+changed during the request. A missing count is unknown, never zero, except for llama.cpp and
+mlx-vlm.
 """
 
 from collections.abc import Mapping

@@ -229,7 +229,7 @@ def _page_since(connection: Connection, before: Counters, stated: Counted | None
 
 
 def check_answer(answer: Answer, times: ServerTimes | None, *, limit: int) -> None:
-    """Raise `BadAnswerError` if the server reports more tokens than the limit, or too much time."""
+    """Raise `BadAnswerError` if the server reports too many tokens, or more time than passed."""
     if answer.output_tokens > limit:
         raise BadAnswerError(
             f"the server counted {answer.output_tokens} tokens, but {limit} were requested"

@@ -163,7 +163,7 @@ def quantisation(text: str) -> str | None:
 
 
 def _large_count(values: Mapping[str, Json], name: str) -> int | None:
-    """Return a count if it is large enough for a model, else `None`."""
+    """Return a count if it is large enough to be a model's, else `None`."""
     found = count(values, name)
     return found if found is not None and found >= _FEWEST else None
 

@@ -66,7 +66,7 @@ def backend_of(identity: ServerIdentity) -> Backend | None:
 
 
 def own_variables(command: Sequence[str]) -> dict[str, str]:
-    """Return the variables in `env NAME=VALUE … program`."""
+    """Return the variables that a command `env NAME=VALUE … program` sets; else none."""
     assigned = takewhile(lambda word: "=" in word or word.startswith("-"), command[1:])
     pairs = (word.partition("=") for word in assigned if not word.startswith("-"))
     is_env = Path(command[0]).name == "env"
