@@ -15,5 +15,5 @@ _PACKAGE = "draftmap" if INSTALLED else "."
 
 
 def install(extra: str) -> str:
-    """Return the pip command that installs an engine or another optional part."""
+    """Return the pip command that installs an optional extra, such as an engine."""
     return f"pip install '{_PACKAGE}[{extra}]'"

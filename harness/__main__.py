@@ -1,4 +1,4 @@
-"""`python -m harness` is the command line, and so is `draftmap`."""
+"""Run the command line with `python -m harness`, which is the same as `draftmap`."""
 
 import sys
 
@@ -8,7 +8,7 @@ _OURS = ("answers", "estimates", "harness", "pipeline", "schemas")
 
 
 def main() -> None:
-    """Run the command line; stored help is printed without importing the slow libraries."""
+    """Run the command line; a stored help page is printed without importing the slow libraries."""
     if is_printed(sys.argv[1:]):
         return
     try:

@@ -95,10 +95,10 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
 
 
 def _prepared(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer calls it
-    """The parameters of a command: a flag takes no value, so its help shows no type.
+    """Return a command's parameters; flags take no value, so their help shows no type.
 
-    `--help` gets the explicit default `False`, so that typer need not import pydantic to convert
-    it.
+    Flags such as `--help` get the explicit default `False`, so that typer need not import pydantic
+    to convert it.
     """
     found = get_params(context)
     for each in found:
@@ -109,7 +109,7 @@ def _prepared(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer 
 
 
 def _convert_paths(command: Any) -> None:  # noqa: ANN401 - as typer made it
-    """Convert path parameters without typer, which would take 0.1 s to import pydantic."""
+    """Convert path parameters here, because typer would import pydantic for that (0.1 s)."""
     kinds = get_type_hints(command.callback) if command.callback else {}
     for each in command.params:
         if kinds.get(each.name) in (Path, list[Path]):
@@ -117,7 +117,7 @@ def _convert_paths(command: Any) -> None:  # noqa: ANN401 - as typer made it
 
 
 def _as_path(convert: Any, context: Any, given: Any) -> Any:  # noqa: ANN401 - as typer calls it
-    """Return a word as a path, or a list of words as paths; typer reports a missing argument."""
+    """Convert an argument, or each of a list, to a path; typer reports a missing argument."""
     if given and isinstance(given, (list, tuple)):
         return [Path(each) for each in given]
     return Path(given) if isinstance(given, (str, Path)) else convert(context, given)
@@ -203,7 +203,7 @@ def in_full(words: list[str]) -> list[str]:
 
 
 def _as_typed(word: str) -> str:
-    """Replace typographic quotes and dashes, copied from a web page, with those on a keyboard."""
+    """Replace typographic quotes and dashes, as copied from a web page, with plain ASCII ones."""
     bare = word if " " in word else word.strip("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb")
     name = bare.lstrip("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
     if not bare[: len(bare) - len(name)].strip("-"):

@@ -30,7 +30,7 @@ _WHY = {("probe", "--base-url"): NO_RUNNING_SERVER}
 
 
 class Command(TyperCommand):
-    """A command whose help is plain text: importing the frame library takes 0.3 seconds."""
+    """A command whose help is plain text: importing rich, which draws frames, takes 0.3 seconds."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - as typer calls it
         super().__init__(**{**settings, "rich_markup_mode": None})
@@ -80,7 +80,7 @@ class Command(TyperCommand):
         ]
 
     def format_help_text(self, context: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - see above
-        """Write the help's paragraphs, with a blank line before each except before examples."""
+        """Write the help's paragraphs, with a blank line before each except between examples."""
         before = ""
         with formatter.indentation():
             for paragraph in inspect.cleandoc(self.help or "").split("\n\n"):

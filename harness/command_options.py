@@ -20,14 +20,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Without:
-    """Marks a command's parameter: the named fields keep their defaults and get no option."""
+    """Annotates a command's parameter: the named fields keep their defaults and get no option."""
 
     fields: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """Marks a command's parameter: the named fields have different help texts in that command."""
+    """Annotates a command's parameter: overrides the help text of the named fields."""
 
     helps: Mapping[str, str]
 
@@ -43,7 +43,7 @@ class _Offered:
         return self.option.flag(self.field.name)
 
     def saying(self, helps: Iterable[Mapping[str, str]]) -> "_Offered":
-        """Return the option with the first help text that is meant for its field, if any is."""
+        """Return the option with the first of these help texts that is for its field, if any."""
         text = next((each[self.field.name] for each in helps if self.field.name in each), None)
         return self if text is None else replace(self, option=replace(self.option, help=text))
 
@@ -53,7 +53,7 @@ class _Offered:
 
     @property
     def _number(self) -> object:
-        """`int` or `float` for an option that takes a single number."""
+        """`int` or `float` if the option takes a single number, else `None`."""
         kinds = {self.type, *get_args(self.type)} & {int, float}
         parsed = self.option.parse or self.option.choices or self.repeatable
         return None if parsed or len(kinds) != 1 else kinds.pop()
@@ -63,7 +63,7 @@ class _Offered:
         return f"{self.field.name}_argument"
 
     def parameters(self, *, whole: bool) -> Iterator[inspect.Parameter]:
-        """Yield the parameters of an option; unusual ones are hidden unless `whole` is set."""
+        """Yield an option's typer parameters; rarely used ones are hidden unless `whole` is set."""
         option, read_as, default = self.option, self.type, self.field.default
         if option.argument:
             word = typer.Argument(metavar=option.metavar, show_default=False, hidden=True)
@@ -86,7 +86,7 @@ class _Offered:
         yield _parameter(self.field.name, read_as, info, default=default)
 
     def taken(self, given: dict[str, Any]) -> Any:  # noqa: ANN401 - of the field's type
-        """Remove the field's value from typer's values, and return it."""
+        """Remove this field's value from the values that typer parsed, and return it converted."""
         value = given.pop(self.field.name)
         word = given.pop(self._argument_name, None)
         if word and value:
@@ -117,7 +117,7 @@ def _parameter(name: str, kind: Any, info: Any, *, default: Any) -> inspect.Para
 
 
 def offers_fields(command: Callable[P, T]) -> Callable[..., T]:
-    """Offer the fields of every dataclass parameter of a command to typer as options."""
+    """Turn the fields of a command's dataclass parameters into typer options."""
     hints = get_type_hints(command, include_extras=True)
     kinds = {name: getattr(hint, "__origin__", hint) for name, hint in hints.items()}
     marks = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
@@ -159,9 +159,9 @@ def option_names(kind: type) -> list[str]:
 
 
 def _offered(kind: Any) -> list[_Offered]:  # noqa: ANN401 - any dataclass
-    """Return the offered fields: the class's own first, then inherited ones, which are rarely used.
+    """Return the fields offered as options: the class's own, then inherited ones (rarely used).
 
-    Axes are inherited fields without an annotation; `axes.toml` defines their options.
+    The fields of axes are inherited and have no annotation; `axes.toml` defines their options.
     """
     known = {**axis_options.OPTIONS} if issubclass(kind, Axes) else {}
     known |= {each.name: each.metadata["option"] for each in fields(kind) if each.metadata}

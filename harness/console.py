@@ -87,7 +87,7 @@ def say(text: str) -> None:
 
 
 def as_started(text: str) -> str:
-    """Return a text with its commands as users type them: shorter if the program is installed."""
+    """Write the commands in a text as users type them: `draftmap …` if the program is installed."""
     return text.replace(IN_A_CHECKOUT, PROGRAM) if INSTALLED else text
 
 

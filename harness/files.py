@@ -16,7 +16,7 @@ from schemas.strict import MAX_BYTES
 
 
 def expanded(text: str) -> Path:
-    """Return a text as a path, with `~` expanded to the home folder; an unknown `~user` is kept."""
+    """Turn a string into a path, expanding `~` to the home folder; an unknown `~user` is kept."""
     return Path(os.path.expanduser(text))  # noqa: PTH111 - a path's own method raises for it
 
 
@@ -43,7 +43,7 @@ def sha256_of(path: Path) -> str:
 
 
 def result_bytes(path: Path) -> bytes:
-    """Read a result file, but at most one byte more than the size limit. Raises `BadInputError`."""
+    """Read a result file up to one byte beyond the size limit. Raises `BadInputError`."""
     try:
         with path.open("rb") as stream:
             return stream.read(MAX_BYTES + 1)
@@ -107,7 +107,7 @@ def written(path: Path) -> Iterator[Path]:
 
 
 def made_once(name: str, needed_bytes: int, make: Callable[[Path], None], *, what: str) -> Path:
-    """Return the cache's file with this name; the first call makes it, and other processes wait."""
+    """Return the cached file with this name, made on the first call while other processes wait."""
     path = directory() / name
     if path.is_file():
         return path

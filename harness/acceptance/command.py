@@ -101,7 +101,7 @@ def _pair(options: Options, asked: AcceptanceOptions) -> Pair:
 
 
 def _curve(options: Options, asked: AcceptanceOptions, pair: Pair) -> Curve | None:
-    """Return the given curve, or else the curve that `probe` stored for the target's file."""
+    """Return the curve from --curve, else the curve that `probe` stored for the target, if any."""
     name = str(pair.target) if pair.target else options.target
     if asked.curve is None:
         measured = kept_for(pair.target, computer_of()) if pair.target else None

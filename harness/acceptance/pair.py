@@ -33,10 +33,10 @@ _READING = ArmPlan(id="baseline", role="baseline", method=Method(type="none", n_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """The draft's campaign, which reads the answers, and the target's, which writes them.
+    """A draft and its target, with the campaigns in which they read and write the answers.
 
-    `writes` is `None` if the answers are in a file; `target` is `None` if its file is not on this
-    disk.
+    In `reads` the draft reads the target's answers; in `writes` the target writes them. `writes` is
+    `None` if the answers are in a file; `target` is `None` if its file is not on this disk.
     """
 
     reads: Campaign
@@ -53,7 +53,7 @@ class Pair:
 def pair_to_write(options: Options, say: Callable[[str], None]) -> Pair:
     """Find target and draft on this disk.
 
-    Raises `HarnessError` if one is missing or they do not fit.
+    Raises `HarnessError` if one is missing or they do not match.
     """
     options = replace(options, target=options.target or DEFAULT_TARGET, blocks=1)
     campaign = campaign_from(replace(options, methods=(parse(DRAFT_MODEL),)), say=say)
@@ -119,7 +119,7 @@ def _reading(campaign: Campaign, draft: ModelFile) -> Campaign:
 def _foreign(
     answers: tuple[KeptAnswer, ...], target: ModelFile | None, draft: ModelFile
 ) -> Iterator[str | None]:
-    """Yield each reason why the answers or the draft do not belong to the target."""
+    """For each check that answers and draft match the target, yield `None` or why they do not."""
     if target is not None:
         yield _itself(target.model, draft.model)
         compared = compare_files(target.on_disk, draft.on_disk)

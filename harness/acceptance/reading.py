@@ -1,6 +1,6 @@
-"""Let the draft read the answers one by one.
+"""Run the draft over the target's answers, one by one.
 
-Without a file, the target writes each answer first.
+Unless the answers come from a file, the target writes each one first.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from harness.runners.base import Failure, Generation, ReadingSession, Runner, Se
 
 @dataclass(slots=True)
 class Found:
-    """The counts so far, the answers, and the time to draft one token."""
+    """The draft's correct predictions so far, the answers read, and the time to draft one token."""
 
     read: list[ReadAnswer] = field(default_factory=list)
     kept: list[KeptAnswer] = field(default_factory=list)

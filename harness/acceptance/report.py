@@ -11,7 +11,7 @@ from schemas.vocabulary import say
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """The counts of a draft and its target; `drafting_ms` is the time to draft one token."""
+    """A draft's results against its target, by depth; `drafting_ms` is its time for one token."""
 
     draft: str
     target: str
@@ -29,7 +29,7 @@ class Counted:
 
     @property
     def gains(self) -> bool:
-        """Whether drafting at a depth is expected to be faster than no drafting."""
+        """Whether drafting is expected to be faster than no drafting at one depth or more."""
         return any(each.speedup is not None and each.speedup.estimate > 1 for each in self.depths)
 
 

@@ -81,7 +81,7 @@ def at_depth(
     curve: Curve | None = None,
     drafting: Ranged | None = None,
 ) -> AtDepth:
-    """Return the figures for one depth; the speedup needs the curve and the drafting cost.
+    """Return tokens per round and acceptance at a depth; the speedup needs curve and drafting cost.
 
     Raises `ValueError` if no answer took a round.
     """
@@ -105,7 +105,7 @@ def at_depth(
 
 
 def _tokens(tasks: Sequence[Sequence[Rounds]]) -> Ranged:
-    """Return the tokens per round as a run does.
+    """Return the tokens per round, averaged as in a measured run.
 
     They are 1 / the rounds per token, averaged first over each task's answers, then over tasks.
     """

@@ -34,7 +34,7 @@ _REPEATS, _REPEATED_CHARACTERS = 4, 60
 
 
 def form_of(prompt: SuitePrompt, text: str, *, cut: bool) -> AnswerForm | None:
-    """Return the form of an answer; `None` if it is unknown.
+    """Return whether an answer is valid, and if not, what is wrong; `None` if that is unknown.
 
     `cut` means that the length limit ended the answer.
     """
@@ -70,7 +70,7 @@ def _formal(prompt: SuitePrompt, text: str, *, cut: bool) -> AnswerForm | None:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A JSON value; `open_paths` lead to the parts that were not closed."""
+    """A JSON value; `open_paths` are the paths of its arrays and objects that were never closed."""
 
     value: Any
     open_paths: frozenset[tuple[str | int, ...]] = frozenset()
@@ -101,7 +101,7 @@ def _validator(schema: str, tools: bool) -> Draft202012Validator:  # noqa: FBT00
 
 
 def _unread(place: str) -> Any:  # noqa: ANN401 - what the library expects
-    """Refuse a reference in a schema, which would make the harness fetch a URL or open a file."""
+    """Refuse a schema with a reference, since resolving it would fetch a URL or open a file."""
     raise ValueError(
         f"{place} is an external reference, which is not read; copy its content into the schema"
     )
@@ -126,7 +126,7 @@ def _of_calls(tools: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _values(text: str, *, cut: bool) -> Iterator[_Value | None]:
-    """Yield the JSON values in a text, in order; `None` for a value that does not parse."""
+    """Yield the JSON values found in an answer, in order; `None` for one that does not parse."""
     at = 0
     while start := _START.search(text, at):
         begin = start.end() - 1 if start["function"] or start[0].strip() in _CLOSING else None
@@ -139,9 +139,9 @@ def _values(text: str, *, cut: bool) -> Iterator[_Value | None]:
 
 
 def _read(text: str, start: int, *, cut: bool) -> tuple[_Value | None, int]:
-    """Return the value that starts at a position, and the position where it ends.
+    """Return the JSON value that starts at a position, and the position where it ends.
 
-    A value that was cut off is closed.
+    If the answer was `cut` off, the value's open brackets are closed.
     """
     closing: list[str] = []
     whole = ("", start)  # closing brackets for a cut value, and the value's end
@@ -178,7 +178,7 @@ def _parsed(text: str, levels: int) -> _Value | None:
 
 
 def _loops(text: str) -> bool:
-    """Whether a text ends in a repetition of the same words."""
+    """Whether a text ends by repeating the same words over and over."""
     for unit in range(1, len(text) // _REPEATS + 1):
         repeats = max(_REPEATS, -(-_REPEATED_CHARACTERS // unit))
         if repeats * unit <= len(text) and text.endswith(text[-unit:] * repeats):

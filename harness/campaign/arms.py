@@ -1,4 +1,4 @@
-"""Make the arms of a campaign: the baseline, one arm per method and draft, and alternatives."""
+"""Make a campaign's arms: the baseline, one arm per method and draft, alternative baselines."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -47,7 +47,7 @@ def needs_draft(method: Method) -> bool:
 def drafts_of(
     method: Method, drafts: Sequence[ModelFile], *, among: Iterable[Method]
 ) -> list[ModelFile]:
-    """Return the drafts that a method of the campaign is run with.
+    """Return those of the given drafts with which a method is run.
 
     Raises `BadInputError` for a draft of the wrong kind that no other method could use.
     """
@@ -79,7 +79,7 @@ def _head(draft: ModelFile) -> str | None:
 
 
 def label(method: Method) -> str:
-    """Return the id of a method's arm if there is only one draft, such as `prompt-lookup-n8`."""
+    """Return a method's arm id without the suffix for one of several drafts: `prompt-lookup-n8`."""
     if method.chain:
         return "-then-".join(method.chain)
     entry = METHODS[method.type]
@@ -116,7 +116,7 @@ def arms(
 
 
 def with_own_ids(drafts: tuple[ModelFile, ...]) -> tuple[ModelFile, ...]:
-    """Return the drafts with unique ids, even if two files have the same name."""
+    """Return the drafts, with a number appended to ids that would otherwise be the same."""
     seen: Counter[str] = Counter()
     named: list[ModelFile] = []
     for draft in drafts:
@@ -146,7 +146,7 @@ def _arms(
 def _draft_ids(
     method: Method, drafts: tuple[ModelFile, ...], among: Sequence[Method]
 ) -> Sequence[str | None]:
-    """Return the draft of each arm of a method; `None` for a chain or a built-in head."""
+    """Return one draft id for each arm of a method; `None` for a chain, or if no draft is used."""
     if method.chain:
         if len(drafts) > 1 or (needs_draft(method) and not drafts):
             raise BadInputError(
@@ -162,7 +162,7 @@ def _draft_ids(
 
 
 def _alternative(layers: int) -> ArmPlan:
-    """Return a baseline whose target may use all memory, as if no draft had to fit."""
+    """Return a baseline that puts this many layers on the GPU, as if no draft needed memory."""
     name = "all" if layers == ALL_LAYERS else str(layers)
     return ArmPlan(
         id=f"{BASELINE}-gpu-layers-{name}",
@@ -174,7 +174,7 @@ def _alternative(layers: int) -> ArmPlan:
 
 
 def _at_level(arm: ArmPlan, level: int) -> ArmPlan:
-    """Return an arm with this level of concurrency, whose baseline has the same level."""
+    """Return an arm at a level of concurrency, compared with the baseline at the same level."""
     if level == 1:
         return arm
     tail = f"-c{level}"

@@ -27,7 +27,7 @@ def _depths(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 def _argument(text: str) -> str:
-    """Return a server argument as one text: the option, and its value if it has one."""
+    """Return a server argument as one string: the option, and its value if it has one."""
     try:
         words = shlex.split(text)
     except ValueError:
@@ -80,9 +80,9 @@ OPTIONS: Mapping[str, Option] = {name: _option(axis) for name, axis in AXES.item
 
 
 def given(options: Axes) -> list[str]:
-    """The names of the axes whose options were given.
+    """Return the names of the axes whose options were given.
 
-    Raises `BadInputError` if an option was given without a second option that it requires.
+    Raises `BadInputError` if an option was given without another option that it requires.
     """
     found = {name: axis.value(options) for name, axis in AXES.items()}
     found = {name: value for name, value in found.items() if value not in (None, ())}
@@ -98,13 +98,13 @@ def given(options: Axes) -> list[str]:
 
 
 def with_defaults(options: Axes) -> dict[str, Any]:
-    """Return the axes of a run: the given options' values, and defaults for all others."""
+    """Return the values of all axes of a run: those given as options, defaults for the others."""
     found = {name: AXES[name].value(options) for name in Axes.__dataclass_fields__}
     return {name: AXES[name].default if value is None else value for name, value in found.items()}
 
 
 def recorded(settings: RunSettings, runner: str) -> Settings:
-    """Return the settings that a result records without asking the engine: the runner's axes."""
+    """Return the settings known without asking the engine: sampling, length, the runner's axes."""
     stated = {
         name: axis.value(settings)
         for name, axis in AXES.items()

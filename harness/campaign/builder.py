@@ -54,7 +54,7 @@ def build(
     suite: model.PromptSuite,
     runner: RunnerEntry = DEFAULT_RUNNER_ENTRY,
 ) -> model.Campaign:
-    """Build the campaign that a runner measures, with the controls that --control names.
+    """Build the campaign that a runner measures, with the controls it supports if --control is set.
 
     Raises `BadInputError` if the campaign cannot be run or does not fit the file format.
     """
@@ -92,7 +92,7 @@ def build(
 
 
 def profile(options: Options) -> model.Profile:
-    """Return `default` or `quick` if prompts, lengths, methods and repetitions are the defaults.
+    """Return `default` or `quick`; `custom` if prompts, lengths, methods or repetitions changed.
 
     A different model, placement or number of threads keeps the profile: the result file records
     these settings, and results stay comparable. Controls and a longer or shorter measurement keep
@@ -146,7 +146,7 @@ def _blocks(options: Options, runner: RunnerEntry) -> int:
 
 
 def _stopping(options: Options, *, repeats: bool) -> model.Stopping:
-    """Return the stop conditions: the budget, and either a number of blocks or a precision."""
+    """Return the conditions that may end a campaign early: a time budget and a precision."""
     if (options.blocks is not None or options.quick) and options.precision is not None:
         option = "--quick" if options.blocks is None else "--blocks"
         raise BadInputError(
@@ -183,7 +183,7 @@ def _settings(options: Options, suite: model.PromptSuite) -> model.RunSettings:
 
 
 def context_for(depths: Sequence[int], output_tokens: int) -> int:
-    """Return one context size for all depths: the default, or the deepest depth plus its answer."""
+    """Return one context size for all depths: the default, or more if the deepest needs it."""
     needed = max(depths, default=0) + output_tokens + _ROOM_FOR_DRAFTS if depths else 0
     return max(model.DEFAULT_CONTEXT_TOKENS, -(-needed // _WHOLE_TOKENS) * _WHOLE_TOKENS)
 

@@ -32,7 +32,7 @@ _AROUND_TOKENS, _FEWEST_CHARACTERS = 48, 2.5
 
 
 def fitting(suite: PromptSuite, depths: Sequence[int], say: Callable[[str], None]) -> PromptSuite:
-    """Return the suite without prompts that may exceed the smallest depth with some tokenizer.
+    """Return the suite without prompts that, under some tokenizer, might exceed the smallest depth.
 
     All depths of a run thus have the same prompts. Raises `BadInputError` if no prompt is left.
     """
@@ -49,7 +49,7 @@ def fitting(suite: PromptSuite, depths: Sequence[int], say: Callable[[str], None
 
 
 def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:
-    """Return the prompt after filler text: `depth` tokens in total, or up to eight fewer.
+    """Return the prompt with filler before it: `depth` tokens in total, or up to eight fewer.
 
     `size_of` counts the tokens of a user's text in the chat template. Raises `BadInputError` for a
     prompt that exceeds the depth without filler, and for a depth that the filler cannot reach.
@@ -89,7 +89,7 @@ def filled(text: str, *, depth: int, size_of: Callable[[str], int]) -> str:
 
 
 def rendered(text: str, render: Callable[[str], Tokens], *, depth: int | None) -> Tokens:
-    """Return the token ids of a rendered prompt, filled up to a depth if a depth is given."""
+    """Return the token ids of a rendered prompt, preceded by filler if a context depth is given."""
     if depth is None:
         return render(text)
     return render(filled(text, depth=depth, size_of=lambda each: len(render(each))))
@@ -97,7 +97,7 @@ def rendered(text: str, render: Callable[[str], Tokens], *, depth: int | None) -
 
 @cache
 def _paragraphs() -> tuple[tuple[str, ...], ...]:
-    """Return the filler's paragraphs as words, each word with the space after it."""
+    """Split the filler into paragraphs, and these into words, each with the space after it."""
     file = resources.files("harness.campaign").joinpath("suites", "filler.txt.bz2")
     found = _PARAGRAPH.split(bz2.decompress(file.read_bytes()).decode().strip())
     return tuple(tuple(_WORD.findall(paragraph + "\n\n")) for paragraph in found)

@@ -1,4 +1,4 @@
-"""Reads the text of a prompt as the messages of a conversation."""
+"""Splits the text of a prompt into the messages of a conversation."""
 
 import re
 

@@ -19,7 +19,7 @@ _FIXED_S, _DISK_BYTES_PER_S = 5.0, 1e9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """Seconds: for all blocks, the fewest possible blocks, the first, and one baseline token."""
+    """Expected seconds for all blocks, the fewest allowed, the first, and one baseline token."""
 
     seconds: float
     least_seconds: float
@@ -36,7 +36,7 @@ class _Cost(NamedTuple):
 
 
 def expected(campaign: Campaign, rate: MachineRate) -> Expected | None:
-    """Return a campaign's duration at a read rate; `None` if a model's size is unknown."""
+    """Estimate a campaign's duration on a machine; `None` if a model's size is unknown."""
     target = _cost(campaign.target, rate)
     if target is None:
         return None

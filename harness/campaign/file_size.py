@@ -23,5 +23,5 @@ def most_blocks(arms: Sequence[ArmPlan], suite: PromptSuite, output_tokens: int)
 
 
 def trial_bytes(arm: str, depth: int, prompt: str, output_tokens: int) -> int:
-    """Return a number of bytes that a trial almost never exceeds."""
+    """Return a size in bytes that a trial in a result file almost never exceeds."""
     return _TRIAL_BYTES + len(arm) + len(prompt) + _BYTES_PER_DEPTH * min(depth, output_tokens)

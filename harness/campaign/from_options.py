@@ -32,8 +32,8 @@ def campaign_from(
 ) -> Campaign:
     """Make the campaign that the options describe, with its models on this disk or on servers.
 
-    Without `fetch`, presets that are not on this disk are described from their table. Raises
-    `BadInputError` or `MachineError` if a part is missing or does not fit.
+    Without `fetch`, presets that are not on this disk are described from the table of presets.
+    Raises `BadInputError` or `MachineError` if something is missing or does not fit.
     """
     profile = campaigns.profile(options)
     if served is None:
@@ -108,7 +108,7 @@ def _context(options: Options) -> int:
 def draft_names(
     options: Options, runner: RunnerEntry = campaigns.DEFAULT_RUNNER_ENTRY
 ) -> tuple[str, ...]:
-    """Return the drafts in the options, else the default draft of a preset target, else none."""
+    """Return the drafts given, else the target preset's default draft if a method uses one."""
     methods = options.methods or defaults(runner)
     if options.drafts and not any(takes_draft(method) for method in methods):
         raise BadInputError("--draft is given, but no --method uses it; add --method draft-model")
@@ -125,9 +125,9 @@ def usable_methods(
     drafts: Sequence[str],
     runner: RunnerEntry = campaigns.DEFAULT_RUNNER_ENTRY,
 ) -> tuple[Method, ...]:
-    """Return the methods to run.
+    """Return the methods to run: those given, else the defaults.
 
-    Without a draft, these are the target's built-in head and the model-free methods.
+    Without a draft, the defaults are the target's built-in head and the model-free methods.
     """
     if options.methods:
         lacking = [method for method in options.methods if needs_draft(method)]
@@ -144,7 +144,7 @@ def usable_methods(
 
 
 def methods_named(options: Options) -> tuple[str, ...]:
-    """Return the methods that the runner must support: the named ones, or the target head's."""
+    """Return the methods that the runner must support: those given, else the target head's."""
     if options.methods or options.drafts or default_draft(options.target or DEFAULT_TARGET):
         return tuple(name for method in options.methods for name in method.types)
     head = own_head(options.target or DEFAULT_TARGET)

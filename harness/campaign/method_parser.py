@@ -19,7 +19,7 @@ METHODS = {name: entry for name, entry in vocabulary.METHODS.items() if entry.ru
 
 
 def parse(text: str) -> Method:
-    """Return the method in a value of `--method`. Raises `BadInputError` with the nearest name."""
+    """Parse a value of `--method`. Raises `BadInputError`, which suggests the nearest name."""
     if "+" in text:
         return _chain([parse(part) for part in text.split("+")])
     name, _, rest = text.strip().partition(":")
@@ -33,7 +33,7 @@ def parse(text: str) -> Method:
 
 
 def as_text(method: Method) -> str:
-    """Return a method as the text that `parse` accepts, without the method's draft."""
+    """Write a method in the form that `parse` accepts, without its draft."""
     if method.chain:
         depth = "" if method.n_max is None else f":n_max={method.n_max}"
         return "+".join(method.chain) + depth
@@ -49,7 +49,7 @@ def defaults(runner: vocabulary.RunnerEntry) -> tuple[Method, ...]:
 
 
 def parameters(kind: str, text: str, *, known: Collection[str]) -> dict[str, Value]:
-    """Return the parameters in `key=value,key=value`. Raises `BadInputError` for an unknown key."""
+    """Parse the parameters in `key=value,key=value`. Raises `BadInputError` for an unknown key."""
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
     given = {key.strip(): value.strip() for key, _, value in pairs}
     if len(given) < len(pairs):

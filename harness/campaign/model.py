@@ -143,7 +143,7 @@ class Campaign:
         return self.blocks if self.stopping.precision is None else self.stopping.least_blocks
 
     def files(self) -> dict[str, Path]:
-        """The model files by id, without models that are folders or that only a server has."""
+        """The weight files by model id; a model that is a folder, or only on a server, has none."""
         models = (self.target, *self.drafts)
         return {each.model.id: each.path for each in models if each.path and each.path.is_file()}
 

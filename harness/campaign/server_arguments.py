@@ -18,7 +18,7 @@ _SHORTEST_KEY = 4
 
 
 def recorded(command: Sequence[str]) -> tuple[str, ...]:
-    """Return the words after the program, fit for publication: local folders are hidden."""
+    """Return a server's arguments in a form fit for publication: local folders are hidden."""
     return tuple(map(_without_folders, server_arguments.recorded(command)))
 
 
@@ -30,14 +30,14 @@ def _without_folders(word: str) -> str:
 
 
 def without_keys(text: str, command: Sequence[str]) -> str:
-    """Remove a command line's keys from a text, since servers repeat their arguments in logs."""
+    """Hide a server's secret keys in a text such as its log, since logs repeat the arguments."""
     for key in sorted(_keys(command), key=len, reverse=True):
         text = text.replace(key, "(a key)")
     return text
 
 
 def _with_values(command: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield each word with its flag and value (the text after an equals sign, or the next word)."""
+    """Yield each word, its flag, and its value: the text after an equals sign, or the next word."""
     for word, following in zip(command, (*command[1:], ""), strict=True):
         flag, equals, value = word.partition("=")
         yield word, flag, value if equals else following
@@ -52,7 +52,7 @@ def _keys(command: Sequence[str]) -> Iterator[str]:
 
 
 def settings(command: Sequence[str]) -> dict[str, Json]:
-    """Return the settings in a command line's JSON configurations, by key.
+    """Return the settings in a server's JSON options, such as `--speculative-config`, by key.
 
     Raises `BadInputError` for JSON that lost its quotes to the shell.
     """

@@ -23,7 +23,7 @@ _SEE = "see harness/campaign/suites/README.md"
 
 
 def load(id_or_path: str) -> PromptSuite:
-    """Load the suite with an id (`core`) or in a file.
+    """Load a suite by its id (`core`), or from a file.
 
     Raises `BadInputError` if there is no such suite.
     """
@@ -62,7 +62,7 @@ def select(
     prompts: Sequence[str] = (),
     quick: bool = False,
 ) -> PromptSuite:
-    """Return the selected part of a suite, with its order, id, version and digest unchanged.
+    """Select prompts from a suite; its order, id, version and digest stay unchanged.
 
     `tasks` names tasks. `prompts` contains prompt ids, patterns (`code-*`) or the number of prompts
     per task. `quick` keeps the quick prompts. Tasks on request are left out unless a task or a
@@ -116,7 +116,7 @@ def _find(id_or_path: str) -> Traversable:
 
 
 def _read(prompt: SuitePrompt) -> SuitePrompt:
-    """Return a prompt of the file. Raises `ValueError` unless a conversation's turns alternate."""
+    """Append a prompt's schema to its text. Raises `ValueError` unless its turns alternate."""
     # TOML's closing quotes are on a separate line; the line break before them is not prompt text.
     parts = (prompt.text, prompt.schema)
     text = "\n\n".join(part.removesuffix("\n") for part in parts if part is not None)

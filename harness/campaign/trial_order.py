@@ -33,7 +33,7 @@ def plan(campaign: Campaign, repeated: Collection[str] = ()) -> tuple[PlannedTri
 def passes(
     trials: Iterable[PlannedTrial], interleaved: Interleaved
 ) -> tuple[tuple[PlannedTrial, ...], ...]:
-    """Group the trials by pass of an arm, or by block; engines may alternate between groups."""
+    """Group the trials by arm and block, or by block; engines may alternate between groups."""
 
     def key(trial: PlannedTrial) -> tuple[int, str]:
         return trial.block, trial.arm if interleaved == "block" else ""
@@ -44,7 +44,7 @@ def passes(
 def engine_orders(
     campaign: Campaign, engines: Sequence[str], after: Pause = "pass"
 ) -> dict[int, tuple[str, ...]]:
-    """Return the order of the engines in each pass, keyed by the `order` of its first trial.
+    """For each pass, return the order in which the engines run, keyed by its first trial's `order`.
 
     Every arm has each order the same number of times, in a sequence drawn from the seed, so that
     temporary disturbances favour no engine. If `after` is "answer", the engines alternate prompt by
@@ -78,7 +78,7 @@ def _alone(arm: ArmPlan) -> bool:
 
 
 def order_name(arms: int) -> Literal["sequential", "abba", "latin-square"]:
-    """Return the file format's name for the way in which this many arms take turns."""
+    """Return the name, in the file format, of the order in which this many arms take turns."""
     if arms < _ALTERNATING:
         return "sequential"
     return "abba" if arms == _ALTERNATING else "latin-square"

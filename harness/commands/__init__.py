@@ -1,1 +1,1 @@
-"""Modules of single commands: each parses, calls, prints and sets the exit code."""
+"""One module per command: each parses arguments, calls the code, prints, sets the exit code."""

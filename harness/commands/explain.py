@@ -41,7 +41,7 @@ def explain(
 
 
 def explained() -> Mapping[str, str]:
-    """Return the explanation of each word.
+    """Return the explanation of each word that `draftmap explain` knows.
 
     Flags and verdicts take precedence over other tables.
     """
@@ -65,7 +65,7 @@ def _entries() -> Iterator[tuple[str, str]]:
 
 
 def _code(word: str) -> str:
-    """Return a word as the tables spell it; all findings of the schema share one explanation."""
+    """Return a word as the tables spell it; all schema findings share the entry `schema`."""
     plain = word.strip("[]` ").lower().replace(" ", "-")
     if plain.startswith("schema-"):
         return "schema"

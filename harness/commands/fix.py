@@ -60,7 +60,7 @@ def fix(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fix:
-    """A file with its repairs, the repaired bytes and their file name."""
+    """A file, the repairs it needs, and the bytes and the file name that it has afterwards."""
 
     path: Path
     name: str

@@ -40,7 +40,7 @@ def methods(
 
 
 def signature(entry: MethodEntry) -> str:
-    """`prompt-lookup:n_max=8,ngram_min=2,ngram_max=4`: a method as typed, with defaults."""
+    """Return a method with its defaults: `prompt-lookup:n_max=8,ngram_min=2,ngram_max=4`."""
     sizes = ",".join(f"{key}={value:g}" for key, value in entry.defaults.items())
     return f"{entry.id}:{sizes}" if sizes else entry.id
 

@@ -52,7 +52,7 @@ def validate(
 
 
 def _read(path: Path) -> Submission | tuple[Finding, ...]:
-    """Read a valid file, or its findings; an unreadable file does not end the command."""
+    """Return the submission in a valid file, else the findings; an unreadable file is a finding."""
     try:
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)  # one byte over the loader's limit

@@ -1,4 +1,4 @@
-"""Print the welcome of `draftmap` without arguments: this machine's facts, and the next steps."""
+"""Print what `draftmap` shows without arguments: this machine's hardware, and the next steps."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ _MB_PER_GB = 1000
 
 
 def welcome(*, json: bool) -> None:
-    """Print this machine's facts, and the commands that come next."""
+    """Print this machine's hardware, and the commands that come next."""
     version, server = engines.package_version(), engines.server_program()
     if json:
         here = {"machine": encode(machine()), "binding": version, "server": server}

@@ -64,7 +64,7 @@ class FigureChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Numbers of prompts by how the answers compare; `unstable`: a build's own answers vary."""
+    """Numbers of prompts by how the builds' answers compare; `unstable`: one build's vary."""
 
     identical: int
     different: int
@@ -96,7 +96,7 @@ class ArmChange:
 
     @property
     def deciding(self) -> dict[Deciding, FigureChange]:
-        """The figures that decide the verdict."""
+        """The changes that decide the verdict: in writing, prompt reading, and whole requests."""
         found: dict[Deciding, FigureChange | None] = {
             "writing": self.speed,
             "reading": self.prompt_speed,
@@ -105,9 +105,9 @@ class ArmChange:
         return {name: each for name, each in found.items() if each is not None}
 
     def whose(self, direction: Literal["faster", "slower"]) -> dict[Deciding, FigureChange]:
-        """The deciding figures in which head is faster, or those in which it is slower.
+        """The deciding changes by which head is faster, or those by which it is slower.
 
-        A lower request time is faster.
+        The whole request is given as a time, so lower is faster.
         """
         better, worse = ("higher", "lower") if direction == "faster" else ("lower", "higher")
         return {
@@ -119,9 +119,9 @@ class ArmChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two builds, arm by arm.
+    """Two builds, compared arm by arm.
 
-    `level` holds for each interval, `confidence` for all of them together.
+    `level` is the confidence level of each interval, `confidence` that of all of them together.
     """
 
     base: str
@@ -164,7 +164,7 @@ def half_width(means: Logs, level: float) -> Logs:
 
 
 def judge(means: Logs, level: float, fail_below: float) -> tuple[float, Interval | None, Direction]:
-    """Return the ratio of block means, the interval of that ratio, and the direction of the change.
+    """Return the mean ratio over blocks, its interval, and the direction of the change.
 
     The build changed if the interval is entirely below the bound, or above its inverse. It did not
     change if two one-sided tests at 95 % exclude a change of `WIDE` in either direction, or of the
@@ -187,7 +187,7 @@ def judge(means: Logs, level: float, fail_below: float) -> tuple[float, Interval
 
 
 def level_of(tests: int) -> float:
-    """Return the level of each interval if this many intervals share the error rate."""
+    """Return the confidence level of each interval if this many share the error rate."""
     return 1 - ERROR_RATE / tests
 
 
@@ -257,7 +257,7 @@ class _Judge:
     def _timed(
         self, found: PairedBlocks, clock: ByClock, *, per_token: float | None
     ) -> FigureChange | None:
-        """Return the change in tokens/s, or in ms for a whole request."""
+        """Return the change of a timed quantity: in tokens/s, or in ms for a whole request."""
         changed = found.changed(clock)
         if changed is None or per_token == 0:
             return None
@@ -268,14 +268,14 @@ class _Judge:
         return self._change(1000 * per_token / changed.base_ms, changed.faster, bound)
 
     def _change(self, base: float, means: Logs, bound: float | None = None) -> FigureChange:
-        """Return the change of a figure; `head` is `base * ratio`, so that all values agree."""
+        """Return a change between builds; `head` is `base * ratio`, so that all three agree."""
         ratio, interval, direction = judge(means, self.level, bound or self.fail_below)
         return FigureChange(
             base=base, head=base * ratio, ratio=ratio, interval=interval, direction=direction
         )
 
     def _counted(self, found: PairedBlocks, value: Counter) -> FigureChange | None:
-        """Return the change of a ratio of counters, pooled over the prompts of each block."""
+        """Return the change of a ratio of counters, such as tokens per round, block by block."""
         counts = found.counted(value)
         if counts is None:
             return None

@@ -1,4 +1,4 @@
-"""The options of `draftmap compare`: the builds, and the slowdown that counts."""
+"""The options of `draftmap compare`: the builds, and the slowdown that counts as a failure."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ BLOCKS = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Builds:
-    """The two builds, the commands that start them, and the slowdown that counts."""
+    """The two builds or the commands that start them, and the slowdown that counts as a failure."""
 
     base: str | None = option(
         "The llama-server binary before the change.", metavar="BINARY", usual=True
@@ -62,7 +62,7 @@ class Builds:
     )
 
     def engines(self, options: Options, connection: ConnectionOptions) -> tuple[ChosenEngine, ...]:
-        """Return the builds by name. Raises `HarnessError` if a build cannot be used."""
+        """Return the engines to compare, by build. Raises `HarnessError` if one cannot be used."""
         binaries, commands = self.base or self.head, self.base_commands or self.head_commands
         message = None
         if binaries and commands:
@@ -81,7 +81,7 @@ class Builds:
         )
 
     def check(self) -> None:
-        """Raise `BadInputError` if the table cannot be written."""
+        """Raise `BadInputError` if the Markdown table cannot be written where the user wants it."""
         if self.markdown is None:
             return
         if self.markdown.is_dir():

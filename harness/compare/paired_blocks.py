@@ -47,7 +47,7 @@ ByClock = Callable[[PromptPairs, Sequence[int]], _Clocked | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedBlocks:
-    """The blocks that count, and the prompts that both builds answered in all these blocks."""
+    """The complete blocks, and the prompts that both builds answered in all of these blocks."""
 
     pairs: tuple[PromptPairs, ...]
     blocks: tuple[int, ...]
@@ -92,7 +92,7 @@ class PairedBlocks:
         return mean_over_tasks(groups) if all(map(all, groups)) else 0.0
 
     def counted(self, value: Counter) -> tuple[Logs, Logs] | None:
-        """Return each block's value under base and head; `None` if any value is unknown or zero."""
+        """Return a counter in each block under both builds; `None` if any is unknown or zero."""
         found = [
             value([trial for trial in trials if trial.block == block])
             for trials in (
@@ -108,7 +108,7 @@ class PairedBlocks:
 
 
 def by_writing(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked:
-    """Return the time per token in ms, from which speedups are computed."""
+    """Return the times per token in ms under both builds, from which speedups are computed."""
     both = zip(pair.baseline_ms_per_token, pair.ms_per_token, strict=True)
     at = dict(zip((trial.block for trial in pair.trials), both, strict=True))
     base_ms, head_ms = zip(*(at[block] for block in blocks), strict=True)
@@ -151,7 +151,10 @@ def _by_wall(
 
 
 def block_means(logs: Logs, weights: Logs) -> Logs:
-    """Return one log ratio per block, from an array whose last axes are prompts and blocks."""
+    """Return one log ratio per block: the weighted mean over prompts, with outliers clipped.
+
+    The last two axes of `logs` are prompts and blocks.
+    """
     middle = np.median(logs, axis=-1, keepdims=True)
     off = logs - middle
     limit = _CLIPPED_AT * np.median(np.abs(off), axis=(-2, -1), keepdims=True)

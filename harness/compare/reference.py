@@ -1,9 +1,10 @@
 """Check tokens per round by task against a reference that an earlier build wrote.
 
 Greedy answers and their drafts do not depend on the machine's load, so the check needs no idle
-machine. A prompt whose answer differs from the reference, as after a near-tie on another CPU, is
-left out. A task's tokens per round are one over its prompts' mean rounds per token. The interval is
-Student's t over blocks; its width is zero if all blocks agree.
+machine. A prompt whose answer differs from the reference, for example because a near-tie is decided
+differently on a different CPU, is left out. A task's tokens per round are 1 / the mean rounds per
+token of its prompts. The interval is Student's t over blocks; its width is zero if all blocks
+agree.
 """
 
 import math
@@ -41,7 +42,7 @@ class _TaskReference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """The facts that comparable runs must share, and the expected figures by arm and task."""
+    """The properties that a comparable run must share, and the expected tokens per round."""
 
     format: Literal["draftmap-reference"] = "draftmap-reference"
     version: Literal[1] = 1
@@ -56,8 +57,8 @@ class Reference:
 class TaskCheck:
     """A task's tokens per round, relative to the reference.
 
-    The answers to `left_out` prompts differ from the reference. `prompt` is the prompt with the
-    largest loss, or the smallest gain.
+    `left_out` counts the prompts whose answers differ from the reference. `prompt` is the prompt
+    with the largest loss, or the smallest gain.
     """
 
     arm: str
@@ -178,7 +179,7 @@ def _prompt(trials: Sequence[Trial]) -> _PromptReference:
 
 
 def _over_blocks(trials: Sequence[Trial], level: float) -> float:
-    """Return the half-width of the mean over blocks, as a logarithm."""
+    """Return the half-width of the interval of tokens per round over blocks, as a logarithm."""
     blocks = {each.block for each in trials}
     found = [tokens_per_round([t for t in trials if t.block == block]) for block in blocks]
     logs = [math.log(each) for each in found if each]

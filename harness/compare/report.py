@@ -110,7 +110,7 @@ def markdown(comparison: Comparison) -> str:
 
 
 def _list(found: Comparison, direction: Literal["faster", "slower"]) -> str:
-    """List the arms that changed in one direction, with the change of each figure."""
+    """List the arms in which head is faster, or those in which it is slower, with each change."""
     listed = []
     for arm in found.arms:
         changed = arm.whose(direction)

@@ -1,4 +1,4 @@
-"""Curves that `probe` measured on this machine, cached for `plan` and to continue a probe."""
+"""Curves that `probe` measured on this machine, cached for `plan` and for resuming a probe."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -52,7 +52,7 @@ class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def path(self) -> Path:
-        """The curve's file in the cache: one for each model, machine, engine and setting."""
+        """The curve's file in the cache: one for each model, device, engine and set of settings."""
         loaded = (self.engine, self.settings, self.gpu_layers, self.widths)
         parts = (self.model.sha256, self.device, loaded)
         digest = hashlib.sha256(msgspec.json.encode(parts)).hexdigest()[:16]
@@ -84,7 +84,7 @@ def keep(curve: KeptCurve) -> None:
 
 
 def begun(curve: KeptCurve) -> KeptCurve:
-    """Return the stored curve if its measurement is incomplete, else the given curve."""
+    """Return the stored curve, to be continued, if it is incomplete; else the given curve."""
     known = _read(curve.path)
     return curve if known is None or known.complete else known
 
@@ -92,7 +92,7 @@ def begun(curve: KeptCurve) -> KeptCurve:
 def kept_for(path: Path, computer: Computer) -> MeasuredCurve | None:
     """Return the newest complete curve of a model file on this machine.
 
-    A curve is used only if all its layers were on one device.
+    A curve is used only if the whole model was on one kind of device: the CPU or the GPUs.
     """
     size, device = path.stat().st_size, device_of(computer)
     newest = _newest(

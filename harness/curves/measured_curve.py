@@ -42,7 +42,7 @@ class MeasuredCurve:
         return self.curve_of(name, target)
 
     def curve_of(self, name: str, target: PlannedModel) -> Curve:
-        """Return the curve on any device.
+        """Return the curve for a planned model, even if it was measured on a different device.
 
         Raises `BadInputError` if the curve belongs to a different model.
         """

@@ -29,7 +29,7 @@ _HOW = (
 
 
 class _Sign(msgspec.Struct, frozen=True):
-    """The key by which this project's documents are recognised."""
+    """The key that identifies the JSON files that this project writes."""
 
     format: str = ""
 

@@ -56,7 +56,7 @@ def binding(version: str | None, server: str | None = None) -> Check:
 def backend(devices: Sequence[Device] | None, gpus: Sequence[Gpu]) -> Check:
     """Check whether the binding can use this machine's GPUs.
 
-    `None` means that the binding's libraries did not load.
+    If `devices` is `None`, the binding's libraries did not load.
     """
     if devices is None:
         return fail(

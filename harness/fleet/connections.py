@@ -1,6 +1,7 @@
 """The key of a fleet.
 
-Scheduler and workers identify themselves with it, because a scheduler can run commands on workers.
+Scheduler and workers use it to authenticate each other, because a scheduler can run commands on
+workers.
 """
 
 import os
@@ -15,7 +16,7 @@ _CERTIFICATE, _KEY = "fleet.pem", "fleet.key"
 
 
 def make_key(folder: Path) -> None:
-    """Write a key and a certificate into a folder that has no key. Raises `BadInputError`."""
+    """Write a key and a certificate into a folder, unless it has a key. Raises `BadInputError`."""
     if (folder / _KEY).exists():
         return
     made = Security.temporary()

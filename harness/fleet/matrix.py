@@ -59,7 +59,7 @@ def read(path: Path, known: Collection[str]) -> tuple[MatrixRun, ...]:
 
 
 def _check(file: _MatrixFile, known: Collection[str]) -> None:
-    """Raise `BadInputError` for a table or an option that would be ignored."""
+    """Raise `BadInputError` for a table that no list uses, or an option that cells cannot have."""
     if unused := {*file.target} - {*file.targets} | {*file.backend} - {*file.backends}:
         raise BadInputError(
             f"there are options for {min(unused)}, but no list in the matrix contains that name"

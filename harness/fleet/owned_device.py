@@ -72,7 +72,7 @@ def owned_device(
 
 
 def owned_devices(names: Sequence[str], *, alone: bool) -> list[OwnedDevice]:
-    """Return the named devices; without names, every GPU (or `cpu`) if `alone`, else none.
+    """Return the named devices; if none is named, every GPU (or `cpu`) if `alone`, else none.
 
     Raises `BadInputError`.
     """

@@ -33,7 +33,7 @@ _RUN = [*own_module("harness"), "run"]
 
 
 async def serve(scheduler: str, device: OwnedDevice, security: Security) -> None:
-    """Work for one scheduler after another. Raises `MachineError` after ten minutes without one."""
+    """Serve one scheduler after another. Raises `MachineError` if none answers for ten minutes."""
     dask.config.set({**CONFIG, "distributed.comm.timeouts.connect": "10 minutes"})
     try:
         while True:

@@ -1,4 +1,4 @@
-"""The formats of other tools that can be imported, one line each."""
+"""The other tools' formats that can be imported, one line each."""
 
 from harness.imports import inventivehq, llama_bench, llama_server, llama_spec_bench, vllm
 from harness.imports.records import Format

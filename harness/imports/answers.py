@@ -1,6 +1,6 @@
-"""Find answers and their figures in JSON.
+"""Find model answers in JSON, with their token counts and times.
 
-`schemas/vocabulary/server_log.toml` describes the forms of answers.
+`schemas/vocabulary/server_log.toml` describes the forms that such answers have.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _COUNTS = ("tokens", "prompt_tokens", "cached", "drafted", "accepted", "rounds",
 
 
 def answers(row: JsonObject, depth: int = 0) -> Iterator[Found]:
-    """Yield the answers in a JSON value: the value itself, or values nested in it."""
+    """Yield the model answers in a JSON value: the value itself, or objects nested in it."""
     form = next((form for form in ANSWERS if _is_of(row, form)), None)
     if form is not None:
         figures: dict[str, str | float] = {
@@ -48,7 +48,7 @@ def _is_of(row: JsonObject, form: Form) -> bool:
 
 
 def _holder(row: JsonObject, path: str) -> tuple[JsonObject, str] | None:
-    """Return the object that holds a path's value, and its key there; `None` without a value."""
+    """Return the object in which a path ends, and its key there; `None` if there is no value."""
     *outer, key = path.split(".")
     for name in outer:
         if not isinstance(row.fields.get(name), dict):
@@ -58,7 +58,7 @@ def _holder(row: JsonObject, path: str) -> tuple[JsonObject, str] | None:
 
 
 def _value(row: JsonObject, name: str, path: str) -> float | None:
-    """Return a figure of an answer. Raises `BadInputError` if a count is not a whole number."""
+    """Return the number at a path in an answer. Raises `BadInputError` if a count is not whole."""
     found = _holder(row, path)
     if found is None:
         return None

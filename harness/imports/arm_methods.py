@@ -34,9 +34,9 @@ _BY_TYPE = {
 
 
 def method_of(types: Iterable[str]) -> str | None:
-    """Return the method as `--map method=` expects it, a chain if there are several types.
+    """Translate draft types into a value for `--map method=`; several types make a chain.
 
-    `None` if a type is unknown, or if there is none.
+    Returns `None` if a type is unknown, or if there is none.
     """
     words = [_BY_TYPE.get(word.replace("_", "-")) for word in types]
     known = [word for word in words if word is not None]
@@ -61,7 +61,7 @@ def parameters(kind: str) -> Mapping[str, bool]:
 def method(
     text: str | None, facts: ImportedFacts, missing: list[str]
 ) -> tuple[Method, Model | None]:
-    """Return the method, and its draft model if any.
+    """Return the method that `text` describes, and its draft model if it has one.
 
     Raises `BadInputError` for an unknown method.
     """
@@ -84,7 +84,7 @@ def method(
 def _built(
     kind: str, given: Mapping[str, Value], facts: ImportedFacts, missing: list[str]
 ) -> tuple[Method, Model | None]:
-    """Fill in the stated parameters. A missing parameter is noted, and gets a placeholder."""
+    """Build a method from the stated parameters; a missing one is noted and gets a placeholder."""
     allowed, values, draft = parameters(kind), dict(given), None
     if "n_max" in allowed and "n_max" not in values and facts.n_max is not None:
         values["n_max"] = facts.n_max

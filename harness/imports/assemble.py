@@ -1,4 +1,4 @@
-"""Make results from parsed files and stated facts. Pure functions, from values to submissions."""
+"""Make submissions from parsed files and the facts that the user stated. Pure functions."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from schemas.submission import Arm, Design, Method, Origin, Submission, Tool, Tr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """The results, and one line for each kind of data that results cannot store."""
+    """The submissions, and one line for each kind of data in the files that they cannot store."""
 
     submissions: tuple[Submission, ...]
     left_out: tuple[str, ...]
@@ -32,7 +32,10 @@ class Imported:
 def assemble(
     parsed: ParsedFiles, stated: Mapping[str, str], origin: Origin, contributor: str | None = None
 ) -> Imported:
-    """Make a valid submission for every part. Raises `BadInputError`, naming every missing fact."""
+    """Make one valid submission per part. Raises `BadInputError`, naming every missing fact.
+
+    A part is one machine's measurement of one target in the files.
+    """
     left_out = LeftOut(list, {line: [] for line in parsed.left_out})
     names = [part.name for part in parsed.parts]
     made: list[Submission] = []
@@ -62,7 +65,7 @@ def assemble(
 def _submission(
     part: Part, stated: Mapping[str, str], missing: list[str], left_out: LeftOut
 ) -> Submission | None:
-    """Make the submission of a part; `None` if the part has no trial or a fact is missing."""
+    """Make the submission for one part; `None` if it has no trial or a required fact is missing."""
     facts = part.facts | typed(stated)
     if part.needs_concurrency and facts.concurrency is None:
         missing.append("concurrency")
@@ -119,7 +122,7 @@ def _submission(
 
 
 def _require_baseline(part: Part, done: Sequence[Trial], left_out: LeftOut) -> None:
-    """Raise `BadInputError` if the baseline has no record at all; a failed record is enough."""
+    """Raise `BadInputError` if only other arms have trials: even a failed baseline is enough."""
     if done and all(trial.arm != BASELINE for trial in done):
         message = (
             f"{part.name}: no record of the baseline has both tokens and a time, so there is "
@@ -143,7 +146,7 @@ def _arm(arm: ArmRead, arm_id: str, how: Method, facts: ImportedFacts) -> Arm:
 
 
 def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str, str]:
-    """Return start and end.
+    """Return when the run started and ended.
 
     If only the day is known, the run starts at midnight and lasts as long as its trials.
     """
@@ -168,7 +171,7 @@ def _window(part: str, facts: ImportedFacts, done: Sequence[Trial]) -> tuple[str
 
 
 def _lines(left_out: LeftOut) -> tuple[str, ...]:
-    """Return one line per kind of left-out data, with the first place where it was found."""
+    """Return one line for each kind of data left out, with the first place where it was found."""
     return tuple(
         f"{what} ({len(places)} times, first at {places[0]})"
         if len(places) > 1

@@ -65,7 +65,7 @@ class ImportOptions:
     json: bool = offered(JSON, default=False)
 
     def check(self) -> None:
-        """Raise `BadInputError` if the result format would not accept a value."""
+        """Raise `BadInputError` for an unknown format, or a value that a result cannot store."""
         if self.source_format not in IMPORTERS:
             hint = suggestion(self.source_format, IMPORTERS)
             raise BadInputError(f"--from {self.source_format}: no such format.{hint}")

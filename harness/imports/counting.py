@@ -15,8 +15,7 @@ _CLOSE = 0.25  # in tokens; counting tokens or steps differs by one
 def decode_ms(record: Record, counts: RateCounts) -> float | None:
     """Return the milliseconds from the first token to the last, from the rate if no time is given.
 
-    Builds up to mid-2026 divided the number of all tokens by the time; later builds leave out the
-    first token.
+    Builds up to mid-2026 computed the rate from all tokens; later builds leave out the first token.
     """
     tokens, per_second = record.output_tokens, record.per_second
     if record.decode_ms is not None or not tokens or not per_second:
@@ -27,9 +26,9 @@ def decode_ms(record: Record, counts: RateCounts) -> float | None:
 
 
 def rate_counts(records: Iterable[Record]) -> RateCounts | None:
-    """Return whether rates count tokens or steps.
+    """Return whether the tool's rates count all tokens, or steps (all tokens but the first).
 
-    The first record whose time and rate agree with one of these decides.
+    The first record that has both a time and a rate, and agrees with one of these, decides.
     """
     for record in records:
         tokens, ms, per_second = record.output_tokens, record.decode_ms, record.per_second
@@ -50,7 +49,7 @@ def rounds(tokens: int | None, accepted: int | None) -> int | None:
 
 
 def histogram(lengths: Sequence[int]) -> tuple[int, ...] | None:
-    """Return how many rounds have 0, 1, 2 ... tokens; `None` if the counts cannot be stored."""
+    """Return how many rounds have length 0, 1, 2 …; `None` if there is none or one is too long."""
     if not lengths or max(lengths) > _LONGEST_DRAFT:
         return None
     counted = Counter(lengths)

@@ -1,4 +1,4 @@
-"""Make the ids of a result from names in the files of other tools."""
+"""Make the ids of a result from the names in other tools' files."""
 
 import hashlib
 import re
@@ -9,7 +9,7 @@ _DIGEST = 8
 
 
 def id_of(text: str) -> str:
-    """Return an id for a text: lower case, with hyphens; a long text is cut and gets a digest."""
+    """Turn a name into an id: lower case, with hyphens; a long name is cut and gets a digest."""
     plain = re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._") or "unnamed"
     if len(plain) <= _LONGEST_ID:
         return plain
@@ -17,7 +17,7 @@ def id_of(text: str) -> str:
 
 
 def ids_of(texts: Iterable[str]) -> dict[str, str]:
-    """Return ids for texts; different texts get different ids."""
+    """Return the id for each name; different names get different ids."""
     found: dict[str, str] = {}
     for each in texts:
         if each in found:

@@ -34,7 +34,7 @@ _VERSION = re.compile(r"(?<![0-9])[0-9]+(?:\.[0-9]+)+")
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Read every file; each combination of run and backend becomes a part."""
+    """Read the files; each combination of run and backend becomes a part: one result."""
     left_out: list[str] = []
     parts = [part for file in files for part in _parts(file, left_out)]
     return ParsedFiles(parts=tuple(parts), left_out=tuple(dict.fromkeys(left_out)))
@@ -173,7 +173,7 @@ def _hardware(
 
 
 def _system(platform: str) -> ImportedFacts:
-    """Extract system, version and architecture from a text like Python's `platform.platform()`."""
+    """Extract system, version and architecture from a string like `platform.platform()`'s."""
     words = platform.lower().split("-")
     version = _VERSION.search(platform)
     return ImportedFacts(

@@ -46,7 +46,7 @@ def is_stream(file: Given) -> bool:
 
 
 def last_chunks(file: Given) -> Given:
-    """Return each streamed answer's last chunk, which has llama-server's times, one per line."""
+    """Return each streamed answer's last chunk, with llama-server's timings, one per line."""
     ends, repeats = [], False
     for line in filter(None, map(str.strip, text(file).splitlines())):
         chunk = line.removeprefix(_CHUNK).strip()

@@ -22,7 +22,7 @@ _NO_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)\b')
 
 
 def parse(found: str, place: str) -> Json:
-    """Parse a JSON text. NaN and Infinity become null, which means unknown."""
+    """Parse JSON. NaN and Infinity become null, which means unknown."""
     if "NaN" in found or "Infinity" in found:
         found = _NO_NUMBER.sub(lambda m: m[0] if m[0].startswith('"') else "null", found)
     try:
@@ -36,7 +36,7 @@ def parse(found: str, place: str) -> Json:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonObject:
-    """One JSON object with its place in the file. A key that is missing or null is `None`, never 0.
+    """One JSON object with its place in the file. A missing key or null is read as `None`, never 0.
 
     A JSON list is treated as an object whose keys are positions.
     """
@@ -56,14 +56,14 @@ class JsonObject:
         return f"{self.source}: {self.path}"
 
     def text(self, key: str) -> str | None:
-        """Return a text that is not blank."""
+        """Return a string without surrounding spaces; `None` if it is missing or blank."""
         value = self.fields.get(key)
         if value is not None and not isinstance(value, str):
             self.refuse(key, "a text")
         return value.strip() or None if value else None
 
     def number(self, key: str, expected: str = "a number of at least 0") -> float | None:
-        """Return a number of at least 0."""
+        """Return a number, which must be at least 0."""
         value = self.fields.get(key)
         if value is None:
             return None
@@ -72,7 +72,7 @@ class JsonObject:
         return float(value)
 
     def count(self, key: str) -> int | None:
-        """Return a whole number of at least 0."""
+        """Return a whole number, which must be at least 0."""
         expected = "a whole number of at least 0"
         value = self.number(key, expected)
         if value is not None and not value.is_integer():
@@ -80,7 +80,7 @@ class JsonObject:
         return None if value is None else int(value)
 
     def moment(self, key: str) -> datetime | None:
-        """Return a time in seconds since 1970."""
+        """Convert seconds since 1970 to a time; `None` if they are missing or zero."""
         seconds = self.number(key)
         if not seconds:
             return None
@@ -89,14 +89,14 @@ class JsonObject:
         return datetime.fromtimestamp(int(seconds), tz=UTC)
 
     def counts(self, key: str) -> list[int] | None:
-        """Return a list of whole numbers of at least 0."""
+        """Return a list of whole numbers, which must be at least 0; null becomes 0."""
         if self.fields.get(key) is None:
             return None
         inner = self.elements(key)
         return [inner.count(position) or 0 for position in inner.fields]
 
     def numbers(self, key: str) -> list[float | None] | None:
-        """Return a list of numbers of at least 0; a null element means unknown."""
+        """Return a list of numbers, which must be at least 0; a null element means unknown."""
         if self.fields.get(key) is None:
             return None
         inner = self.elements(key)

@@ -1,4 +1,4 @@
-"""Import the output of `llama-bench -o json` (or jsonl): speeds without speculation, a baseline.
+"""Import output of `llama-bench -o json` (or jsonl) as a baseline: speeds without speculation.
 
 A test of a few prompt tokens (`-p 1,2,4,8,16`) is a step of that width; together, such tests form a
 verification curve.
@@ -41,7 +41,7 @@ _PLAIN = (None, "", "none", "off", False, 0)
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Read the files; each combination of model, build, device and settings becomes a part."""
+    """Read the files; each combination of model, build, device and settings becomes one part."""
     left_out: list[str] = []
     groups, curves = _sorted((row for file in files for row in lines(file)), left_out)
     parts, seen = [], Counter[str]()
@@ -72,7 +72,7 @@ _Groups = dict[ImportedFacts, list[JsonObject]]
 
 
 def _sorted(rows: Iterable[JsonObject], left_out: list[str]) -> tuple[_Groups, _Groups]:
-    """Group generation tests and narrow steps by model, build, device and settings."""
+    """Group the generation tests, and the steps of a few tokens, by model, build and settings."""
     groups: _Groups = {}
     curves: _Groups = {}
     for row in rows:
@@ -145,7 +145,7 @@ def _facts(row: JsonObject) -> ImportedFacts:
 
 
 def _devices(row: JsonObject) -> ImportedFacts:
-    """Return backend, CPU and GPUs. BLAS next to a GPU backend runs on the CPU."""
+    """Return a test's backend, CPU and GPUs; BLAS listed with a GPU backend stands for the CPU."""
     # Tools around llama-bench add a word: "Vulkan RADV".
     words = [name.lower().split(" ")[0] for name in (row.text("backends") or "").split(",")]
     backends = [_BACKENDS[word] for word in words if word in _BACKENDS]

@@ -36,7 +36,7 @@ _MODEL = re.compile(r"loading model\s{0,9}[:']?\s{0,9}'?(?P<path>[^'\n]{1,999}\.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """A file's statements and requests, and a line for each kind of data that was left out."""
+    """Everything that a file reports, its requests, and a line for each kind of data left out."""
 
     found: tuple[Found, ...]
     records: tuple[Record, ...]
@@ -44,7 +44,7 @@ class _Source:
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Read all files as one part: every file is an arm, and the first file is the baseline."""
+    """Read the files as one measurement: each file is an arm, and the first is the baseline."""
     pairs = by_arm(files)
     sources = [(file, _source(file, arm)) for arm, file in pairs]
     first, expected = sources[0]
@@ -119,13 +119,13 @@ def _source(file: Given, arm: str) -> _Source:
 
 
 def has_requests(file: Given) -> bool:
-    """Whether a text has lines, in a known form, about requests that can be imported."""
+    """Whether a file has log lines of a known form that report requests with token counts."""
     found = () if is_stream(file) or is_json(file) else printed(text(file), file.name).found
     return any(each.form.gives == "request" and each.number("tokens") for each in found)
 
 
 def described(file: Given) -> str | None:
-    """Describe the lines that have a listed form; `None` for JSON, or if there are none."""
+    """Explain why a log with lines of known forms cannot be imported; `None` for other files."""
     found = () if is_stream(file) or is_json(file) else printed(text(file), file.name).found
     return _lacks(found) if found else None
 
@@ -197,7 +197,7 @@ def _methods(pairs: Sequence[tuple[str, Given]], sources: Sequence[_Source]) -> 
 
 
 def _facts(files: Sequence[Given]) -> ImportedFacts:
-    """Return build and model, if all logs that state them agree."""
+    """Return the build and the model, each only if all logs that name it agree."""
     texts = [text(file) for file in files]
     builds = [match for each in texts if (match := _BUILD.search(each))]
     build = agreed(match["build"] for match in builds)

@@ -29,7 +29,7 @@ _TASKS = {"code": "code", "extract": "json", "story": "creative"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """One stage of a generation; a generation without a chain has a single stage."""
+    """One row of the table: one stage of a chain's generation, or a whole generation."""
 
     run: str
     stage: str
@@ -37,7 +37,7 @@ class _Row:
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Read all files as one part: every file is an arm, and the first file is the baseline."""
+    """Read the files as one measurement: each file is an arm, and the first is the baseline."""
     given = [(arm, file, _rows(arm, file)) for arm, file in by_arm(files)]
     found = [each for arm, file, rows in given for each in _split_arms(arm, file, rows)]
     pairs = [(arm, file) for arm, file, _ in found]
@@ -59,7 +59,7 @@ def _split_arms(
 ) -> Iterator[tuple[str, Given, Sequence[_Row]]]:
     """Yield a file's rows for each of its arms.
 
-    If the first file has both arms, stage `base` is the baseline.
+    If the first file has rows of the baseline and of a chain, stage `base` is the baseline.
     """
     plain = [row for row in rows if row.stage == _BASE]
     rest = [
@@ -127,7 +127,7 @@ def _figure(row: Mapping[str, str], name: str, place: str) -> float | None:
 
 
 def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
-    """Yield one record per task and run, since a chain's stages drafted for the same tokens."""
+    """Yield one record per task and run, with the counts of a chain's stages added up."""
     for _, group in itertools.groupby(rows, key=lambda row: (row.record.prompt, row.run)):
         stages = list(group)
         record = stages[0].record

@@ -1,4 +1,4 @@
-"""Read facts from texts: weights from a file name, why a run failed, why an answer ended."""
+"""Interpret strings: the weights in a file name, why a run failed, why an answer ended."""
 
 import re
 from typing import Literal
@@ -39,13 +39,13 @@ def weights_in(path: str) -> tuple[str | None, str | None]:
 
 
 def target_facts(path: str | None) -> ImportedFacts:
-    """Return the facts about the target that its file name contains."""
+    """Return the target's name and quantisation, as its file name gives them."""
     name, quantisation = weights_in(path or "")
     return ImportedFacts(target=name, quantisation=quantisation)
 
 
 def finish_of(answer: JsonObject) -> Literal["length", "stop"] | None:
-    """Return why an answer ended, judging by the terms in OpenAI's and llama-server's APIs."""
+    """Return why an answer ended, given the word for it in OpenAI's or llama-server's API."""
     choices = answer.children("choices") if answer.fields.get("choices") else []
     word = choices[0].text("finish_reason") if choices else answer.text("stop_type")
     if word in ("length", "limit"):

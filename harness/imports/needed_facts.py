@@ -92,7 +92,7 @@ class ImportedFacts(Axes):
 
 
 def agreed(values: Iterable[_Value | None]) -> _Value | None:
-    """Return the only value that is not `None`; `None` if values differ."""
+    """Return the only distinct value, ignoring `None`; `None` if the values differ."""
     found = {value for value in values if value is not None}
     return found.pop() if len(found) == 1 else None
 
@@ -106,7 +106,7 @@ ARM, TASK = "arm.", "task."
 
 
 def parse_map(options: Sequence[str]) -> dict[str, str]:
-    """Return the texts of all `--map` options by key."""
+    """Split all `--map` options into keys and values. Raises `BadInputError` for an unknown key."""
     found: dict[str, str] = {}
     for option in options:
         key, equals, value = option.partition("=")
@@ -120,7 +120,7 @@ def parse_map(options: Sequence[str]) -> dict[str, str]:
 
 
 def stated_for(part: str, stated: Mapping[str, str], parts: Iterable[str]) -> dict[str, str]:
-    """Return the stated facts for a part: those for all parts, and those given as `PART/key`."""
+    """Return the `--map` values for a part: those for all parts, overridden by its `PART/key`."""
     known = set(parts)
     for key in stated:
         scope, slash, _ = key.partition("/")
@@ -136,7 +136,7 @@ def stated_for(part: str, stated: Mapping[str, str], parts: Iterable[str]) -> di
 
 
 def typed(stated: Mapping[str, str]) -> ImportedFacts:
-    """Return the stated facts, converted to their types."""
+    """Convert the `--map` values from strings to the types of their fields."""
     return ImportedFacts(**{key: _typed(key, text) for key, text in stated.items() if key in KEYS})
 
 

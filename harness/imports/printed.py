@@ -1,4 +1,4 @@
-"""Read the requests that a text reports, using the forms in `schemas/vocabulary/server_log.toml`.
+"""Read the requests that a log reports, using the forms in `schemas/vocabulary/server_log.toml`.
 
 `serverlog.js` uses the same table in the same way. Lines that a terminal has wrapped are joined. A
 line that has a form's sign but cannot be parsed is listed as unread.
@@ -29,7 +29,7 @@ _TOOK = re.compile(r"([0-9.]{1,20})(h|ms|m|s|µs|us|ns)")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Form:
-    """One form of lines, or of answers in JSON; `server_log.toml` documents its fields."""
+    """A known form of log line, or of answer in JSON; `server_log.toml` documents its fields."""
 
     of: str
     gives: str
@@ -46,7 +46,7 @@ class Form:
 
 @dataclass(slots=True, kw_only=True)
 class Found:
-    """The figures for one request, run, interval or line, keyed by the names in the table."""
+    """The values read for one request, run, interval or line, named as in `server_log.toml`."""
 
     form: Form
     place: str
@@ -54,7 +54,7 @@ class Found:
     finish: Literal["length", "stop"] | None = None
 
     def number(self, name: str) -> float | None:
-        """Return a figure in the table's unit, under the first name with a number of at least 0."""
+        """Return a value in the table's unit, from the first of its names that has a number."""
         named: Mapping[str, float] = TABLE["figure"].get(name, {name: 1})
         for key, factor in named.items():
             value = self.figures.get(key)
@@ -71,7 +71,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
-    """Everything that a text reports, in order, and the text's unread lines with their forms.
+    """Everything that a log reports, in order, and the lines that have a form but cannot be read.
 
     `models` lists the forms whose lines are about a tool's two models instead of requests.
     """
@@ -109,7 +109,7 @@ ANSWERS = tuple(Form(**each) for each in TABLE["answer"])
 
 
 class _Known:
-    """The forms that may occur in a text, to filter the text's lines quickly."""
+    """The forms that may occur in a log, for quickly filtering its lines."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         """Search for the words of each form, even across a line break inserted by wrapping."""
@@ -131,7 +131,7 @@ class _Known:
         )
 
     def hits(self, line: str) -> list["_Hit"]:
-        """Return the figures of each form that matches the line."""
+        """Return the matches of a line with the known forms, with the values in each."""
         found = []
         for form in self.forms if self.sign(line) else ():
             match = form.signs.search(line) and next(
@@ -157,7 +157,7 @@ class _Hit:
 
 
 def printed(text: str, name: str) -> Printed:
-    """Return everything that the lines of a text report; `name` is the name of the file."""
+    """Return everything that a log reports; `name` is the name of its file."""
     found: list[Found] = []
     unread: list[tuple[int, Form]] = []
     last: dict[tuple[str, ...], Found] = {}
@@ -190,7 +190,7 @@ def printed(text: str, name: str) -> Printed:
 
 
 def repeats(requests: Sequence[Found]) -> list[bool]:
-    """Tell which requests took their prompt from the cache: they had few tokens left to read."""
+    """Return whether each request took its prompt from the cache: few tokens were left to read."""
     longest, found = 0.0, []
     for request in requests:
         tokens, cached = request.number("prompt_tokens"), request.number("cached") or 0.0
@@ -204,7 +204,7 @@ def repeats(requests: Sequence[Found]) -> list[bool]:
 
 
 def _unwrapped(lines: Sequence[str], known: _Known) -> Iterator[tuple[int, str, list[_Hit]]]:
-    """Yield the number, text and figures of each line; join the pieces of wrapped lines first."""
+    """Yield each line's number, text and matches, after joining lines that a terminal wrapped."""
     at = 0
     while at < len(lines):
         best, pieces = lines[at].rstrip(), 1
@@ -230,7 +230,7 @@ def _unwrapped(lines: Sequence[str], known: _Known) -> Iterator[tuple[int, str, 
 
 
 def _joined(pieces: Sequence[str]) -> tuple[str, ...]:
-    """Join the pieces of a line in three ways.
+    """Join the pieces of a wrapped line in three ways, and return all three.
 
     The first suits a line cut between words, the second a line cut at a fixed width, the third a
     line cut anywhere.
@@ -241,7 +241,7 @@ def _joined(pieces: Sequence[str]) -> tuple[str, ...]:
 
 
 def _keeps(more: Sequence[_Hit], hits: Iterable[_Hit]) -> bool:
-    """Whether a longer line has all figures of a shorter line; its last may have more digits."""
+    """Whether a joined line keeps all values of the shorter line; a value may gain digits."""
     return all(
         any(
             own.form is hit.form
@@ -257,7 +257,7 @@ def _count(hits: Iterable[_Hit]) -> int:
 
 
 def _goes_on(line: str, rest: Sequence[str], known: _Known) -> bool:
-    """Whether a line without figures has a form's sign, possibly one that ends in the next line."""
+    """Whether a line without values continues in the next: it has all or part of a form's sign."""
     if not rest or known.sign(line):
         return bool(rest)
     start = line[-_END:]
@@ -269,7 +269,7 @@ def _goes_on(line: str, rest: Sequence[str], known: _Known) -> bool:
 
 
 def _begins(line: str, piece: str, known: _Known) -> bool:
-    """Whether the statement in a line with a form's sign begins in the line before."""
+    """Whether `piece` has a form's sign, but the match for it begins in `line`, the line before."""
     return known.sign(piece) is not None and any(
         hit.start < len(line) for glue in (" ", "") for hit in known.hits(f"{line}{glue}{piece}")
     )

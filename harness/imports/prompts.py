@@ -42,7 +42,10 @@ def suite(
 def _task(
     prompt: str, category: str | None, table: Mapping[str, str], stated: Mapping[str, str]
 ) -> Task:
-    """Return the task stated for a prompt or its category, else that in `table`, else `other`."""
+    """Return a prompt's task: as stated, else from `table`, else by its own name, else `other`.
+
+    Each of these is looked up for the prompt's name, then for its category.
+    """
     names = [name for name in (prompt, category) if name is not None]
     words = [
         *(stated.get(f"{TASK}{name}") for name in names),

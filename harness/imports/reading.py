@@ -40,7 +40,7 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
 
 
 def _looks_like(file: Given) -> str | None:
-    """Return the name of a format, a description of an unsupported file, or `None`."""
+    """Return the format that a file seems to have, or a description of it, or `None`."""
     try:
         start = text(file).lstrip()
         if has_requests(file):

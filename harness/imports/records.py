@@ -43,7 +43,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmRead:
-    """One configuration. `method` has the form of `--map method=`; `None` means unknown."""
+    """One arm. `method` is written as for `--map method=`; `None` means unknown."""
 
     name: str
     method: str | None = None
@@ -53,7 +53,7 @@ class ArmRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """The contents of one result: one rig, one target, one baseline."""
+    """The contents of one result: one machine, one target, one baseline."""
 
     name: str
     suite: str
@@ -67,7 +67,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedFiles:
-    """The parts, and one line for each kind of data that results cannot store."""
+    """The parts, one per result, and a line for each kind of data that results cannot store."""
 
     parts: tuple[Part, ...]
     left_out: tuple[str, ...] = ()
@@ -75,9 +75,9 @@ class ParsedFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """The reader for a tool's files, the signs that identify them, and a help text.
+    """The reader for a tool's files, the keys that identify them, and a help text.
 
-    A file has this format if its first row has all keys of a sign.
+    A file has this format if its first row has all keys of one of the `signs`.
     """
 
     read: Callable[[Sequence[Given]], ParsedFiles]

@@ -1,4 +1,4 @@
-"""Make machine, engine, target and settings of a result from the known facts."""
+"""Make the machine, engine, target and settings of a result from the known facts."""
 
 from typing import Any
 

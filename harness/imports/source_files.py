@@ -64,7 +64,7 @@ def arm_and_path(argument: str) -> tuple[str | None, Path]:
 
 
 def digest(files: Sequence[Given]) -> str:
-    """Return a file's SHA-256, or for several files that of their hex digests, one per line."""
+    """Return the SHA-256 of a file; for several files, that of their hex digests, one per line."""
     digests = [hashlib.sha256(file.data).hexdigest() for file in files]
     if len(digests) == 1:
         return digests[0]

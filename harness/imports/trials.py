@@ -23,7 +23,7 @@ def trials(
     counts: RateCounts,
     left_out: LeftOut,
 ) -> tuple[Trial, ...]:
-    """Return the trials in file order; several records of an arm and prompt become blocks."""
+    """Return the trials in file order; repeated records of an arm and prompt become blocks."""
     seen: Counter[tuple[str, str]] = Counter()
     made: list[Trial] = []
     for read in records:
@@ -90,9 +90,10 @@ def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftO
 
 
 def _too_many(accepted: int | None, depth: int, record: Record) -> bool:
-    """Whether more tokens are counted than the remaining rounds can have yielded.
+    """Whether the accepted tokens leave too few rounds to have yielded the whole output.
 
-    The counter may include tokens of the last draft that were cut off when the output ended.
+    Each round yields one token besides those accepted. The counter may include tokens of the last
+    draft that were cut off when the output ended.
     """
     tokens = (record.output_tokens or 1) - 1
     left = tokens - (accepted or 0)

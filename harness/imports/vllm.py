@@ -20,7 +20,7 @@ _OK = 200
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
-    """Read each file as an arm, the first as the baseline; each concurrency level gets a part."""
+    """Read each file as an arm, the first as the baseline; each concurrency level is one part."""
     pairs = by_arm(files)
     rows = [(arm, list(lines(file))) for arm, file in pairs]
     results = [row for _, found in rows for row in found if is_result(row)]

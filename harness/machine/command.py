@@ -1,4 +1,4 @@
-"""Run programs of the system and our own modules, and explain how a child process died."""
+"""Run system programs and our own modules, and explain how a child process died."""
 
 import os
 import shutil
@@ -85,7 +85,7 @@ def failure(command: Sequence[str], *, limit_s: float) -> str | None:
 
 
 def own_module(name: str) -> list[str]:
-    """Return the command that starts one of our own modules, in a wheel or in a checkout."""
+    """Return the command that starts one of our own modules, installed or in a checkout."""
     return [sys.executable, "-m", f"draftmap.{name}" if INSTALLED else name]
 
 

@@ -16,7 +16,7 @@ _SINGLE = re.compile(r"(?<!\S)'([^']*)'(?!\S)")
 def split_command(text: str, *, windows: bool = WINDOWS) -> list[str]:
     """Return the words of a command line. Raises `ValueError` for an unclosed quotation.
 
-    On Windows a backslash is part of a path, except before a quotation mark. A text in single
+    On Windows a backslash is part of a path, except before a quotation mark. A string in single
     quotes, such as JSON in the help of servers, is one word on Windows too.
     """
     if not windows:

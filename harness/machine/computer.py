@@ -26,7 +26,7 @@ _NOTHING_SAID = MachineWords()
 
 
 def computer_of(words: MachineWords = _NOTHING_SAID) -> Computer:
-    """Return the machine that the given words describe, or this machine if there are none.
+    """Return the machine that `words` describes, or this machine if it describes none.
 
     Raises `BadInputError`.
     """
@@ -39,7 +39,10 @@ def computer_of(words: MachineWords = _NOTHING_SAID) -> Computer:
 
 
 def own_cards(rig: Rig) -> tuple[Gpu, ...]:
-    """Return one vendor's GPUs with dedicated memory, which an engine uses together."""
+    """Return the GPUs of one vendor that have dedicated memory; an engine uses them together.
+
+    With GPUs of several vendors, those with the most memory in total are returned.
+    """
     by_vendor: dict[str, list[Gpu]] = {}
     for gpu in rig.gpus:
         if gpu.vram_mib is not None and gpu.vram_mib >= OWN_MEMORY_MIB:

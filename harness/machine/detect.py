@@ -60,7 +60,7 @@ def machine(environment: Mapping[str, str] = os.environ) -> Machine:
 
 
 def kernel_version(release: str) -> str | None:
-    """Return the first two or three numbers of a release: the rest can contain the owner's name."""
+    """Return the first numbers of a kernel release, since the rest can contain the owner's name."""
     match = re.match(r"\d+(?:\.\d+){0,2}", release)
     return match[0] if match else None
 
@@ -73,7 +73,7 @@ def clean_name(name: str) -> str:
 
 
 def public(gpu: Gpu) -> Gpu:
-    """Return a GPU whose name and driver have a plausible form: a driver may report any text."""
+    """Clean the name and driver version of a GPU, since a driver may report any text."""
     name = public_text.card(clean_name(gpu.name)) or "unknown"
     return replace(gpu, name=name, driver=public_text.driver(gpu.driver))
 

@@ -33,7 +33,7 @@ _SERVER_KEY = "LLAMA_API_KEY"
 
 
 def chosen_devices(environment: Mapping[str, str]) -> str:
-    """Return the variables that limit an engine's devices, as one text; empty if there are none."""
+    """Return the variables that restrict an engine's devices, as one string, which may be empty."""
     return " ".join(f"{n}={environment[n]}" for n in _CHOOSES_DEVICES if n in environment)
 
 
@@ -55,7 +55,7 @@ def server_program() -> str | None:
 
 
 def default_runner(methods: Collection[str] = ()) -> str | None:
-    """Return the first installed runner that supports the methods, else any runner, else `None`."""
+    """Return the first installed runner that supports the methods, else the first installed one."""
     here = [DEFAULT_RUNNER] if package_version() is not None else []
     here += [SERVER_PROGRAM] if server_program() is not None else []
     able = (name for name in here if {*methods} <= {*RUNNERS[name].methods})
@@ -63,7 +63,7 @@ def default_runner(methods: Collection[str] = ()) -> str | None:
 
 
 def server_environment(program: Path) -> dict[str, str]:
-    """Return the environment without llama.cpp's arguments, so that only the command line counts.
+    """Return the environment without variables that set llama-server's options or its API key.
 
     The program's folder is added to the library path: release archives keep the libraries there.
     """

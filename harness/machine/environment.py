@@ -24,13 +24,13 @@ def on_battery() -> bool | None:
 
 
 class Watch:
-    """Takes snapshots of the machine; stolen CPU time is counted from the creation of the watch."""
+    """Takes snapshots of the machine's state; CPU steal is counted from the watch's creation on."""
 
     def __init__(self) -> None:
         self._start = psutil.cpu_times()
 
     def snapshot(self, moment: Moment) -> Snapshot:
-        """Return the current state; for `before`, the CPU load is sampled first."""
+        """Return the machine's state; at the moment `before`, the CPU load is sampled first."""
         begins, windows = moment == "before", platform.system() == "Windows"
         busy = psutil.cpu_percent(interval=SAMPLE_S) / 100 if begins else None
         gpu = nvidia.state()

@@ -1,4 +1,4 @@
-"""Read JSON leniently: accept missing objects, one object for a list, a text for a number."""
+"""Read JSON leniently, accepting no object, an object for a list, and a string for a number."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _FORBIDDEN = re.compile(r"[\x00-\x1f<>]")
 
 
 def parsed_object(text: str) -> Mapping[str, Json]:
-    """Return the object in a JSON text, or the first object in its list; an empty one if none."""
+    """Return the object in a JSON document, or the first one in its list; `{}` if there is none."""
     try:
         # PowerShell begins its output with a byte-order mark on some systems.
         return next(iter(objects(orjson.loads(text.lstrip("\ufeff")))), {})
@@ -21,7 +21,7 @@ def parsed_object(text: str) -> Mapping[str, Json]:
 
 
 def objects(value: Json, *, depth: int = 3) -> list[Mapping[str, Json]]:
-    """Return the objects in a list and its inner lists, or a single object."""
+    """Return the objects in a list and its inner lists; for a single object, a list of it."""
     if isinstance(value, dict):
         return [value]
     found = value if isinstance(value, list) and depth else []
@@ -36,13 +36,13 @@ def part(value: object, *names: str) -> Mapping[str, Json]:
 
 
 def line(value: Json) -> str | None:
-    """Return a text as one short line; `None` for an empty text and for other values."""
+    """Return a string as one short line; `None` for an empty string and for other values."""
     text = _FORBIDDEN.sub(" ", value) if isinstance(value, str) else ""
     return " ".join(text.split())[:_LONGEST].strip() or None
 
 
 def whole(value: Json, *, least: int = 1, most: int = 1_000_000) -> int | None:
-    """Return a whole number within bounds, even if given as a text or as 8.0; else `None`."""
+    """Return a whole number within bounds, even if given as a string or as 8.0; else `None`."""
     try:
         number = float(value) if isinstance(value, int | float | str) else 0.0
     except (ValueError, OverflowError):

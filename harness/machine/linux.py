@@ -1,4 +1,4 @@
-"""Read and parse Linux's files in /proc about the CPU and its load."""
+"""Read what Linux's files in /proc report about the CPU and its load."""
 
 import re
 from pathlib import Path

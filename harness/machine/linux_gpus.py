@@ -32,7 +32,7 @@ def gpus(
 
 
 def state(drm: Path, environment: Mapping[str, str] = os.environ) -> GpuState:
-    """Return the state of the AMD and Intel GPUs that this program may use, from kernel monitors.
+    """Return the state of the AMD and Intel GPUs that this program may use, from kernel sensors.
 
     Integrated graphics next to a GPU with far more memory are ignored, because they are not used.
     """
@@ -54,10 +54,10 @@ def state(drm: Path, environment: Mapping[str, str] = os.environ) -> GpuState:
 
 
 def _usable(drm: Path, environment: Mapping[str, str]) -> list[Path]:
-    """Return the devices of all GPUs, except those hidden from HIP, ROCr or oneAPI.
+    """Return the device folders of the AMD and Intel GPUs that HIP, ROCr and oneAPI may use.
 
-    HIP and ROCr number GPUs in slot order; HIP numbers only the GPUs that ROCr shows. oneAPI puts
-    the integrated graphics, which are on the first bus, last.
+    HIP and ROCr number GPUs in slot order; HIP numbers only the GPUs that ROCr shows. oneAPI
+    numbers the integrated graphics, which are on the first bus, last.
     """
     cards = (entry for entry in sorted(drm.glob("card*")) if re.fullmatch(r"card\d+", entry.name))
     devices = [card / "device" for card in cards]
@@ -74,7 +74,7 @@ def _usable(drm: Path, environment: Mapping[str, str]) -> list[Path]:
 
 
 def _chosen(text: str, devices: Sequence[Path]) -> list[Path]:
-    """Return the listed devices, each named by its number, or by `GPU-` and the chip's serial."""
+    """Return the devices in a comma-separated list of numbers, or of `GPU-` plus a serial."""
     found: list[Path] = []
     for word in text.split(","):
         serials = [f"gpu-{text_of(each / 'unique_id') or None}" for each in devices]
@@ -97,13 +97,13 @@ def _vram(device: Path) -> int:
 
 
 def _monitored(device: Path, pattern: str) -> int | None:
-    """Return the highest reading of a kind from a device's monitors; `None` if there is none."""
+    """Return the highest reading among a device's sensor files of one kind; `None` without any."""
     texts = [text_of(path) for path in device.glob(f"hwmon/hwmon*/{pattern}")]
     return max((int(text) for text in texts if text.isdecimal()), default=None)
 
 
 def parse_lspci(text: str) -> dict[str, str]:
-    """Return names by full PCI address from `lspci -D -mm`, where the usual name is in brackets."""
+    """Return GPU names by full PCI address from `lspci -D -mm`, which brackets the usual name."""
     names: dict[str, str] = {}
     for line in text.splitlines():
         address, _, rest = line.partition(" ")

@@ -1,7 +1,7 @@
 """Read the NVIDIA GPUs that this program may use, and their state, from nvidia-smi.
 
-CUDA does not number the GPUs like the driver, but the fastest first, so CUDA is asked to map its
-numbers to PCI addresses.
+CUDA numbers the GPUs fastest first, not in the driver's order, so CUDA is asked to map its numbers
+to PCI addresses.
 """
 
 import ctypes
@@ -133,7 +133,7 @@ def state() -> GpuState:
 
 
 def chosen_rows(text: str, usable: Visible) -> str:
-    """Return the rows of the usable GPUs, without the columns that identify them."""
+    """Return nvidia-smi's rows for the usable GPUs, without the columns that identify the GPUs."""
     lines = [line for line in text.splitlines() if line.count(",") >= _IDENTITY.count(",") + 1]
     split = [[part.strip() for part in line.split(",", 2)] for line in lines]
     rows = usable.of([CardId(uuid=uuid, address=address) for uuid, address, _ in split])
@@ -159,7 +159,7 @@ def parse_cards(text: str, banner: str) -> Cards:
 
 
 def parse_state(text: str) -> GpuState:
-    """Parse the state in the output of the state query, combining all rows."""
+    """Parse the output of the state query, combining all GPUs into one state."""
     rows = [row for row in _rows(text) if len(row) == _STATE.count(",") + 2]
     clocks, temperatures, powers = (
         [number for row in rows if (number := _number(row[column], most)) is not None]
@@ -200,7 +200,7 @@ def _number(text: str, most: int) -> float | None:
 
 
 def _limit(text: str) -> float | None:
-    """Return a limit in watts; `None` for 0, which means no limit."""
+    """Parse a power limit in watts; 0 means that there is none, and gives `None`."""
     number = _number(text, _WATTS)
     return number if number is not None and number >= 1 else None
 

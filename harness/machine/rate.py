@@ -12,7 +12,7 @@ BYTES, _REPEATS = 64 * 1024 * 1024, 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineRate:
-    """The bytes per second that a thread reads and writes, and how many threads compute."""
+    """The memory bandwidth of one thread in bytes/s, and the number of threads that compute."""
 
     bytes_per_s: float
     threads: int
@@ -21,7 +21,7 @@ class MachineRate:
 def this_machine(
     threads: int | None, clock: Callable[[], float] = time.perf_counter
 ) -> MachineRate:
-    """Return the rate of the fastest of eight copies; `threads` defaults to all cores but one."""
+    """Measure the fastest of eight memory copies; `threads` defaults to all cores but one."""
     source = np.zeros(BYTES, dtype=np.uint8)
     destination, took_s = np.ones_like(source), []
     for _ in range(_REPEATS):

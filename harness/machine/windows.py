@@ -23,7 +23,7 @@ _NOT_A_GPU = ("microsoft basic", "remote display", "virtual display")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """The parts that CIM lists: CPU, GPUs (whose memory size is unreliable) and memory."""
+    """The hardware that CIM lists: CPU, GPUs (whose memory size is unreliable) and type of RAM."""
 
     cpu_name: str | None = None
     gpus: tuple[Gpu, ...] = ()
@@ -37,7 +37,7 @@ def windows_parts() -> Parts:
 
 
 def parse_parts(text: str) -> Parts:
-    """Parse the parts in the output of the CIM query; malformed entries are left out."""
+    """Parse the hardware in the output of the CIM query; malformed entries are left out."""
     document = parsed_object(text)
     memory = next(iter(objects(document.get("ram"))), {})
     cpu = next(iter(objects(document.get("cpu"))), {})

@@ -45,7 +45,7 @@ def open_mlx(campaign: Campaign) -> Session:
 
 @dataclass(frozen=True, slots=True)
 class MlxModels:
-    """Models as `mlx_lm` loads them: folders, and repositories on the hub."""
+    """Finds the models that `mlx_lm` can load: folders, and repositories on the hub."""
 
     say: Callable[[str], None]
 

@@ -20,7 +20,7 @@ _PREFILL_TOKENS = 2048  # the step in which `mlx_lm` reads prompts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadPrompt:
-    """The cache of a prompt, the greedy choice after the prompt, and the margin of that choice.
+    """A prompt's KV cache, the greedy choice of the first token, and the margin of that choice.
 
     `prompt_ms` is `None` if the prompt had been read before.
     """
@@ -91,7 +91,7 @@ class MlxModel:
         return token in self.tokenizer.eos_token_ids
 
     def read(self, prompt: Sequence[int]) -> ReadPrompt:
-        """Return a cache that holds exactly the prompt; the same prompt reuses the last cache."""
+        """Return a cache of exactly this prompt; the last one is reused if its prompt is equal."""
         last, self._last = self._last, None
         if last is not None and last.prompt == tuple(prompt) and last.trims():
             last.truncate(len(prompt))

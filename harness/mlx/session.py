@@ -120,7 +120,7 @@ class MlxSession:
         return Probes(drafting=tuple(drafting) or None)
 
     def step_times(self, widths: Sequence[int]) -> base.StepTimes:
-        """Time one step of each width after the first prompt. Raises `MachineError`."""
+        """Time one step of each width, after the campaign's first prompt. Raises `MachineError`."""
         prompt = next(iter(self._prompts.values()))
         target = self._target.read(prompt)
         if not target.trims():

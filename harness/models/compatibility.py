@@ -163,7 +163,7 @@ def _differences(target: Sequence[bytes], draft: Sequence[bytes]) -> tuple[Diffe
 
 
 def _as_loaded(text: bytes, token: int) -> bytes:
-    """Return a token's text as llama.cpp compares it: up to a zero byte, or a name if empty."""
+    """Return a token's text as llama.cpp compares it: up to a zero byte; a placeholder if empty."""
     return text.partition(b"\0")[0] if text else f"[EMPTY_{token}]".encode()
 
 

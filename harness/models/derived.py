@@ -87,7 +87,7 @@ def _tensor_order(tensor: str) -> tuple[int, str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write OUT and return 0, or the engine's return code."""
+    """Write the preset that the arguments describe; return 0, or the engine's return code."""
     source, destination, quantisation, *layers = arguments
     if quantisation in _FLOATS and not layers:
         write_floats(Path(source), Path(destination), quantisation)

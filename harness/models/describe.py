@@ -35,7 +35,7 @@ class CachedFacts:
 
 
 def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
-    """Return weights with everything that a result file records about them.
+    """Describe a weights file with everything that a result file records about a model.
 
     Raises `BadInputError`.
     """
@@ -67,9 +67,9 @@ def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
 
 
 def _named(weights: WeightsFile, digest: str) -> WeightsFile:
-    """Return the weights with the name of a preset that has equal bytes, or the name noted earlier.
+    """Name unnamed weights after the preset with the same bytes, or as noted earlier.
 
-    The name is noted when weights that have one are fetched.
+    If the weights have a name (they were just fetched), that name is noted for later.
     """
     note = files.directory() / "names" / f"{digest}.json"
     if weights.name is None and digest in WEIGHTS:
@@ -99,7 +99,7 @@ def family_of(name: str) -> str:
 
 
 def cached_facts(path: Path, *, say: Callable[[str], None]) -> CachedFacts:
-    """Return header and digest of a file, from the cache or else from the file."""
+    """Return the header and the digest of a file, from the cache if they are there."""
     note = files.directory() / "known" / f"{_fingerprint(path)}.json"
     if note.is_file():
         return msgspec.json.decode(note.read_bytes(), type=CachedFacts)

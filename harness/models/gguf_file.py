@@ -42,7 +42,7 @@ def opened(path: Path) -> GgufHeader:
 def architecture_of(name: str, headers: Sequence[GgufHeader]) -> str:
     """Return the architecture of a model in one or more files.
 
-    Raises `BadInputError` if the model states none.
+    Raises `BadInputError` if the files name no architecture, or have no weights.
     """
     if headers[0].architecture is None:
         raise BadInputError(
@@ -70,7 +70,7 @@ def part_paths(path: Path) -> tuple[Path, ...]:
 
 
 def refuse_renamed_part(first: GgufHeader, path: Path) -> None:
-    """Raise `BadInputError` for a renamed part of a split model: other parts cannot be found."""
+    """Raise `BadInputError` for a renamed part of a split model: its other parts are not found."""
     count = first.number("split.count") or 1
     if count > 1 and _PART.fullmatch(path.name) is None:
         part = (first.number("split.no") or 0) + 1

@@ -39,7 +39,7 @@ def chat_template(path: Path) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """The facts about a model's vocabulary that decide its compatibility with a draft."""
+    """The properties of a model's vocabulary that decide whether a draft is compatible."""
 
     kind: str
     size: int
@@ -52,7 +52,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The facts in a GGUF file that identify a model. An absent fact is `None`."""
+    """The fields of a GGUF file that identify a model; `None` for a field that is missing."""
 
     architecture: str
     quantisation: str

@@ -1,7 +1,7 @@
-"""Parse the header of a GGUF file: fields, the vocabulary, and tensors with their bytes.
+"""Parse the header of a GGUF file: fields, the vocabulary, and tensors with their sizes.
 
 The gguf package reads a vocabulary token by token into arrays, which takes seconds. This parser
-skips a list of texts, and decodes the list only on demand.
+skips lists of strings, and decodes such a list only on demand.
 """
 
 import struct
@@ -81,7 +81,7 @@ class GgufHeader:
         return self.text("general.architecture")
 
     def text(self, key: str) -> str | None:
-        """Return a text field; `None` if the field is missing or empty."""
+        """Return a string field; `None` if the field is missing or empty."""
         value = self.fields.get(key)
         return value.strip() or None if isinstance(value, str) else None
 
@@ -93,14 +93,14 @@ class GgufHeader:
         return int(value) if isinstance(value, int) else None
 
     def own(self, key: str) -> Value | None:
-        """Return a field of the architecture, by its name without the architecture's prefix."""
+        """Return an architecture's own field, by its name without the architecture's prefix."""
         return self.fields.get(f"{self.architecture}.{key}")
 
     def flag(self, key: str, *, default: bool) -> bool:
         return bool(self.fields.get(key, default))
 
     def texts(self, key: str) -> tuple[bytes, ...]:
-        """Return a field that is a list of texts; empty if the field is missing."""
+        """Return a field that is a list of strings; empty if the field is missing."""
         position, count = self.lists.get(key, (0, 0))
         found = []
         for _ in range(count):
@@ -156,14 +156,14 @@ class _Cursor:
         return self.text()
 
     def passed(self, size: int) -> int:
-        """Move on by a number of bytes, and return the position before the move."""
+        """Skip a number of bytes, and return the position before them."""
         start, self.position = self.position, self.position + size
         if self.position > len(self.data):
             raise _CutOffError
         return start
 
     def pass_texts(self, count: int) -> int:
-        """Move on by `count` texts. A vocabulary has hundreds of thousands, hence the bare loop."""
+        """Skip `count` strings. A vocabulary has hundreds of thousands, hence the bare loop."""
         data, position, start = self.data, self.position, self.position
         try:
             for _ in range(count):

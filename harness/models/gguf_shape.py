@@ -18,7 +18,7 @@ _WINDOW_EVERY = {"gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "cohere2"
 
 
 def facts_of_file(path: Path) -> ModelFacts:
-    """Return the facts in a file on this disk, or in all parts of a split model.
+    """Return what determines a model's memory use, from its file or all files of a split model.
 
     Raises `BadInputError`.
     """
@@ -26,7 +26,7 @@ def facts_of_file(path: Path) -> ModelFacts:
 
 
 def facts_of(name: str, headers: Sequence[GgufHeader]) -> ModelFacts:
-    """Return the facts about a model's memory, from the headers of its files."""
+    """Return what determines a model's memory use, from the headers of its files."""
     architecture = architecture_of(name, headers)
     header, tensors = headers[0], [tensor for part in headers for tensor in part.tensors]
     layers = _layers(name, header, tensors)
@@ -64,7 +64,7 @@ def _number(header: GgufHeader, key: str, default: int = 0) -> int:
 
 
 def _at(header: GgufHeader, key: str, index: int, default: int = 0) -> int:
-    """Return the value for a layer; the header has one value per layer or one for all layers."""
+    """Return a field's value for one layer; the header has one value per layer or one for all."""
     value = header.own(key)
     if isinstance(value, list):
         return value[index] if index < len(value) else default

@@ -54,7 +54,7 @@ def _parts(reference: str) -> tuple[str, str]:
 
 
 def cached(repository: str, quantisation: str, *, client: "Hub | None" = None) -> Path | None:
-    """Return the file with a quantisation, or its first part, if all parts are on this disk."""
+    """Return a quantisation's file, or the first of its parts, if all of them are on this disk."""
     files = client.cached(repository) if client else cached_files(repository)
     names = complete(list(files), quantisation)
     return files[names[0]] if names else None

@@ -7,7 +7,7 @@ from huggingface_hub import constants
 
 
 def cached_files(repository: str, cache_dir: Path | None = None) -> Mapping[str, Path]:
-    """Return the files in the hub's cache, each in its latest version."""
+    """Return a repository's files in the hub's cache by name, each in its latest version."""
     snapshots = repository_folder(repository, cache_dir) / "snapshots"
     if not snapshots.is_dir():
         return {}

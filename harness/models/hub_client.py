@@ -42,7 +42,7 @@ _LARGEST_BYTES = 50 * 1000**3
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """The Hugging Face hub. `None` means the values of HF_ENDPOINT and HF_HUB_CACHE.
+    """The Hugging Face hub. A field that is `None` is set by HF_ENDPOINT or HF_HUB_CACHE.
 
     All methods raise `BadInputError` for a missing repository, and `MachineError` if the network
     fails.
@@ -111,7 +111,7 @@ class Hub:
             return data[:length]
 
     def cached(self, repository: str) -> Mapping[str, Path]:
-        """The files in the hub's cache, each in its latest version."""
+        """Return a repository's files in the hub's cache by name, each in its latest version."""
         return cached_files(repository, self.cache_dir)
 
     def _fetch_blob(self, repository: str, commit: str, name: str, lfs: BlobLfsInfo) -> None:

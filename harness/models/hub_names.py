@@ -24,7 +24,7 @@ def reference(text: str) -> tuple[str, str] | None:
 
 
 def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[str, ...]:
-    """Return the file with a quantisation, or all parts of that file in order."""
+    """Return the name of a quantisation's file, or the names of all its parts in order."""
     weights = [name for name in names if name.lower().endswith(".gguf")]
     weights = [n for n in weights if not any(kind in n.lower() for kind in OTHER_KINDS)]
     # A file may also be requested by its name: a repository may contain a model and its head.
@@ -52,7 +52,7 @@ def _quantisations(name: str) -> set[str]:
 
 
 def complete(names: Sequence[str], quantisation: str) -> tuple[str, ...]:
-    """Return the files with a quantisation if no part is missing, else an empty tuple."""
+    """Return the names of a quantisation's files; empty if not all of them exist."""
     try:
         chosen = choose(names, "the cache", quantisation)
     except BadInputError:

@@ -48,7 +48,7 @@ class WeightsFile:
 
 
 class ServedModels(Protocol):
-    """Models that servers have loaded; `None` for a name that is a file on this disk."""
+    """Finds models that servers have loaded; `None` for a name that is a file on this disk."""
 
     def target(self, name: str | None) -> ModelFile | None:
         """Return the target by name, or the model that the baseline's server offers."""

@@ -90,14 +90,14 @@ def refuse_unknown(value: str) -> BadInputError:
 
 
 def _preset_of(stem: str) -> Preset | None:
-    """Return the preset whose file has a given name in the site's commands."""
+    """Return the preset that a file name in the site's commands refers to."""
     named = (each for each in presets().values() if not each.pruned_layers)
     wanted = slug(stem)
     return next((p for p in named if wanted in {p.name, slug(f"{p.model} {p.quantisation}")}), None)
 
 
 def _from_preset(preset: Preset, say: Callable[[str], None]) -> WeightsFile:
-    """Return the weights of a preset, with name and family from the table."""
+    """Return the weights of a preset, with name and family from the table of presets."""
     _require_source(preset)
     if preset.repository is not None:
         path = hub.fetch(preset.reference, client=hub.default_client(), say=say).path
@@ -139,7 +139,7 @@ def made_path(preset: Preset) -> Path:
 
 
 def on_disk(name: str) -> Path | None:
-    """Return the local file of a path, preset or `owner/repo:quant`. Raises `BadInputError`."""
+    """Find the local file for a path, preset or `owner/repo:quant`. Raises `BadInputError`."""
     path = files.expanded(name)
     if path.is_file():
         return path
@@ -153,7 +153,7 @@ def on_disk(name: str) -> Path | None:
 
 
 def own_head(name: str) -> str | None:
-    """Return the method of a target's built-in head; `None` without a head or if unknown."""
+    """Return the method that uses a target's built-in head; `None` if no head is known."""
     preset = preset_named(name)
     method = METHODS.get(preset.method or "") if preset else None
     if method is not None or preset is not None:

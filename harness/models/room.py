@@ -68,7 +68,7 @@ def require_room(names: Sequence[str], context: int) -> None:
 
 
 def other_vocabulary(target: ModelFacts, draft: ModelFacts) -> str | None:
-    """Return why two models' vocabularies differ, judging by size and maker; `None` if not.
+    """Return why a draft's vocabulary differs, judging by size and maker; `None` if it does not.
 
     Models whose shape was estimated from their size are skipped: their vocabulary is a guess.
     """

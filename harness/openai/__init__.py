@@ -11,7 +11,10 @@ from harness.runners.options import ConnectionOptions
 
 
 def connect(options: ConnectionOptions) -> Adapter:
-    """Return the servers that the options name. Raises `BadInputError` if the set is unusable."""
+    """Return an adapter for the servers that the options name, which must fit together.
+
+    Raises `BadInputError`.
+    """
     check_options(options)
     found = endpoints.endpoints(options)
     endpoints.api_key()

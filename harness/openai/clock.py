@@ -42,9 +42,9 @@ def decode_time(
 ) -> _DecodeTime:
     """Return the decode time: the server's if `server_clock` and `times` are set, or the client's.
 
-    An unproven server time is used only for a request that is `alone`, since whole requests check
-    that time. For concurrent requests the client's time is used, with the error from tokens hidden
-    in the first chunk.
+    An unproven server time is used only for a request that was `alone` in flight, because the time
+    of the whole request then checks it. For concurrent requests the client's time is used, with the
+    error from tokens hidden in the first chunk.
 
     `longest` is the maximum number of tokens that a round can yield. Raises `BadAnswerError` if
     neither time is known, and for `times` that contradict the answer.
@@ -62,7 +62,7 @@ def decode_time(
 
 
 def _with_first_chunk(client: _DecodeTime, answer: Answer, longest: int) -> _DecodeTime:
-    """Add the error of a first chunk longer than a round: at worst each character is a token."""
+    """Add the error due to a first chunk longer than a round: each character may be a token."""
     first = sizes(answer)[0] if answer.chunk_characters else 0.0
     if answer.tokens is not None or first <= longest * _UNEVEN:
         return client

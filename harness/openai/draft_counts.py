@@ -1,8 +1,9 @@
 """Read the numbers of drafted and accepted tokens from an answer.
 
 Each engine uses its own names. Response metrics (vLLM) take precedence, then timings (llama.cpp and
-its forks), stats (LM Studio) and meta information (SGLang). The last resort is the change of the
-metrics page during the request. A missing count is unknown, never zero, except for llama.cpp.
+its forks), stats (LM Studio) and meta information (SGLang). The last resort is how the metrics page
+changed during the request. A missing count is unknown, never zero, except for llama.cpp and
+mlx-vlm.
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from schemas.vocabulary.documents import document
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """The path to an engine's draft counters, and their names; empty for a missing counter."""
+    """The path and the names of an engine's draft counters; an empty name is a missing counter."""
 
     path: str
     drafted: str

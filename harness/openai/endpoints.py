@@ -60,7 +60,7 @@ class Endpoints:
 
 
 def endpoints(options: ConnectionOptions) -> Endpoints:
-    """Return the endpoints that the options name.
+    """Return the servers that the options name, for the baseline and for the methods.
 
     Raises `BadInputError` for a contradictory set.
     """
@@ -162,9 +162,10 @@ def _written(config: Mapping[str, object]) -> str:
 
 
 def command_lines(found: Endpoints, campaign: Campaign) -> tuple[str, ...]:
-    """Return the commands that start a campaign's servers, one per arm; empty if they are running.
+    """Return the commands that start a campaign's servers; none for servers already running.
 
-    Raises `MachineError` for a program that is not installed.
+    There is one command per arm, or a single one if one server answers for all arms. Raises
+    `MachineError` for a program that is not installed.
     """
     check(found, campaign)
     all_of_them = (endpoint_of(arm, found, campaign) for arm in campaign.arms)

@@ -43,7 +43,7 @@ _SLACK_MS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedAnswer:
-    """A generation, and the answer from which the generation was read.
+    """A generation, and the server's answer from which it was read.
 
     `states_times`: the server reports times of its own; `proven`: the client's clock confirms them.
     """
@@ -109,7 +109,7 @@ def exchange(
 def _counted(
     connection: Connection, answer: Answer, before: Counters | None, deepest: int | None
 ) -> tuple[int | None, Totals]:
-    """Return the depth that a server reports, and the totals of an answer, without its time."""
+    """Return the draft depth that a server reports, and an answer's totals without its time."""
     stated = draft_counts.in_answer(answer)
     page = None if before is None else _page_since(connection, before, stated)
     if connection.drafts_nothing:
@@ -127,7 +127,7 @@ def _counted(
 
 
 def _read_whole(connection: Connection, answer: Answer) -> bool:
-    """Return whether the server read the whole prompt, without taking a part from a cache.
+    """Return whether the server read the whole prompt, with no part of it taken from a cache.
 
     A server that was just started has no prompt in its cache, unless it answers for all arms.
     """
@@ -143,7 +143,7 @@ def _read_whole(connection: Connection, answer: Answer) -> bool:
 def margins(
     connection: Connection, prompt: ServerRequest, known: Generation
 ) -> tuple[float, ...] | None:
-    """Return the margins of a known generation, from a second answer; `None` without token ids."""
+    """Request an answer again and return its tokens' margins; `None` without token ids."""
     if known.tokens is None:
         return None
     body = {**_question(connection, prompt), "logprobs": True, "top_logprobs": 2}
@@ -229,7 +229,7 @@ def _page_since(connection: Connection, before: Counters, stated: Counted | None
 
 
 def check_answer(answer: Answer, times: ServerTimes | None, *, limit: int) -> None:
-    """Raise `BadAnswerError` if the server reports more tokens than the limit, or too much time."""
+    """Raise `BadAnswerError` if the server reports too many tokens, or more time than passed."""
     if answer.output_tokens > limit:
         raise BadAnswerError(
             f"the server counted {answer.output_tokens} tokens, but {limit} were requested"

@@ -66,7 +66,7 @@ def read_models(answer: Json) -> tuple[Served, ...]:
 
 
 def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
-    """Return the model with a name, or the only model.
+    """Return the model with this name, or the only model if `name` is `None`.
 
     Otherwise raises `BadInputError` with a list of the models.
     """
@@ -123,14 +123,14 @@ def _last(name: str) -> str:
 
 
 def shown(models: Sequence[Served]) -> str:
-    """Return the names of the models, shortened to a few if there are many."""
+    """Return the models' names as one string, with only the first few if there are many."""
     names = [model.id for model in models]
     more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
     return (", ".join(names[:_MOST_SHOWN]) or "none") + more
 
 
 def offer(models: Sequence[Served]) -> str:
-    """Return the next step for a server that lists models but answers "not found"."""
+    """Return advice for the user when a server that lists its models answers "not found"."""
     if not models:
         return "; correct the URL, or check which server listens there"
     return f"; it offers {shown(models)}: choose with --served-model, or correct the URL"
@@ -163,7 +163,7 @@ def quantisation(text: str) -> str | None:
 
 
 def _large_count(values: Mapping[str, Json], name: str) -> int | None:
-    """Return a count if it is large enough for a model, else `None`."""
+    """Return a count if it is large enough to be a model's, else `None`."""
     found = count(values, name)
     return found if found is not None and found >= _FEWEST else None
 

@@ -21,7 +21,7 @@ _HEADS = ".nextn_predict_layers"
 def rejection(client: Client, model: str, method: Method) -> str | None:
     """Return why a model's parameters do not fit a method; `None` if they fit or are unknown.
 
-    A model with heads or a draft may use these unless a parameter switches them off.
+    A model with draft heads or a draft model may use them unless a parameter switches them off.
     """
     shown: Json = None
     with suppress(ServerError):

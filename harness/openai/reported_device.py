@@ -58,7 +58,7 @@ def computed_on(
 
 
 def backend_of(identity: ServerIdentity) -> Backend | None:
-    """Return the backend in a server's answers, or from the suffix of its version."""
+    """Return the backend that a server reports, or that the suffix of its version names."""
     if identity.backend is not None:
         return identity.backend
     mark = (identity.version or "").partition("+")[2]
@@ -66,7 +66,7 @@ def backend_of(identity: ServerIdentity) -> Backend | None:
 
 
 def own_variables(command: Sequence[str]) -> dict[str, str]:
-    """Return the variables in `env NAME=VALUE … program`."""
+    """Return the variables that a command `env NAME=VALUE … program` sets; else none."""
     assigned = takewhile(lambda word: "=" in word or word.startswith("-"), command[1:])
     pairs = (word.partition("=") for word in assigned if not word.startswith("-"))
     is_env = Path(command[0]).name == "env"
@@ -84,7 +84,7 @@ def check_options(options: ConnectionOptions) -> None:
 
 
 def _named(names: Sequence[str], cards: Sequence[Gpu]) -> tuple[Device, ...]:
-    """Return the GPUs that the user named, with memory from this machine or from the name."""
+    """Return the GPUs that the user named, with memory sizes from this machine or the names."""
     left, found = list(cards), []
     for name in names:
         size, bare = _SIZE.search(name), clean_name(_SIZE.sub("", name))

@@ -1,4 +1,4 @@
-"""Describe a model on a server, from its name and the facts that the server reports."""
+"""Describe a model on a server, from its name and from what the server reports about it."""
 
 import re
 from collections.abc import Callable
@@ -36,7 +36,7 @@ _TAIL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class NamedModels:
-    """Models that servers offer by name, excluding names of files on this disk."""
+    """Describes models that servers offer by name; `None` for a name that is a local file."""
 
     options: ConnectionOptions
     say: Callable[[str], None]
@@ -145,7 +145,7 @@ class NamedModels:
 
 
 def _other_model(name: str, stated: str) -> bool:
-    """Whether two names differ in family or size; a family's name may contain the other's."""
+    """Whether two names differ in family or size; one family's name may contain the other's."""
     ours, theirs = (model_of(each, None) for each in (name, stated))
     families = [
         re.sub(r"[^a-z0-9]", "", (each.family or each.name).lower()) for each in (ours, theirs)

@@ -1,4 +1,4 @@
-"""Identify a server's engine by the list of models, and by pages that only one engine has."""
+"""Identify a server's engine from its list of models, and from pages that only one engine has."""
 
 import re
 import sys
@@ -133,7 +133,7 @@ def _by_signature(client: Client, models: tuple[Served, ...], model: str | None)
 
 
 def _answers(client: Client, model: str | None) -> bool:
-    """Whether a chat page exists, regardless of its answer."""
+    """Whether the server has a chat completions endpoint, even if that answers with an error."""
     try:
         client.post(
             f"{client.address.api}/chat/completions", {"model": model or "", "messages": []}
