@@ -88,7 +88,7 @@ def test_a_single_pass_over_too_few_tasks_says_so_first() -> None:
 
     assert everything.speedup is None
     assert everything.verdict == "too-few-prompts"
-    assert "some were not measured" in reason(everything, submission)
+    assert "some tasks were not measured" in reason(everything, submission)
 
 
 def test_the_interval_has_its_stated_coverage_over_many_campaigns() -> None:
