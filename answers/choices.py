@@ -19,7 +19,7 @@ DEPTHS = range(1, 9)  # the draft depth of a draft model or a head
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedModel:
-    """A model's facts, its file if it is on this disk, and its name in a command line.
+    """A model's shape and sizes, its path if it is on this disk, and its name in a command line.
 
     The name in the command line is a file, or `-hf owner/repo:quant` for a model that the server
     downloads.
@@ -32,16 +32,16 @@ class PlannedModel:
 
     @property
     def is_here(self) -> bool:
-        """Whether a server can load the model by its name, from this disk or from the hub."""
+        """Whether a server can load the model: its file is on this disk or on the hub."""
         return self.path is not None or self.server_name.startswith("-hf ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """One way to draft: its source, its method, its draft model if it has one, and its depths.
+    """A way to draft: its source, its method, its draft model if it has one, and its depths.
 
-    `name` is the draft's name in a command. `curves` are the yields published for the target, keyed
-    by method.
+    `name` is the name of the draft model in a command. `curves` are the yields published for the
+    target, keyed by method.
     """
 
     source: DraftSource
@@ -55,12 +55,12 @@ class Way:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The identity of a way to draft: its method and its draft."""
+        """A key for a way to draft: its method and the name of its draft model."""
         return self.method, self.name
 
     @property
     def label(self) -> str:
-        """The draft source, in a few words."""
+        """A short description of the draft source, for readers."""
         if self.source == "text":
             return f"n-gram drafts ({self.method})"
         if self.source == "own-head":
@@ -68,7 +68,7 @@ class Way:
         return f"the draft {self.name}" if self.name else self.method
 
     def loads(self, alone: LoadPlan, depths: Iterable[int]) -> Mapping[int, LoadPlan]:
-        """The models to load for this way of drafting, at each depth."""
+        """The models to load when drafting this way, for each depth."""
         load = alone.without_speculation()
         if self.draft is not None:
             draft = Draft(facts=self.draft.facts, on_host=self.draft_on_host)
@@ -84,7 +84,7 @@ class Way:
         }
 
     def load(self, alone: LoadPlan, depth: int) -> LoadPlan:
-        """The models to load for this way of drafting at one depth."""
+        """The models to load when drafting this way at one depth."""
         return self.loads(alone, (depth,))[depth]
 
     def speculation(self, depth: int) -> Speculation:
@@ -99,7 +99,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOption:
-    """One way to use the memory: the models to load, their placement and their speed."""
+    """A way to use the memory: the models to load, their placement, and the resulting speed."""
 
     changes: str
     case: LoadPlan
@@ -118,17 +118,17 @@ class PlanOption:
 
     @property
     def is_here(self) -> bool:
-        """Whether the command names only files that are on this disk or on the hub."""
+        """Whether every file that the command names is on this disk or on the hub."""
         return all(each.is_here for each in (self.target, self.draft) if each is not None)
 
     @property
     def command(self) -> ServeLine | None:
-        """The llama-server line that loads the option; `None` if a file has no loadable name."""
+        """The llama-server line that loads the option; `None` if a file cannot be found."""
         return self.line if self.is_here else None
 
     @property
     def line(self) -> ServeLine | None:
-        """The llama-server line that loads the option, even if a file has no loadable name."""
+        """The llama-server line that loads the option, even if its files cannot be found."""
         extra = load_words(self.case.setting, self.found.placement)
         if self.draft is not None:
             extra += ["-ngld", str(self.case.draft_layers)]
@@ -151,7 +151,7 @@ class PlanOption:
 
 
 class Placements:
-    """Placements and longest contexts of a target, without a draft and with each way to draft.
+    """Placements and longest contexts of a target, alone and with each way to draft.
 
     The results are cached, because machines with equal memory share them. `fixed` is the requested
     placement.
@@ -165,11 +165,11 @@ class Placements:
 
     @cached_property
     def alone(self) -> Projection:
-        """The target without a draft, with as many layers on the devices as fit."""
+        """The target's placement without a draft, with as many layers on the devices as fit."""
         return fit(self._load)
 
     def of(self, way: Way) -> Mapping[int, Projection]:
-        """The target with a way to draft, at each of its depths."""
+        """The placement of target and draft for a way to draft, at each of its depths."""
         key = (way.method, way.name, way.depths)
         if key not in self._ways:
             self._ways[key] = self._at_depths(way)
@@ -222,7 +222,7 @@ def option(
     placed: Mapping[int, Projection],
     figures: Found | None = None,
 ) -> PlanOption:
-    """The option for a way to draft, at its measured depth, else at the depth estimated fastest.
+    """The option for a way to draft, at its measured depth, else at the depth predicted fastest.
 
     If a measured figure replaces the prediction, the option holds both. Depths beyond a measured
     curve are not compared with depths that the curve covers.

@@ -1,4 +1,4 @@
-"""Write the `run` command that measures the subject of an answer."""
+"""Write the `run` command that measures the setting that an answer is about."""
 
 from collections.abc import Iterator
 
@@ -52,13 +52,13 @@ def _words(found: Answer, measured: PlanOption) -> Iterator[str]:
 
 
 def _name(name: str, source: PlannedModel) -> str:
-    """A model's name for `run`: a preset, a file, or a repository on the hub."""
+    """A model's name in a `run` command: a preset, a file, or a repository on the hub."""
     preset = preset_named(name)
     return preset.name if preset else source.server_name.removeprefix("-hf ")
 
 
 def _loaded(choice: PlanOption) -> Iterator[str]:
-    """The load options that differ from a run's defaults."""
+    """The `run` options for loading that differ from their defaults."""
     case, placement = choice.case, choice.found.placement
     if case.setting.context != Setting().context:
         yield from ("--context", str(case.setting.context))

@@ -25,7 +25,7 @@ class NamedCard:
 
 @dataclass(frozen=True, slots=True)
 class NamedMachine:
-    """The machine that a text describes; `unknown` lists parts that match no card in the table."""
+    """The machine that a text describes; `unknown` lists the parts that match no known card."""
 
     cards: tuple[NamedCard, ...] = ()
     ram_gib: float | None = None
@@ -74,13 +74,13 @@ def cards_of(text: str) -> tuple[NamedCard, ...]:
 
 
 def cards_named(text: str) -> tuple[str, int] | None:
-    """The card that a text names, and how many of it; `None` for no card or different cards."""
+    """The only card named in a text, and how many of it; `None` for no card or different cards."""
     cards = cards_of(text)
     return (cards[0].key, cards[0].count) if len({card.key for card in cards}) == 1 else None
 
 
 def card_key(label: str) -> str | None:
-    """The name in `devices.json` of the only card in a label; `None` for no card or several."""
+    """The name in `devices.json` of a label's only card; `None` for no card or different cards."""
     found = cards_named(label)
     return found[0] if found else None
 
@@ -94,7 +94,7 @@ def is_placeholder(name: str) -> bool:
 
 
 def card_label(key: str) -> str:
-    """A table's name in its usual spelling: `rtx 4070 ti super` becomes `RTX 4070 Ti SUPER`."""
+    """A table name in its usual spelling: `rtx 4070 ti super` becomes `RTX 4070 Ti SUPER`."""
     words = ("radeon " * bool(re.fullmatch(r"\d{3}m|\d{4}s|vega \d+", key)) + key).split()
     return " ".join(
         _TABLES["printed"].get(word)
@@ -114,7 +114,7 @@ def nearest_cards(text: str) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """The text in lower case without accents and signs, its words replaced by usual synonyms."""
+    """Lower-case a text, drop accents and trademark signs, and normalise its synonyms."""
     text = re.sub(r"[®™]|\((?:R|TM|C)\)", " ", text, flags=re.IGNORECASE)
     plain = unicodedata.normalize("NFKD", text.replace("\N{MULTIPLICATION SIGN}", "x ")).lower()
     plain = re.sub(r"[\u0300-\u036f]", "", plain)
@@ -124,7 +124,7 @@ def _plain(text: str) -> str:
 
 
 def _read(plain: str) -> NamedMachine:
-    """Split a text into parts; a size without a card belongs to the card before it."""
+    """Read the parts of a text; a size without a card belongs to the card before it."""
     cards: list[NamedCard] = []
     alone: list[tuple[int, float]] = []  # the previous card, and a size
     unknown: list[str] = []
@@ -161,7 +161,7 @@ def _gib(size: re.Match[str]) -> float:
 
 
 def _each(cards: list[NamedCard], alone: list[tuple[int, float]]) -> tuple[NamedCard, ...]:
-    """The cards with their sizes; a final size may be the total of all cards: `2 x 3090 48 GB`."""
+    """Assign sizes to cards; a final size may be the total of all cards, as in `2 x 3090 48 GB`."""
     for at, gib in alone:
         if cards and cards[at].gib is None:
             cards[at] = replace(cards[at], gib=gib)
@@ -173,7 +173,7 @@ def _each(cards: list[NamedCard], alone: list[tuple[int, float]]) -> tuple[Named
 
 
 def _card(asked: frozenset[str], sizes: list[float]) -> str | None:
-    """The best match in the table: the card with the fewest missing and surplus words."""
+    """The card in the table that matches best: the fewest missing and surplus words."""
     best: tuple[int, str] | None = None
     for name, words in _known().items():
         missing, more = words - asked, asked - words
@@ -225,7 +225,7 @@ def _words(plain: str, vocabulary: frozenset[str] = frozenset()) -> frozenset[st
 
 
 def _as_named(word: str, vocabulary: frozenset[str]) -> list[str]:
-    """A word in the table's spelling: `4080s` gives `4080 super`, `p40s` gives `p40`."""
+    """A word in the table's spelling: `4080s` becomes `4080 super`, and `p40s` becomes `p40`."""
     if word in vocabulary or not vocabulary:
         return [word]
     if re.fullmatch(r"\d{4}m", word):

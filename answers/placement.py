@@ -1,4 +1,4 @@
-"""Compute the number of a model's layers that fit on the devices, and the longest context."""
+"""Compute how many of a model's layers fit on the devices, and the longest context."""
 
 import re
 from bisect import bisect_left
@@ -32,13 +32,13 @@ Extent = Literal["yes", "partly", "no"]
 
 
 def free_of(total_mib: float) -> float:
-    """The approximate free memory of a card of this size before a model is loaded."""
+    """The memory of a card of this size that is free before a model is loaded, approximately."""
     return max(0.0, total_mib * (1 - TAKEN_SHARE) - TAKEN_MIB)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A second model that drafts. `on_host` keeps it off the devices."""
+    """A separate draft model. `on_host` keeps it off the devices."""
 
     facts: ModelFacts
     on_host: bool = False
@@ -46,7 +46,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadPlan:
-    """All models that have to be loaded, and the memories that may hold them."""
+    """The models to load together, and the memories that may hold them."""
 
     target: ModelFacts
     setting: Setting
@@ -59,12 +59,12 @@ class LoadPlan:
 
     @property
     def draft_setting(self) -> Setting:
-        """The draft's load settings: the target's, with the engine's usual cache and no copies."""
+        """The draft's load settings: the target's, but with an f16 cache and no state copies."""
         return replace(self.setting, rollback_states=0, kv_k="f16", kv_v="f16")
 
     @property
     def draft_layers(self) -> int:
-        """The number of draft layers on the devices: all or none."""
+        """The number of the draft model's layers on the devices: all or none."""
         if self.draft is None or self.draft.on_host or not self.devices:
             return 0
         return self.draft.facts.placed_layers
@@ -79,7 +79,7 @@ class LoadPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projection:
-    """A placement's buffers, the most memory that they may need, and whether they fit."""
+    """A placement's buffers, the most memory that they may need, and whether that is free."""
 
     placement: LayerPlacement
     whole: bool  # the whole target is on the devices, or there is no device
@@ -103,19 +103,19 @@ class Projection:
 
     @property
     def extent(self) -> Extent:
-        """Whether all, part or none of the model fits on the devices with this placement."""
+        """Whether the plan fits: with the whole target on devices, with a part of it, or not."""
         if not self.fits:
             return "no"
         return "yes" if self.whole else "partly"
 
 
 def project(case: LoadPlan, placement: LayerPlacement) -> Projection:
-    """The buffers of target and draft with this placement of the target."""
+    """Compute the buffers of target and draft with this placement of the target."""
     return merge_placements(case, placement, placed(case, placement))
 
 
 def placed(case: LoadPlan, placement: LayerPlacement) -> list[Placed]:
-    """Place target and draft separately; a draft is entirely on the first device or on the host."""
+    """The target's buffers, then the draft's, which are all on the first device or the host."""
     return [_target(case, placement), *_draft(case, len(placement.share))]
 
 
@@ -124,7 +124,7 @@ def _target(case: LoadPlan, placement: LayerPlacement) -> Placed:
 
 
 def _draft(case: LoadPlan, devices: int) -> list[Placed]:
-    """The draft's buffers, all on the first device or on the host; empty without a draft."""
+    """The draft's buffers, all on the first device or on the host; an empty list if no draft."""
     if case.draft is None:
         return []
     layers = LayerPlacement(layers=case.draft_layers)
@@ -133,7 +133,7 @@ def _draft(case: LoadPlan, devices: int) -> list[Placed]:
 
 
 def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) -> float:
-    """The MiB beyond the plan for which "fits" leaves room on a device or the host.
+    """MiB by which the memory of a device or the host may exceed the plan and still has to be free.
 
     They cover the error of weights that are known by name only. Where layers are computed, they
     also cover the runtime and the logits that some builds reserve. `bench.plan` checks them against
@@ -151,7 +151,7 @@ def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) ->
 def merge_placements(
     case: LoadPlan, placement: LayerPlacement, models: Sequence[Placed], *, exact: bool = False
 ) -> Projection:
-    """The combined projection of a target and a draft that were placed separately.
+    """Combine the buffers of a target and a draft that were placed separately.
 
     `exact` sizes come from the engine, so "fits" allows for no error in them.
     """
@@ -181,7 +181,7 @@ def merge_placements(
 
 
 def fit(case: LoadPlan) -> Projection:
-    """The placement that fits and puts the most on the devices; host memory if none fits.
+    """The placement that fits and puts the most on the devices; all in host memory if none fits.
 
     For a mixture, the experts of the first layers move to the host before any whole layer does,
     because a token reads few of them.

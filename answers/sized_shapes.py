@@ -1,10 +1,10 @@
 """Estimate the shapes of models outside the table from their numbers of parameters.
 
-The number is in a name (`foo-7b`, `bar-30b-a3b`, `baz-e2b`) or, for names without a number, in
-`sizes.csv`. The rules are fitted to the rows of `shapes.csv`: the width and the number of layers
-are powers of the number of parameters, within 20 % of the rows, and the number of KV heads is the
-usual one. The feed-forward width is chosen so that all layers together have the stated number of
-parameters.
+The number of parameters is in the name (`foo-7b`, `bar-30b-a3b`, `baz-e2b`) or, if the name has no
+number, in `sizes.csv`. The rules are fitted to the rows of `shapes.csv`: the width and the number
+of layers are powers of the number of parameters and agree with the rows within 20 %, and the number
+of KV heads is the usual one. The feed-forward width is chosen so that all layers together have the
+stated number of parameters.
 """
 
 import math
@@ -33,7 +33,7 @@ _TEXT = ("name", "match", "source")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """Billions of parameters, total and per token, and other known facts of a model's shape."""
+    """A model's total and active parameters, in billions, and what else is known of its shape."""
 
     name: str
     parameters_b: float
@@ -47,7 +47,7 @@ class Size:
 
 
 def shape_named(name: str) -> ShapeRow | None:
-    """The shape of a model from the table, else estimated from its size; `None` if unknown."""
+    """A model's shape from the table, else estimated from its size; `None` if both are unknown."""
     found = shape_of(name)
     if found is not None:
         return found
@@ -62,7 +62,7 @@ def is_head(slug: str) -> bool:
 
 @cache
 def size_of(name: str) -> Size | None:
-    """The size that `sizes.csv` or a name states; `None` if neither states one."""
+    """A model's size from `sizes.csv`, else from its name; `None` if neither states it."""
     slug = model_key(name)
     if is_head(slug):
         return None
@@ -79,7 +79,7 @@ def size_of(name: str) -> Size | None:
 
 
 def estimate_note(name: str) -> str | None:
-    """The assumption behind a plan with an estimated shape; `None` for a model in the table."""
+    """The assumption behind a plan with an estimated shape; `None` if the table has the shape."""
     size = None if shape_of(name) else size_of(name)
     if size is None:
         return None
