@@ -56,7 +56,7 @@ def shape_named(name: str) -> ShapeRow | None:
 
 
 def is_head(slug: str) -> bool:
-    """Whether a slug names a draft head or another part; its size is not the one in the name."""
+    """Whether a slug names a draft head or other component, not a model of the size in its name."""
     return _NO_MODEL.search(slug) is not None
 
 

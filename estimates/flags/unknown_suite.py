@@ -1,4 +1,4 @@
-"""A flag about prompts from an unknown suite, and the released suites."""
+"""A flag about prompts that belong to no released suite, and the list of those suites."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from estimates.flags.evidence import FlagEvidence
 
 
 def unknown_suite(evidence: FlagEvidence) -> Observation | None:
-    """The prompts differ from the prompts of every released suite."""
+    """The prompts match no released suite."""
     submission = evidence.submission
     suite = submission.suite
     if submission.tier != "measured" or suite.sha256 is None:
@@ -25,7 +25,7 @@ def unknown_suite(evidence: FlagEvidence) -> Observation | None:
 
 @cache
 def suites() -> Mapping[str, Mapping[str, str]]:
-    """Released suites from `schemas/suites.json`: for each name, the digest of every version."""
+    """The released suites from `schemas/suites.json`: by name, the digests of all versions."""
     text = resources.files("schemas").joinpath("suites.json").read_text("utf-8")
     known: Mapping[str, Mapping[str, str]] = json.loads(text)["suites"]
     return known
