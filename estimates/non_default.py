@@ -1,4 +1,4 @@
-"""Name the settings of a campaign that differ from the defaults; they make its cells distinct."""
+"""Name the settings of a campaign that are not the defaults; they distinguish its cells."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,10 @@ _DEFAULT_OUTPUT_TOKENS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonDefaultSettings:
-    """The settings that differ from the defaults, in words; `None` for a default.
+    """The settings that are not the defaults, in words; a field is `None` for a default.
 
-    `loading` has all axes that have `words` in `axes.toml`: the models' placement and further
-    arguments. `measured_with` are the arguments with which `draftmap run` measures the same
+    `loading` names the models' placement and any further arguments: all axes that have `words` in
+    `axes.toml`. `measured_with` are the arguments with which `draftmap run` measures the same
     setting.
     """
 
@@ -37,7 +37,7 @@ class NonDefaultSettings:
 
 
 def non_default(settings: Settings) -> NonDefaultSettings:
-    """The given settings, without the ones that are defaults."""
+    """Select the settings that differ from the defaults, and name them."""
     values = ((axis, axis.non_default(settings)) for axis in AXES.values())
     changed = [(axis, value) for axis, value in values if value is not None]
     flags = [flag for axis, value in changed if axis.identity for flag in axis.flags(value)]
