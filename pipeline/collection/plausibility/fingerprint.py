@@ -1,4 +1,4 @@
-"""Fingerprint the times of a submission, to recognise a copy even if its other facts differ."""
+"""Fingerprint a submission's times, to recognise a copy even if everything else is changed."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ _RATIO_STEP = 1e-5
 
 
 class Timed(Protocol):
-    """A submission, or the part of a submission that contains its times."""
+    """Anything with the trials of a submission: the submission itself or an extract from it."""
 
     @property
     def trials(self) -> tuple[Trial, ...]: ...
@@ -27,7 +27,10 @@ class Timed(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimingFingerprint:
-    """Sorted digests of a submission's marks; the same trials have the same fingerprint."""
+    """Sorted digests of a submission's times, and of runs of time ratios; they are called marks.
+
+    The same trials have the same fingerprint.
+    """
 
     times: NDArray[np.uint32]
     ratios: NDArray[np.uint32]
@@ -44,7 +47,10 @@ class TimingFingerprint:
 
 
 def _ratio_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
-    """Yield every run of consecutive time ratios within an arm (a time over the one before it)."""
+    """Yield a mark for each run of consecutive time ratios within an arm.
+
+    A time ratio is a trial's time over that of the arm's previous trial.
+    """
     by_arm: dict[str, list[float]] = {}
     for each, ms, _ in exact:
         by_arm.setdefault(each.arm, []).append(math.log(ms))
@@ -55,7 +61,7 @@ def _ratio_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
 
 
 def digits(value: float) -> int:
-    """The number of significant digits in a figure as written."""
+    """The number of significant digits with which a value is written."""
     mantissa = repr(value).partition("e")[0]
     return len(mantissa.replace(".", "").strip("0"))
 
@@ -71,21 +77,21 @@ _FOLLOWED = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkIndex:
-    """All marks in a corpus in sorted order, each with the position of its submission."""
+    """All marks in a corpus, sorted, each with the position of its submission."""
 
     digests: NDArray[np.uint32]
     owners: NDArray[np.int64]
 
     @classmethod
     def of(cls, marks: Sequence[NDArray[np.uint32]]) -> Self:
-        """The index of the marks of several submissions."""
+        """Build an index from the marks of each submission."""
         digests = np.concatenate([np.empty(0, np.uint32), *marks])
         owners = np.repeat(np.arange(len(marks)), [len(each) for each in marks])
         order = np.argsort(digests, kind="stable")
         return cls(digests=digests[order], owners=owners[order])
 
     def shared(self, own: NDArray[np.uint32]) -> dict[int, int]:
-        """The number of these marks that each submission shares, by the submission's position."""
+        """The number of the marks in `own` that each submission shares, by its position."""
         first = np.searchsorted(self.digests, own, "left")
         last = np.searchsorted(self.digests, own, "right")
         followed = np.minimum(last - first, _FOLLOWED)

@@ -1,4 +1,4 @@
-"""Compare a baseline's speed with the speeds in a corpus, by device and target."""
+"""Compare a baseline's speed with other baselines' speeds, by device and target."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ _LEAST_SPREAD = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineSpeed:
-    """The baseline speed of a submission, with its device and account."""
+    """The speed of a submission's baseline, with its device, target and account."""
 
     device: tuple[str, str]
     target: tuple[str, str]
@@ -51,19 +51,19 @@ class BaselineSpeed:
 
 @dataclass(frozen=True, slots=True)
 class PeerSpeeds:
-    """The logarithm of each account's median speed, and each account's position among them."""
+    """The logarithms of all accounts' median speeds; `positions` has each account's index."""
 
     positions: Mapping[str, int]
     logs: NDArray[np.float64]
 
     @classmethod
     def of(cls, values: Mapping[str, Sequence[float]]) -> Self:
-        """The median speeds of all accounts, from a list of speeds for each account."""
+        """Compute the median speed of each account from all of its speeds."""
         logs = [math.log(median(own)) for own in values.values()]
         return cls({account: at for at, account in enumerate(values)}, np.array(logs))
 
     def others(self, account: str) -> NDArray[np.float64]:
-        """The logarithms of all speeds except this account's."""
+        """The logarithms of all accounts' speeds except this account's."""
         at = self.positions.get(account)
         return self.logs if at is None else np.delete(self.logs, at)
 
@@ -72,7 +72,7 @@ NO_PEERS = PeerSpeeds({}, np.empty(0))
 
 
 def peer_speeds(speeds: Iterable[BaselineSpeed | None]) -> dict[Place, PeerSpeeds]:
-    """The speeds on each device: in tokens/s for each target, in bytes/s for all targets."""
+    """The speeds on each device: tokens/s for each target, and bytes/s over all targets."""
     found: dict[Place, dict[str, list[float]]] = {}
     for each in speeds:
         if each is None:
@@ -86,7 +86,7 @@ def peer_speeds(speeds: Iterable[BaselineSpeed | None]) -> dict[Place, PeerSpeed
 
 
 def distance(value: float, peers: NDArray[np.float64]) -> tuple[float, float]:
-    """The distance of a value's logarithm from the peers' median, and its modified z-score."""
+    """The distance of a value's logarithm from the peers' median, and the modified z-score."""
     center = float(np.median(peers))
     spread = _MAD_TO_SIGMA * float(np.median(np.abs(peers - center)))
     far = math.log(value) - center
