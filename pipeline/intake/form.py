@@ -1,4 +1,4 @@
-"""Read a result from the event of an issue form, and turn it into a commit.
+"""Read a result from a GitHub event about an issue form, and turn it into a commit.
 
 Only the bytes of the result are used, not the form's title, file names or other text.
 """
@@ -44,7 +44,7 @@ class _Label(msgspec.Struct, frozen=True):
 
 
 class Form(msgspec.Struct, frozen=True):
-    """A filled-in form: its issue, its author, and the text at the time of the event."""
+    """A filled-in form: its issue, its author, and its text at the time of the event."""
 
     number: int
     user: _User
@@ -70,14 +70,14 @@ class _Event(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """The gate's judgement on a form's result, and the bytes of an accepted result."""
+    """The gate's judgement on a form's result, and the bytes of the result."""
 
     judgement: gate.Judgement
     data: bytes
 
 
 def read_event(path: Path) -> Form:
-    """The form in a GitHub event. Raises `PipelineError` for anything else."""
+    """Read the form from a file with a GitHub event; `PipelineError` for anything else."""
     try:
         issue = msgspec.json.decode(path.read_bytes(), type=_Event).issue
     except (OSError, msgspec.DecodeError) as error:
@@ -88,7 +88,7 @@ def read_event(path: Path) -> Form:
 
 
 def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
-    """Judge a form's result as a separate commit on `base`. The commit is on no branch."""
+    """Judge a form's result as a commit on top of `base`, which is on no branch."""
     base = git.commit(repository, base)
     if FIGURE in form.labels:
         return _propose_figure(repository, base, form, sent)
@@ -117,7 +117,7 @@ def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
 
 
 def _propose_figure(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
-    """Judge a published figure as a commit that adds its file."""
+    """Judge a published figure from a form as a commit that adds a file."""
     try:
         answers = figure_form.answers_of(form.body or "")
         name, data = figure_form.published(answers, form.updated_at[:10])
@@ -133,7 +133,7 @@ def _propose_figure(repository: Path, base: str, form: Form, sent: Sending) -> P
 
 
 def commit(repository: Path, base: str, form: Form, path: str, data: bytes) -> str:
-    """The id of the commit that adds the result. The same form gives the same commit."""
+    """Commit a form's result and return the commit's id; the same form gives the same commit."""
     name = form.user.login
     author = f"{name} <{form.user.id}+{name}@users.noreply.github.com>"
     title = f"Result: {Path(path).stem}"
@@ -145,12 +145,12 @@ def commit(repository: Path, base: str, form: Form, path: str, data: bytes) -> s
 def sender(
     repository: Path, base: str, head: str, author: str | None, *, own_branch: bool
 ) -> str | None:
-    """The contributor of a pull request: its author, or the person who filled in its form.
+    """The contributor of a pull request: its author, or whoever filled in its form.
 
-    Only pull requests from our own workflow, from a branch of our own repository, may contain other
-    people's results, because nobody else can push to that repository. The text of a pull request
-    has no effect. The person who added the files counts, not a person who merged something into the
-    branch.
+    Other people's results may come only from our own workflow, in a pull request from a branch of
+    our own repository, because nobody else can push there. The contributor is then the author of
+    the commit that added the files, whoever merged something into the branch. The text of the pull
+    request has no effect.
     """
     if author != ROBOT or not own_branch:
         return author
@@ -161,7 +161,7 @@ def sender(
 
 
 def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
-    """The only result in a form's text, or in the file attached to the form.
+    """The single result in a form's text, or in a file attached to the form.
 
     Raises `UnreadableTextError` for a missing, repeated or damaged result.
     """
@@ -190,7 +190,7 @@ def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
 
 
 def _fetched(address: str) -> bytes:
-    """An attached file, at most as large as a result may be."""
+    """Download an attached file; `UnreadableTextError` if it is larger than a result may be."""
     try:
         with urllib.request.urlopen(address, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - the form of the address was checked
             data: bytes = answer.read(MAX_BYTES + 1)

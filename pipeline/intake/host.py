@@ -1,4 +1,4 @@
-"""Ask GitHub about a pull request and write its comment, through `gh`.
+"""Query GitHub about a pull request, and write its comment, through `gh`.
 
 `gh` reads its token from the environment; this module never sees the token.
 """
@@ -31,7 +31,7 @@ class _HostError(PipelineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The newest commit and the branch of a pull request."""
+    """The newest commit of a pull request, and the branch that it is on."""
 
     sha: str
     owner: str
@@ -41,7 +41,7 @@ class Head:
 def pull_request(repository: str, head: Head) -> int | None:
     """The number of the open pull request with this newest commit; `None` if there is none.
 
-    GitHub lists no pull requests for commits of forks, so the query is by branch.
+    GitHub cannot list pull requests by a fork's commit, so the query is by branch.
     """
     query = {"state": "open", "head": f"{head.owner}:{head.branch}"}
     found = _pages(f"repos/{repository}/pulls", query)
@@ -50,13 +50,13 @@ def pull_request(repository: str, head: Head) -> int | None:
 
 
 def was_opened(repository: str, branch: str) -> bool:
-    """Whether a pull request from this branch of the repository itself exists or existed."""
+    """Whether any pull request, open or closed, is from this branch of the repository itself."""
     owner = repository.partition("/")[0]
     return bool(_pages(f"repos/{repository}/pulls", {"state": "all", "head": f"{owner}:{branch}"}))
 
 
 def changed_paths(repository: str, number: int) -> frozenset[str] | None:
-    """Every path that a pull request changes, old names included; `None` if the list is cut off."""
+    """Every path that a pull request changes, with old names; `None` if GitHub cuts the list."""
     files = _pages(f"repos/{repository}/pulls/{number}/files", {})
     if len(files) >= _PER_PAGE * _MAX_PAGES:
         return None
@@ -65,7 +65,7 @@ def changed_paths(repository: str, number: int) -> frozenset[str] | None:
 
 
 def comment_of_ours(repository: str, number: int, marker: str) -> int | None:
-    """Our comment from an earlier run; anyone can write the marker, so authors are checked."""
+    """The id of our earlier comment; its author is checked, because anyone can write the marker."""
     there = _pages(f"repos/{repository}/issues/{number}/comments", {})
     ours = (each for each in there if each["user"]["login"] == ROBOT)
     return next((int(each["id"]) for each in ours if each["body"].startswith(marker)), None)
@@ -83,7 +83,7 @@ def issue_text(repository: str, number: int) -> str:
 
 
 def push(clone: Path, repository: str, sha: str, branch: str) -> None:
-    """Make a new branch of the repository at a commit. Raises `_HostError` if the branch exists."""
+    """Push a commit to a new branch of the repository; `_HostError` if the branch exists."""
     helper = "credential.helper=!gh auth git-credential"
     address = os.environ.get(REMOTE) or f"https://github.com/{repository}.git"
     git = ("git", "-C", str(clone), "-c", helper)
@@ -98,7 +98,7 @@ def open_pull_request(repository: str, branch: str, base: str, title: str, body:
 
 
 def set_status(repository: str, sha: str, description: str) -> None:
-    """Report the check that a merge requires, because our pull requests start no workflow."""
+    """Set the status that a merge requires, because our own pull requests start no workflow."""
     asked = {"state": "success", "context": REQUIRED_CHECK, "description": description}
     _ask("POST", f"repos/{repository}/statuses/{sha}", asked)
 
