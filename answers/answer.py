@@ -63,7 +63,7 @@ class Question:
 
     @property
     def load(self) -> LoadPlan:
-        """The plan to load the target on the machine without a draft."""
+        """The plan to load the target on the machine, without a draft."""
         return LoadPlan(
             target=self.target.facts,
             setting=self.setting,

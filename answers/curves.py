@@ -66,7 +66,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedRounds:
-    """A prompt's rounds, and in `reached[j - 1]` how many accepted at least j draft tokens."""
+    """A prompt's number of rounds; in `reached[j - 1]` of them, at least j tokens were accepted."""
 
     rounds: int
     reached: tuple[int, ...]

@@ -134,7 +134,7 @@ def effects_of(case: Case) -> Effects:
 
 
 def step_of(depth: int) -> str:
-    """The number of the depth range, within which one verification kernel is assumed."""
+    """The index of a depth's range; a single verification kernel is assumed for each range."""
     return str(sum(depth > end for end in _STEPS))
 
 

@@ -112,7 +112,7 @@ def by_model() -> Mapping[str, Sequence[Report]]:
 def found_here(
     here: Iterable[Report], task: str | None = None, quantisation: str | None = None
 ) -> tuple[Found, ...]:
-    """Each method's gain according to these reports, from the best tier that has results.
+    """Each method's gain in reports on one card and model, from the best tier that has figures.
 
     Figures of the requested task take precedence over figures for all tasks, and figures for the
     requested quantisation over figures for others.
@@ -144,7 +144,7 @@ def _of_method(pairs: Sequence[Pair], task: str | None, quantisation: str | None
 
 
 def _measured(pairs: Sequence[Pair], *, lost: bool) -> Found:
-    """The median figure, with its own interval, else with one for a further person's result."""
+    """The median figure with its interval, or with that for one more person if it has none."""
     middle = median_low(sorted(figure.speedup for _, figure in pairs))
     report, figure = next(pair for pair in pairs if pair[1].speedup == middle)
     low, high = figure.low, figure.high
@@ -163,7 +163,7 @@ def _published(pairs: Sequence[Pair], *, lost: bool) -> Found:
 
 
 def _one_more(people: int) -> float:
-    """The factor that a further person's result may be off either way, at 90 %."""
+    """The 90 % half-width, as a factor, of the interval for one more person's result."""
     return math.exp(_Z90 * BETWEEN_PEOPLE * math.sqrt(1 + 1 / people))
 
 

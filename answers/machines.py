@@ -132,7 +132,7 @@ def computer_of_parts(
 
 
 def shares_memory(name: str, own_mib: int | None = None) -> bool:
-    """Whether a GPU uses main memory; judged by its name if the size of its own is not given."""
+    """Whether a GPU uses main memory; judged by its name unless its own memory size is given."""
     key = card_key(name)
     if own_mib is not None and not _ONE_MEMORY.fullmatch(key or ""):
         return own_mib < OWN_MEMORY_MIB

@@ -277,7 +277,7 @@ def _widest_rows(facts: ModelFacts, *, prediction: bool) -> float:
 
 
 def _without_flash(facts: ModelFacts, setting: Setting) -> float:
-    """MiB for the attention scores of all heads, the mask, and the activations held at the time."""
+    """MiB for all heads' attention scores, the mask, and the activations held at the same time."""
     heads = facts.heads or max(1, facts.embedding // 128)
     columns = _mask_cells(facts, setting)
     scores = max((cells(setting, x.window) for x in facts.layers if x.k_width), default=0)

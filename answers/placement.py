@@ -79,7 +79,7 @@ class LoadPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projection:
-    """A placement's buffers, the most memory that they may need, and whether that is free."""
+    """A placement's buffers, the most memory that they may need, and the memory that is free."""
 
     placement: LayerPlacement
     whole: bool  # the whole target is on the devices, or there is no device
@@ -103,7 +103,7 @@ class Projection:
 
     @property
     def extent(self) -> Extent:
-        """Whether the plan fits: with the whole target on devices, with a part of it, or not."""
+        """Whether the plan fits with the whole target on devices, with part of it, or not."""
         if not self.fits:
             return "no"
         return "yes" if self.whole else "partly"
@@ -133,11 +133,11 @@ def _draft(case: LoadPlan, devices: int) -> list[Placed]:
 
 
 def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) -> float:
-    """MiB by which the memory of a device or the host may exceed the plan and still has to be free.
+    """The allowance in MiB for errors in the planned memory of a device or the host.
 
-    They cover the error of weights that are known by name only. Where layers are computed, they
-    also cover the runtime and the logits that some builds reserve. `bench.plan` checks them against
-    public logs.
+    A plan fits only if this much more memory is free. The allowance covers the error of weights
+    that are known by name only. Where layers are computed, it also covers the runtime and the
+    logits that some builds reserve. `bench.plan` checks it against public logs.
     """
     drafting = case.draft.facts if case.draft else case.target
     more = (case.target.weights_error or 0.0) * buffers.model

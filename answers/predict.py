@@ -39,7 +39,8 @@ class Coverage(msgspec.Struct, frozen=True, array_like=True):
     """The reliability of one kind of prediction, tested on people left out of the fit.
 
     `widths` is the number of standard deviations that contain 90 % of figures. `held` is the share
-    of the `figures` of `people` inside the resulting intervals, with each person counted once.
+    of figures inside the resulting intervals, with each person counted once. `figures` and `people`
+    are the numbers behind it.
     """
 
     widths: float

@@ -1,9 +1,9 @@
 """Predict tokens per second from the bytes that a step reads and the bandwidth of each memory.
 
-A step takes the time to read the bytes on the devices: the bytes over their bandwidth, plus the
-bytes in host memory over the host's bandwidth. Each bandwidth is multiplied by an efficiency
-(Williams, Waterman and Patterson 2009, Roofline). If results of the same machine show the
-bandwidths that it reached, these replace the nominal values times the efficiency.
+The time of a step is the bytes on the devices over the devices' bandwidth, plus the bytes in host
+memory over the host's bandwidth. Each bandwidth is multiplied by an efficiency (Williams, Waterman
+and Patterson 2009, Roofline). If results of the same machine show the bandwidths that it reached,
+these replace the nominal values times the efficiency.
 """
 
 from collections.abc import Iterator
@@ -212,7 +212,7 @@ def touched_share(used: float, tokens: int, fresh: float = 1.0) -> float:
 
 
 def assumed_rates(step: StepBytes, machine: MachineSpeed) -> Iterator[str]:
-    """The bandwidths that a step needs and that nobody stated, as notes on the values assumed."""
+    """Notes on the bandwidths that a step needs and that are assumed because nobody stated them."""
     device = machine.device_gb_per_s or machine.device_reached_gb_per_s
     host = machine.host_gb_per_s or machine.host_reached_gb_per_s
     if step.device and device is None and not machine.unified:

@@ -58,7 +58,7 @@ def _faulty_share(trials: Sequence[Trial]) -> dict[str, float]:
 
 
 def _clearly_worse(own: Mapping[str, float], base: Mapping[str, float]) -> bool:
-    """Whether an arm's share of faulty answers is higher by the sign test and by a set margin."""
+    """Whether an arm's share of faulty answers is clearly higher, by the sign test and in size."""
     more = [own[each] - base[each] for each in own.keys() & base.keys()]
     lost, won = sum(each > 0 for each in more), sum(each < 0 for each in more)
     clear = lost > won and p_of_sign(lost, won) <= _BOUNDS["p"]

@@ -25,7 +25,7 @@ EXACT = 100
 
 @cache
 def choice_factor(choices: int, freedom: int = FREEDOM) -> float:
-    """The factor on a lower bound's distance from its figure, if that is the best of `choices`."""
+    """The factor by which the lower bound of the best of `choices` figures moves away from it."""
     if choices <= 1:
         return 1.0
     alone = t_quantile(freedom, (1 + CONFIDENCE) / 2)

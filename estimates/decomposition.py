@@ -75,9 +75,10 @@ def position_acceptance(trials: Sequence[Trial]) -> tuple[float, ...] | None:
 
     The chance is `accepted_j / at_risk_j`. A round is at risk if it accepted j - 1 tokens and
     drafted at least j. The drafted and accepted lengths are recorded in separate histograms, so it
-    is unknown how many tokens the shorter drafts had accepted. Shorter drafts are therefore assumed
-    to be accepted like longer ones, as Kaplan and Meier assume for censored lifetimes. If all
-    drafts have the same length, the chances are exact. The tuple ends where no round was at risk.
+    is unknown which of the rounds that accepted j - 1 tokens drafted at least j. Shorter drafts are
+    therefore assumed to be accepted like longer ones, as Kaplan and Meier assume for censored
+    lifetimes. If all drafts have the same length, the chances are exact. The tuple ends where no
+    round was at risk.
     """
     drafted = drafted_lengths(trials)
     accepted = accepted_lengths(trials)

@@ -107,7 +107,7 @@ class PromptEstimate:
 class Estimate:
     """The estimate for one arm on one task, or over all tasks if `task` is `None`.
 
-    With `own_tasks` these are the tasks of an imported suite that lacks some of the fixed tasks;
+    With `own_tasks`, all tasks are those of an imported suite that lacks some of the fixed tasks;
     such a figure has a separate name and is never used for all tasks. `speedup` is `tps` over
     `baseline_tps`, each the inverse of the mean time per token over prompts and tasks
     (`estimates.intervals`). `interval` predicts other prompts of the same kind on this machine.
@@ -221,10 +221,9 @@ class Throughput:
     """An arm with `concurrency` requests in flight: the rates of one stream and of all streams.
 
     `stream_tps` is the rate of one stream, as used in the speedup. `total_tps` is one over the mean
-    time per token of `passes` whole passes. `total_tps` is taken from the blocks in which the
-    baseline and all of its arms finished a pass. `total_speedup` is the ratio to the baseline's
-    `total_tps`, and `interval` is its t interval over blocks; these two are `None` for the baseline
-    itself.
+    time per token of `passes` whole passes, from the blocks in which the baseline and all of its
+    arms finished a pass. `total_speedup` is the ratio to the baseline's `total_tps`, and `interval`
+    is its t interval over blocks; these two are `None` for the baseline itself.
     """
 
     arm: str

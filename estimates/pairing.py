@@ -154,7 +154,7 @@ class PromptPairs:
         return None if self.failed else self.times(cpu_ms_per_token)
 
     def times(self, ms: Callable[[Trial], float | None]) -> tuple[float, float] | None:
-        """Median `ms` over the baseline's and the arm's trials; `None` if a trial lacks a value."""
+        """The baseline's and the arm's median of `ms`; `None` if a trial lacks a value."""
         base = [found for trial in self.baseline_trials if (found := ms(trial))]
         own = [found for trial in self.trials if (found := ms(trial))]
         if len(base) < len(self.baseline_trials) or len(own) < len(self.trials):

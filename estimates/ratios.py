@@ -22,9 +22,10 @@ T = TypeVar("T")
 class Scope:
     """An arm on one task or, if `task` is `None`, on all fixed tasks.
 
-    With `own_tasks`, it is all tasks of the suite instead. `groups` has the paired prompts by task.
-    `trials` and `baseline_trials` are all trials that ran, paired or not. `repeat_deviation` is the
-    standard deviation of a block's log ratio around its prompt's log ratio.
+    With `own_tasks`, the scope is all tasks of the suite instead. `groups` has the paired prompts
+    by task. `trials` and `baseline_trials` are all trials that ran, paired or not.
+    `repeat_deviation` is the standard deviation of a block's log ratio around its prompt's log
+    ratio.
     """
 
     submission: Submission

@@ -180,7 +180,7 @@ def log_half_width(
 
 
 def blocks_to_halve(blocks: int, level: float) -> int | None:
-    """The number of further blocks that would halve the interval; `None` if over 100 are needed."""
+    """The number of further blocks that would halve the interval; `None` if over 100 in total."""
     half = _factor(blocks, level) / 2
     counts = range(blocks + 1, _MOST_BLOCKS + 1)
     return next((count - blocks for count in counts if _factor(count, level) <= half), None)

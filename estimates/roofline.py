@@ -34,7 +34,7 @@ class Floor:
 
 
 def floor(submission: Submission) -> Floor | None:
-    """A lower limit of the time of a plain step; `None` if the weights' size is unknown."""
+    """A lower limit for the time of a plain step; `None` if the weights' size is unknown."""
     used = bytes_per_token(submission.target)
     if used is None:
         return None

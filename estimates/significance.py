@@ -29,6 +29,6 @@ def p_of_sign(ups: int, downs: int) -> float:
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """Ranks from 1; equal values get the mean of their ranks."""
+    """The rank of each value, from 1; equal values get the mean of their ranks."""
     ordered = sorted(values)
     return [(bisect_left(ordered, each) + bisect_right(ordered, each) + 1) / 2 for each in values]

@@ -78,5 +78,5 @@ def _strains(shot: Snapshot, submission: Submission) -> Iterator[float]:
 
 
 def _waited(share: float) -> float:
-    """The share of cores that other programs use, if a program waits for this share of time."""
+    """The share of cores that other programs use, from the share of time that a program waited."""
     return share / max(0.1, 1 - share)

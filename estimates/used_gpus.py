@@ -146,7 +146,7 @@ def _is_model(words: str) -> bool:
 
 
 def _disambiguated(card: Gpu) -> Gpu:
-    """A card with the only one of its names that fits its memory; shared memory is removed."""
+    """A card without memory that it only shares, under the one name that fits its memory."""
     if shares_memory(card):
         return replace(card, vram_mib=None)
     names, table = _alternatives(card.name), devices().memory_gib

@@ -87,7 +87,7 @@ def _chance_of_tie(trial: Trial, step_ms: float) -> float:
 
 
 def _share_alike(first: LogTimes, second: LogTimes) -> float:
-    """The share of trials run in both blocks whose time ratio is the common one, within 0.1 %."""
+    """Of the trials run in both blocks, the share with the median time ratio, within 0.1 %."""
     ratios = [second[key] - first[key] for key in first.keys() & second.keys()]
     if len(ratios) < REPEATED["fewest"]:
         return 0.0

@@ -53,7 +53,10 @@ def cheap_rounds(evidence: FlagEvidence) -> Observation | None:
 
 
 def _beyond(evidence: FlagEvidence, arm: Arm) -> tuple[float, float] | None:
-    """The cost of an arm's rounds and the lowest possible cost, if the former is clearly lower."""
+    """The cost of an arm's rounds and the lowest possible cost, if the rounds are too cheap.
+
+    `None` if they are not.
+    """
     interleaved = evidence.submission.design.order not in ("sequential", "unknown")
     slack = BOUNDS["slack"] if interleaved else BOUNDS["slack_in_turn"]
     uneven = uneven_groups(evidence)
@@ -101,8 +104,9 @@ def _round(evidence: FlagEvidence, pairs: PromptPairs) -> _RoundFloor | None:
 def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
     """The shortest time to read a draft model once, in plain tokens; 0 for heads.
 
-    A head is 0 because it may draft several tokens in one pass. The time is derived from the
-    memory's bandwidth and, if the target is entirely on a card, from the time of its plain token.
+    Heads count as 0, because a head may draft several tokens in one pass. The time follows from the
+    memory's bandwidth and, if the target is entirely on a card, from the target's time per plain
+    token.
     """
     method, placement = pairs.arm.method, pairs.arm.placement
     draft = next((model for model in submission.drafts if model.id == method.draft), None)

@@ -38,7 +38,7 @@ def names_of(submissions: Sequence[Stated], known: Collection[str] = ()) -> Mapp
 def _given(
     named: Iterable[tuple[Stated, Iterable[Model]]], known: Collection[str]
 ) -> Mapping[str, Name]:
-    """The name that most accounts give each digest; an account votes with its first name for it."""
+    """The name that most accounts give each digest; an account votes for the one it gave first."""
     voices: dict[str, dict[str, Name]] = {}
     for submission, models in named:
         for model in models:

@@ -1,4 +1,4 @@
-"""Cache by content the values that depend on a single submission file."""
+"""Cache the values that depend on a single submission file, by the file's content."""
 
 import hashlib
 from collections.abc import Iterable

@@ -41,7 +41,7 @@ def description(column: str, table: str) -> str:
 
 
 def keys(file: str, columns: Collection[str], suffix: str) -> Mapping[str, Any]:
-    """The primary and foreign keys of an exported file, as fields of a Table Schema."""
+    """The primary and foreign keys of an exported file, as properties of a Table Schema."""
     known = document("columns", "pipeline.data")
     primary = known["keys"].get(file)
     if primary is not None and not {*primary} <= {*columns}:  # the list of a large table's parts

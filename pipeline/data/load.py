@@ -162,7 +162,7 @@ def _create(
 
 
 def _batches(submissions: Iterable[AcceptedSubmission]) -> Iterator[pa.RecordBatch]:
-    """Batches of submissions as rows of JSON text, because all text may not fit into memory."""
+    """Batches of submissions as rows of JSON text, because the whole text may exceed the memory."""
     names = SUBMISSION_ROW.names
     rows = (
         {name: getattr(each, name) for name in names}

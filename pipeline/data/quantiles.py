@@ -11,7 +11,7 @@ from estimates.intervals import CONFIDENCE, t_reach
 
 
 def t_quantiles(freedoms: Iterable[int]) -> pa.Table:
-    """A table of Student's t: the half-width of a 95 % interval in standard errors, by freedom."""
+    """Half-widths of 95 % intervals in standard errors (Student's t), by degrees of freedom."""
     rows = [{"freedom": freedom, "quantile": t_reach(freedom)} for freedom in sorted(freedoms)]
     return pa.Table.from_pylist(rows, pa.schema({"freedom": pa.int64(), "quantile": pa.float64()}))
 

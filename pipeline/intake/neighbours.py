@@ -115,7 +115,7 @@ def _fastest(other: Understanding, method: str) -> float | None:
 def _neighbours(
     repository: Path, base: str, new: Iterable[str], left_out: Withdrawals
 ) -> Iterator[tuple[str, Submission]]:
-    """The results that are read from the collection and count, by name."""
+    """The results to compare with, by name: those that were read and still count."""
     there = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
     names = _chosen(there.keys() - left_out.results, new)
     read = map(contract.read, git.contents(repository, [there[name] for name in names]))

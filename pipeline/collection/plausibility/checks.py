@@ -53,7 +53,10 @@ def _shared_marks(candidate: CorpusComparison, kind: str) -> Iterator[tuple[int,
 
 
 def is_copy(shared: int, total: int) -> bool:
-    """Whether two results share more marks than chance explains; `total` is of the smaller one."""
+    """Whether two results share more marks than chance explains.
+
+    `total` is the number of marks of the result that has fewer.
+    """
     return shared >= max(COPIED["fewest"], COPIED["share"] * total)
 
 

@@ -60,7 +60,7 @@ class CorpusEntry:
         return tuple(getattr(self.submission.target, fact) for fact in SHAPE)
 
     def runs(self) -> Iterator[tuple[tuple[str, ...], int]]:
-        """For each arm, a key of everything named that determines its answers, and its position."""
+        """For each arm, a key of all names that determine its answers, and the arm's position."""
         named, own = self.identity, self.submission
         target = named.target, named.quantisation, named.conditions, named.engine_label
         limit = own.settings.max_output_tokens
@@ -116,7 +116,7 @@ class Corpus:
 
     @cached_property
     def runs(self) -> dict[tuple[str, ...], dict[str, tuple[int, int]]]:
-        """The positions of each account's first result and of the arm in it, by a run's names."""
+        """Each account's first result with an arm, and the arm's position in it, by arm key."""
         found: dict[tuple[str, ...], dict[str, tuple[int, int]]] = {}
         for position, each in enumerate(self.entries):
             for run, place in each.runs():

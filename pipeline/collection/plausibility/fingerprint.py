@@ -27,7 +27,7 @@ class Timed(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimingFingerprint:
-    """Sorted digests of a submission's times, and of runs of time ratios; they are called marks.
+    """Marks of a submission: sorted digests of its times and of its runs of time ratios.
 
     The same trials have the same fingerprint.
     """
