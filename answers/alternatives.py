@@ -121,7 +121,7 @@ def _mixtures(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
 def _other_target(
     alone: PlanOption, changes: str, facts: ModelFacts, file: str, setup: Setup
 ) -> PlanOption:
-    """An option that loads another target model in place of this one, without a draft."""
+    """An option that loads a different target model, without a draft."""
     case = replace(alone.case, target=facts)
     target = PlannedModel(facts=facts, path=None, server_name=f"{file}.gguf")
     return replace(_option(alone, changes, case, None, alone.tps, setup), target=target)

@@ -63,7 +63,7 @@ class Question:
 
     @property
     def load(self) -> LoadPlan:
-        """The plan to load the target on the machine, without a draft."""
+        """The plan to load the target on the machine without a draft."""
         return LoadPlan(
             target=self.target.facts,
             setting=self.setting,
@@ -128,7 +128,7 @@ class Answer:
 
     @property
     def command(self) -> ServeLine | None:
-        """The best option's llama-server line; `None` if it does not fit or lacks a file."""
+        """The best option's llama-server line; `None` if it does not fit or a file is missing."""
         return self.best.command if self.best.fits else None
 
 
@@ -228,7 +228,7 @@ def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
 
 
 def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[PlanOption]:
-    """Correct predictions by the error that people's figures for this model and card reveal.
+    """Correct predictions for the error found in measurements of this model on this card.
 
     Most of the error is in the cost of wider steps, which all methods share. An error found by one
     person is corrected by half; the more people found it, the larger the corrected share. Text

@@ -51,7 +51,7 @@ def model_by_name(preset: Preset) -> PlannedModel | None:
 
 @cache
 def model_named(name: str) -> PlannedModel | None:
-    """A model by name: from the tables, else from the size in its name; `None` if neither works."""
+    """A model by its name: from the tables, else from the size in the name; `None` if both fail."""
     preset = preset_named(name)
     if preset is not None:
         return model_by_name(preset)
@@ -111,7 +111,7 @@ def ways_of(
     depth: int | None = None,
     acceptance: float | None = None,
 ) -> tuple[Way, ...]:
-    """All ways to draft for a target; each pair of method and draft model occurs once.
+    """All ways to draft for a target; each combination of method and draft model occurs once.
 
     `find` returns a draft model by its name. A `depth` or an `acceptance` applies to all ways
     except text methods.

@@ -32,7 +32,7 @@ class PlannedModel:
 
     @property
     def is_here(self) -> bool:
-        """Whether a server can load the model: its file is on this disk or on the hub."""
+        """Whether a server can load the model by its name, from this disk or from the hub."""
         return self.path is not None or self.server_name.startswith("-hf ")
 
 
@@ -60,7 +60,7 @@ class Way:
 
     @property
     def label(self) -> str:
-        """A short description of the draft source, for readers."""
+        """The draft source, in a few words."""
         if self.source == "text":
             return f"n-gram drafts ({self.method})"
         if self.source == "own-head":
@@ -68,7 +68,7 @@ class Way:
         return f"the draft {self.name}" if self.name else self.method
 
     def loads(self, alone: LoadPlan, depths: Iterable[int]) -> Mapping[int, LoadPlan]:
-        """The models to load when drafting this way, for each depth."""
+        """The models to load for this way of drafting, at each depth."""
         load = alone.without_speculation()
         if self.draft is not None:
             draft = Draft(facts=self.draft.facts, on_host=self.draft_on_host)
@@ -84,7 +84,7 @@ class Way:
         }
 
     def load(self, alone: LoadPlan, depth: int) -> LoadPlan:
-        """The models to load when drafting this way at one depth."""
+        """The models to load for this way of drafting at one depth."""
         return self.loads(alone, (depth,))[depth]
 
     def speculation(self, depth: int) -> Speculation:
@@ -99,7 +99,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOption:
-    """A way to use the memory: the models to load, their placement, and the resulting speed."""
+    """One way to use the memory: the models to load, their placement and their speed."""
 
     changes: str
     case: LoadPlan
@@ -118,7 +118,7 @@ class PlanOption:
 
     @property
     def is_here(self) -> bool:
-        """Whether every file that the command names is on this disk or on the hub."""
+        """Whether the command names only files that are on this disk or on the hub."""
         return all(each.is_here for each in (self.target, self.draft) if each is not None)
 
     @property
@@ -151,7 +151,7 @@ class PlanOption:
 
 
 class Placements:
-    """Placements and longest contexts of a target, alone and with each way to draft.
+    """Placements and longest contexts of a target, without a draft and with each way to draft.
 
     The results are cached, because machines with equal memory share them. `fixed` is the requested
     placement.

@@ -22,7 +22,7 @@ def methods_by(source: DraftSource) -> tuple[str, ...]:
 
 
 def source_of(method: str) -> DraftSource:
-    """The draft source that a method uses."""
+    """The source from which a method drafts."""
     draft = METHODS[method].draft
     if draft == "built-in":
         return "own-head"
@@ -32,7 +32,7 @@ def source_of(method: str) -> DraftSource:
 
 
 def default_depth(method: str) -> int:
-    """The longest draft that a method makes unless a depth is requested."""
+    """The longest draft that a method makes if no depth is requested."""
     return int(METHODS[method].defaults.get("n_max", _DEPTH))
 
 

@@ -51,7 +51,7 @@ class Curve:
 
     @property
     def deepest(self) -> int:
-        """The length of the longest draft whose verification the curve covers."""
+        """The longest draft whose verification the curve covers."""
         return self.probe.widths[-1] - 1
 
     def is_of(self, plain_tps: float) -> bool:
@@ -109,7 +109,7 @@ def _tokens(prompts: Sequence[AcceptedRounds], rounds: int, depth: int) -> Range
 
 
 def speedup(tokens: Ranged, verify: float, depth: int, drafting: Ranged) -> Ranged:
-    """The speedup at a depth, with 90 % bounds: tokens per round over the cost in plain steps.
+    """The speedup at a depth with 90 % bounds: tokens per round over a round's cost in plain steps.
 
     `verify` is the curve's cost of a step over the draft plus one token. `drafting` is the time to
     draft one token, in plain steps of the target (0 for text methods).

@@ -95,7 +95,7 @@ Pair: TypeAlias = tuple[Report, Figure]
 
 @cache
 def reports() -> tuple[Report, ...]:
-    """All evidence reports that ship with the program."""
+    """The evidence reports that ship with the program."""
     data = resources.files("answers").joinpath("evidence.json").read_bytes()
     return msgspec.json.decode(data, type=tuple[Report, ...])
 
@@ -144,7 +144,7 @@ def _of_method(pairs: Sequence[Pair], task: str | None, quantisation: str | None
 
 
 def _measured(pairs: Sequence[Pair], *, lost: bool) -> Found:
-    """The median figure with its interval, or with that for one more person if it has none."""
+    """The median figure with its interval or, if it has none, the interval for one more person."""
     middle = median_low(sorted(figure.speedup for _, figure in pairs))
     report, figure = next(pair for pair in pairs if pair[1].speedup == middle)
     low, high = figure.low, figure.high
@@ -163,7 +163,7 @@ def _published(pairs: Sequence[Pair], *, lost: bool) -> Found:
 
 
 def _one_more(people: int) -> float:
-    """The 90 % half-width, as a factor, of the interval for one more person's result."""
+    """The 90 % half-width, as a factor, for the result that one more person would get."""
     return math.exp(_Z90 * BETWEEN_PEOPLE * math.sqrt(1 + 1 / people))
 
 

@@ -36,7 +36,7 @@ _EFFICIENCY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rig:
-    """A machine by its name in the evidence: a card and how many of them, or a processor."""
+    """A machine as the evidence names it: a card and the number of such cards, or a processor."""
 
     card: str
     cards: int = 1
@@ -83,7 +83,7 @@ def speed_of(computer: Computer, rig: Rig) -> MachineSpeed:
 
 @cache
 def efficiency_of(card: str) -> float:
-    """The share of nominal bandwidth that cards of this kind reach in plain decoding."""
+    """The share of its nominal bandwidth that a kind of card reaches in plain decoding."""
     return next((share for cards, share in _EFFICIENCY if cards.match(card)), EFFICIENCY)
 
 

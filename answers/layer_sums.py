@@ -1,4 +1,4 @@
-"""Precompute a model's cumulative sums over layers, so that placements are cheap to compute."""
+"""Sum over the layers of a model once, so that placements are cheap to compute."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ from schemas.vocabulary import say
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedError:
-    """Of `points` predicted speeds, the share that is within a factor, and the median factor."""
+    """The share of `points` predicted speeds that are within a factor, and the median factor."""
 
     points: int
     devices: int
@@ -90,7 +90,7 @@ def learned() -> Learned:
 
 @cache
 def logged_memory_error() -> LoggedMemoryError:
-    """The error of planned memory against public logs, as computed by `bench.plan`."""
+    """The error of planned memory compared with public logs, as computed by `bench.plan`."""
     return decode(dict[str, LoggedMemoryError], _json("planner_errors.json"))["memory"]
 
 

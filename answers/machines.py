@@ -51,7 +51,7 @@ class MachineWords:
 
     @property
     def described(self) -> bool:
-        """Whether the user described a machine, so that the present one is not meant."""
+        """Whether the user describes a machine other than the present one."""
         return bool(self.gpus) or self.vram is not None or self.ram is not None
 
 
@@ -69,7 +69,7 @@ class Computer:
 
 
 def described_computer(words: MachineWords) -> Computer:
-    """The machine that matches a description; `QuestionError` for a card of unknown size."""
+    """The machine that a description means. Raises `QuestionError` for a card of unknown size."""
     texts = [name.strip() for name in words.gpus if name.lower() != "none"]
     if words.gpus and not texts and (words.vram, words.free) != (None, None):
         raise QuestionError("--gpu none means no card; leave out --vram and --free, or name a card")
@@ -153,7 +153,7 @@ def bandwidth_of(name: str) -> float | None:
 
 
 def without_size(name: str) -> str:
-    """A card's name without the memory size that was appended to it."""
+    """A card's name without the memory size that was added to it."""
     return _SIZE.sub("", name).strip()
 
 
@@ -192,7 +192,7 @@ def _sharing(name: str, host: Memory, words: MachineWords) -> tuple[tuple[Memory
 
 
 def _cards(text: str, words: MachineWords, notes: list[str]) -> Iterator[Memory]:
-    """The cards named in a text; their memory is the size in the text, else the usual size."""
+    """The cards that a text names, each with the size in the text, else its usual size."""
     named = machine_named(text)
     for card in named.cards:
         written = text if len(named.cards) == 1 else card_label(card.key)

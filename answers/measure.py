@@ -52,7 +52,7 @@ def _words(found: Answer, measured: PlanOption) -> Iterator[str]:
 
 
 def _name(name: str, source: PlannedModel) -> str:
-    """A model's name in a `run` command: a preset, a file, or a repository on the hub."""
+    """A model's name for `run`: a preset, a file, or a repository on the hub."""
     preset = preset_named(name)
     return preset.name if preset else source.server_name.removeprefix("-hf ")
 

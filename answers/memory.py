@@ -94,7 +94,7 @@ def cells(setting: Setting, window: int | None) -> int:
 
 
 def recurrent_mib(one_bytes: float, setting: Setting) -> float:
-    """MiB for the recurrent state of all sequences, with the copies that undo rejected tokens."""
+    """MiB of the recurrent state of all sequences, with the copies that undo rejected tokens."""
     return one_bytes * setting.slots * (1 + setting.rollback_states) / MIB
 
 
@@ -142,7 +142,7 @@ def cpu_compute_mib(facts: ModelFacts, setting: Setting) -> float:
 
 
 def logits_mib(facts: ModelFacts, setting: Setting) -> float:
-    """The extra MiB that some builds reserve: logits for every token of a default micro-batch."""
+    """Extra memory that some builds reserve: logits for every token in a default micro-batch."""
     rows = min(setting.ubatch, _USUAL_MICRO_BATCH)
     return rows * (facts.vocabulary + facts.embedding) * _F32 / MIB
 
@@ -159,7 +159,7 @@ def place(
     *,
     speculates_with_head: bool = False,
 ) -> Placed:
-    """The buffers on each device and in host memory for a model in this placement."""
+    """The buffers on each device and in host memory for a model with this placement."""
     sizes = _sizes(facts, setting)
     host = Buffers(model=facts.embedding_bytes / MIB, output=sizes.output)
     devices = tuple([Buffers() for _ in placement.share])
@@ -205,7 +205,7 @@ def _add_compute(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sizes:
-    """The MiB that depend on the setting: one layer's cache of each kind, and all other buffers."""
+    """The MiB that depend on the setting: one layer's cache of each kind, and the other buffers."""
 
     sums: LayerSums
     caches: tuple[tuple[float, tuple[float, ...]], ...]

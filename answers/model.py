@@ -54,12 +54,12 @@ class ModelFacts:
 
     @property
     def all_layers(self) -> tuple[Layer, ...]:
-        """The layers in placement order; the prediction head's layers come last."""
+        """The layers in the order of their placement; the prediction head's layers come last."""
         return self.layers + self.draft_layers
 
     @property
     def placed_layers(self) -> int:
-        """The number of layers as llama.cpp counts them: all layers plus the output layer."""
+        """The number of layers that llama.cpp counts: all layers and the output layer."""
         return len(self.all_layers) + 1
 
     @property
@@ -74,7 +74,7 @@ class ModelFacts:
 
     @property
     def model_bytes(self) -> float:
-        """The bytes of all weights in the file, including the token embedding."""
+        """The size of all weights in the file in bytes, including the token embedding."""
         layers = sum(layer.weight_bytes + layer.expert_bytes for layer in self.all_layers)
         return layers + self.output_bytes + (0.0 if self.tied else self.embedding_bytes)
 

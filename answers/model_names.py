@@ -22,7 +22,7 @@ _GENERATION = re.compile(
 
 @cache
 def model_key(label: str) -> str:
-    """Reduce all spellings of a model to one slug: `Qwen3.6:27b-instruct` becomes `qwen3.6-27b`.
+    """One slug for all spellings of a model: `Qwen3.6:27b-instruct` becomes `qwen3.6-27b`.
 
     The slug omits the owner, the quantisation, the kind of file, the month of release and words for
     the usual tuning. A name that no rule covers is only turned into a slug, which may be empty.

@@ -25,7 +25,7 @@ class NamedCard:
 
 @dataclass(frozen=True, slots=True)
 class NamedMachine:
-    """The machine that a text describes; `unknown` lists the parts that match no known card."""
+    """The machine that a text describes; `unknown` lists parts that match no card in the table."""
 
     cards: tuple[NamedCard, ...] = ()
     ram_gib: float | None = None
@@ -80,14 +80,14 @@ def cards_named(text: str) -> tuple[str, int] | None:
 
 
 def card_key(label: str) -> str | None:
-    """The name in `devices.json` of a label's only card; `None` for no card or different cards."""
+    """The name in `devices.json` of the only card in a label; `None` for no card or several."""
     found = cards_named(label)
     return found[0] if found else None
 
 
 @cache
 def is_placeholder(name: str) -> bool:
-    """Whether the name from a driver or bus identifies no device, such as `AMD Device 7551`."""
+    """Whether a name that a driver or bus reports is a placeholder, such as `AMD Device 7551`."""
     plain = re.sub(r"\((?:r|tm|c)\)|[®™]", " ", name[:_LONGEST].lower())
     words = re.findall(r"[a-z0-9]+", re.sub(r"\([^)]*\)", " ", plain))
     return bool(_FOUND["placeholder"].fullmatch(plain)) or _NAMELESS.issuperset(words)
@@ -114,7 +114,7 @@ def nearest_cards(text: str) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """Lower-case a text, drop accents and trademark signs, and normalise its synonyms."""
+    """The text in lower case without accents and signs, its words replaced by usual synonyms."""
     text = re.sub(r"[®™]|\((?:R|TM|C)\)", " ", text, flags=re.IGNORECASE)
     plain = unicodedata.normalize("NFKD", text.replace("\N{MULTIPLICATION SIGN}", "x ")).lower()
     plain = re.sub(r"[\u0300-\u036f]", "", plain)
@@ -173,7 +173,7 @@ def _each(cards: list[NamedCard], alone: list[tuple[int, float]]) -> tuple[Named
 
 
 def _card(asked: frozenset[str], sizes: list[float]) -> str | None:
-    """The card in the table that matches best: the fewest missing and surplus words."""
+    """The best match in the table: the card with the fewest missing and surplus words."""
     best: tuple[int, str] | None = None
     for name, words in _known().items():
         missing, more = words - asked, asked - words
@@ -225,7 +225,7 @@ def _words(plain: str, vocabulary: frozenset[str] = frozenset()) -> frozenset[st
 
 
 def _as_named(word: str, vocabulary: frozenset[str]) -> list[str]:
-    """A word in the table's spelling: `4080s` becomes `4080 super`, and `p40s` becomes `p40`."""
+    """A word in the table's spelling: `4080s` gives `4080 super`, `p40s` gives `p40`."""
     if word in vocabulary or not vocabulary:
         return [word]
     if re.fullmatch(r"\d{4}m", word):

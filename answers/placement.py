@@ -1,4 +1,4 @@
-"""Compute how many of a model's layers fit on the devices, and the longest context."""
+"""Compute the number of a model's layers that fit on the devices, and the longest context."""
 
 import re
 from bisect import bisect_left
@@ -32,7 +32,7 @@ Extent = Literal["yes", "partly", "no"]
 
 
 def free_of(total_mib: float) -> float:
-    """The memory of a card of this size that is free before a model is loaded, approximately."""
+    """The approximate free memory of a card of this size before a model is loaded."""
     return max(0.0, total_mib * (1 - TAKEN_SHARE) - TAKEN_MIB)
 
 
@@ -46,7 +46,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadPlan:
-    """The models to load together, and the memories that may hold them."""
+    """All models that have to be loaded, and the memories that may hold them."""
 
     target: ModelFacts
     setting: Setting
@@ -64,7 +64,7 @@ class LoadPlan:
 
     @property
     def draft_layers(self) -> int:
-        """The number of the draft model's layers on the devices: all or none."""
+        """The number of draft layers on the devices: all or none."""
         if self.draft is None or self.draft.on_host or not self.devices:
             return 0
         return self.draft.facts.placed_layers
@@ -103,14 +103,14 @@ class Projection:
 
     @property
     def extent(self) -> Extent:
-        """Whether the plan fits with the whole target on devices, with part of it, or not."""
+        """Whether the plan fits: with the whole target on devices, with a part of it, or not."""
         if not self.fits:
             return "no"
         return "yes" if self.whole else "partly"
 
 
 def project(case: LoadPlan, placement: LayerPlacement) -> Projection:
-    """Compute the buffers of target and draft with this placement of the target."""
+    """The buffers of target and draft with this placement of the target."""
     return merge_placements(case, placement, placed(case, placement))
 
 
@@ -124,7 +124,7 @@ def _target(case: LoadPlan, placement: LayerPlacement) -> Placed:
 
 
 def _draft(case: LoadPlan, devices: int) -> list[Placed]:
-    """The draft's buffers, all on the first device or on the host; an empty list if no draft."""
+    """The draft's buffers, all on the first device or on the host; empty without a draft."""
     if case.draft is None:
         return []
     layers = LayerPlacement(layers=case.draft_layers)

@@ -1,4 +1,4 @@
-"""Predict a speedup: the value from the formulas, corrected by measurements of similar settings.
+"""Predict a speedup: the formulas' value, corrected by measurements of similar settings.
 
 `fitted.json` holds the corrections, and the errors of predictions for people whose results were
 held out of the fit. `make predictions` writes it from `results/`.
@@ -65,7 +65,7 @@ class Fitted(msgspec.Struct, frozen=True):
     kinds: dict[str, Coverage]
 
     def log_speedup(self, effects: Effects) -> tuple[float, float]:
-        """The log speedup, and the standard deviation of one more person's figure."""
+        """The logarithm of a speedup, and the standard deviation of one more person's figure."""
         total, variance = 0.0, self.noise**2
         for name, value in effects.items():
             known = self.effects.get(name)
@@ -107,7 +107,7 @@ class Setup:
     curve: Curve | None = None
 
     def curve_for(self, depth: int) -> Curve | None:
-        """The curve, if it covers rounds of this depth."""
+        """The curve, if it covers a round of this depth."""
         return self.curve if self.curve and depth <= self.curve.deepest else None
 
 
@@ -181,7 +181,7 @@ def case_of(setup: Setup, load: LoadPlan, found: Projection, speculation: Specul
 def predicted(
     setup: Setup, load: LoadPlan, found: Projection, speculation: Speculation, base: SpeedEstimate
 ) -> Prediction:
-    """Predict the gain of speculation over `base`, the target alone in the same memory.
+    """The predicted gain of speculation over `base`, the target alone in the same memory.
 
     If the acceptance or the cost of wider steps was measured, the formulas replace the fit. A curve
     is not used for text methods, whose rounds are mostly plain steps.

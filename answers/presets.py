@@ -53,7 +53,7 @@ class Preset:
 
     @property
     def reference(self) -> str:
-        """The name in a request to the hub: a repository, with a file or quantisation in it."""
+        """The name in a request to the hub: the repository, and the file or quantisation in it."""
         return f"{self.repository}:{self.file or self.quantisation}"
 
     @property
@@ -63,7 +63,7 @@ class Preset:
 
     @property
     def derivation(self) -> str | None:
-        """The steps that derive the file from the embedded weights; `None` if it is not derived."""
+        """The derivation from the embedded weights; `None` for a file that is not derived."""
         if not self.made or self.name == DEFAULT_DRAFT:
             return None
         if not self.pruned_layers:
@@ -125,7 +125,7 @@ def preset_named(name: str) -> Preset | None:
 
 
 def require_quantisation(name: str) -> None:
-    """Raise `QuestionError` if a name's model is known but the tag after the colon is not."""
+    """Raise `QuestionError` if a name's model is known but the tag after its colon is unknown."""
     tag = unknown_tag(name)
     model = name.removesuffix(f":{tag}")
     if tag and preset_named(model) is not None:

@@ -41,7 +41,7 @@ def quantisation_of(name: str) -> Quantisation | None:
 
 @cache
 def find_quantisation(text: str) -> tuple[Quantisation, str] | None:
-    """A quantisation, and the part of the text that names it (including `UD-`); else `None`."""
+    """A quantisation, and the part of the text that names it (`UD-` included), or `None`."""
     plain = re.sub(r"[-\s/:]", "_", text.upper())  # replaced by a text of the same length
     if "NOT_STATED" in plain:
         return None
@@ -55,7 +55,7 @@ def find_quantisation(text: str) -> tuple[Quantisation, str] | None:
 
 
 def _of_bits(bits: str) -> Quantisation:
-    """A quantisation stated only as bits; a whole number of bits does not include the scales."""
+    """A quantisation stated only in bits; a whole number of bits does not include the scales."""
     body = float(bits) if "." in bits else float(bits) + _SCALES
     return Quantisation(
         name=f"{bits}-bit", body=body, embedding=body, output=body, error=_BITS_ERROR
@@ -76,7 +76,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], Quantisation], ...]:
 
 
 def table(file: str, text: tuple[str, ...]) -> list[dict[str, Any]]:
-    """A table's rows without empty cells; cells are parsed as JSON unless listed in `text`."""
+    """A table's rows without empty cells; cells are JSON, except in the columns in `text`."""
     lines = resources.files("answers").joinpath(file).read_text(encoding="utf-8").splitlines()
     return [
         {key: cell if key in text else json.loads(cell) for key, cell in row.items() if cell}

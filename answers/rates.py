@@ -23,7 +23,7 @@ _THREADS = re.compile(r" \d+ threads$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """The bandwidth that a device or processor reached with a model held entirely in its memory."""
+    """The bandwidth that a device or processor reached with a model entirely in its memory."""
 
     device: str
     on_cpu: bool
@@ -109,7 +109,7 @@ def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:
 
 
 def is_processor(device: str, processor: str) -> bool:
-    """Whether a device in the results is this processor, regardless of a stated thread count."""
+    """Whether a device in the results is this processor; a stated number of threads is ignored."""
     return bool(processor) and processor in {device, _THREADS.sub("", device)}
 
 

@@ -136,7 +136,7 @@ def published_chances(depth: int) -> tuple[float, float, float]:
 
 @lru_cache(maxsize=4096)
 def chance_of(tokens: float, depth: int) -> float:
-    """The acceptance, if equal at every position, at which a round yields this many tokens."""
+    """The acceptance, equal for all drafted tokens, at which a round yields this many tokens."""
     low, high = 0.0, 1.0
     for _ in range(40):
         middle = (low + high) / 2
@@ -267,7 +267,7 @@ def round_time_ms(
     accepted: float,
     fresh: float = speed.FRESH_EXPERTS,
 ) -> float:
-    """Milliseconds of a round: drafting, a step over the draft, and a replay if it is needed.
+    """Milliseconds of a round: the drafting, one step over the draft, and a replay where needed.
 
     Without copies of its recurrent state, a target returns to a checkpoint after a rejection and
     computes the accepted tokens again.
@@ -288,7 +288,7 @@ def round_time_ms(
 
 
 def _step_ms(parts: RoundParts, machine: MachineSpeed, tokens: int, fresh: float) -> float:
-    """Milliseconds of a step over this many tokens, from the curve if it covers that width."""
+    """Milliseconds of a step over this many tokens, by the curve if it covers that width."""
     cost = parts.curve.cost(tokens) if parts.curve else None
     if cost is None:
         return speed.step_ms(parts.step, machine, tokens, fresh)

@@ -119,7 +119,7 @@ def facts_of(
 
 
 def scaled(facts: ModelFacts, *, file_bytes: float) -> ModelFacts:
-    """Scale the layers' weights so that the whole model takes the known number of bytes."""
+    """Scale the layers so that all weights together take the known number of bytes."""
     matrices = facts.output_bytes + (0 if facts.tied else facts.embedding_bytes)
     body = sum(layer.weight_bytes + layer.expert_bytes for layer in facts.all_layers)
     factor = (file_bytes - matrices) / body

@@ -47,7 +47,7 @@ class Size:
 
 
 def shape_named(name: str) -> ShapeRow | None:
-    """A model's shape from the table, else estimated from its size; `None` if both are unknown."""
+    """The shape of a model from the table, else estimated from its size; `None` if unknown."""
     found = shape_of(name)
     if found is not None:
         return found
@@ -79,7 +79,7 @@ def size_of(name: str) -> Size | None:
 
 
 def estimate_note(name: str) -> str | None:
-    """The assumption behind a plan with an estimated shape; `None` if the table has the shape."""
+    """The assumption behind a plan with an estimated shape; `None` for a model in the table."""
     size = None if shape_of(name) else size_of(name)
     if size is None:
         return None

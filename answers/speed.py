@@ -51,7 +51,7 @@ _MS = 1000.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedEstimate:
-    """A figure with its interval and basis.
+    """A speed or a speedup with its interval, and the basis of the estimate.
 
     `assumes` lists the values that nobody measured or stated (a bandwidth, the acceptance of
     drafts), in the words that are printed.
@@ -91,7 +91,7 @@ class MachineSpeed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepBytes:
-    """Bytes that a step reads on devices and host, with experts separate, and its fixed overhead.
+    """Bytes that a step reads on devices and host, experts listed separately, and its fixed time.
 
     `used` is the share of a mixture's experts that one token needs, 1 for a dense model.
     """
@@ -134,7 +134,7 @@ def step_bytes(facts: ModelFacts, placement: LayerPlacement, setting: Setting) -
 
 
 def plain(load: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEstimate:
-    """Predict the tokens per second of decoding without speculation."""
+    """Tokens per second of plain decoding, without speculation."""
     step = step_bytes(load.target, found.placement, load.setting)
     return plain_of(step, assumed_rates(step, machine), machine)
 
@@ -175,21 +175,21 @@ def step_ms(
 
 
 def device_rate(machine: MachineSpeed) -> float:
-    """The devices' GB/s in decoding: the rate reached in results, else a share of the nominal."""
+    """The devices' GB/s: the rate reached in results, else a share of the nominal rate."""
     assumed = ASSUMED_HOST_GB_PER_S if machine.unified else ASSUMED_GB_PER_S
     nominal = machine.device_gb_per_s or assumed
     return machine.device_reached_gb_per_s or nominal * machine.efficiency
 
 
 def host_rate(machine: MachineSpeed) -> float:
-    """Main memory's GB/s in decoding: the rate reached in results, else a share of the nominal."""
+    """Main memory's GB/s: the rate reached in results, else a share of the nominal rate."""
     nominal = machine.host_gb_per_s or ASSUMED_HOST_GB_PER_S
     return machine.host_reached_gb_per_s or nominal * EFFICIENCY * HOST_EFFICIENCY
 
 
 @lru_cache(maxsize=512)
 def weights_per_token(facts: ModelFacts) -> float:
-    """The bytes of weights that one token reads, over all memories."""
+    """The bytes of weights that one token reads from all memories."""
     used = facts.experts_used / facts.experts if facts.mixture else 1.0
     layers = (layer.weight_bytes + layer.expert_bytes * used for layer in facts.layers)
     return facts.output_bytes + sum(layers)

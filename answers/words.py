@@ -1,4 +1,4 @@
-"""Write an answer as sentences, the same for the terminal, the comment and the page."""
+"""Write an answer as sentences that are the same in terminal, comment and page."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -129,7 +129,7 @@ def _ratio(choice: PlanOption) -> str:
 
 
 def _why(found: Answer) -> str | None:
-    """The reasons: people's figures for this card and model, else the basis of the prediction."""
+    """The evidence: people's figures for this card and model, else the basis of the prediction."""
     judged = found.judged
     if judged is None or judged.gain is None or judged.speculation is None:
         return None
@@ -220,7 +220,7 @@ def _loss(choice: PlanOption) -> str:
 
 
 def _assumed(found: Answer) -> str | None:
-    """The answer's assumptions, each listed once."""
+    """The assumptions, each listed once."""
     read = " ".join((*found.alone.tps.assumes, *found.asked.tps.assumes))
     notes = [
         note[:1].upper() + note[1:]
@@ -231,7 +231,7 @@ def _assumed(found: Answer) -> str | None:
 
 
 def _instead(found: Answer) -> str | None:
-    """The sentence that names a faster use of the same memory, if there is one."""
+    """The sentence on a faster use of the same memory, if there is one."""
     asked, target = found.asked, found.asked.case.target
     crowded = not asked.fits or asked.found.placement.layers < target.placed_layers
     others = [
@@ -250,7 +250,7 @@ def _instead(found: Answer) -> str | None:
 
 
 def coverage_of(judged: PlanOption | None) -> Coverage | None:
-    """The accuracy of intervals of this kind; `None` if the answer rests on measurements."""
+    """The coverage of intervals of this kind; `None` if the answer's figure was measured."""
     if judged is None or judged.figures is not None or judged.predicted is None:
         return None
     return judged.predicted.coverage

@@ -15,7 +15,7 @@ _BOUNDS = FLAGS["invalid-answers"].bounds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidAnswers:
-    """The numbers of faulty and of all answers, from an arm and from the arm compared with it."""
+    """The numbers of faulty answers and of all answers, from an arm and from its comparison arm."""
 
     faulty: int
     answers: int
@@ -51,7 +51,7 @@ def _faulty(trials: Sequence[Trial]) -> int:
 
 
 def _faulty_share(trials: Sequence[Trial]) -> dict[str, float]:
-    """The share of faulty answers to each prompt."""
+    """The share of faulty answers for each prompt."""
     ran, faulty = Counter(t.prompt for t in trials), Counter[str]()
     faulty.update(each.prompt for each in trials if each.answer != "valid")
     return {prompt: faulty[prompt] / times for prompt, times in ran.items()}

@@ -33,13 +33,13 @@ def choice_factor(choices: int, freedom: int = FREEDOM) -> float:
 
 
 def counted(choices: int) -> int:
-    """The number of choices, rounded up to two significant digits if it is greater than `EXACT`."""
+    """The number of choices, rounded up to two significant digits if it is above `EXACT`."""
     step = 10 ** max(0, len(str(choices - 1)) - 2) if choices > EXACT else 1
     return -(-choices // step) * step
 
 
 def corrected(interval: Interval, speedup: float, choices: int, freedom: int = FREEDOM) -> Interval:
-    """The interval of the best of `choices` figures; its lower bound allows for the selection."""
+    """The interval of the best of `choices` figures; its lower bound allows for the choice."""
     low = speedup * (interval.low / speedup) ** choice_factor(choices, freedom)
     return replace(interval, low=min(interval.low, low))
 

@@ -16,7 +16,7 @@ from schemas.vocabulary import METHODS
 
 
 def can_draft(method: Method) -> bool:
-    """Whether the method drafts; if not, acceptance and fire rate have no meaning."""
+    """Whether the method drafts; otherwise acceptance and fire rate are meaningless."""
     return METHODS[method.type].drafts
 
 
@@ -46,7 +46,7 @@ def acceptance_rate(trials: Sequence[Trial]) -> float | None:
 
 
 def sequence_acceptance(trials: Sequence[Trial]) -> float | None:
-    """The share of rounds with a draft in which the whole draft was accepted."""
+    """The share of drafting rounds in which the whole draft was accepted."""
     return share([trial.full_rounds for trial in trials], [_fired(trial) for trial in trials])
 
 

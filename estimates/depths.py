@@ -57,12 +57,12 @@ def setting(arm: Arm, submission: Submission) -> ArmSetting:
 
 
 def fixed(method: Method) -> int | None:
-    """The depth of a method whose depth is fixed; `None` for all other methods."""
+    """The depth of a method with a fixed depth; `None` for other methods."""
     return None if varied_by(method) else limit(method)
 
 
 def varied_by(method: Method) -> str | None:
-    """The cause of a varying depth, in words; `None` if the depth is fixed."""
+    """The reason for a varying depth, in words; `None` for a fixed depth."""
     if method.controller:
         return f"adaptive depth ({method.controller})"
     if method.adaptive:

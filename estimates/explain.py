@@ -196,7 +196,7 @@ def _balance(
 
 
 def _verification(estimate: Estimate, submission: Submission) -> tuple[int, float] | None:
-    """The commonest width of a verification step, and its probed cost in one-token steps."""
+    """The most frequent verification width, and its probed cost in one-token steps."""
     trials = _own(estimate, submission, estimate.arm)
     lengths = drafted_lengths([trial for trial in trials if trial.outcome == "ok"])
     if lengths is None or submission.probes is None or submission.probes.verification is None:

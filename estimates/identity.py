@@ -61,7 +61,7 @@ class Identity(NonDefaultSettings):
 
 
 def identify(submission: Submission) -> Identity:
-    """Derive all names of a submission. The same file always gets the same names."""
+    """Name everything in a submission. The same file always gets the same names."""
     machine, engine, target = submission.machine, submission.engine, submission.target
     cards, cpu = _cards(submission), machine.cpu
     processor = cards[0].name if cards else cpu.name
@@ -191,7 +191,7 @@ def _joined(separator: str, *parts: str | int | None) -> str:
 
 
 def canonical_name(submission: Submission, data: bytes) -> str:
-    """The file name of a submission, from its machine, target, date and canonical bytes."""
+    """The file name of a submission, from its machine, target, day and canonical bytes."""
     return file_name(
         machine=identify(submission).processor or "unknown",
         target=submission.target.id,

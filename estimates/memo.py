@@ -1,4 +1,4 @@
-"""Cache intermediate results that several figures of a submission share."""
+"""Cache the intermediate results that several figures of a submission share."""
 
 from collections.abc import Callable
 from functools import wraps

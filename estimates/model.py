@@ -37,18 +37,18 @@ class Interval:
     high: float
 
     def wider(self, half_width: float) -> Self:
-        """Add an independent error, given as the half-width of a logarithm, to the interval."""
+        """The interval with one more independent error, given as the half-width of a logarithm."""
         return (
             self if half_width == 0 else self._around(math.hypot(self.log_half_width, half_width))
         )
 
     def at_least(self, half_width: float) -> Self:
-        """Widen the interval, if necessary, to this half-width on the log scale."""
+        """The interval, widened if needed to this half-width of its logarithm."""
         return self if half_width <= self.log_half_width else self._around(half_width)
 
     @property
     def log_half_width(self) -> float:
-        """The half-width on the log scale: half the log of the bounds' ratio."""
+        """Half the distance between the logarithms of the bounds."""
         return math.log(self.high / self.low) / 2
 
     def _around(self, half_width: float) -> Self:

@@ -1,4 +1,4 @@
-"""Name the settings of a campaign that are not the defaults; they distinguish its cells."""
+"""Name the settings of a campaign that differ from the defaults; they make its cells distinct."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ class NonDefaultSettings:
 
 
 def non_default(settings: Settings) -> NonDefaultSettings:
-    """Select the settings that differ from the defaults, and name them."""
+    """The given settings, without the ones that are defaults."""
     values = ((axis, axis.non_default(settings)) for axis in AXES.values())
     changed = [(axis, value) for axis, value in values if value is not None]
     flags = [flag for axis, value in changed if axis.identity for flag in axis.flags(value)]

@@ -66,7 +66,7 @@ def _timed(trials: Iterable[Trial], arm: str | None) -> _Arm:
 
 
 def median_half_width(values: Sequence[float]) -> float:
-    """Half the 95 % interval of a median, for any distribution, from one or more values.
+    """Half the width of the 95 % interval of a median of one or more values, for any distribution.
 
     The bounds are order statistics: of n sorted values, the values j places from either end, with j
     = (n - 1.96 sqrt(n)) / 2 rounded down (Conover, Practical Nonparametric Statistics, 3.2).
@@ -145,7 +145,7 @@ class PromptPairs:
 
     @cached_property
     def wall_ms(self) -> tuple[float, float] | None:
-        """Ms per token of baseline and arm by the plain clock; `None` if either is unknown."""
+        """Baseline's and arm's ms per token by the plain clock; `None` if either is unknown."""
         return self.times(decode_ms_per_token)
 
     @cached_property

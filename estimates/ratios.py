@@ -1,4 +1,4 @@
-"""Compute all ratios besides the speedup: controls, alternatives, processor time, engines."""
+"""Compute ratios other than the speedup: controls, alternatives, processor time, engines."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -146,7 +146,7 @@ def against_alternative(scope: Scope) -> Scope | None:
 def ratio_by(
     scope: Scope, times: Callable[[PromptPairs], tuple[float, float] | None]
 ) -> float | None:
-    """The speedup by another clock; `None` if some prompt was not timed by that clock."""
+    """The speedup by a different clock; `None` if that clock did not time every prompt."""
     strata = scope.values(times)
     return None if strata is None else time_ratio(strata)
 

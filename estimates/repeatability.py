@@ -61,7 +61,7 @@ def headline(
 
 
 def restarted(submission: Submission, arm: Arm) -> bool:
-    """Whether every block started a new engine process for the arm and its baseline."""
+    """Whether the arm and its baseline had a new engine process in every block."""
     return submission.design.interleaved == "block" and arm.argv is not None
 
 

@@ -30,7 +30,7 @@ STATED_ANSWER_TOKENS = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """The ms per prompt token and per answer token, for the baseline and the arm."""
+    """The cost in ms of a prompt token and an answer token, for both arms."""
 
     baseline_prompt_token_ms: float
     prompt_token_ms: float
@@ -48,7 +48,7 @@ class PromptRequest:
     def times(
         self, token_ms: intervals.Times, output_tokens: float | None = None
     ) -> intervals.Times:
-        """Milliseconds of a whole request in both arms, for the measured or a different one."""
+        """Milliseconds of both whole requests, with the measured or a different answer length."""
         written = (output_tokens or self.output_tokens) - 1
         baseline, own = self.reading_ms
         return baseline + written * token_ms[0], own + written * token_ms[1]

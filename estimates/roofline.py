@@ -113,7 +113,7 @@ def _processor(machine: Machine, used: float) -> tuple[float, str] | None:
 
 
 def _cards(machine: Machine) -> tuple[float, str] | None:
-    """The sum of the cards' bandwidths, as if all read their share of the weights in parallel."""
+    """The sum of the cards' bandwidths, as if they read their parts of the weights in parallel."""
     each = [bandwidth_gb_per_s(gpu.name) for gpu in machine.gpus]
     known = [gb_per_s for gb_per_s in each if gb_per_s is not None]
     if not known or len(known) < len(each):

@@ -51,7 +51,7 @@ def running_order(  # noqa: PLR0913 - all that a plan depends on
 
 
 def plan_digest(arms: Iterable[str], prompts: Iterable[str], design: Design) -> str:
-    """A digest of a plan's inputs: arms, prompts, blocks, seed, interleaving, repeats."""
+    """SHA-256 of the inputs of a plan: arms, prompts, blocks, seed, interleaving, repeats."""
     interleaved = design.interleaved or "prompt"
     parts = [sorted(arms), sorted(prompts), design.blocks, design.seed or 0, interleaved]
     if design.repeat_beyond is not None:
@@ -60,7 +60,7 @@ def plan_digest(arms: Iterable[str], prompts: Iterable[str], design: Design) -> 
 
 
 def balanced_orders(arms: Sequence[str]) -> list[list[str]]:
-    """Orders of arms: each arm has every position, and follows every other arm, equally often."""
+    """Orders in which each arm has every position, and follows every other arm, equally often."""
     count = len(arms)
     zigzag = [(step + 1) // 2 if step % 2 else -(step // 2) for step in range(count)]
     rows = [[arms[(start + offset) % count] for offset in zigzag] for start in range(count)]

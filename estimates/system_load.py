@@ -49,7 +49,7 @@ def allowance(submission: Submission) -> str:
 
 
 def widen_for_load(interval: Interval | None, submission: Submission) -> Interval | None:
-    """Add the possible effect of load to an interval, as an independent error."""
+    """The interval, with the possible effect of load as an independent error."""
     return None if interval is None else interval.wider(moved(submission))
 
 

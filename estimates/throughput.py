@@ -38,7 +38,7 @@ def throughput(submission: Submission) -> tuple[Throughput, ...]:
 
 
 def _of(submission: Submission, arm: Arm, times: Mapping[str, Sequence[float]]) -> Throughput:
-    """One arm's throughput; `times` has the ms per token of each arm's whole passes."""
+    """One arm's entry; `times` are the ms per token of the whole passes of each arm."""
     own = times[arm.id]
     entry = Throughput(
         arm=arm.id,

@@ -74,7 +74,7 @@ def round_ms_of(trial: Trial) -> float | None:
 
 
 def _weighted(histogram: tuple[int, ...] | None, medians: tuple[float, ...] | None) -> float | None:
-    """Sum median x rounds over the drafted lengths that occurred; `None` if not recorded."""
+    """The sum of median x rounds over the drafted lengths that occurred; `None` if not recorded."""
     if histogram is None or medians is None:
         return None
     counts = [count for count in histogram if count]

@@ -1,4 +1,4 @@
-"""Find the cards of a machine on which an engine ran."""
+"""Find the cards of a machine that an engine ran on."""
 
 import re
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ def used_cards(machine: Machine, engine: Engine, arms: Sequence[Arm] = ()) -> tu
 
 
 def usable(gpus: Sequence[Gpu], backend: str) -> tuple[Gpu, ...]:
-    """A backend's default cards; those that share memory only if it has no other cards."""
+    """The default cards of a backend; cards that share memory only if there are no others."""
     fitting = tuple(card for card in gpus if _fits(card, backend))
     return tuple(_disambiguated(card) for card in _first_choice(fitting))
 

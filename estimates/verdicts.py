@@ -39,7 +39,7 @@ def classify(trial: Trial, baseline: Trial | None = None) -> Exactness:
 
 
 def worst(trials: Sequence[Trial], baseline: Sequence[Trial]) -> Exactness:
-    """The worst class of agreement over blocks; blocks that were not compared do not count."""
+    """The worst class over blocks; blocks that were not compared do not count."""
     seen = {classify(own, base) for own, base in zip(trials, baseline, strict=True)}
     return next((each for each in _WORST_FIRST if each in seen), "not-compared")
 
@@ -193,5 +193,5 @@ def _after_flag(estimate: Estimate, flag: str | None) -> Estimate:
 
 
 def _all_failed(trials: Sequence[Trial]) -> bool:
-    """Whether there are trials and all of them failed."""
+    """Whether all trials failed; an arm without trials did not fail."""
     return bool(trials) and all(trial.outcome == "failed" for trial in trials)

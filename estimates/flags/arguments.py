@@ -1,4 +1,4 @@
-"""A flag about servers whose arguments differ in more than their speculation."""
+"""A flag about servers whose arguments differ in more than speculation."""
 
 import re
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def arguments_differ(evidence: FlagEvidence) -> Observation | None:
 
 
 def _settings(argv: Sequence[str]) -> dict[str, str]:
-    """The arguments that the baseline does not have, by name; a switch has an empty value."""
+    """The arguments that the baseline lacks, by name; a switch has an empty value."""
     found: dict[str, str] = {}
     name = ""
     for word in argv:

@@ -40,5 +40,5 @@ def flag(name: str, found: Observation) -> Flag:
 
 
 def bounds(name: str) -> Mapping[str, float]:
-    """The thresholds of the flag with this name."""
+    """The thresholds of a flag."""
     return FLAGS[name].bounds

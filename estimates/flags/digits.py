@@ -20,7 +20,7 @@ _TICKS_MS, _TICKS_DIFFER = (1.0, 10.0, 15.6, 16.7), 0.01
 
 
 def rounded_times(evidence: FlagEvidence) -> Observation | None:
-    """All times are multiples of a coarse step."""
+    """Every time is a multiple of a coarse step."""
     times = _times(evidence)
     if len(times) < ROUNDED["fewest"] or len(set(times)) == 1:
         return None
@@ -58,7 +58,7 @@ def _times(evidence: FlagEvidence) -> list[Decimal]:
 
 
 def _step(times: Sequence[Decimal]) -> Decimal:
-    """The largest power of ten of which all times are multiples."""
+    """The largest power of ten that divides all times."""
     step = Decimal(1).scaleb(-_FINEST_DECIMALS)
     while all(time % (step * 10) == 0 for time in times) and step < max(times):
         step *= 10

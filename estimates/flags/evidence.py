@@ -56,7 +56,7 @@ def steady_length(trial: Trial) -> int | None:
 
 
 def only(names: Iterable[str]) -> str | None:
-    """The name that all entries share; `None` if there is none."""
+    """The common name if all are the same; `None` if they differ."""
     distinct = set(names)
     return distinct.pop() if len(distinct) == 1 else None
 

@@ -97,7 +97,7 @@ def speed_unchecked(evidence: FlagEvidence) -> Observation | None:
 
 
 def above_memory(evidence: FlagEvidence) -> Observation | None:
-    """An arm's peak memory exceeds the memory of its device."""
+    """An arm's peak memory exceeds its device's memory."""
     sizes = {
         device.name: device.memory_total_mib
         for device in evidence.submission.engine.devices or ()

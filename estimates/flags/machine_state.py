@@ -23,7 +23,7 @@ def stolen_time(evidence: FlagEvidence) -> Observation | None:
 
 
 def busy_machine(evidence: FlagEvidence) -> Observation | None:
-    """Other programs were using the processor when the campaign started."""
+    """Other programs used the processor when the campaign started."""
     cores = evidence.submission.machine.cpu.logical_cores or 1
     before = [each for each in evidence.submission.environment or () if each.moment == "before"]
     busy = max((system_load.in_use(each, cores) for each in before), default=0.0)

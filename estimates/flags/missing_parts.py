@@ -1,4 +1,4 @@
-"""Flags about incomplete campaigns, in which parts of the plan are missing."""
+"""Flags about incomplete campaigns: parts of the plan are missing."""
 
 from collections import Counter
 

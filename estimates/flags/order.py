@@ -11,7 +11,7 @@ from schemas.vocabulary import RUNNERS
 
 
 def not_interleaved(evidence: FlagEvidence) -> Observation | None:
-    """Arms ran one after another, or in an unknown order, so drift can look like a speedup."""
+    """Arms ran one after another, or in an unknown order: drift can look like a speedup."""
     design = evidence.submission.design
     if design.order in ("sequential", "unknown") and design.interleaved is None:
         return Observation(case=design.order)

@@ -54,7 +54,7 @@ def diverged(evidence: FlagEvidence) -> Observation | None:
 
 
 def near_ties(evidence: FlagEvidence) -> Observation | None:
-    """Near-ties are reported on more prompts than is plausible for answers of this length."""
+    """Near-ties are claimed on more prompts than is plausible for answers of this length."""
     tokens = evidence.submission.settings.max_output_tokens or 0
     tied: Counter[str] = Counter()
     compared: Counter[str] = Counter()
@@ -103,7 +103,7 @@ def baseline_not_reproducible(evidence: FlagEvidence) -> Observation | None:
 
 
 def concurrent_outputs_vary(evidence: FlagEvidence) -> Observation | None:
-    """An output with concurrent requests differs from the baseline's."""
+    """An output with concurrent requests differs from the baseline's output."""
     concurrent = _concurrent(evidence)
     forked = [
         trial

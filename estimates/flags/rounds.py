@@ -1,4 +1,4 @@
-"""A flag about rounds that cost less than reading the weights that they need."""
+"""A flag about rounds that cost less than reading the necessary weights."""
 
 import math
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class _RoundFloor:
 
 
 def cheap_rounds(evidence: FlagEvidence) -> Observation | None:
-    """An arm's rounds cost clearly less than a plain token plus reading the draft model.
+    """An arm's rounds clearly cost less than a plain token plus reading the draft model.
 
     A round of any width reads the target's weights once, as a plain token does. It reads the draft
     model's weights once for each drafted token.

@@ -1,4 +1,4 @@
-"""Flags about repetitions of a trial that disagree.
+"""Flags about repetitions of the same trial that disagree.
 
 Each disturbance raises one flag. A drift or a cold start has a separate flag. `block-outlier` is
 about single disturbed trials, `block-spread` about a machine that is unsteady throughout, and
@@ -42,7 +42,7 @@ def block_outlier(evidence: FlagEvidence) -> Observation | None:
 
 
 def clocks_disagree(evidence: FlagEvidence) -> Observation | None:
-    """The time of a whole answer differs from the sum of its rounds' medians."""
+    """The time of the whole answer differs from the sum of its rounds' medians."""
     flagged = (_unsteady(evidence), _few_outliers(evidence))
     known = {(group.arm, group.prompt) for each in flagged if each for group in each.groups}
     rest = [group for group in evidence.repeats if (group.arm, group.prompt) not in known]

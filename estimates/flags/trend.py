@@ -44,7 +44,7 @@ def first_block(evidence: FlagEvidence) -> Observation | None:
 
 
 def cold_start(evidence: FlagEvidence) -> Observation | None:
-    """The first trial of an arm was much slower than the same work was later."""
+    """The first trial of an arm was much slower than the same work later."""
     cold = _cold(evidence)
     if not cold:
         return None
@@ -62,7 +62,7 @@ def cold_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
 
 @once
 def without_drift(evidence: FlagEvidence) -> tuple[Repeats, ...]:
-    """The repeated trials, with their times corrected for drift."""
+    """The repeated trials with times corrected for the drift."""
     slope = _drift_slope(evidence)
     return tuple(
         replace(
@@ -107,7 +107,7 @@ def _cold(evidence: FlagEvidence) -> list[tuple[float, Repeats]]:
 
 @once
 def _first_block_ratio(evidence: FlagEvidence) -> float | None:
-    """The first block's time over later blocks'; `None` if noise or drift explains the ratio."""
+    """The first block's time over later blocks'; `None` if noise or a drift explains the ratio."""
     repeated = [g for g in evidence.repeats if len(g.trials) > 1 and g.trials[0].block == 0]
     slope = _slope(_later(evidence))
     ratios = [
@@ -123,7 +123,7 @@ def _first_block_ratio(evidence: FlagEvidence) -> float | None:
 
 
 def _slope(groups: Sequence[Repeats]) -> float:
-    """The change in log time per trial; 0 unless a rank correlation confirms a change."""
+    """The change in the log time per trial; 0 unless a rank correlation confirms a change."""
     orders = _centered([[trial.order for trial in group.trials] for group in groups])
     times = _centered([[math.log(ms) for ms in group.ms_per_token] for group in groups])
     independent = len(times) - len(groups)

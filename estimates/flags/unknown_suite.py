@@ -25,7 +25,7 @@ def unknown_suite(evidence: FlagEvidence) -> Observation | None:
 
 @cache
 def suites() -> Mapping[str, Mapping[str, str]]:
-    """The released suites from `schemas/suites.json`: by name, the digests of all versions."""
+    """Released suites from `schemas/suites.json`: for each name, the digest of every version."""
     text = resources.files("schemas").joinpath("suites.json").read_text("utf-8")
     known: Mapping[str, Mapping[str, str]] = json.loads(text)["suites"]
     return known

@@ -1,4 +1,4 @@
-"""Find the files to read: all results in order, and extra files for a local preview."""
+"""Find the files to read: the results, sorted, and extra files for a local preview."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -34,7 +34,7 @@ DUPLICATE = "duplicate"  # the rule about files with the same content
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """An accepted submission; `digest` is that of its canonical bytes."""
+    """A submission that was accepted; `digest` is the digest of its canonical bytes."""
 
     source: Source
     submission: Submission
@@ -51,7 +51,7 @@ class AcceptedText:
 
 @dataclass(slots=True, kw_only=True)
 class Validated:
-    """All accepted files, and the findings on the files that were not accepted."""
+    """The accepted files, and the findings on every other file."""
 
     submissions: list[Accepted] = field(default_factory=list)
     published: list[AcceptedText] = field(default_factory=list)
@@ -100,7 +100,7 @@ def combined(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) 
 
 
 def checked(source: Source) -> Accepted | AcceptedText | Found:
-    """Check one file by itself; return it as accepted, or all its faults."""
+    """Check one file by itself: return the accepted file, or all its faults."""
     file, data = str(source.path), read_bytes(source)
     if isinstance(data, Finding):
         return (data,)

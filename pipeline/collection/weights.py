@@ -1,4 +1,4 @@
-"""Choose one name for each weights file, which is identified by its SHA-256."""
+"""Choose one name for each weights file; the file's SHA-256 identifies it."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -28,7 +28,7 @@ def title(column: str) -> str:
 
 
 def description(column: str, table: str) -> str:
-    """The description of a column in a table; `KeyError` if it has none."""
+    """The meaning of a column. Raises `KeyError` for a column without a description."""
     own = _OWN.get(table)
     described = _fields(own).get(column) if own else None
     described = described or document("columns", "pipeline.data")["words"].get(column)

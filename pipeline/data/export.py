@@ -61,7 +61,7 @@ def export(
     most_values: int = MOST_VALUES,
     part_values: int = PART_VALUES,
 ) -> tuple[ExportedFile, ...]:
-    """Write the tables in every format (large ones in parts), the data package and checksums."""
+    """Write tables in every format (large tables in parts), the data package and the checksums."""
     files: list[ExportedFile] = []
     for stem, name in EXPORTS.items():
         table = connection.table(name)

@@ -52,7 +52,7 @@ def as_json(table: pa.Table) -> bytes:
 
 
 def as_parquet(table: pa.Table) -> bytes:
-    """The table as a compressed Parquet file, with the estimator's name in its metadata."""
+    """A compressed Parquet file with the estimator's name in its metadata."""
     stream = io.BytesIO()
     named = table.replace_schema_metadata({"estimator": ESTIMATOR})
     pq.write_table(named, stream, compression="zstd")

@@ -47,7 +47,7 @@ def schema_structure(schema: Schema, root: Schema | None = None) -> Structure:
 
 
 def _properties(node: Schema, root: Schema) -> Schema:
-    """An object's properties, including those of its tagged variants (`allOf … then $ref`)."""
+    """The properties of an object, including those of its tagged variants (`allOf … then $ref`)."""
     properties = dict(node.get("properties", {}))
     for variant in (branch.get("then", {}) for branch in node.get("allOf", ())):
         if "$ref" in variant:

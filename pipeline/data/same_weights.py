@@ -1,4 +1,4 @@
-"""Give each weights file, identified by its SHA-256, the same name in all results."""
+"""Give each weights file the same name in all results; the file's SHA-256 identifies it."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -25,7 +25,7 @@ COLUMNS = pa.schema(
 
 
 class Tried(NamedTuple):
-    """One figure; `unit` is what it depends on besides the depth: the person, device and task."""
+    """One figure; `unit` is everything else that it depends on: the person, device and task."""
 
     target: str
     method: str

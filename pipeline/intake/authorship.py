@@ -38,7 +38,7 @@ class Sending:
 
     @property
     def contributor(self) -> str | None:
-        """The only contributor whose results may be sent; `None` if any contributor's may be."""
+        """The only contributor whose results may be sent; `None` for any contributor."""
         return None if ON_BEHALF in self.labels else self.author
 
 

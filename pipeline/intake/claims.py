@@ -63,7 +63,7 @@ def claim_findings(
 
 
 def base_claims(repository: Path, base: str, new: Mapping[str, Submission]) -> Iterator[Finding]:
-    """Findings from comparing new results with those at `base`; `GitError` if git cannot answer."""
+    """Findings from comparing new results with `base`. Raises `GitError` if git cannot answer."""
     if not new:
         return
     ended = withdrawals(repository, base)

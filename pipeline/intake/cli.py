@@ -76,7 +76,7 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
 
 
 def _labels(text: str) -> frozenset[str]:
-    """Parse a JSON list of labels; raises `PipelineError` for anything else."""
+    """The labels in a JSON list. Raises `PipelineError` for anything else."""
     try:
         return msgspec.json.decode(text, type=frozenset[str])
     except msgspec.DecodeError as error:

@@ -67,7 +67,7 @@ def body(reply: Reply, *, of_form: bool = False) -> str:
 
 
 def code(text: str) -> str:
-    """The contributor's text as a code span, fenced by more backticks than occur in a row in it."""
+    """The contributor's text as a code span, fenced by more backticks than any run in it has."""
     plain = text if text.isprintable() else shown(text)
     longest = max((len(run) for run in _TICKS.findall(plain)), default=0)
     fence = "`" * (longest + 1)
@@ -256,7 +256,7 @@ def _ratio(ratio: float | None, interval: Interval | None) -> str:
 
 
 def _cut(parts: list[str]) -> str:
-    """Join the paragraphs that fit into a comment, with a note if some do not fit."""
+    """The paragraphs that fit, and a note if some do not fit."""
     rest = "The rest did not fit into this comment; the check's log has the full text."
     fitting: list[str] = []
     room = MAX_CHARACTERS - len(rest)

@@ -90,7 +90,7 @@ def _expected(submission: Submission, question: Question) -> Iterator[Expected]:
 
 
 def _way(submission: Submission, arm: Arm, question: Question) -> Way | None:
-    """The arm's drafting setup, as input to the estimate; `None` if it cannot be estimated."""
+    """The arm's way of drafting, as input to the estimate; `None` if it cannot be estimated."""
     method = METHODS[arm.method.type]
     depth = limit(arm.method)
     if arm.role != "speculation" or not method.drafts or method.instrument or depth is None:

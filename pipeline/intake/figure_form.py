@@ -34,7 +34,7 @@ def answers_of(body: str) -> dict[str, str]:
 
 
 def published(answers: Mapping[str, str], day: str) -> tuple[str, bytes]:
-    """The name and content of a file with one figure; `UnreadableTextError` for a bad answer."""
+    """The name and content of a file with one figure. Raises `UnreadableTextError`."""
     for name in REQUIRED:
         if not answers.get(name):
             raise _wrong(name, "is empty; this field is required")
@@ -69,7 +69,7 @@ def _rig(card: str) -> dict[str, Any]:
 
 
 def _rows(answers: Mapping[str, str], numbers: Given) -> list[dict[str, Any]]:
-    """The row of the figure, after a row of its baseline if both rates are given."""
+    """The figure's row, preceded by its baseline's row if both rates are stated."""
     engine = _of(answers, name="engine", version="version", backend="backend")
     settings = _of(numbers, temperature="temperature", concurrency="streams")
     settings |= _of(answers, offload="offload")

@@ -44,7 +44,7 @@ class _Label(msgspec.Struct, frozen=True):
 
 
 class Form(msgspec.Struct, frozen=True):
-    """A filled-in form: its issue, its author, and its text at the time of the event."""
+    """A filled-in form: its issue, its author, and the text at the time of the event."""
 
     number: int
     user: _User
@@ -77,7 +77,7 @@ class Proposal:
 
 
 def read_event(path: Path) -> Form:
-    """Read the form from a file with a GitHub event; `PipelineError` for anything else."""
+    """The form in a file with a GitHub event. Raises `PipelineError` for anything else."""
     try:
         issue = msgspec.json.decode(path.read_bytes(), type=_Event).issue
     except (OSError, msgspec.DecodeError) as error:
@@ -88,7 +88,7 @@ def read_event(path: Path) -> Form:
 
 
 def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
-    """Judge a form's result as a commit on top of `base`, which is on no branch."""
+    """Judge a form's result as a separate commit on `base`. The commit is on no branch."""
     base = git.commit(repository, base)
     if FIGURE in form.labels:
         return _propose_figure(repository, base, form, sent)
@@ -117,7 +117,7 @@ def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
 
 
 def _propose_figure(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
-    """Judge a published figure from a form as a commit that adds a file."""
+    """Judge a published figure as a commit that adds its file."""
     try:
         answers = figure_form.answers_of(form.body or "")
         name, data = figure_form.published(answers, form.updated_at[:10])
@@ -161,7 +161,7 @@ def sender(
 
 
 def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
-    """The single result in a form's text, or in a file attached to the form.
+    """The only result in a form's text, or in the file attached to the form.
 
     Raises `UnreadableTextError` for a missing, repeated or damaged result.
     """
@@ -190,7 +190,7 @@ def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
 
 
 def _fetched(address: str) -> bytes:
-    """Download an attached file; `UnreadableTextError` if it is larger than a result may be."""
+    """Download an attached file. Raises `UnreadableTextError` if it is too large for a result."""
     try:
         with urllib.request.urlopen(address, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - the form of the address was checked
             data: bytes = answer.read(MAX_BYTES + 1)

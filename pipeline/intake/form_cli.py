@@ -94,7 +94,7 @@ def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: P
 
 
 def _repeated(filled: form.Form, answer: reply.Reply, folder: Path, clone: Path) -> str:
-    """Make the judged commit again; `PipelineError` if the bytes give a different commit."""
+    """Make the judged commit again. Raises `PipelineError` if the result is a different commit."""
     path = answer.results[0].file if len(answer.results) == 1 else ""
     place, _, name = path.rpartition("/")
     data = (folder / RESULT).read_bytes()[: MAX_BYTES + 1]

@@ -50,7 +50,7 @@ class Judgement:
 
 
 def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) -> Judgement:
-    """Judge the commits of a pull request; `GitError` if git cannot answer."""
+    """Judge a pull request. Raises `GitError` if git cannot answer."""
     base, head = git.commit(repository, base), git.commit(repository, head)
     changes = git.changes(repository, base, head)
     results = tuple(change for change in changes if paths.is_result(change.path))
@@ -124,7 +124,7 @@ def _examined(
 
 
 def _without(found: Iterable[Finding], changes: Iterable[git.Change]) -> list[git.Change]:
-    """The changes whose paths have no finding."""
+    """The changes without a finding."""
     wrong = {finding.file for finding in found}
     return [change for change in changes if change.path not in wrong]
 

@@ -63,7 +63,7 @@ class Change:
 
 
 def commit(repository: Path, revision: str) -> str:
-    """The full id of a revision's commit; `GitError` if there is no such commit."""
+    """The full id of a revision's commit. Raises `GitError` if there is no such commit."""
     found = _resolved(repository, revision)
     if found is None:
         raise GitError(
@@ -194,7 +194,7 @@ def authors(repository: Path, revision: str, paths: Iterable[str]) -> frozenset[
 
 
 def _object(line: str) -> tuple[str, int]:
-    """Parse a line `<id> blob <size>` of `git cat-file`; `GitError` for anything but a blob."""
+    """Parse a line `<id> blob <size>` of `git cat-file`. Raises `GitError` for anything else."""
     name, _, rest = line.partition(" ")
     kind, _, size = rest.partition(" ")
     if kind != "blob":

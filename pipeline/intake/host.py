@@ -1,4 +1,4 @@
-"""Query GitHub about a pull request, and write its comment, through `gh`.
+"""Ask GitHub about a pull request and write its comment, through `gh`.
 
 `gh` reads its token from the environment; this module never sees the token.
 """
@@ -31,7 +31,7 @@ class _HostError(PipelineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The newest commit of a pull request, and the branch that it is on."""
+    """The newest commit and the branch of a pull request."""
 
     sha: str
     owner: str
@@ -56,7 +56,7 @@ def was_opened(repository: str, branch: str) -> bool:
 
 
 def changed_paths(repository: str, number: int) -> frozenset[str] | None:
-    """Every path that a pull request changes, with old names; `None` if GitHub cuts the list."""
+    """Every path that a pull request changes, old names included; `None` if the list is cut off."""
     files = _pages(f"repos/{repository}/pulls/{number}/files", {})
     if len(files) >= _PER_PAGE * _MAX_PAGES:
         return None
@@ -83,7 +83,7 @@ def issue_text(repository: str, number: int) -> str:
 
 
 def push(clone: Path, repository: str, sha: str, branch: str) -> None:
-    """Push a commit to a new branch of the repository; `_HostError` if the branch exists."""
+    """Push a commit to a new branch. Raises `_HostError` if the branch exists."""
     helper = "credential.helper=!gh auth git-credential"
     address = os.environ.get(REMOTE) or f"https://github.com/{repository}.git"
     git = ("git", "-C", str(clone), "-c", helper)

@@ -1,4 +1,4 @@
-"""Check the paths of changed files: results, curated data, and files that a form adds."""
+"""Check the paths of changed files: results, curated data, and what a form adds."""
 
 import re
 import unicodedata
@@ -26,7 +26,7 @@ _DIGEST = re.compile(r"-[0-9a-f]{8}\.json")
 
 
 def is_result(path: str) -> bool:
-    """Whether a path is in the results folder, or in one that some systems confuse with it."""
+    """Whether a path is in the folder of results, or in one that some systems confuse with it."""
     return _is_below(FOLDER, path)
 
 
@@ -44,7 +44,7 @@ def _is_below(folder: str, path: str) -> bool:
 
 
 def outside_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
-    """Findings on files outside the results folder: the first few, then a count of the rest."""
+    """Findings on changes outside the results: the first few, then a count of the rest."""
     outside = [change.path for change in changes if not is_result(change.path)]
     message = (
         "a pull request with results must change nothing else; move this file to a separate pull "
@@ -153,7 +153,7 @@ def path_finding(file: str, rule: str, message: str) -> Finding:
 
 
 def curated_path_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
-    """Findings on paths of curated data that would stop a build."""
+    """Findings on curated data whose paths would stop a build."""
     for change in changes:
         folder, _, name = change.path.rpartition("/")
         if change.mode != REGULAR_FILE:

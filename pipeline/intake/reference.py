@@ -83,7 +83,7 @@ def compared(
 def violation(
     document: Json, name: str, is_late: Callable[[], bool] = lambda: False
 ) -> tuple[str, str] | None:
-    """The place and message of the first violation that the reference validator finds, if any.
+    """The place and the message of the first violation that the reference validator finds.
 
     Raises `TimeoutError` when the reference validator's time runs out.
     """

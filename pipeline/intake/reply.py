@@ -34,7 +34,7 @@ class UnreadableVerdictError(PipelineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """An arm among its neighbours: how many there are, how many are slower, and their median."""
+    """An arm among its neighbours: their number, how many are slower, and their median."""
 
     arm: str
     near: Literal["device", "size-class"]
@@ -98,7 +98,7 @@ def to_bytes(reply: Reply) -> bytes:
 
 
 def from_bytes(data: bytes) -> Reply:
-    """Parse a reply from the bytes of verdict.json; `UnreadableVerdictError` for anything else."""
+    """The reply in these bytes. Raises `UnreadableVerdictError` for anything else."""
     document = strict.load(data)
     found = document if isinstance(document, tuple) else schema_findings(document, VERDICT_SCHEMA)
     if found:
@@ -115,7 +115,7 @@ def from_file(path: Path) -> Reply:
 
 
 def lines(judgement: Judgement) -> Iterator[str]:
-    """A line for each finding: `file: $.path: message [rule]`."""
+    """One line per finding: `file: $.path: message [rule]`."""
     return (finding.line() for finding in _printable(judgement.findings))
 
 
@@ -162,5 +162,5 @@ def _decision(answer: Reply) -> str:
 
 
 def _printable(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The same findings, with file names quoted so that they are safe to print."""
+    """The findings with file names that are safe to print."""
     return (replace(each, file=quoted_path(each.file)) for each in findings)

@@ -1,4 +1,4 @@
-"""Summarise a submission in a few words and figures, for a comment."""
+"""Describe one submission in a few words and figures, for a comment."""
 
 from collections import Counter
 from collections.abc import Iterable

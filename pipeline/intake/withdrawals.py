@@ -38,7 +38,7 @@ class Withdrawals:
 
 
 def withdrawals(repository: Path, revision: str) -> Withdrawals:
-    """Read the withdrawals at a revision; `GitError` if git fails or an entry is invalid."""
+    """The withdrawals at a revision. Raises `GitError` if git cannot answer."""
     entries = {n: blob for n, blob in git.files(repository, revision, LIFECYCLE).items() if blob}
     about = {name: blob for name, blob in entries.items() if contributor_of(name)}
     texts = tuple(zip(about, git.contents(repository, list(about.values())), strict=True))

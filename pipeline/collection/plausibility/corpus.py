@@ -1,4 +1,4 @@
-"""Hold the submissions to compare a new one with, and indices for fast comparisons."""
+"""Hold the submissions that a new one is compared with, and indices for fast comparisons."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -56,7 +56,7 @@ class CorpusEntry:
 
     @property
     def shape(self) -> Shape:
-        """The target's architecture, which is the same in every quantisation."""
+        """The target's architecture, which its quantisation does not change."""
         return tuple(getattr(self.submission.target, fact) for fact in SHAPE)
 
     def runs(self) -> Iterator[tuple[tuple[str, ...], int]]:

@@ -61,7 +61,7 @@ def _ratio_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
 
 
 def digits(value: float) -> int:
-    """The number of significant digits with which a value is written."""
+    """The number of significant digits in a figure as written."""
     mantissa = repr(value).partition("e")[0]
     return len(mantissa.replace(".", "").strip("0"))
 
@@ -77,14 +77,14 @@ _FOLLOWED = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkIndex:
-    """All marks in a corpus, sorted, each with the position of its submission."""
+    """All marks in a corpus in sorted order, each with the position of its submission."""
 
     digests: NDArray[np.uint32]
     owners: NDArray[np.int64]
 
     @classmethod
     def of(cls, marks: Sequence[NDArray[np.uint32]]) -> Self:
-        """Build an index from the marks of each submission."""
+        """The index of the marks of several submissions."""
         digests = np.concatenate([np.empty(0, np.uint32), *marks])
         owners = np.repeat(np.arange(len(marks)), [len(each) for each in marks])
         order = np.argsort(digests, kind="stable")

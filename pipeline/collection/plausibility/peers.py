@@ -63,7 +63,7 @@ class PeerSpeeds:
         return cls({account: at for at, account in enumerate(values)}, np.array(logs))
 
     def others(self, account: str) -> NDArray[np.float64]:
-        """The logarithms of all accounts' speeds except this account's."""
+        """The logarithms of all speeds except this account's."""
         at = self.positions.get(account)
         return self.logs if at is None else np.delete(self.logs, at)
 
@@ -72,7 +72,7 @@ NO_PEERS = PeerSpeeds({}, np.empty(0))
 
 
 def peer_speeds(speeds: Iterable[BaselineSpeed | None]) -> dict[Place, PeerSpeeds]:
-    """The speeds on each device: tokens/s for each target, and bytes/s over all targets."""
+    """The speeds on each device: in tokens/s for each target, in bytes/s for all targets."""
     found: dict[Place, dict[str, list[float]]] = {}
     for each in speeds:
         if each is None:
@@ -86,7 +86,7 @@ def peer_speeds(speeds: Iterable[BaselineSpeed | None]) -> dict[Place, PeerSpeed
 
 
 def distance(value: float, peers: NDArray[np.float64]) -> tuple[float, float]:
-    """The distance of a value's logarithm from the peers' median, and the modified z-score."""
+    """The distance of a value's logarithm from the peers' median, and its modified z-score."""
     center = float(np.median(peers))
     spread = _MAD_TO_SIGMA * float(np.median(np.abs(peers - center)))
     far = math.log(value) - center
