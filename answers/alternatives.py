@@ -29,7 +29,7 @@ def list_alternatives(
     *,
     ways: Iterable[PlanOption] = (),
 ) -> tuple[PlanOption, ...]:
-    """All alternatives and other `ways` to draft: first those that fit, each group by speed."""
+    """All alternatives and the other `ways` to draft: those that fit come first, fastest first."""
     layers, before = alone.found.placement.layers, asked.found.placement.layers
     whole = alone.case.target.placed_layers
     more = f", {layers} of {whole} layers on the devices instead of {before}"
@@ -49,7 +49,7 @@ def list_alternatives(
 
 
 def _other_places(asked: PlanOption) -> Iterator[tuple[str, LoadPlan, Speculation]]:
-    """The requested plan, once with its draft model in main memory and once with a single slot."""
+    """The requested plan with its draft model in main memory, then the same plan with one slot."""
     case, speculation = asked.case, asked.speculation
     if speculation is None:
         return
@@ -82,7 +82,7 @@ def _longer_context(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
 
 
 def _other_weights(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
-    """The largest other quantisation that leaves at least as many layers on the devices."""
+    """The largest other quantisation that fits with at least as many layers on the devices."""
     facts = alone.case.target
     shape = shape_of(facts.name)
     if shape is None:
@@ -102,7 +102,7 @@ def _other_weights(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
 
 
 def _mixtures(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
-    """The first mixture of experts in the list that is about as large as the target."""
+    """The first listed mixture of experts that is about as large as the target, or larger."""
     facts = alone.case.target
     if facts.mixture or facts.model_bytes < _LARGE_MODEL_BYTES:
         return
@@ -135,7 +135,7 @@ def _option(
     base: SpeedEstimate,
     setup: Setup,
 ) -> PlanOption:
-    """Compute the placement and the estimate of this load plan with this speculation."""
+    """An option for this load plan and speculation, with its placement and estimated speed."""
     found = fit(case)
     gain = predicted(setup, case, found, speculation, base).gain if speculation else None
     return replace(

@@ -1,8 +1,8 @@
 """Answer one question: whether to switch speculation on, what it gains, and why.
 
-The evidence, best first: measured or imported results for this card and model, then published
-results, then predictions. A reported figure replaces the prediction for its method. If more people
-lost than gained with a method, it is not recommended there.
+Evidence is used in this order: measured or imported results for this card and model, then published
+results, then predictions. If anyone reported a speedup for a method, it replaces the prediction for
+that method. If more people lost than gained with a method, it is not recommended there.
 """
 
 import math
@@ -37,12 +37,12 @@ _CURVE_REACH = 1.1  # a step timed without context and sampling is slightly fast
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A model on a machine, and the task if there is one; `model` is its key in the evidence.
+    """A question: a model on a machine, and the task if one was named.
 
-    `reports` are about the model on any machine. `ways` are the ways to draft for it, and `named`
-    is the way that was requested, if any; `alone` means that no draft is wanted. `layers` and
-    `cpu_experts` are the requested placement. `curve` is the measured cost of this model's wider
-    steps on this machine.
+    `model` is the model's key in the evidence; `reports` are about the model on any machine. `ways`
+    are the ways to draft for it, and `named` is the way that was requested, if any; `alone` means
+    that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `curve` is the
+    measured cost of this model's wider steps on this machine.
     """
 
     name: str
@@ -75,11 +75,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The answer; `alone` is the option to run the target without speculation in the same memory.
+    """An answer: the verdict, the recommended option, and all options that were considered.
 
-    `asked` is the recommended option, or the one that the question named. The verdict is about
-    `judged`, the most promising way. `options` has one option for every way to draft; `figures` are
-    people's results with these ways on this machine.
+    `alone` runs the target without speculation in the same memory. `asked` is the recommended
+    option, or the one that the question named. The verdict is about `judged`, the most promising
+    way. `options` has one option for every way to draft; `figures` are people's results with these
+    ways on this machine.
     """
 
     question: Question
@@ -103,10 +104,10 @@ class Answer:
 
     @property
     def best(self) -> PlanOption:
-        """The option that the commands load: `asked` if it fits and helps, to match the verdict.
+        """The option that the printed commands load: `asked` if it fits and the verdict favours it.
 
-        Otherwise it is about the fastest option that has the same target file and drafts in the
-        same way or not at all.
+        Otherwise, the first option that is about as fast as the fastest. Only options with the same
+        target file that draft in the same way as `asked`, or not at all, are considered.
         """
         asked = self.asked
         if asked.fits and (asked.gain is None or helps(asked, self.verdict)):
@@ -139,8 +140,8 @@ def answer(
 ) -> Answer:
     """Answer a question from the evidence and the formulas.
 
-    Callers can pass placements (`placed`), because machines with equal memory share them. Without
-    `details`, no alternatives are planned.
+    Callers can pass cached placements (`placed`), which are the same for all machines with equal
+    memory. Without `details`, no alternatives are planned.
     """
     rig = rig_of(question.computer)
     speed = speed_of(question.computer, rig)
@@ -176,7 +177,7 @@ def answer(
 
 
 def _setup_of(question: Question, alone: PlanOption) -> Setup:
-    """The base of all predictions: the target without a draft, with its placement."""
+    """The starting point of all predictions: the target without a draft, in its placement."""
     rig = rig_of(question.computer)
     speed = speed_of(question.computer, rig)
     setup = setup_of(rig, speed, alone.case, alone.found, question.model, question.task)
@@ -190,7 +191,7 @@ def _options(
     placed: Placements,
     figures: Iterable[Found],
 ) -> Sequence[PlanOption]:
-    """Every way to draft; people's figures for a method replace its prediction."""
+    """An option for every way to draft; people's figures for a method replace its prediction."""
     by_method = {each.method: each for each in figures}
     ways = (
         option(way, alone, setup, placed.of(way), by_method.get(way.method))
@@ -215,7 +216,7 @@ def notes_of(found: Answer) -> tuple[str, ...]:
 
 
 def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
-    """Figures that people measured with this model on this machine, by method.
+    """The speedups that people measured or published for this model on this machine, by method.
 
     Unless the `whole` model is on the card, figures for other quantisations are ignored, because
     the layers off the card then decide the speed.
@@ -265,9 +266,9 @@ def _longest_context(placed: Placements, choice: PlanOption) -> int | None:
 def _measured_rate(
     question: Question, figures: Iterable[Found], predicted: SpeedEstimate
 ) -> SpeedEstimate:
-    """The plain speed that people measured with this quantisation, else the predicted one.
+    """The plain speed that people reported for this quantisation, else the predicted one.
 
-    A curve takes precedence, because its one-token step was measured on this very machine.
+    A measured curve takes precedence, because its one-token step was timed on this very machine.
     """
     if question.curve is not None and question.curve.is_of(predicted.estimate):
         low, high = predicted.estimate / _CURVE_REACH, predicted.estimate * _CURVE_REACH

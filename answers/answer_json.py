@@ -61,7 +61,7 @@ def _estimate(value: SpeedEstimate) -> Json:
 
 
 def _accuracy(answer: Answer) -> Json:
-    """The share of results inside intervals of this kind, for people left out of the fit."""
+    """The share of held-out results inside intervals of this kind, and the numbers behind it."""
     found, judged = coverage_of(answer.judged), answer.judged
     if found is None or judged is None or judged.predicted is None:
         return None

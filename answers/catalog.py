@@ -1,4 +1,4 @@
-"""Look up models by name, without a file: facts from the tables, and the ways to draft."""
+"""Look up models by name, without a file: their shapes and sizes, and ways to draft for them."""
 
 import math
 import re
@@ -40,7 +40,7 @@ _FAMILY = re.compile(r"(?P<family>.+?)-(?P<size>\d[\d.]*[bm](?:-.*)?)$")
 
 
 def model_by_name(preset: Preset) -> PlannedModel | None:
-    """The model of a preset, with facts from the table of shapes; `None` if the table lacks it."""
+    """The model of a preset, with its shape from the table; `None` if the table lacks it."""
     facts = (head_facts if preset.head else preset_facts)(preset)
     if facts is None:
         return None
@@ -73,7 +73,7 @@ def _basis(facts: ModelFacts) -> Iterator[str]:
 
 
 def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
-    """The facts about a preset from the tables; `None` if they lack the model."""
+    """A preset's shape and sizes from the tables; `None` if they lack the model."""
     shape = None if preset.head else shape_named(preset.model)
     if shape is None:
         return None
@@ -85,10 +85,10 @@ def preset_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | 
 
 
 def head_facts(preset: Preset, file_bytes: int | None = None) -> ModelFacts | None:
-    """Approximate facts of a prediction head in a separate file of known size.
+    """Approximate shape of a prediction head in a separate file of known size.
 
     The head's configuration is unknown. Its layers are assumed to be like the target's, and their
-    number follows from the file's bytes. The head uses the target's embedding and output matrices.
+    number is derived from the file size. The head uses the target's embedding and output matrices.
     """
     target = next((presets()[each.target] for each in pairs() if each.draft == preset.name), None)
     shape = shape_of(target.model) if target is not None else None
@@ -142,7 +142,7 @@ def way_by(
     draft: PlannedModel | None = None,
     called: str = "",
 ) -> Way:
-    """A way to draft with this method; `called` is the draft's name in a command."""
+    """A way to draft with this method; `called` is the name of the draft model in a command."""
     source = source_of(method)
     if source == "own-head" and draft is not None:
         source = "other-head"  # the target's head, in its own file
@@ -158,7 +158,7 @@ def way_by(
 
 
 def usual_draft(name: str, target: PlannedModel) -> Preset | None:
-    """The draft that people use with a target, else a model of about 1B weights from its family."""
+    """The usual draft model for a target, else the model from its family that is nearest to 1B."""
     known = default_draft(name)
     shape = shape_of(target.facts.name)
     return known if known is not None or shape is None else _small_relative(shape)
@@ -177,13 +177,13 @@ def _small_relative(shape: ShapeRow) -> Preset | None:
 
 
 def family_of(name: str) -> str:
-    """The part of a model's name before its size; all Llama 3 models share a vocabulary."""
+    """A model's family: the part of its name before the size. All of Llama 3 is one family."""
     found = _FAMILY.match(name)
     return re.sub(r"^(llama-3).*", r"\1", found["family"]) if found else name
 
 
 def assumed_drafter(method: str, target: PlannedModel) -> PlannedModel:
-    """A head or draft model of typical size, for a target that has no listed file."""
+    """A head or draft model of typical size, for a target without a listed draft file."""
     facts, head = target.facts, source_of(method) != "model"
     dense = replace(facts.layers[-1], expert_bytes=0.0, state_bytes=0)
     count = 1 if head else max(1, len(facts.layers) // _USUAL_DRAFT_SHARE)
@@ -209,9 +209,9 @@ def assumed_drafter(method: str, target: PlannedModel) -> PlannedModel:
 def _drafts(
     name: str, target: PlannedModel, find: Callable[[str], PlannedModel | None]
 ) -> Iterator[Way]:
-    """The draft that people use with a target, and the target's heads that have their own files.
+    """Ways to draft with the target's usual draft model, and with its heads in separate files.
 
-    A mixture gets no second model as a draft: of 44 public results with such a draft, 43 are
+    No draft model is offered for a mixture of experts: of 44 public results with one, 43 are
     losses.
     """
     usual = None if target.facts.mixture else usual_draft(name, target)
@@ -223,14 +223,14 @@ def _drafts(
 
 
 def listed_drafter(method: str, name: str, target: PlannedModel) -> Preset | None:
-    """The listed file that drafts for a target with a method; `None` if no file is listed."""
+    """The listed draft file for a target and a method; `None` if no file is listed."""
     if source_of(method) == "model":
         return usual_draft(name, target)
     return next((each for each in _heads_of(name) if each.head == method), None)
 
 
 def may_have_head(target: PlannedModel) -> bool:
-    """Whether the model or one of its family has a prediction head, built in or in its own file."""
+    """Whether the model has a built-in prediction head, or its family a head in a separate file."""
     name = target.facts.name
     shape = shape_named(name)
     relatives = (each for each in presets().values() if each.head == HEAD)
@@ -255,7 +255,7 @@ def _measured(
     found: Iterable[Found],
     find: Callable[[str], PlannedModel | None],
 ) -> Iterator[Way]:
-    """The ways to draft that people measured in this setup, with the drafts that they named."""
+    """The ways to draft that people measured in this setup, with the draft models they named."""
     for each in found:
         entry = METHODS[each.method]
         if not entry.runners or not entry.drafts or entry.instrument:

@@ -19,7 +19,7 @@ DEPTHS = range(1, 9)  # the draft depth of a draft model or a head
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedModel:
-    """A model's facts, its file if it is on this disk, and its name in a command line.
+    """A model's shape and sizes, its path if it is on this disk, and its name in a command line.
 
     The name in the command line is a file, or `-hf owner/repo:quant` for a model that the server
     downloads.
@@ -38,10 +38,10 @@ class PlannedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """One way to draft: its source, its method, its draft model if it has one, and its depths.
+    """A way to draft: its source, its method, its draft model if it has one, and its depths.
 
-    `name` is the draft's name in a command. `curves` are the yields published for the target, keyed
-    by method.
+    `name` is the name of the draft model in a command. `curve` has the yields published for this
+    method on the target, if there are any.
     """
 
     source: DraftSource
@@ -55,7 +55,7 @@ class Way:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The identity of a way to draft: its method and its draft."""
+        """A key for a way to draft: its method and the name of its draft model."""
         return self.method, self.name
 
     @property
@@ -123,12 +123,12 @@ class PlanOption:
 
     @property
     def command(self) -> ServeLine | None:
-        """The llama-server line that loads the option; `None` if a file has no loadable name."""
+        """The llama-server line that loads the option; `None` if a file cannot be found."""
         return self.line if self.is_here else None
 
     @property
     def line(self) -> ServeLine | None:
-        """The llama-server line that loads the option, even if a file has no loadable name."""
+        """The llama-server line that loads the option, even if its files cannot be found."""
         extra = load_words(self.case.setting, self.found.placement)
         if self.draft is not None:
             extra += ["-ngld", str(self.case.draft_layers)]
@@ -165,11 +165,11 @@ class Placements:
 
     @cached_property
     def alone(self) -> Projection:
-        """The target without a draft, with as many layers on the devices as fit."""
+        """The target's placement without a draft, with as many layers on the devices as fit."""
         return fit(self._load)
 
     def of(self, way: Way) -> Mapping[int, Projection]:
-        """The target with a way to draft, at each of its depths."""
+        """The placement of target and draft for a way to draft, at each of its depths."""
         key = (way.method, way.name, way.depths)
         if key not in self._ways:
             self._ways[key] = self._at_depths(way)
@@ -222,7 +222,7 @@ def option(
     placed: Mapping[int, Projection],
     figures: Found | None = None,
 ) -> PlanOption:
-    """The option for a way to draft, at its measured depth, else at the depth estimated fastest.
+    """The option for a way to draft, at its measured depth, else at the depth predicted fastest.
 
     If a measured figure replaces the prediction, the option holds both. Depths beyond a measured
     curve are not compared with depths that the curve covers.

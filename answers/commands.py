@@ -11,7 +11,7 @@ _USUAL_BATCH = 2048  # llama-server's default; a larger micro-batch needs a larg
 
 
 def methods_by(source: DraftSource) -> tuple[str, ...]:
-    """The ids of methods that draft from this source on llama-server, the usual method first."""
+    """The ids of the methods that use this draft source on llama-server, the usual method first."""
     found = []
     for method in METHODS.values():
         draft = {"model": "required", "other-head": "required", "own-head": "built-in"}.get(source)
@@ -37,7 +37,7 @@ def default_depth(method: str) -> int:
 
 
 def load_words(setting: Setting, placement: LayerPlacement, *, fit: str = "off") -> list[str]:
-    """The arguments for a placement; they state every value that the plan depends on."""
+    """llama-server's arguments for a placement; they state every value that the plan depends on."""
     words = ["-c", str(setting.context), "-np", str(setting.slots), "-ub", str(setting.ubatch)]
     words += ["-b", str(setting.ubatch)] if setting.ubatch > _USUAL_BATCH else []
     words += ["-kvu"] if setting.unified and setting.slots > 1 else []
@@ -51,7 +51,7 @@ def load_words(setting: Setting, placement: LayerPlacement, *, fit: str = "off")
 
 
 def method_of(speculation: Speculation | None) -> Method:
-    """The method with its usual sizes, at the plan's depth."""
+    """The method with its usual parameters, at the plan's depth."""
     if speculation is None:
         return NO_SPECULATION
     return default_method(speculation.method, speculation.depth)

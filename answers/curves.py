@@ -39,7 +39,7 @@ class Ranged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """A target's step times by the width of the step, with a description of their source."""
+    """A target's measured step time for each width of the step, and where it was measured."""
 
     probe: VerificationProbe
     source: str
@@ -55,7 +55,7 @@ class Curve:
         return self.probe.widths[-1] - 1
 
     def is_of(self, plain_tps: float) -> bool:
-        """Whether a plain speed matches the curve's one-token step, up to the context's effect."""
+        """Whether a plain speed agrees with the one-token step, up to the effect of context."""
         return math.isclose(_MS_PER_S / self.step_ms, plain_tps, rel_tol=_CONTEXT_SHARE)
 
     def cost(self, tokens: int) -> float | None:
@@ -66,7 +66,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedRounds:
-    """The rounds of one prompt; in `reached[j - 1]` of them, at least j tokens were accepted."""
+    """A prompt's number of rounds; in `reached[j - 1]` of them, at least j tokens were accepted."""
 
     rounds: int
     reached: tuple[int, ...]
@@ -75,8 +75,8 @@ class AcceptedRounds:
 def tokens_by_depth(prompts: Sequence[AcceptedRounds]) -> tuple[Ranged, ...]:
     """Tokens that a round yields at depth 1, 2, …: one, plus the tokens accepted up to that depth.
 
-    All prompts have the same depth. The interval is for other prompts of the same kind. It is the
-    interval of a ratio of sums, linearised (Cochran 1977, 6.4), and at least as wide as for the
+    All prompts have the same depth. The interval is meant for other prompts of the same kind. It is
+    the interval of a ratio of sums, linearised (Cochran 1977, 6.4), and at least as wide as for the
     same number of independent rounds. Raises `ValueError` without a round.
     """
     rounds = sum(prompt.rounds for prompt in prompts)

@@ -1,7 +1,8 @@
-"""List the effects whose sum is the fitted speedup of a setting, as a logarithm.
+"""List the effects that add up to the logarithm of a setting's speedup in the fit.
 
-An effect has a name with levels and a value; the fit gives it a coefficient. The last levels of a
-name narrow it down: `method|mtp|mixture` is the extra gain of mixtures with an MTP head.
+An effect has a value and a name made of levels; the fit gives it a coefficient. Each further level
+narrows the effect down: `method and shape|mtp|mixture` is the extra gain of mixtures with an MTP
+head.
 """
 
 import math
@@ -46,14 +47,14 @@ _DEEP = 5  # from this depth on, texts differ most
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A speedup to be predicted: a method at a depth for a model on a machine.
+    """The speedup to predict: a method at a depth, for a model on a machine.
 
     `plain_tps` is the plain speed by the roofline. `physics` is the logarithm of the speedup by the
     formulas of `rounds`, against the target alone in the same placement. `displaced` is the
     logarithm of this placement's plain speed over the best placement's. `limit` is the logarithm of
     the speedup if every drafted token is accepted and a round costs only a plain step and reading
-    the draft's weights; `usual_limit` is the same at the usual acceptance. None of these depends on
-    a result.
+    the draft's weights; `usual_limit` is the same at the usual acceptance. No measured result
+    enters any of these values.
     """
 
     rig: Rig
@@ -72,7 +73,7 @@ class Case:
     task: str = "all"
 
     def total(self, above: float) -> float:
-        """The logarithm of the speedup over the best placement, from that in this placement."""
+        """Turn the log speedup in this placement into the log speedup over the best placement."""
         return self.displaced + min(above, self.usual_limit)
 
     @property
@@ -82,7 +83,7 @@ class Case:
 
     @property
     def sort(self) -> str:
-        """The draft source; methods that draft alike share one name."""
+        """The drafting class: methods that draft alike share one name."""
         return drafting_class(self.method)
 
     @property
@@ -91,12 +92,12 @@ class Case:
 
     @property
     def kind(self) -> str:
-        """The kind of prediction: the shape of the target and the draft source."""
+        """The kind of prediction: the target's shape and the drafting class."""
         return f"{self.shape}, {self.sort}"
 
 
 def drafting_class(method: str) -> str:
-    """The draft source of a method; methods that draft alike share one name."""
+    """The drafting class of a method: methods that draft alike share one name."""
     return _CLASSES.get(method, TEXT)
 
 
@@ -112,12 +113,15 @@ def machine_kind(rig: Rig, *, unified: bool) -> str:
 
 @cache
 def engine_kind(name: str) -> str:
-    """The common name of engines and forks that verify alike."""
+    """One name for all engines and forks that verify drafts alike."""
     return next((kind for part, kind in _ENGINES.items() if part in name.lower()), "other")
 
 
 def effects_of(case: Case) -> Effects:
-    """Every effect on a setting with its value: a logarithm for physics and plain speed, else 1."""
+    """All effects that apply to a case, by name, with their values.
+
+    The values of `physics` and `plain speed` are logarithms; all other values are 1.
+    """
     engine, kind = engine_kind(case.engine), machine_kind(case.rig, unified=case.unified)
     found = dict.fromkeys(
         _usual_names(case.sort, case.shape, kind, engine, case.depth, case.task), 1.0
@@ -130,7 +134,7 @@ def effects_of(case: Case) -> Effects:
 
 
 def step_of(depth: int) -> str:
-    """The range of depths for which the same verification kernel is assumed."""
+    """The index of a depth's range; a single verification kernel is assumed for each range."""
     return str(sum(depth > end for end in _STEPS))
 
 
@@ -138,7 +142,7 @@ def step_of(depth: int) -> str:
 def _usual_names(
     sort: str, shape: str, kind: str, engine: str, depth: int, task: str
 ) -> tuple[str, ...]:
-    """The effects shared by many models and machines."""
+    """The names of the effects that many models and machines share."""
     levels = (
         ("all",),
         ("method", sort),
@@ -159,7 +163,7 @@ def _usual_names(
 
 
 def _further_names(case: Case) -> Iterator[str]:
-    """The effects of this model, of this card, and of rare settings."""
+    """The names of the effects of this model, of this card, and of rare settings."""
     if case.partly and case.sort != TEXT:
         yield f"partly|{case.shape}"
     if case.rig.cards > 1:

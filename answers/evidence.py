@@ -2,7 +2,7 @@
 
 `evidence.json` holds every speedup that was measured, imported or published with one request at a
 time. The pipeline writes it from `results/`, and a test compares the two. Each person counts once:
-a figure is the median over people of each person's median.
+a figure is the median of people's medians.
 """
 
 import math
@@ -28,7 +28,7 @@ _BUILD = re.compile(r"b?(\d{3,6})")
 
 
 class Figure(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
-    """A speedup, with its 90 % interval if it was measured, and the tokens/s without drafts."""
+    """A speedup, its 90 % interval if it was measured, and the tokens/s without speculation."""
 
     method: str
     depth: int | None
@@ -41,7 +41,7 @@ class Figure(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
 
 
 class Report(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
-    """Figures of one person, or of several in a pooled cell, for one machine and model.
+    """The speedups that one person, or several in a pooled cell, got with a model on a machine.
 
     `card` is a key of `schemas/devices.json`, or a processor if `on_cpu`. `doubts` are reasons why
     a report cannot justify a *Yes* on its own: it names no card, it is a guess or a projection, it
@@ -66,11 +66,11 @@ class Report(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """The gain of a method: the median over people, with a 90 % interval for one more person.
+    """A method's gain: the median over people, with a 90 % interval for one more person's result.
 
     `least` and `most` are the range over people. `lost` means that more people lost than gained,
-    and that no newer build of the same engine gained. `sure` means that at least one figure has no
-    doubts.
+    and that no newer build of the same engine showed a gain. `sure` means that at least one figure
+    has no doubts.
     """
 
     tier: Tier
@@ -102,7 +102,7 @@ def reports() -> tuple[Report, ...]:
 
 @cache
 def by_model() -> Mapping[str, Sequence[Report]]:
-    """The reports, grouped by model."""
+    """The evidence reports that ship with the program, grouped by model."""
     found = defaultdict(list)
     for report in reports():
         found[report.model].append(report)
@@ -112,10 +112,10 @@ def by_model() -> Mapping[str, Sequence[Report]]:
 def found_here(
     here: Iterable[Report], task: str | None = None, quantisation: str | None = None
 ) -> tuple[Found, ...]:
-    """Each method's gain in these reports on one card and model, from the best available tier.
+    """Each method's gain in reports on one card and model, from the best tier that has figures.
 
-    Figures of the requested task take precedence over figures for all tasks, and figures of the
-    requested quantisation over other quantisations.
+    Figures of the requested task take precedence over figures for all tasks, and figures for the
+    requested quantisation over figures for others.
     """
     by_method = defaultdict(list)
     for report in here:
@@ -154,7 +154,7 @@ def _measured(pairs: Sequence[Pair], *, lost: bool) -> Found:
 
 
 def _published(pairs: Sequence[Pair], *, lost: bool) -> Found:
-    """The median over people, with the interval for one more person."""
+    """The median over people, with the interval for one more person's result."""
     middle = _over_people(pairs)
     reach = _one_more(_people(pairs))
     report, figure = min(pairs, key=lambda pair: abs(math.log(pair[1].speedup / middle)))
@@ -231,7 +231,7 @@ def _lost(pairs: Sequence[Pair]) -> bool:
 
 
 def _newer(report: Report, than: Report) -> bool:
-    """Whether a report used a newer build of the same engine, by build number, else by date."""
+    """Whether `report` used a newer build of the same engine: by build number, else by date."""
     if report.engine != than.engine:
         return False
     numbers = [_BUILD.fullmatch(each.build or "") for each in (report, than)]

@@ -1,4 +1,4 @@
-"""Choose the figures for a machine: its own figures, else figures of the most similar machines."""
+"""Choose the figures for a machine: its own, else those of the most similar machines."""
 
 import re
 from collections import Counter
@@ -52,7 +52,7 @@ class Rig:
 
     @property
     def sort(self) -> str:
-        """The kind of card: Apple chips by generation, other cards by maker, or processors."""
+        """The kind of device: an Apple chip's generation, another card's maker, or `cpu`."""
         return "cpu" if self.on_cpu else _sort_of(self.card)
 
 
@@ -66,7 +66,7 @@ def _sort_of(card: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kin:
-    """The gain of a model on other machines, and the cards of those machines."""
+    """The gain that people got with a model on other machines, and the cards of those machines."""
 
     found: Found
     cards: tuple[str, ...]
@@ -74,7 +74,7 @@ class Kin:
 
 @lru_cache(maxsize=1024)
 def speed_of(computer: Computer, rig: Rig) -> MachineSpeed:
-    """A computer's speeds, and how much wider steps cost on its kind of card."""
+    """A computer's bandwidths, with the step cost and efficiency usual for its kind of card."""
     wider = WIDER_STEP
     if rig.sort.startswith("apple"):
         wider = WIDER_STEP_APPLE.get(rig.sort, WIDER_STEP_LATER_APPLE)
@@ -89,7 +89,7 @@ def efficiency_of(card: str) -> float:
 
 @lru_cache(maxsize=1024)
 def rig_of(computer: Computer) -> Rig:
-    """The name under which the evidence lists a computer."""
+    """A computer's entry in the evidence: the names and number of its cards, or its processor."""
     if not computer.devices:
         return Rig(card=normalised(computer.processor or ""), on_cpu=True)
     called = (memory.name for memory in computer.devices)
@@ -98,14 +98,14 @@ def rig_of(computer: Computer) -> Rig:
 
 
 def reports_here(reports: Iterable[Report], rig: Rig) -> Sequence[Report]:
-    """The reports about a machine; only those with its usual backend, if there are any."""
+    """The reports about a machine; if any used the machine's usual backend, only those."""
     own = [report for report in reports if rig.has(report)]
     usual = {"nvidia": ("cuda",), "cpu": ("cpu",)}.get(rig.sort, ())
     return [report for report in own if report.backend in usual] or own
 
 
 def kin_of(reports: Iterable[Report], rig: Rig, task: str | None, method: str) -> Kin | None:
-    """The gain of a model with a method on other machines; `None` if nobody tried it.
+    """The gain that people got from a method for a model on other machines; `None` if nobody tried.
 
     Apple's chips are compared only within their generation, and processors only with processors.
     """

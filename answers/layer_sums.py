@@ -12,8 +12,9 @@ from answers.model import Layer, ModelFacts
 class LayerSums:
     """Cumulative sums over layers, so that a difference of two is the sum over a range of layers.
 
-    `dense`, `experts` and `states` are bytes. `caches` has one layer of each kind of cache, with
-    the cumulative count of that kind. `windows` and `largest_bytes` cover the target's own layers.
+    `dense`, `experts` and `states` are bytes. `caches` has one sample layer for each kind of cache,
+    with the cumulative count of such layers. `windows` and `largest_bytes` cover the target's own
+    layers.
     """
 
     dense: tuple[float, ...]
@@ -26,7 +27,7 @@ class LayerSums:
 
 @lru_cache(maxsize=512)
 def sums_of(facts: ModelFacts) -> LayerSums:
-    """The sums over a model's layers, the prediction head's last; computed once per model."""
+    """The sums over a model's layers, with the prediction head's layers last; cached per model."""
     layers = facts.all_layers
 
     def before(values: Iterable[float]) -> tuple[float, ...]:

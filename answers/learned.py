@@ -1,4 +1,4 @@
-"""Read the rates, published yields and planner errors that were derived from all results.
+"""Read what the pipeline derived from all results: bandwidths, published yields, planner errors.
 
 The pipeline writes `learned.json`. The errors of planned memory in public logs come from
 `planner_errors.json`, which `python -m bench.plan --write` computes.
@@ -27,10 +27,11 @@ class SpeedError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedMemoryError:
-    """Errors in held-out logs: as a share for caches and states, in MiB for a whole device.
+    """Errors in held-out logs: a share for caches and states, MiB for the total of a device.
 
-    "fits" allows for an error. In a leave-one-source-out test, the allowance was too small for
-    `fits_wrong` logs. `fits_worst` is the largest share of the allowance that any log used.
+    When the planner decides what "fits", it allows for an error. In a leave-one-source-out test,
+    the allowance was too small for `fits_wrong` logs. `fits_worst` is the largest share of the
+    allowance that any log used.
     """
 
     points: int
@@ -45,7 +46,7 @@ class LoggedMemoryError:
 
     @property
     def words(self) -> str:
-        """The error of planned memory compared with public logs."""
+        """The error of planned memory against public logs, in words."""
         right = "right for all" if not self.fits_wrong else f"wrong for {self.fits_wrong} of"
         return (
             f"device memory: median error {self.total_median_mib:.0f} MiB over "
@@ -56,7 +57,7 @@ class LoggedMemoryError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsError:
-    """The error of planned memory, compared with the targets' memory in results, in MiB."""
+    """The error in MiB of the planned memory, compared with the memory measured in results."""
 
     points: int
     median_mib: float
@@ -65,7 +66,7 @@ class ResultsError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errors:
-    """The planner's errors: `speed` if a result of the same device is known, else `bare`."""
+    """The planner's errors: `speed` where a result from the same device is known, else `bare`."""
 
     speed: SpeedError | None
     bare: SpeedError | None
@@ -83,7 +84,7 @@ class Learned:
 
 @cache
 def learned() -> Learned:
-    """The rates, yields and errors that the pipeline last derived from all results."""
+    """The bandwidths, yields and errors that the pipeline last derived from all results."""
     return decode(Learned, _json("learned.json"))
 
 

@@ -1,4 +1,4 @@
-"""List the models and machines that pages cover, and ask questions about them by name alone."""
+"""List the models and machines that have pages, and build questions from their names alone."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ _PRINTED = {
 class ListedMachine:
     """A machine under the name that pages print, with its description for the terminal.
 
-    `gib` is the memory of its cards, or the computer's single memory if the card shares it.
+    `gib` is the memory of its cards, or the size of main memory if the card shares it.
     """
 
     name: str
@@ -62,9 +62,9 @@ def question_by_name(
     reports: Mapping[str, Sequence[Report]] | None = None,
     rates: Iterable[Rate] | None = None,
 ) -> Question | None:
-    """The question about a model by its name alone; `None` for a model of unknown shape.
+    """The question about a model known only by name; `None` if its shape is unknown.
 
-    If given, newer `reports` by model and newer `rates` replace those that ship with the program.
+    `reports` (by model) and `rates`, if given, replace the ones that ship with the program.
     """
     target = catalog.model_named(name)
     if target is None:
@@ -82,7 +82,7 @@ def question_about(
     task: str | None = None,
     reports: Mapping[str, Sequence[Report]] | None = None,
 ) -> Question:
-    """The question about a model with this name, on a computer whose rates are known."""
+    """The question about this model on a computer whose bandwidths are known."""
     preset = preset_named(name)
     key = model_key(name)
     known = by_model() if reports is None else reports
@@ -102,19 +102,19 @@ def question_about(
 
 
 def listed_models(reported: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Every model that has a known size or is in `reported`: its key, and its name for `plan`."""
+    """Every model of known size, listed or in `reported`: its key, and its name for `plan`."""
     return tuple(sorted(dict(_models(reported)).items()))
 
 
 def model_label(key: str) -> str:
-    """A model as people print it: `qwen3-30b-a3b` is `Qwen3 30B-A3B`."""
+    """A model's printed name: `qwen3-30b-a3b` becomes `Qwen3 30B-A3B`."""
     words = [_PRINTED.get(word) or _capital(word) for word in key.split("-")]
     text = re.sub(r"(?<=\dB) (?=A\d)", "-", " ".join(words))
     return re.sub(r"gpt oss (.*)", lambda found: f"gpt-oss-{found[1].lower()}", text)
 
 
 def listed_machines(processors: Collection[str]) -> Iterator[ListedMachine]:
-    """Cards in every usual size and number, classes of memory, and the measured `processors`."""
+    """All listed cards by size and number, then memory classes, then the measured `processors`."""
     for key in sorted(devices().names):
         yield from _cards(key)
     for gib in MEMORY_CLASSES_GIB:
@@ -127,7 +127,7 @@ def listed_machines(processors: Collection[str]) -> Iterator[ListedMachine]:
 
 
 def _cards(key: str) -> Iterator[ListedMachine]:
-    """A card in its usual size, in its other sizes, and several such cards together."""
+    """A card with its usual memory, with its other memory sizes, and in groups of several."""
     label, rate = card_label(key), bandwidth_gb_per_s(key)
     usual = devices().memory_gib.get(key) or devices().usual_gib.get(key)
     card = ListedMachine(
@@ -152,7 +152,7 @@ def _cards(key: str) -> Iterator[ListedMachine]:
 
 
 def _models(reported: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of key and name; if a key occurs several times, its last name counts."""
+    """Models as pairs of key and name; if a key is repeated, the last name counts."""
     for model in (*reported, *_LISTED["models"]):
         if not is_head(model) and shape_named(model) is not None:
             yield model, model

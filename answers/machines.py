@@ -1,4 +1,4 @@
-"""Turn a machine, described in words or by its parts, into its memories and bandwidths."""
+"""Work out a machine's memory pools and bandwidths from a description or a list of its parts."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,7 +39,7 @@ _MAC = re.compile(r"\b(?:i?mac|macbook|apple)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineWords:
-    """A machine as a user describes it: cards, sizes in GiB (`free` in MiB), rates in GB/s."""
+    """A machine as a user describes it: cards, sizes in GiB (`free` in MiB), bandwidths in GB/s."""
 
     gpus: tuple[str, ...] = ()
     vram: float | None = None
@@ -57,7 +57,7 @@ class MachineWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computer:
-    """A computer's memories and speeds, and the assumptions behind them."""
+    """A computer's memory pools and bandwidths, and the assumptions behind them."""
 
     devices: tuple[Memory, ...]
     host: Memory
@@ -110,7 +110,7 @@ def computer_of_parts(
     unified: Sequence[str],
     processor: str | None,
 ) -> Computer:
-    """A computer made of cards and a main memory; `unified` cards use a part of main memory."""
+    """A computer built from cards and main memory; `unified` cards use a part of main memory."""
     if unified:
         cards, host = _sharing(unified[0], host, words)
     rates = [card.bandwidth_gb_per_s for card in cards if card.bandwidth_gb_per_s]
@@ -132,7 +132,7 @@ def computer_of_parts(
 
 
 def shares_memory(name: str, own_mib: int | None = None) -> bool:
-    """Whether a graphics unit uses main memory; decided by its name if it lists no memory."""
+    """Whether a GPU uses main memory; judged by its name unless its own memory size is given."""
     key = card_key(name)
     if own_mib is not None and not _ONE_MEMORY.fullmatch(key or ""):
         return own_mib < OWN_MEMORY_MIB
@@ -142,7 +142,10 @@ def shares_memory(name: str, own_mib: int | None = None) -> bool:
 
 
 def bandwidth_of(name: str) -> float | None:
-    """A card's bandwidth in GB/s by its name, which may include its size; `None` if unknown."""
+    """The bandwidth in GB/s of the card with this name, which may include its memory size.
+
+    `None` if it is unknown.
+    """
     key = card_key(name) or ""
     gib = size_in(name)
     slower = devices().gb_per_s_by_gib.get(key, {}).get(f"{gib:g}") if gib else None
@@ -155,7 +158,7 @@ def without_size(name: str) -> str:
 
 
 def card_memory(name: str, mib: float | None, words: MachineWords) -> Memory:
-    """A card with this much memory; `None` stands for the size that such cards usually have."""
+    """A card with this much memory; with `None`, the usual amount for such cards."""
     if mib is None:
         key = card_key(name) or ""
         gib = devices().memory_gib.get(key) or devices().usual_gib.get(key)
@@ -164,12 +167,12 @@ def card_memory(name: str, mib: float | None, words: MachineWords) -> Memory:
 
 
 def ddr_gb_per_s(transfers: int, channels: int | None) -> float:
-    """Bandwidth of main memory in GB/s, from millions of transfers per second."""
+    """Main-memory bandwidth in GB/s, from millions of transfers per second and channels."""
     return transfers * (channels or _DEFAULT_CHANNELS) * _BYTES_PER_TRANSFER / 1000
 
 
 def _host(gib: float, words: MachineWords) -> Memory:
-    """Main memory of this size in GiB; its rate is given, or derived from the kind of memory."""
+    """Main memory of this size in GiB; its bandwidth is stated, else derived from its type."""
     text = words.cpu or ""
     transfers, channels = _TRANSFERS.search(text), _CHANNELS.search(text)
     rate = words.ram_bandwidth
@@ -180,7 +183,7 @@ def _host(gib: float, words: MachineWords) -> Memory:
 
 
 def _sharing(name: str, host: Memory, words: MachineWords) -> tuple[tuple[Memory, ...], Memory]:
-    """The device and the host of a machine on which both share one memory."""
+    """The device and host memory of a machine whose graphics unit uses main memory."""
     rate = words.bandwidth or bandwidth_of(name) or host.bandwidth_gb_per_s
     most = SHARED_SHARE * (host.free_mib + SYSTEM_MIB)
     free = min(host.free_mib, most) if words.free is None else words.free
@@ -211,7 +214,7 @@ def _cards(text: str, words: MachineWords, notes: list[str]) -> Iterator[Memory]
 
 
 def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written: str) -> Memory:
-    """A card from the table. Its size comes from the name, else from `--vram`, else the table."""
+    """A card from the table; its size is in its name, else set by `--vram`, else from the table."""
     label, key = card_label(card.key), card.key
     shares, usual = key in devices().sharing, devices().usual_gib.get(key)
     stated = words.vram if not shares else words.ram or words.vram
@@ -236,7 +239,7 @@ def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written:
 
 
 def _shared_gib(cards: Sequence[Memory], words: MachineWords, notes: list[str]) -> float | None:
-    """The size of the shared memory on a machine with cards that have no memory."""
+    """The size of main memory on a machine whose cards share it."""
     if len(cards) > 1:
         notes.append(
             f"{len(cards)} x {cards[0].name}: the plan is for one machine, because these "

@@ -1,4 +1,4 @@
-"""Write the `run` command that measures the subject of an answer."""
+"""Write the `run` command that measures the setting that an answer is about."""
 
 from collections.abc import Iterator
 
@@ -58,7 +58,7 @@ def _name(name: str, source: PlannedModel) -> str:
 
 
 def _loaded(choice: PlanOption) -> Iterator[str]:
-    """The load options that differ from a run's defaults."""
+    """The `run` options for loading that differ from their defaults."""
     case, placement = choice.case, choice.found.placement
     if case.setting.context != Setting().context:
         yield from ("--context", str(case.setting.context))

@@ -44,7 +44,7 @@ _ROWS_SCORED = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightBytes:
-    """Bytes of weights that a step may read; a token uses only a share of a mixture's experts."""
+    """Bytes of all weights in each memory; a token reads only some of a mixture's experts."""
 
     device_dense: float
     device_experts: float
@@ -54,7 +54,7 @@ class WeightBytes:
 
 @lru_cache(maxsize=4096)
 def weights_of(facts: ModelFacts, placement: LayerPlacement) -> WeightBytes:
-    """The weights that a plain step reads from each memory, without heads and the embedding.
+    """The weights in each memory that plain decoding uses: no prediction head, no token embedding.
 
     The output matrix is on a device if any layer is on a device.
     """
@@ -72,7 +72,7 @@ def weights_of(facts: ModelFacts, placement: LayerPlacement) -> WeightBytes:
 
 
 def kv_mib(layers: Sequence[Layer], setting: Setting) -> float:
-    """The keys and values of these layers for the whole context."""
+    """MiB for the keys and values of these layers over the whole context."""
     k, v = KV_TYPE_BYTES[setting.kv_k], KV_TYPE_BYTES[setting.kv_v]
     return (
         sum(
@@ -84,7 +84,7 @@ def kv_mib(layers: Sequence[Layer], setting: Setting) -> float:
 
 
 def cells(setting: Setting, window: int | None) -> int:
-    """The tokens that a layer keeps for all sequences; a sliding window keeps fewer."""
+    """The KV cache's size in tokens for one layer; a layer with a sliding window keeps fewer."""
     streams = 1 if setting.unified else setting.slots
     per_stream = _padded(_padded(setting.context) / streams)
     if window is None or setting.whole_window:
@@ -99,13 +99,13 @@ def recurrent_mib(one_bytes: float, setting: Setting) -> float:
 
 
 def state_bytes(*, d_conv: int, d_inner: int, d_state: int, groups: int) -> int:
-    """One layer's recurrent state for one sequence, in 32-bit floats."""
+    """The bytes of one layer's recurrent state for one sequence, in 32-bit floats."""
     convolution = (d_conv - 1) * (d_inner + 2 * groups * d_state)
     return (convolution + d_state * d_inner) * _F32
 
 
 def device_compute_mib(facts: ModelFacts, setting: Setting, *, prediction: bool = False) -> float:
-    """The compute buffer of a device that holds all layers or some of them."""
+    """MiB of the compute buffer on a device that holds at least some layers."""
     rows = setting.ubatch * _F32 / MIB
     widest = _widest_rows(facts, prediction=prediction) * rows
     if not setting.flash_attention:
@@ -116,17 +116,17 @@ def device_compute_mib(facts: ModelFacts, setting: Setting, *, prediction: bool 
 
 
 def split_compute_mib(facts: ModelFacts, setting: Setting) -> float:
-    """The amount by which a device's compute buffer grows if some layers stay in host memory.
+    """MiB by which a device's compute buffer grows if some layers or experts stay in host memory.
 
-    One micro-batch of rows is copied between the memories, and wide batches copy the largest matrix
-    of a host layer.
+    The activations of one micro-batch are copied between the memories. For wide batches, so is the
+    largest matrix of a layer in host memory.
     """
     matrix = sums_of(facts).largest_bytes / 4 / MIB
     return facts.embedding * setting.ubatch * _F32 / MIB + matrix
 
 
 def host_compute_mib(facts: ModelFacts, setting: Setting, *, split: bool) -> float:
-    """The inputs in host memory that every step prepares: masks and embedded tokens."""
+    """MiB of host memory for the inputs of a step: attention masks and embedded tokens."""
     row = facts.embedding * setting.ubatch * _F32 / MIB
     mask_bytes = 2 if setting.flash_attention else _F32
     masks = _mask_cells(facts, setting) * setting.ubatch * mask_bytes / MIB
@@ -136,7 +136,7 @@ def host_compute_mib(facts: ModelFacts, setting: Setting, *, split: bool) -> flo
 
 
 def cpu_compute_mib(facts: ModelFacts, setting: Setting) -> float:
-    """The single compute buffer of a model that is entirely in host memory."""
+    """MiB of the single compute buffer if the whole model is in host memory."""
     row = facts.embedding * setting.ubatch * _F32 / MIB
     return device_compute_mib(facts, setting) + row
 
@@ -148,7 +148,7 @@ def logits_mib(facts: ModelFacts, setting: Setting) -> float:
 
 
 def output_mib(facts: ModelFacts, setting: Setting) -> float:
-    """The buffer in host memory from which logits are read."""
+    """MiB of the host buffer from which logits are read."""
     return setting.slots * facts.vocabulary * _F32 / MIB
 
 
@@ -235,7 +235,7 @@ def _sizes(facts: ModelFacts, setting: Setting) -> _Sizes:
 
 
 def _ends(facts: ModelFacts, placement: LayerPlacement) -> list[int]:
-    """The end of each range of layers: main memory's range, then each device's."""
+    """The end of each memory's range of layers: main memory's first, then each device's."""
     share, end = placement.share, len(facts.layers) + len(facts.draft_layers)
     first = end + 1 - placement.layers
     start = min(end, max(0, first))
@@ -248,7 +248,7 @@ def _ends(facts: ModelFacts, placement: LayerPlacement) -> list[int]:
 
 
 def _device_of(index: int, first: int, end: int, share: tuple[float, ...]) -> int:
-    """The device of a layer: devices take consecutive layers by their shares, as llama.cpp does."""
+    """The index of a layer's device: as in llama.cpp, devices take consecutive layers by share."""
     position = (index - first) / max(1, end + 1 - first)
     total = 0.0
     for device, part in enumerate(share):
@@ -259,7 +259,7 @@ def _device_of(index: int, first: int, end: int, share: tuple[float, ...]) -> in
 
 
 def _mask_cells(facts: ModelFacts, setting: Setting) -> int:
-    """Columns of the attention masks: one mask for whole contexts and one for windows."""
+    """The total columns of the attention masks; full and windowed attention have one mask each."""
     streams = 1 if setting.unified else setting.slots
     return sum(cells(setting, window) // streams for window in sums_of(facts).windows)
 
@@ -277,7 +277,7 @@ def _widest_rows(facts: ModelFacts, *, prediction: bool) -> float:
 
 
 def _without_flash(facts: ModelFacts, setting: Setting) -> float:
-    """MiB for all heads' scores against all cells, for their mask, and for the rows beside them."""
+    """MiB for all heads' attention scores, the mask, and the activations held at the same time."""
     heads = facts.heads or max(1, facts.embedding // 128)
     columns = _mask_cells(facts, setting)
     scores = max((cells(setting, x.window) for x in facts.layers if x.k_width), default=0)

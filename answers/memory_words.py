@@ -1,4 +1,4 @@
-"""Write an answer's sentences about memory: whether it fits, what is missing, longest context."""
+"""Write an answer's sentences about memory: what fits, what is missing, the longest context."""
 
 from answers.answer import Answer
 from answers.choices import PlanOption
@@ -10,7 +10,7 @@ _NO_LIMIT_MIB = 1e8
 
 
 def fits(found: Answer) -> str:
-    """The sentence on the memory that the plan needs and the context that its draft takes away."""
+    """The sentence on the memory that the plan needs, and on the context that its draft costs."""
     asked = found.asked
     case, placement = asked.case, asked.found.placement
     if not asked.fits:
@@ -38,7 +38,7 @@ def _context(found: Answer) -> str:
 
 
 def missing(asked: PlanOption) -> str:
-    """The memory needed and available on the device or host that is too small."""
+    """The memory needed and free on the device or host that is too small; empty if all suffice."""
     case, found = asked.case, asked.found
     # Without devices, the plan still has one entry for them, which needs no memory.
     needs = [

@@ -1,4 +1,4 @@
-"""Define the facts about a model that decide its memory and speed, and its load settings."""
+"""Define what decides a model's memory and speed: its shape, its weights and its load settings."""
 
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -26,7 +26,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """A model's shape and weights. A fact is `None` if it is unknown or depends on an unknown fact.
+    """A model's shape and weights; `None` marks values that are unknown or cannot be derived.
 
     `layers` are the layers that every token passes. `draft_layers` are the layers of a built-in
     multi-token prediction head, which the engine counts too. `tied` models have one matrix for
@@ -64,7 +64,7 @@ class ModelFacts:
 
     @property
     def recurrent(self) -> bool:
-        """Whether a part of the state cannot be truncated at an arbitrary token."""
+        """Whether the model has recurrent state, which cannot be cut back to an arbitrary token."""
         return any(map(_STATE, self.layers))
 
     @property
@@ -96,7 +96,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """A memory that holds buffers: a device's, or the host's."""
+    """A memory that holds buffers: a device's memory, or main memory."""
 
     name: str
     free_mib: float
@@ -122,11 +122,11 @@ class Buffers:
         return mib
 
     def by_kind(self) -> dict[str, float]:
-        """MiB by kind, under the names that the user interface shows."""
+        """MiB by kind of buffer, under the names shown to users."""
         return dict(zip(KINDS, _MIB_BY_KIND(self), strict=True))
 
     def add_draft(self, draft: "Buffers") -> None:
-        """Add the buffers of a draft model to the draft kinds."""
+        """Add a draft model's buffers under the kinds that are reserved for drafts."""
         for kind, mib in draft.by_kind().items():
             name = f"draft_{kind}" if f"draft_{kind}" in KINDS else kind
             setattr(self, name, getattr(self, name) + mib)
@@ -149,7 +149,7 @@ KIND_LABELS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerPlacement:
-    """The placement of a model's layers: the last `layers` are on devices and split between them.
+    """A placement: the last `layers` layers are on devices and divided between them.
 
     `layers` includes the output layer, as in llama.cpp. `cpu_experts` is the number of first layers
     whose experts stay in host memory. `share` divides the layers between devices.

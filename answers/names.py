@@ -74,7 +74,7 @@ def cards_of(text: str) -> tuple[NamedCard, ...]:
 
 
 def cards_named(text: str) -> tuple[str, int] | None:
-    """The card that a text names, and how many of it; `None` for no card or different cards."""
+    """The only card named in a text, and how many of it; `None` for no card or different cards."""
     cards = cards_of(text)
     return (cards[0].key, cards[0].count) if len({card.key for card in cards}) == 1 else None
 
@@ -87,14 +87,14 @@ def card_key(label: str) -> str | None:
 
 @cache
 def is_placeholder(name: str) -> bool:
-    """Whether the name from a driver or bus identifies no device, such as `AMD Device 7551`."""
+    """Whether a name that a driver or bus reports is a placeholder, such as `AMD Device 7551`."""
     plain = re.sub(r"\((?:r|tm|c)\)|[®™]", " ", name[:_LONGEST].lower())
     words = re.findall(r"[a-z0-9]+", re.sub(r"\([^)]*\)", " ", plain))
     return bool(_FOUND["placeholder"].fullmatch(plain)) or _NAMELESS.issuperset(words)
 
 
 def card_label(key: str) -> str:
-    """A table's name in its usual spelling: `rtx 4070 ti super` becomes `RTX 4070 Ti SUPER`."""
+    """A table name in its usual spelling: `rtx 4070 ti super` becomes `RTX 4070 Ti SUPER`."""
     words = ("radeon " * bool(re.fullmatch(r"\d{3}m|\d{4}s|vega \d+", key)) + key).split()
     return " ".join(
         _TABLES["printed"].get(word)
@@ -124,7 +124,7 @@ def _plain(text: str) -> str:
 
 
 def _read(plain: str) -> NamedMachine:
-    """Split a text into parts; a size without a card belongs to the card before it."""
+    """Read the parts of a text; a size without a card belongs to the card before it."""
     cards: list[NamedCard] = []
     alone: list[tuple[int, float]] = []  # the previous card, and a size
     unknown: list[str] = []
@@ -161,7 +161,7 @@ def _gib(size: re.Match[str]) -> float:
 
 
 def _each(cards: list[NamedCard], alone: list[tuple[int, float]]) -> tuple[NamedCard, ...]:
-    """The cards with their sizes; a final size may be the total of all cards: `2 x 3090 48 GB`."""
+    """Assign sizes to cards; a final size may be the total of all cards, as in `2 x 3090 48 GB`."""
     for at, gib in alone:
         if cards and cards[at].gib is None:
             cards[at] = replace(cards[at], gib=gib)

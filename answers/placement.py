@@ -38,7 +38,7 @@ def free_of(total_mib: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A second model that drafts. `on_host` keeps it off the devices."""
+    """A separate draft model. `on_host` keeps it off the devices."""
 
     facts: ModelFacts
     on_host: bool = False
@@ -59,7 +59,7 @@ class LoadPlan:
 
     @property
     def draft_setting(self) -> Setting:
-        """The draft's load settings: the target's, with the engine's usual cache and no copies."""
+        """The draft's load settings: the target's, but with an f16 cache and no state copies."""
         return replace(self.setting, rollback_states=0, kv_k="f16", kv_v="f16")
 
     @property
@@ -79,7 +79,7 @@ class LoadPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projection:
-    """A placement's buffers, the most memory that they may need, and whether they fit."""
+    """A placement's buffers, the most memory that they may need, and the memory that is free."""
 
     placement: LayerPlacement
     whole: bool  # the whole target is on the devices, or there is no device
@@ -103,7 +103,7 @@ class Projection:
 
     @property
     def extent(self) -> Extent:
-        """Whether all, part or none of the model fits on the devices with this placement."""
+        """Whether the plan fits: with the whole target on devices, with a part of it, or not."""
         if not self.fits:
             return "no"
         return "yes" if self.whole else "partly"
@@ -115,7 +115,7 @@ def project(case: LoadPlan, placement: LayerPlacement) -> Projection:
 
 
 def placed(case: LoadPlan, placement: LayerPlacement) -> list[Placed]:
-    """Place target and draft separately; a draft is entirely on the first device or on the host."""
+    """The target's buffers, then the draft's, which are all on the first device or the host."""
     return [_target(case, placement), *_draft(case, len(placement.share))]
 
 
@@ -133,11 +133,11 @@ def _draft(case: LoadPlan, devices: int) -> list[Placed]:
 
 
 def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) -> float:
-    """The MiB beyond the plan for which "fits" leaves room on a device or the host.
+    """The allowance in MiB for errors in the planned memory of a device or the host.
 
-    They cover the error of weights that are known by name only. Where layers are computed, they
-    also cover the runtime and the logits that some builds reserve. `bench.plan` checks them against
-    public logs.
+    A plan fits only if this much more memory is free. The allowance covers the error of weights
+    that are known by name only. Where layers are computed, it also covers the runtime and the
+    logits that some builds reserve. `bench.plan` checks it against public logs.
     """
     drafting = case.draft.facts if case.draft else case.target
     more = (case.target.weights_error or 0.0) * buffers.model
@@ -151,7 +151,7 @@ def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) ->
 def merge_placements(
     case: LoadPlan, placement: LayerPlacement, models: Sequence[Placed], *, exact: bool = False
 ) -> Projection:
-    """The combined projection of a target and a draft that were placed separately.
+    """Combine the buffers of a target and a draft that were placed separately.
 
     `exact` sizes come from the engine, so "fits" allows for no error in them.
     """
@@ -181,7 +181,7 @@ def merge_placements(
 
 
 def fit(case: LoadPlan) -> Projection:
-    """The placement that fits and puts the most on the devices; host memory if none fits.
+    """The placement that fits and puts the most on the devices; all in host memory if none fits.
 
     For a mixture, the experts of the first layers move to the host before any whole layer does,
     because a token reads few of them.

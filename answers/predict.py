@@ -1,7 +1,7 @@
 """Predict a speedup: the formulas' value, corrected by measurements of similar settings.
 
-`fitted.json` holds the corrections, and the errors of predictions for people left out of the fit.
-`make predictions` writes it from `results/`.
+`fitted.json` holds the corrections, and the errors of predictions for people whose results were
+held out of the fit. `make predictions` writes it from `results/`.
 """
 
 import math
@@ -36,10 +36,11 @@ _UNTRIED: Mapping[str, str] = {
 
 
 class Coverage(msgspec.Struct, frozen=True, array_like=True):
-    """The accuracy of predictions of a kind for people who were left out of the fit.
+    """The reliability of one kind of prediction, tested on people left out of the fit.
 
     `widths` is the number of standard deviations that contain 90 % of figures. `held` is the share
-    of the `figures` of `people` inside such intervals, with each person counted once.
+    of figures inside the resulting intervals, with each person counted once. `figures` and `people`
+    are the numbers behind it.
     """
 
     widths: float
@@ -51,9 +52,10 @@ class Coverage(msgspec.Struct, frozen=True, array_like=True):
 class Fitted(msgspec.Struct, frozen=True):
     """The fit: each effect's coefficient with its standard deviation, in logarithms.
 
-    `digest` is the digest of the rows that were fitted. `spreads` are the standard deviations of
-    untried effects by name. `noise` is the standard deviation of one more person's figure for a
-    known setting. `kinds` has an entry `all`.
+    `digest` is the digest of the rows that were fitted. `spreads` are the standard deviations to
+    assume for untried effects, by name. `noise` is the standard deviation of one more person's
+    figure for a known setting. `kinds` has the coverage of each kind of prediction, and of all
+    kinds under `all`.
     """
 
     digest: str
@@ -75,23 +77,23 @@ class Fitted(msgspec.Struct, frozen=True):
         return total, math.sqrt(variance)
 
     def untried(self, effects: Effects) -> Iterator[str]:
-        """The parts of a setting that nobody tried."""
+        """The parts of a setting that nobody tried, in words."""
         for name in effects:
             if name not in self.effects and (words := _UNTRIED.get(name.partition("|")[0])):
                 yield words
 
     def coverage(self, kind: str) -> Coverage:
-        """The coverage of a kind, or of all kinds if too few people tried it."""
+        """The coverage for a kind of prediction, or for all kinds if too few people tried it."""
         return self.kinds.get(kind) or self.kinds["all"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """The subject of a question, without the draft: machine, model, and the task if one was named.
+    """A question without its draft: the machine, the model, and the task if one was named.
 
     `plain_tps` follows from the formulas and the `nominal` bandwidths, as in the fit; `machine`
-    also has the bandwidths that results reached. `curve` is the measured cost of wider steps on
-    this machine, if there is one.
+    also has the bandwidths reached in results. `curve` is the measured cost of wider steps on this
+    machine, if there is one.
     """
 
     rig: Rig
@@ -114,8 +116,8 @@ class Prediction:
     """A predicted speedup with its 90 % interval.
 
     A prediction by the fit has the `coverage` of its intervals; a prediction by a measured curve
-    has the `curve`. The interval is wider for the `untried` parts of the setting, which nobody
-    measured.
+    has the `curve`. `untried` names the parts of the setting that nobody measured; they widen the
+    interval.
     """
 
     gain: SpeedEstimate
@@ -139,7 +141,7 @@ def setup_of(
     model: str,
     task: str | None,
 ) -> Setup:
-    """The setup of the target alone on a machine, with this placement."""
+    """The setup for predictions: the target alone on a machine, in this placement."""
     nominal = replace(machine, device_reached_gb_per_s=None, host_reached_gb_per_s=None)
     return Setup(
         rig=rig,
@@ -154,7 +156,7 @@ def setup_of(
 
 
 def case_of(setup: Setup, load: LoadPlan, found: Projection, speculation: Speculation) -> Case:
-    """The case of a method at a depth in this setup, with the values of the formulas."""
+    """Describe a method at a depth in this setup for the fit, with the values of the formulas."""
     parts = parts_of(load, found.placement, setup.nominal, speculation.source)
     beside_tps = plain_tps(parts.step, setup.nominal)
     _, accepted, _ = assumed_chances(speculation.source, speculation.depth)
@@ -194,7 +196,7 @@ def predicted(
 
 
 def predict(case: Case, fit: Fitted) -> Prediction:
-    """Predict the speedup of a case with a fit, within the limits of its rounds."""
+    """Predict a case's speedup with a fit, capped by what its rounds can yield at best."""
     effects = effects_of(case)
     above, deviation = fit.log_speedup(effects)
     middle = case.total(above)

@@ -1,4 +1,4 @@
-"""Read the named models, and the pairs that people use, from `presets.toml`."""
+"""Read the named models, and the pairs of target and draft in use, from `presets.toml`."""
 
 import re
 from dataclasses import dataclass, replace
@@ -28,11 +28,11 @@ SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """A named model: from a hub repository, or derived from the embedded weights.
+    """A named model: in a hub repository, or derived on this machine from the embedded weights.
 
     Two presets with the same `vocabulary` can draft for each other. `draft` names the preset to
     use. For a file that contains a draft head instead of a model, `head` is the head's method, and
-    `file` the name if the repository also holds the model. `method` is a method that drafts without
+    `file` its name if the repository also holds the model. `method` is a method that drafts without
     a second file. `None` means unknown.
     """
 
@@ -74,7 +74,7 @@ class Preset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """A target and a draft that people use together; each is a preset or the name of a model."""
+    """A target and a draft that people use together; each is a preset's or a model's name."""
 
     target: str
     draft: str
@@ -84,7 +84,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Month:
-    """The run that everybody is asked for this month: the first target that fits, one method."""
+    """The run that all are asked for this month: the first of `targets` that fits, one method."""
 
     targets: tuple[str, ...]
     method: str
@@ -106,11 +106,11 @@ def presets() -> dict[str, Preset]:
 
 @cache
 def preset_named(name: str) -> Preset | None:
-    """The preset for a name, with any separators; `None` for an unknown name.
+    """The preset with this name, however its words are separated; `None` for an unknown name.
 
     The name is a preset's or a model's, with or without its owner, and may add a quantisation:
-    `qwen3-8b`, `Qwen/Qwen3-8B`, `qwen3:8b-q8_0`. A model of known shape needs no entry. Nor does a
-    name without an owner if it states the model's size.
+    `qwen3-8b`, `Qwen/Qwen3-8B`, `qwen3:8b-q8_0`. A model of known shape needs no entry in
+    `presets.toml`; neither does a name without an owner that states the model's size.
     """
     if name.lower().endswith("gguf") or ("/" in name and _OWNER.match(name) is None):
         return None
@@ -137,13 +137,13 @@ def require_quantisation(name: str) -> None:
 
 @cache
 def default_draft(name: str) -> Preset | None:
-    """The draft that people use with a target of this name, or in a repository of this name."""
+    """The draft that people use with a target, given the target's name or its repository."""
     target = preset_named(name) or preset_named(_REPOSITORY.sub("", name))
     return None if target is None or target.draft is None else presets()[target.draft]
 
 
 def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | None:
-    """A model in a quantisation; the default is its first preset's, else Q4_K_M."""
+    """A preset for a model in a quantisation, by default that of its first preset, else Q4_K_M."""
     alike = _by_model().get(slug, [])
     exact = [
         each

@@ -1,8 +1,7 @@
-"""Read quantisations as people name them: `UD-Q4_K_XL`, `AWQ`, `4-bit`, `exl2 4.5bpw`.
+"""Read quantisations as people write them: `UD-Q4_K_XL`, `AWQ`, `4-bit`, `exl2 4.5bpw`.
 
-`quantisations.csv` has the bits per weight. A row is found by its `match` if it has one, else by
-its name. For names that do not fix the bits, `error` is the share by which the weights may be
-larger.
+`quantisations.csv` has the bits per weight. A row's pattern is its `match` if it has one, else its
+name. For names that do not fix the bits, `error` is the share by which the weights may be larger.
 """
 
 import csv
@@ -35,7 +34,7 @@ class Quantisation:
 
 
 def quantisation_of(name: str) -> Quantisation | None:
-    """Bits per weight of the quantisation that is named anywhere in a text."""
+    """Bits per weight of the quantisation that a text names, wherever in the text."""
     found = find_quantisation(name)
     return found[0] if found else None
 
@@ -65,7 +64,7 @@ def _of_bits(bits: str) -> Quantisation:
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], Quantisation], ...]:
-    """The search order of the rows: longer names first, then rows with a `match`, as listed."""
+    """The rows in search order: longer names first, then rows with a `match`, in table order."""
     rows = table("quantisations.csv", _TEXT)
     rows.sort(key=lambda row: -len(row["name"]) if "match" not in row else 0)
     found = []
@@ -77,7 +76,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], Quantisation], ...]:
 
 
 def table(file: str, text: tuple[str, ...]) -> list[dict[str, Any]]:
-    """A table's rows without empty cells; cells are parsed as JSON, except in columns in `text`."""
+    """A table's rows without empty cells; cells are JSON, except in the columns in `text`."""
     lines = resources.files("answers").joinpath(file).read_text(encoding="utf-8").splitlines()
     return [
         {key: cell if key in text else json.loads(cell) for key, cell in row.items() if cell}

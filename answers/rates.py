@@ -37,7 +37,7 @@ class Rate:
 def rate_of(
     facts: ModelFacts, tps: float, *, on_cpu: bool, device: str, source: str
 ) -> Rate | None:
-    """The rate that a plain speed implies; `None` if no memory could be that fast."""
+    """The bandwidth implied by a plain speed; `None` if no memory could be that fast."""
     left_ms = _MS / tps - (0.0 if on_cpu else starts_ms(facts, len(facts.layers)))
     if left_ms <= 0:
         return None
@@ -56,10 +56,10 @@ def rate_of(
 def with_rates(
     computer: Computer, rates: Iterable[Rate], facts: ModelFacts, *, of_this_machine: bool = False
 ) -> Computer:
-    """The computer with the rates that such cards and processors reached, if they are known.
+    """The computer with the bandwidths that cards and processors like its own reached in results.
 
-    The rates come from the models nearest in size. Rates `of_this_machine` count whatever their
-    device is called.
+    A bandwidth is `None` if no result gives it. It comes from the models nearest in size. With
+    `of_this_machine`, all `rates` count, whatever their device is called.
     """
     listed = tuple(rates) if of_this_machine else rates_of(computer, rates)
     gb = gb_per_token(facts)
@@ -81,9 +81,9 @@ def with_rates(
 
 
 def with_step(computer: Computer, facts: ModelFacts, step_ms: float) -> Computer:
-    """The computer, with one memory's rate derived from a model's measured step time.
+    """The computer, with one memory's bandwidth derived from a model's measured step time.
 
-    The rate of the computer's other memory is unchanged.
+    The bandwidth of the other memory is unchanged.
     """
     on_cpu, before = not computer.devices, computer.speed
     rate = rate_of(facts, _MS / step_ms, on_cpu=on_cpu, device="", source="")
@@ -97,7 +97,7 @@ def with_step(computer: Computer, facts: ModelFacts, step_ms: float) -> Computer
 
 
 def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:
-    """The rates that the computer's cards and its processor reached in results."""
+    """The bandwidths that the computer's cards and processor reached in results."""
     called = [memory.name for memory in computer.devices]
     cards = {card_key(name) or normalised(without_size(name)) for name in called}
     own = normalised(computer.processor or "")
@@ -114,12 +114,15 @@ def is_processor(device: str, processor: str) -> bool:
 
 
 def gb_per_token(facts: ModelFacts) -> float:
-    """The bytes of a model's weights that one token reads."""
+    """The weights in GB that the model reads per token."""
     return weights_per_token(facts) / _GB
 
 
 def reached(rates: Iterable[Rate], gb: float) -> float | None:
-    """The rate for a model that reads `gb` per token: the median for models nearest in size."""
+    """The median bandwidth over the models nearest in size to one that reads `gb` per token.
+
+    `None` without rates.
+    """
     distances = [(abs(math.log(rate.gb_per_token / gb)), rate.gb_per_s) for rate in rates]
     least = min((distance for distance, _ in distances), default=0.0)
     nearest = [rate for distance, rate in distances if distance <= least + _ALIKE]

@@ -1,4 +1,4 @@
-"""Compute a round's yield and cost: the speedup is its tokens over its cost in plain steps.
+"""Compute a round's yield in tokens and its cost in plain steps; their ratio is the speedup.
 
 A round is one step of the target over the drafted tokens, plus the drafting. It yields the accepted
 tokens and one more. Acceptance and the cost of wider steps are ranges unless they were measured.
@@ -50,7 +50,7 @@ _Z90 = 1.6449
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YieldCurve:
-    """Tokens that a round of a method yields for a model at depth 1, 2 …, as published."""
+    """The tokens per round published for a method on a target, for depths from 1 upwards."""
 
     target: str
     method: str
@@ -60,10 +60,10 @@ class YieldCurve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speculation:
-    """The draft source, the id of its method in the vocabulary, and the longest draft.
+    """A method of speculation: its draft source, its id in the vocabulary, and the longest draft.
 
-    `acceptance` is the measured chance that a drafted token is accepted. `None` stands for the
-    acceptance of `curve` or, without a curve, for the usual values.
+    `acceptance` is the measured chance that a drafted token is accepted. If it is `None`, the
+    acceptance is derived from `curve` or, without a curve, assumed.
     """
 
     source: DraftSource
@@ -73,9 +73,10 @@ class Speculation:
     curve: YieldCurve | None = None
 
     def chances(self, *, known_cost: bool = False) -> tuple[float, float, float]:
-        """The chance that a drafted token is accepted, over all positions: lowest, usual, highest.
+        """The lowest, usual and highest acceptance, averaged over positions.
 
-        With a `known_cost` the fit corrects nothing, so the published acceptance is returned.
+        With a `known_cost`, the fit does not correct the result, so the published acceptance is
+        used.
         """
         if self.acceptance is not None:
             return (self.acceptance,) * 3
@@ -93,10 +94,11 @@ class Speculation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundParts:
-    """The cost of a round on one machine, in milliseconds: the target's step, and a drafted token.
+    """The costs of a round on one machine: the target's step, and the time per drafted token.
 
     `replays`: after a rejection, the accepted tokens are computed again. `shared`: a processor, or
-    graphics that use its memory, compute everything. `curve`: the measured cost of wider steps.
+    a graphics unit that uses its memory, computes everything. `curve`: the measured cost of wider
+    steps.
     """
 
     step: StepBytes
@@ -108,7 +110,10 @@ class RoundParts:
 
 @cache
 def assumed_chances(source: DraftSource, depth: int) -> tuple[float, float, float]:
-    """The acceptance assumed if no tokens were counted: later positions are accepted less often."""
+    """The lowest, usual and highest acceptance that is assumed if no tokens were counted.
+
+    Later positions are accepted less often; the values are averages over positions.
+    """
     low, usual, high = (
         chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth)
         for first in ACCEPTANCE[source]
@@ -118,7 +123,10 @@ def assumed_chances(source: DraftSource, depth: int) -> tuple[float, float, floa
 
 @cache
 def published_chances(depth: int) -> tuple[float, float, float]:
-    """The range of acceptance of models and heads that covers nine in ten people."""
+    """The lowest, usual and highest published acceptance of draft models and heads.
+
+    Nine in ten people are inside this range.
+    """
     low, usual = (
         chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth)
         for first in (PUBLISHED_LOW, PUBLISHED_FIRST)
@@ -140,7 +148,7 @@ def chance_of(tokens: float, depth: int) -> float:
 def tokens_per_round(accepted: float, depth: int, decay: float = 1.0) -> float:
     """The tokens that a round yields on average: 1 + a + a^2 + ... (Leviathan et al. 2023).
 
-    Each position's chance is `decay` times the chance of the position before.
+    Each position's chance of acceptance is `decay` times that of the position before.
     """
     total, reached, chance = 1.0, 1.0, accepted
     for _ in range(depth):
@@ -158,7 +166,7 @@ def parts_of(
     source: DraftSource,
     curve: Curve | None = None,
 ) -> RoundParts:
-    """The weights and caches that rounds from this source read, with this placement."""
+    """The costs of a round that drafts from this source, with this placement of the target."""
     return RoundParts(
         step=speed.step_bytes(load.target, placement, load.setting),
         draft_ms=_draft_ms(load, machine, source, placement),
@@ -222,10 +230,12 @@ def speedup_at(
 
 
 def limits_of(load: LoadPlan, speculation: Speculation, *, one_memory: bool) -> tuple[float, float]:
-    """The speedup at minimum cost: at the usual acceptance, and if every token is accepted.
+    """The highest possible speedups: at the usual acceptance, and if every token is accepted.
 
-    A round costs at least a plain step and, if both models are in `one_memory`, the time to read
-    the draft's weights for each drafted token.
+    They assume the lowest possible cost: a round costs at least a plain step and, if both models
+    are in `one_memory`, the time to read the draft's weights for each drafted token.
+
+    For text methods, both are depth + 1.
     """
     depth, draft = speculation.depth, load.draft
     cost = 1.0
@@ -239,7 +249,10 @@ def limits_of(load: LoadPlan, speculation: Speculation, *, one_memory: bool) -> 
 
 
 def chance_of_gain(estimate: float, low: float, high: float) -> float:
-    """The chance that the speedup is above 1: lognormal, by the side of the interval towards 1."""
+    """The chance that the speedup is above 1, if it is lognormal.
+
+    Its spread is derived from the interval's half that faces 1.
+    """
     end = low if estimate >= 1 else high
     spread = abs(math.log(end / estimate)) / _Z90
     if not spread:
@@ -285,7 +298,7 @@ def _step_ms(parts: RoundParts, machine: MachineSpeed, tokens: int, fresh: float
 def _draft_ms(
     load: LoadPlan, machine: MachineSpeed, source: DraftSource, placement: LayerPlacement
 ) -> float:
-    """Milliseconds of one drafted token; the draft's weights are read at the target's rates."""
+    """Milliseconds to draft one token; the draft's weights are read at the target's bandwidths."""
     draft = load.draft
     if source == "text":
         return 0.0

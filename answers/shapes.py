@@ -1,10 +1,10 @@
-"""Derive facts about a model from its name and quantisation, before its file is on this machine.
+"""Derive a model's shape and weights from its name and quantisation, without its file.
 
 `shapes.csv` has a row for each model; an empty cell means the default of `ShapeRow`. The rows were
 written from the models' published configurations. Their parameter counts were compared with the
 stated sizes, and their caches and embeddings with public logs where available. `gemma-4-12b` is
 assumed to be like `gemma-3-12b`, except for the widths of its KV cache, which are from a public
-log. A model's own header takes precedence over the table.
+log. If the file is present, its header takes precedence over the table.
 """
 
 import re
@@ -33,15 +33,15 @@ _TEXT = ("name", "match", "architecture")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShapeRow:
-    """The sizes in a model's configuration.
+    """The dimensions in a model's configuration.
 
-    `match` is searched in the lower-case, hyphenated name, then in the model's slug; the first
-    match counts. `error` is the share by which the weights may exceed the estimate. `full_every`:
-    one in this many layers attends to the whole context. The others have a sliding `window`, or a
-    recurrent state if `d_inner` is given. `tied`: one matrix is both embedding and output. `gated`:
-    attention has a gate as wide as its queries. `head_layers`: layers of a built-in multi-token
-    prediction head, in files that contain it. `context_tokens`: the longest context that the newest
-    model of this shape was trained for.
+    `match` is a pattern for the lower-case, hyphenated name, then for the model's slug; the first
+    row that matches counts. `error` is the share by which the weights may exceed the estimate.
+    `full_every`: one in this many layers attends to the whole context. The others have a sliding
+    `window`, or a recurrent state if `d_inner` is given. `tied`: one matrix is both embedding and
+    output. `gated`: attention has a gate as wide as its queries. `head_layers`: layers of a
+    built-in multi-token prediction head, in files that contain it. `context_tokens`: the longest
+    context that the newest model of this shape was trained for.
     """
 
     name: str
@@ -92,7 +92,7 @@ def facts_of(
     file_bytes: float | None = None,
     with_head: bool = False,
 ) -> ModelFacts:
-    """The facts about a model that follow from its shape."""
+    """A model's layers and weights, computed from its shape."""
     bits = quantisation or _USUAL
     count = shape.layers + (shape.head_layers if with_head else 0)
     layers = tuple(_layer(shape, index, bits) for index in range(count))
@@ -174,7 +174,7 @@ def _is_recurrent(shape: ShapeRow, index: int) -> bool:
 
 
 def _dense(shape: ShapeRow, index: int) -> int:
-    """The weights of a layer that every token uses."""
+    """The number of a layer's weights that every token uses."""
     feed = _GATE_UP_DOWN * shape.embedding * (shape.feed_forward + shape.shared_feed_forward)
     router = shape.embedding * shape.experts
     joined = 2 * shape.embedding**2 if index >= shape.layers else 0
@@ -182,7 +182,7 @@ def _dense(shape: ShapeRow, index: int) -> int:
 
 
 def _mixer(shape: ShapeRow, index: int) -> int:
-    """The weights of the attention or, in a recurrent layer, of the part that replaces it."""
+    """The number of weights in a layer's attention, or in the recurrent block that replaces it."""
     if _is_recurrent(shape, index):
         inner = shape.d_inner
         groups = 2 * shape.groups * shape.d_state

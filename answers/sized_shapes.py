@@ -1,10 +1,10 @@
 """Estimate the shapes of models outside the table from their numbers of parameters.
 
-The number is in a name (`foo-7b`, `bar-30b-a3b`, `baz-e2b`) or, for names without a number, in
-`sizes.csv`. The rules are fitted to the rows of `shapes.csv`: the width and the number of layers
-are powers of the number of parameters, within 20 % of the rows, and the number of KV heads is the
-usual one. The feed-forward width is chosen so that all layers together have the stated number of
-parameters.
+The number of parameters is in the name (`foo-7b`, `bar-30b-a3b`, `baz-e2b`) or, if the name has no
+number, in `sizes.csv`. The rules are fitted to the rows of `shapes.csv`: the width and the number
+of layers are powers of the number of parameters and agree with the rows within 20 %, and the number
+of KV heads is the usual one. The feed-forward width is chosen so that all layers together have the
+stated number of parameters.
 """
 
 import math
@@ -33,7 +33,7 @@ _TEXT = ("name", "match", "source")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """Billions of parameters, total and per token, and other known facts of a model's shape."""
+    """A model's total and active parameters, in billions, and what else is known of its shape."""
 
     name: str
     parameters_b: float
@@ -56,13 +56,13 @@ def shape_named(name: str) -> ShapeRow | None:
 
 
 def is_head(slug: str) -> bool:
-    """Whether a slug names a draft head or another part; its size is not the one in the name."""
+    """Whether a slug names a draft head or other component, not a model of the size in its name."""
     return _NO_MODEL.search(slug) is not None
 
 
 @cache
 def size_of(name: str) -> Size | None:
-    """The size that `sizes.csv` or a name states; `None` if neither states one."""
+    """A model's size from `sizes.csv`, else from its name; `None` if neither states it."""
     slug = model_key(name)
     if is_head(slug):
         return None

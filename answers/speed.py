@@ -1,9 +1,9 @@
-"""Predict tokens per second: the bytes that a step reads, over the bandwidths of their memories.
+"""Predict tokens per second from the bytes that a step reads and the bandwidth of each memory.
 
-The time of a step is the bytes on the devices over their bandwidth, plus the bytes in host memory
-over the host's bandwidth. Each bandwidth is multiplied by an efficiency (Williams, Waterman and
-Patterson 2009, Roofline). If results of the same machine show the bandwidths that it reached, these
-replace the products.
+The time of a step is the bytes on the devices over the devices' bandwidth, plus the bytes in host
+memory over the host's bandwidth. Each bandwidth is multiplied by an efficiency (Williams, Waterman
+and Patterson 2009, Roofline). If results of the same machine show the bandwidths that it reached,
+these replace the nominal values times the efficiency.
 """
 
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ _MS = 1000.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedEstimate:
-    """A figure with its interval and basis.
+    """A speed or a speedup with its interval, and the basis of the estimate.
 
     `assumes` lists the values that nobody measured or stated (a bandwidth, the acceptance of
     drafts), in the words that are printed.
@@ -64,7 +64,7 @@ class SpeedEstimate:
     assumes: tuple[str, ...] = ()
 
     def times(self, ratio: "SpeedEstimate") -> "SpeedEstimate":
-        """Multiply the estimate by a ratio; the product takes the ratio's basis."""
+        """Multiply the speed by a speedup; the product takes the basis of the speedup."""
         return SpeedEstimate(
             estimate=self.estimate * ratio.estimate,
             low=self.low * ratio.low,
@@ -76,7 +76,7 @@ class SpeedEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineSpeed:
-    """The inputs of a speed other than memory sizes: bandwidths in GB/s, and the host's cores."""
+    """The inputs of a speed besides bytes read: bandwidths in GB/s, and the host's cores."""
 
     device_gb_per_s: float | None
     host_gb_per_s: float | None
@@ -111,7 +111,7 @@ class StepBytes:
 
 @lru_cache(maxsize=4096)
 def step_bytes(facts: ModelFacts, placement: LayerPlacement, setting: Setting) -> StepBytes:
-    """The bytes of weights and of a typical cache that a step reads with this placement."""
+    """The weights and cache that a step reads with this placement, at a typical context."""
     setting = replace(setting, context=_DEPTH_TOKENS, slots=1)
     weights, own = weights_of(facts, placement), len(facts.layers)
     first = min(own, max(0, facts.placed_layers - placement.layers))
@@ -140,7 +140,7 @@ def plain(load: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEsti
 
 
 def plain_of(step: StepBytes, assumes: Iterator[str], machine: MachineSpeed) -> SpeedEstimate:
-    """Tokens per second of plain decoding with steps that read these bytes."""
+    """Tokens per second of plain decoding if each step reads these bytes, with an interval."""
     tps = plain_tps(step, machine)
     device = not step.device or machine.device_reached_gb_per_s is not None
     host = not step.host + step.host_experts or machine.host_reached_gb_per_s is not None
@@ -157,7 +157,7 @@ def plain_of(step: StepBytes, assumes: Iterator[str], machine: MachineSpeed) -> 
 
 
 def plain_tps(step: StepBytes, machine: MachineSpeed) -> float:
-    """Tokens per second of plain decoding with such steps, without an interval."""
+    """Tokens per second of plain decoding if each step reads these bytes, without an interval."""
     return _MS / step_ms(step, machine)
 
 
@@ -196,23 +196,23 @@ def weights_per_token(facts: ModelFacts) -> float:
 
 
 def starts_ms(facts: ModelFacts, layers: int) -> float:
-    """The time to launch the kernels of this many layers on a device."""
+    """Milliseconds to launch the kernels of this many layers on a device."""
     return layers * (MS_PER_LAYER + (MS_PER_CHOICE if facts.mixture else 0.0))
 
 
 def touched_share(used: float, tokens: int, fresh: float = 1.0) -> float:
     """The share of a mixture's experts that a step over this many tokens reads.
 
-    Neighbouring tokens choose many of the same experts. Each further token therefore counts as the
-    share `fresh` of an independent choice: 1 is independent, 0 means the same experts for all
-    tokens.
+    Neighbouring tokens choose many of the same experts. Each token after the first therefore counts
+    as a share `fresh` of an independent choice: with 1 all choices are independent, with 0 all
+    tokens choose the same experts.
     """
     untouched: float = (1 - used) ** (1 + (tokens - 1) * fresh)
     return 1 - untouched
 
 
 def assumed_rates(step: StepBytes, machine: MachineSpeed) -> Iterator[str]:
-    """Notes on the bandwidths that a step needs but that nobody stated."""
+    """Notes on the bandwidths that a step needs and that are assumed because nobody stated them."""
     device = machine.device_gb_per_s or machine.device_reached_gb_per_s
     host = machine.host_gb_per_s or machine.host_reached_gb_per_s
     if step.device and device is None and not machine.unified:

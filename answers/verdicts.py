@@ -1,4 +1,4 @@
-"""Decide whether to switch a way of drafting on, and which way is most promising."""
+"""Decide whether to use speculation, and which way of drafting is the most promising."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -37,9 +37,10 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
 
 
 def promise(choice: PlanOption) -> tuple[bool, bool, bool, bool, int, float]:
-    """The sort key of ways: fitting ways first, then measured gains, predictions, measured losses.
+    """A sort key for ways of drafting: those that fit, then by evidence and gain.
 
-    Predictions are ranked by the lower end of their interval, so that uncertain ones do not win.
+    Measured gains rank above predicted gains; losses rank last. Predictions are ranked by the lower
+    end of their interval, so that uncertain ones do not win.
     """
     rank, measured = RANKS[verdict_of(choice)[0]], choice.figures is not None
     gain = choice.gain.estimate if choice.gain else 0.0
@@ -49,6 +50,6 @@ def promise(choice: PlanOption) -> tuple[bool, bool, bool, bool, int, float]:
 
 
 def helps(judged: PlanOption, verdict: Verdict) -> bool:
-    """Whether to switch a way of drafting on."""
+    """Whether speculation should be switched on, given this verdict."""
     gains = judged.gain is not None and judged.gain.estimate >= 1
     return gains and RANKS[verdict] >= RANKS["Try it"]

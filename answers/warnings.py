@@ -42,7 +42,7 @@ def _room(asked: PlanOption) -> Iterator[str]:
 
 
 def _displaced(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
-    """The warning that a draft displaces layers from the devices and may thus cost speed."""
+    """The warning that speculation moves layers of the target off the devices."""
     with_draft, without = asked.found.placement, alone.found.placement
     moved = without.layers - with_draft.layers
     extra = sum(
@@ -97,7 +97,7 @@ def _speed(asked: PlanOption, gain: SpeedEstimate | None) -> Iterator[str]:
 
 
 def after_failure(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
-    """The free memory that a failed allocation needed, and options that would fit."""
+    """Lines on the memory that a failed allocation needed, and on options that would fit."""
     found = project(replace(case, margin_mib=0.0), placement)
     places = [*zip(case.devices, found.devices, strict=False), (case.host, found.host)]
     yield from (_needed(memory, buffers) for memory, buffers in places if buffers.total())
@@ -123,7 +123,7 @@ def _needed(memory: Memory, buffers: Buffers) -> str:
 
 
 def _fitting(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
-    """Options of a run that make the plan fit, the smallest changes first."""
+    """Options for `run` that make the plan fit, the smallest change first."""
     if project(case, placement).fits:
         return
     setting = case.setting
@@ -139,7 +139,7 @@ def _fitting(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
 
 
 def _placed_elsewhere(case: LoadPlan, placement: LayerPlacement) -> Iterator[str]:
-    """Options that keep a part of the models in main memory."""
+    """Options for `run` that keep the draft, or some layers or experts, in main memory."""
     draft, best = case.draft, fit(case)
     if draft is not None and case.devices and not draft.on_host:
         on_host = replace(case, draft=replace(draft, on_host=True))

@@ -54,7 +54,7 @@ def sentences(found: Answer) -> Sentences:
 
 
 def verdict(found: Answer) -> str:
-    """The verdict, with the speeds without and with the draft."""
+    """The verdict, with the speed without a draft and the speed with it."""
     asked, judged = found.asked, found.judged
     before = f"about {say.rate(found.alone.tps.estimate)} tokens/s"
     if not asked.fits:
@@ -83,7 +83,7 @@ def verdict(found: Answer) -> str:
 
 
 def way(found: Answer) -> str:
-    """A heading without figures: the advice, or the way of drafting that the verdict is about."""
+    """A heading without figures: the recommended way to draft, or why there is none."""
     asked, judged = found.asked, found.judged
     if not asked.fits:
         return f"the model does not fit{memory_words.missing(asked)}"
@@ -100,7 +100,7 @@ def way(found: Answer) -> str:
 
 
 def _split(choice: PlanOption) -> str:
-    """The split of a model that is only partly on the devices; empty for other models."""
+    """The split of a model that is only partly on the devices, as a clause; empty otherwise."""
     placement, whole = choice.found.placement, choice.case.target.placed_layers
     if not choice.case.devices or choice.found.extent != "partly":
         return ""
@@ -111,7 +111,7 @@ def _split(choice: PlanOption) -> str:
 
 
 def _way(choice: PlanOption) -> str:
-    """The draft source and its depth."""
+    """The option's draft source and depth, in words."""
     drafts = choice.speculation
     if drafts is None:
         return "no draft"
@@ -159,7 +159,7 @@ def _why(found: Answer) -> str | None:
 
 
 def _beside(found: Answer, judged: PlanOption) -> str:
-    """The prediction from a measured curve, printed beside a published figure."""
+    """The best depth according to a measured curve, printed next to a published figure."""
     if judged.by_curve is None or found.question.curve is None:
         return ""
     depth, gain = judged.by_curve
@@ -169,7 +169,7 @@ def _beside(found: Answer, judged: PlanOption) -> str:
 
 
 def _by_curve(curve: Curve, depth: int, yielded: float, cost: float) -> str:
-    """The measured cost of a wider step, with the resulting yield and cost of a round."""
+    """The measured cost of a step over the draft, and a round's resulting yield and cost."""
     return (
         f"according to {curve.source}, a step over {depth + 1} tokens takes as long as "
         f"{curve.cost(depth + 1):.2f} plain steps; a round produces about {yielded:.1f} tokens in "
@@ -178,7 +178,7 @@ def _by_curve(curve: Curve, depth: int, yielded: float, cost: float) -> str:
 
 
 def _people(figures: Found) -> str:
-    """People's figures for this card and model."""
+    """The clause on the figures that people measured or published for this card and model."""
     depth = f" at depth {figures.depth}" if figures.depth else ""
     if figures.tier != "published":
         return (
@@ -257,7 +257,7 @@ def coverage_of(judged: PlanOption | None) -> Coverage | None:
 
 
 def _accuracy(found: Answer) -> str:
-    """The accuracy of answers of this kind, as tested against measurements."""
+    """The sentence on the accuracy of such answers when tested against measurements."""
     coverage = coverage_of(found.judged)
     if coverage is not None and found.asked.fits:
         return (

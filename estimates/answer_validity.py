@@ -1,4 +1,4 @@
-"""Compare two arms' shares of invalid answers: those that loop or fail their prompt's check."""
+"""Compare two arms' shares of invalid answers: answers that loop or fail their prompt's check."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ _BOUNDS = FLAGS["invalid-answers"].bounds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidAnswers:
-    """The numbers of faulty answers from an arm and from the arm that it is compared with."""
+    """The numbers of faulty answers and of all answers, from an arm and from its comparison arm."""
 
     faulty: int
     answers: int
@@ -26,10 +26,10 @@ class InvalidAnswers:
 def worse(
     trials: Sequence[Trial], base: Sequence[Trial], tasks: Mapping[str, str]
 ) -> InvalidAnswers | None:
-    """The faulty answers of an arm that is clearly worse than `base`; `None` for any other arm.
+    """The faulty answers of an arm if it is clearly worse than `base`, else `None`.
 
-    Answers in JSON and tool calls form one group, all other answers a second group. `tasks` has
-    each prompt's task.
+    The two arms are compared first on JSON answers and tool calls, then on all other answers.
+    `tasks` maps a prompt to its task.
     """
     for formal in (True, False):
         ours, theirs = (
@@ -58,7 +58,7 @@ def _faulty_share(trials: Sequence[Trial]) -> dict[str, float]:
 
 
 def _clearly_worse(own: Mapping[str, float], base: Mapping[str, float]) -> bool:
-    """Whether an arm is worse by the sign test over prompts, and by at least a minimum share."""
+    """Whether an arm's share of faulty answers is clearly higher, by the sign test and in size."""
     more = [own[each] - base[each] for each in own.keys() & base.keys()]
     lost, won = sum(each > 0 for each in more), sum(each < 0 for each in more)
     clear = lost > won and p_of_sign(lost, won) <= _BOUNDS["p"]

@@ -1,9 +1,9 @@
-"""Estimate the error of a client's clock in a speedup by comparing it with whole requests.
+"""Estimate the error that a client's clock causes in a speedup, from the times of whole requests.
 
 A stream that delivers several tokens together hides when each token was generated. A few prompts
-are therefore also sent as a request for one token. The difference between the two wall times is the
-time for the other tokens, however they were streamed. With W for this difference and D for the time
-by the client's clock,
+are therefore sent a second time, as a request for a single token. The full request's wall time
+minus this request's is the time for the other tokens, however they were streamed. With W for this
+difference and D for the time by the client's clock,
 
     x = log (W_baseline / W_arm) - log (D_baseline / D_arm)
 
@@ -32,7 +32,10 @@ _MOST = math.log1p(FLAGS[ONLY_REQUESTS].bounds["apart"])
 
 
 def error(submission: Submission, arm: Arm, slack_ms: float = _SLACK_MS) -> Interval | None:
-    """The speedup by whole requests over the clock's speedup; `None` with too few requests."""
+    """The speedup by whole requests over the speedup by the client's clock.
+
+    `None` with too few requests.
+    """
     logs = {
         (trial.arm, trial.prompt, trial.block): found
         for trial in submission.trials
@@ -73,8 +76,9 @@ def only_requests(submission: Submission, arm: Arm) -> bool:
 def widened(interval: Interval, scope: Scope) -> Interval:
     """Widen the interval by the error of the client's clock, up to the ratio of whole requests.
 
-    Whole requests are more exact, so their ratio is the limit. For short answers the whole error is
-    added, because a server may have generated the complete answer before it sent the first word.
+    Whole requests are more exact, so the interval is widened to include their ratio. For short
+    answers the whole error is added, because a server may have generated the complete answer before
+    it sent the first word.
     """
     grain = _share(scope, lambda trial: trial.grain_ms or 0.0)
     slack = _share(scope, lambda _: _SLACK_MS)
@@ -89,7 +93,10 @@ def widened(interval: Interval, scope: Scope) -> Interval:
 
 
 def request_ms(pairs: PromptPairs) -> tuple[float, float] | None:
-    """Whole requests' milliseconds per answer token; `None` if a cache may have helped."""
+    """Milliseconds of a whole request per answer token, for the baseline and the arm.
+
+    `None` if a time is unknown or a prompt cache may have helped.
+    """
     return pairs.times(
         lambda trial: (
             trial.wall_ms / trial.output_tokens
@@ -100,7 +107,7 @@ def request_ms(pairs: PromptPairs) -> tuple[float, float] | None:
 
 
 def _log_difference(trial: Trial, slack_ms: float) -> float | None:
-    """The log ratio of the time by whole requests to the time by the client's clock."""
+    """The log ratio of two decode times: by whole requests, and by the client's clock."""
     if trial.one_token_ms is None or trial.wall_ms is None or not trial.decode_ms:
         return None
     left_ms = max(_SHORTEST_MS, trial.wall_ms - trial.one_token_ms)
@@ -110,7 +117,7 @@ def _log_difference(trial: Trial, slack_ms: float) -> float | None:
 
 
 def _share(scope: Scope, ms: Callable[[Trial], float]) -> float:
-    """The average share of these milliseconds in the decode times, combined for both arms."""
+    """These milliseconds as an average share of the decode time, combined over both arms."""
     arms = zip(*((pairs.trials, pairs.baseline_trials) for pairs in scope.prompts), strict=True)
     shares = [
         [ms(trial) / (trial.decode_ms or math.inf) for trials in arm for trial in trials]

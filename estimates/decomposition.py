@@ -1,6 +1,6 @@
-"""Split a speedup into the tokens that a round yields and the cost of a round.
+"""Split a speedup into the tokens that a round yields and the cost of that round.
 
-`speedup = tokens_per_round / round_cost`, for a prompt, for a task and over all tasks.
+`speedup = tokens_per_round / round_cost`, on one prompt, on one task and over all tasks.
 """
 
 from bisect import bisect_right
@@ -21,7 +21,7 @@ def can_draft(method: Method) -> bool:
 
 
 def tokens_per_round(trials: Sequence[Trial]) -> float | None:
-    """Tokens after the first, per round; 1 without speculation, `None` if rounds are unknown."""
+    """Tokens per round, the first token aside; 1 without speculation, `None` if unknown."""
     return share(
         [(trial.output_tokens or 1) - 1 for trial in trials], [rounds(trial) for trial in trials]
     )
@@ -35,7 +35,7 @@ def yielded(pairs: PromptPairs) -> float | None:
 
 @once
 def round_cost(pairs: PromptPairs) -> float | None:
-    """R, the cost of a round in baseline tokens: tokens per round over the speedup."""
+    """R, the cost of a round in baseline tokens: the tokens per round divided by the speedup."""
     tokens = yielded(pairs)
     return None if tokens is None else tokens / pairs.speedup
 
@@ -51,12 +51,12 @@ def sequence_acceptance(trials: Sequence[Trial]) -> float | None:
 
 
 def fire_rate(trials: Sequence[Trial]) -> float | None:
-    """The share of all rounds in which anything was drafted."""
+    """The share of all rounds that drafted at least one token."""
     return share([_fired(trial) for trial in trials], [rounds(trial) for trial in trials])
 
 
 def drafted_nothing(trials: Sequence[Trial]) -> bool:
-    """Whether the trials are known to have drafted no token."""
+    """Whether it is known that no token was drafted in these trials."""
     return bool(trials) and all(trial.drafted == 0 for trial in trials)
 
 
@@ -74,9 +74,11 @@ def position_acceptance(trials: Sequence[Trial]) -> tuple[float, ...] | None:
     """For each position j, the chance that draft token j is accepted if the j - 1 before it were.
 
     The chance is `accepted_j / at_risk_j`. A round is at risk if it accepted j - 1 tokens and
-    drafted at least j. Two separate histograms do not show which drafts ended early. Shorter drafts
-    are therefore assumed to be accepted like longer ones, as Kaplan and Meier assume for censored
-    lifetimes. With one drafted length, this is exact. The tuple ends where no round was at risk.
+    drafted at least j. The drafted and accepted lengths are recorded in separate histograms, so it
+    is unknown which of the rounds that accepted j - 1 tokens drafted at least j. Shorter drafts are
+    therefore assumed to be accepted like longer ones, as Kaplan and Meier assume for censored
+    lifetimes. If all drafts have the same length, the chances are exact. The tuple ends where no
+    round was at risk.
     """
     drafted = drafted_lengths(trials)
     accepted = accepted_lengths(trials)
@@ -93,14 +95,14 @@ def position_acceptance(trials: Sequence[Trial]) -> tuple[float, ...] | None:
 
 
 def _fired(trial: Trial) -> int | None:
-    """Rounds that drafted anything."""
+    """The number of rounds that drafted at least one token."""
     if trial.drafted_histogram is not None:
         return sum(trial.drafted_histogram[1:])
     return 0 if trial.drafted == 0 else None
 
 
 def share(parts: Sequence[float | None], wholes: Sequence[float | None]) -> float | None:
-    """The parts' sum over the wholes' sum; `None` if a value is unknown or the divisor is 0."""
+    """Sum of `parts` over sum of `wholes`; `None` if a value is unknown or the divisor is 0."""
     known_parts = [part for part in parts if part is not None]
     known_wholes = [whole for whole in wholes if whole is not None]
     unknown = len(known_parts) < len(parts) or len(known_wholes) < len(wholes)
@@ -142,12 +144,15 @@ def predicted_speedup(
 
 
 def expected_tokens(chances: Sequence[float], length: int) -> float:
-    """The tokens that a round with `length` drafted tokens yields: 1 + sum_i prod_{j<=i} p_j."""
+    """The expected tokens of a round that drafts `length` tokens: 1 + sum_i prod_{j<=i} p_j."""
     return 1.0 + float(sum(accumulate(chances[:length], mul)))
 
 
 def step_ms(curve: VerificationProbe, width: int) -> float | None:
-    """Milliseconds per target step, interpolated between probed widths, never extrapolated."""
+    """Milliseconds of a target step of this width, interpolated between probed widths.
+
+    `None` outside their range.
+    """
     if not curve.widths[0] <= width <= curve.widths[-1]:
         return None
     place = bisect_right(curve.widths, width)

@@ -19,10 +19,10 @@ _DASH = "\N{EN DASH}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmSetting:
-    """The setting of an arm, independent of the machine: method, depth and draft.
+    """The setting that an arm measures, whatever the machine: its method, depth and draft.
 
-    `setting` is the arm's part of an address; `draft` is the slug of `draft_label`. An arm whose
-    depth varies has no `depth`: `varied_by` is the reason, and `depths` the range.
+    `setting` names the arm in an address; `draft` is the slug of `draft_label`. An arm whose depth
+    varies has no `depth`: `varied_by` says what varies it, and `depths` is the range that was used.
     """
 
     arm: str
@@ -36,7 +36,7 @@ class ArmSetting:
 
 
 def setting(arm: Arm, submission: Submission) -> ArmSetting:
-    """The setting that names an arm of a submission."""
+    """The method, depth and draft of an arm of a submission, with their labels."""
     name, depth, changed = label(arm.method), fixed(arm.method), varied_by(arm.method)
     draft = arm.method.draft
     model = next((model for model in submission.drafts if model.id == draft), None)
@@ -73,7 +73,7 @@ def varied_by(method: Method) -> str | None:
 
 
 def label(method: Method) -> str:
-    """The label of a method: `MTP`, `MTP, adaptive depth (autotune)`, `A, then B`."""
+    """A method's label, such as `MTP`, `MTP, adaptive depth (autotune)` or `A, then B`."""
     if method.chain:
         return ", then ".join(METHODS[each].label for each in method.chain)
     name, varied = method.name or METHODS[method.type].label, varied_by(method)
@@ -81,7 +81,7 @@ def label(method: Method) -> str:
 
 
 def spread(method: Method, trials: Sequence[Trial]) -> str | None:
-    """The range and median of the lengths that rounds drafted; `None` if the depth is fixed."""
+    """The median and range of drafted lengths, in words; `None` if the depth is fixed."""
     if varied_by(method) is None:
         return None
     finished = [trial for trial in trials if trial.outcome == "ok"]

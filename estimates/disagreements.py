@@ -12,7 +12,10 @@ from schemas.submission import Trial
 
 
 def disagreeing(trials: Iterable[Trial], blocks: int, beyond: float | None) -> frozenset[str]:
-    """The prompts on which an arm's times in the first `blocks` blocks differ by over `beyond`."""
+    """The prompts on which an arm's times differ between the first `blocks` blocks.
+
+    Times differ if the longest exceeds the shortest by more than the share `beyond`.
+    """
     if beyond is None:
         return frozenset()
     times: dict[tuple[str, str], list[float]] = {}

@@ -1,8 +1,9 @@
-"""Write the command lines that serve or measure a setting, as lists of words.
+"""Write the command lines that serve or measure a setting, as lists of arguments.
 
-Every command that a terminal or a page prints takes the options of its method from this module;
+This module supplies the method's options for every command that the terminal or a page prints;
 commands that load a plan are in `answers.commands`. The llama-server runner writes its own options,
-because it asks the binary for its flags. `tests/test_commands.py` compares both for every method.
+because it asks the binary for its flags. `tests/test_commands.py` compares the two for every
+method.
 """
 
 import json
@@ -32,14 +33,14 @@ _MLX_CACHE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeLine:
-    """The arguments that start a server, with a note if they differ from the setting."""
+    """A command that starts a server, with a note if it differs from the setting."""
 
     words: tuple[str, ...]
     note: str | None = None
 
     @property
     def text(self) -> str:
-        """The arguments as a line for a shell."""
+        """The command as a line for a shell, with quotes where needed."""
         return shlex.join(self.words)
 
 
@@ -52,7 +53,7 @@ def serve_nearest(
     *,
     known: Sequence[str] = (),
 ) -> ServeLine | None:
-    """The line that serves a model with a method, else with the nearest method and a note.
+    """The command that serves a model with a method, or with the nearest method and a note.
 
     `None` if the engine has no such method. `model` and `draft` are file names or `-hf
     owner/repo:quant`. `extra` are further arguments for the server. `known` are the arguments of a
@@ -83,13 +84,13 @@ def serve_nearest(
 
 
 def default_method(kind: str, n_max: int | None = None) -> Method:
-    """A method with its usual sizes, and with this depth if a depth is given."""
+    """A method with its usual parameters, and with this depth if a depth is given."""
     depth = {} if n_max is None else {"n_max": n_max}
     return method_with(kind, {**METHODS[kind].defaults, **depth})
 
 
 def drafting(method: Method, known: Sequence[str] = ()) -> list[str] | None:
-    """llama-server's arguments for a method's type and sizes; `None` if it lacks the method."""
+    """llama-server's arguments for a method and its parameters; `None` if it lacks the method."""
     if method == NO_SPECULATION:
         return []
     found = [METHODS[kind].llama_cpp for kind in method.types]
@@ -111,7 +112,7 @@ def drafting(method: Method, known: Sequence[str] = ()) -> list[str] | None:
 
 
 def parts(method: Method) -> Iterator[Method]:
-    """The methods of a chain with their usual sizes; the depth applies to methods with a draft."""
+    """The methods of a chain with their usual parameters; draft models and heads get its depth."""
     if not method.chain:
         yield method
         return
@@ -120,7 +121,7 @@ def parts(method: Method) -> Iterator[Method]:
 
 
 def sizes(method: Method) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """Every known size: its name, llama-server's spellings of it, and its value."""
+    """A method's parameters: for each, its name, llama-server's spellings, and its value."""
     entry = METHODS[method.type].llama_cpp
     yield from _values(method, entry.sizes if entry else {})
 
@@ -128,7 +129,7 @@ def sizes(method: Method) -> Iterator[tuple[str, tuple[str, ...], str]]:
 def stages(method: Method) -> list[str] | None:
     """ik_llama.cpp's arguments for a method; `None` if it lacks the method.
 
-    Each part of a chain is a separate argument that includes the sizes.
+    Each method of a chain is a separate argument, which includes its parameters.
     """
     words: list[str] = []
     for part in parts(method) if method != NO_SPECULATION else ():
@@ -157,7 +158,7 @@ def _spelling(names: Iterable[str], known: Sequence[str]) -> str | None:
 
 
 def _weights(file: str, hub: str, name: str) -> tuple[str, str]:
-    """The flag and name of a model; a model on the hub has a different flag."""
+    """The flag that selects a model, and its name; a model on the hub has a different flag."""
     return (hub, name.removeprefix("-hf ")) if name.startswith("-hf ") else (file, name)
 
 
@@ -181,7 +182,7 @@ def _vllm(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLin
 
 
 def _sglang(plain: tuple[str, ...], draft: str | None, method: Method) -> ServeLine | None:
-    """The line for SGLang. Methods here draft a single chain (a top-k of 1), not a tree."""
+    """The command for SGLang, which drafts a single chain (a top-k of 1), not a tree."""
     algorithm, depth = METHODS[method.type].sglang, method.n_max
     if algorithm is None or depth is None:
         return None
@@ -216,7 +217,7 @@ _OTHER_SERVERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSetting:
-    """A setting for `run` to measure: files, a method, and options other than the defaults."""
+    """A setting to measure with `run`: files, a method, and options that are not the defaults."""
 
     target: str
     draft: str | None = None
@@ -228,7 +229,7 @@ class RunSetting:
 
 
 def measure(settings: Sequence[RunSetting], *, quick: bool = False) -> list[str]:
-    """The arguments, without the program's name, that measure several settings of one target."""
+    """The `draftmap` arguments that measure several settings of one target in one run."""
     first, levels = settings[0], sorted({each.concurrency for each in settings})
     words = ["run", *(["--quick"] if quick else []), "--target", first.target]
     words += _each("--draft", (each.draft for each in settings))
@@ -241,5 +242,5 @@ def measure(settings: Sequence[RunSetting], *, quick: bool = False) -> list[str]
 
 
 def _each(flag: str, values: Iterable[str | None]) -> list[str]:
-    """The flag, repeated before every distinct value."""
+    """A flag and a value for each distinct value, in order."""
     return [word for value in dict.fromkeys(values) if value for word in (flag, value)]

@@ -40,7 +40,7 @@ ANSWER_LENGTHS = (24, 96, 384, 1536)
 
 
 def costs_of(estimate: Estimate) -> Costs | None:
-    """The cost of a prompt token and of an answer token in both arms; `None` if one is unknown."""
+    """The cost in ms of a prompt token and of an answer token, in both arms; `None` if unknown."""
     reading = estimate.baseline_reading_ms, estimate.reading_ms
     rates, prompt_tokens = (estimate.baseline_tps, estimate.tps), estimate.mean_prompt_tokens
     if not prompt_tokens or reading[0] is None or reading[1] is None:
@@ -56,7 +56,7 @@ def costs_of(estimate: Estimate) -> Costs | None:
 
 
 def whole_request(estimate: Estimate) -> str:
-    """Compare the whole request with the figure per token, at the measured and at other lengths."""
+    """Compare the speedup of whole requests with that per token, at several answer lengths."""
     if estimate.whole_request is None:
         return ""
     interval = estimate.whole_request_interval
@@ -85,7 +85,7 @@ def whole_request(estimate: Estimate) -> str:
 
 
 def answer_length(pays: AnswerLength) -> str:
-    """`1,700 tokens (1,100 to 4,400)`: rounded, with the known bounds."""
+    """An answer length in words, rounded: `1,700 tokens (1,100 to 4,400)`."""
     text = f"{say.about(pays.tokens)} tokens"
     if pays.low is None:
         return text
@@ -160,7 +160,7 @@ def _why_this_speed(estimate: Estimate, arm: Arm, submission: Submission) -> str
 def _balance(
     estimate: Estimate, arm: Arm, submission: Submission, cost: float, yielded: float
 ) -> str:
-    """Compare the cost of a round with its yield."""
+    """Explain a speedup by the cost of a round and the tokens that it yields."""
     depth = limit(arm.method)
     costs, yields = f"{cost:.1f}", f"{yielded:.1f}"
     if costs == yields:
@@ -217,7 +217,7 @@ def _control(estimate: Estimate, arm: Arm) -> str:
 
 
 def _own(estimate: Estimate, submission: Submission, arm: str) -> list[Trial]:
-    """All trials of an arm on the prompts of the estimate."""
+    """All trials of an arm on the prompts that the estimate covers."""
     tasks = FIXED_TASKS if estimate.task is None else (estimate.task,)
     prompts = submission.suite.prompts
     ids = {each.id for each in prompts if estimate.own_tasks or each.task in tasks}

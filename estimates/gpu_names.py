@@ -1,4 +1,4 @@
-"""Read the marketing names of chips: their short form and their vendor."""
+"""Clean up the marketing names of chips, and find their vendors."""
 
 import re
 from functools import lru_cache
@@ -40,9 +40,10 @@ _VENDORS: dict[Vendor, re.Pattern[str]] = {
 
 @lru_cache(maxsize=4096)
 def short_name(name: str) -> str:
-    """A marketing name without boilerplate: `NVIDIA GeForce RTX 4060` becomes `RTX 4060`.
+    """A marketing name without the boilerplate: `NVIDIA GeForce RTX 4060` becomes `RTX 4060`.
 
-    The clock rate is omitted, too, unless nothing else distinguishes a `Xeon` from other models.
+    The clock rate is dropped, too, unless it is all that distinguishes the model, as for some
+    `Xeon`s.
     """
     without_clock = _bare(_CLOCK.sub("", name))
     found = without_clock if re.search("[0-9]", without_clock) else _bare(name.replace("@", ""))
@@ -50,7 +51,7 @@ def short_name(name: str) -> str:
 
 
 def is_placeholder(name: str) -> bool:
-    """Whether a name matches no single card: `AMD Device 7551`, or a number that several share."""
+    """Whether a name does not identify one card: `AMD Device 7551`, or a number several share."""
     name = name[:200]  # the pattern matches a name on one line
     bracketed = re.search(r"\[([^]]+)\]", name)
     bare = re.sub(r"[\s,]+", " ", _BRANDS.sub(" ", (bracketed[1] if bracketed else name).lower()))
@@ -58,12 +59,12 @@ def is_placeholder(name: str) -> bool:
 
 
 def known_vendor(name: str) -> Vendor | None:
-    """The maker of a chip, by its marketing name."""
+    """The maker of a chip, from its marketing name; `None` if the name does not show a maker."""
     return next((vendor for vendor, words in _VENDORS.items() if words.search(name)), None)
 
 
 def vendor_of(name: str) -> Vendor:
-    """The maker of a chip, or `other` if the chip's name does not show a maker."""
+    """The maker of a chip, from its marketing name; `other` if the name does not show a maker."""
     return known_vendor(name) or "other"
 
 

@@ -27,15 +27,15 @@ _MIB_PER_GIB = 1024
 class Identity(NonDefaultSettings):
     """All names of one submission.
 
-    For GPU backends, `device` names the GPUs that the engine lists (else all GPUs of the machine)
-    with their memory. For other backends it names the processor with its threads, because virtual
-    machines may share a processor's name but not its speed. `vram_gib` is the sum of these GPUs'
-    memory. `processor` is the marketing name of the first GPU, or of the CPU. `machine` is a digest
-    of the hardware, `rig` names a machine with one engine build and one backend, `voter` a
-    contributor on one machine. A target with thinking on is a separate target. `conditions` lists
-    the settings that differ from the defaults, which are also separate fields of
-    `NonDefaultSettings`. `suite_label` names a later version of a suite, whose prompts differ from
-    the first version's. `address_stem` is a cell's address without the arm.
+    For GPU backends, `device` names the GPUs that the engine ran on, with their memory. For other
+    backends it names the processor and its number of threads, because virtual machines may share a
+    processor's name but not its speed. `vram_gib` is the sum of these GPUs' memory. `processor` is
+    the marketing name of the first GPU, or of the CPU. `machine` is a digest of the hardware, `rig`
+    names a machine with one engine build and one backend, `voter` a contributor on one machine. A
+    model with thinking on is a separate target. `conditions` lists the settings that differ from
+    the defaults; each also has its own field, from `NonDefaultSettings`. `suite_label` names a
+    later version of a suite, whose prompts differ from the first version's. `address_stem` is a
+    cell's address without the arm's setting.
     """
 
     device: str
@@ -112,7 +112,7 @@ def _cards(submission: Submission) -> tuple[Gpu, ...]:
 
 
 def _cards_label(cards: tuple[Gpu, ...]) -> tuple[str, str]:
-    """The cards' name, and a label with one card's memory if all are alike, else with the total."""
+    """The cards' name, and a label with the memory: per card if all are alike, else in total."""
     names = [short_name(card.name) for card in cards]
     alike = len({card.name for card in cards}) == 1
     count = len(cards) if len(cards) > 1 else None
@@ -123,7 +123,7 @@ def _cards_label(cards: tuple[Gpu, ...]) -> tuple[str, str]:
 
 
 def cpu_label(cpu: str | None, threads: int | None) -> tuple[str, str]:
-    """The name of a processor, and a label with its threads."""
+    """The name of a processor, and a label that adds its number of threads."""
     name = short_name(cpu) if cpu else "unknown processor"
     return name, name if threads is None else f"{name} {threads} threads"
 
@@ -138,7 +138,7 @@ def _gib(mib: int | None) -> int | None:
 
 
 def _machine(machine: Machine) -> str:
-    """A digest of the hardware with all cards, used or idle."""
+    """A digest of the machine's hardware, including all its cards, used or idle."""
     return _digest(
         machine.os.family if machine.os else None,
         machine.cpu.name,
@@ -168,20 +168,20 @@ def _engine_build(engine: Engine) -> str:
 
 
 def _engine_label(engine: Engine) -> str:
-    """The engine's name; runners that draft and count differently have separate names."""
+    """The engine's name, or a separate name if its runner drafts and counts differently."""
     runner = RUNNERS.get(engine.runner)
     label = runner.engine_label if runner else None
     return label if label and engine.name == LLAMA_CPP else engine.name
 
 
 def _engine_slug(engine: Engine) -> str | None:
-    """`None` for the most common engine, so that most addresses stay short."""
+    """The engine's slug in an address; `None` for the commonest engine, to keep addresses short."""
     label = _engine_label(engine)
     return None if label == RUNNERS[DEFAULT_RUNNER].engine_label else slug(label, limit=None)
 
 
 def _digest(*parts: str | int | None) -> str:
-    """The first eight hex digits of the MD5 of the known parts."""
+    """The first eight hex digits of the MD5 of these values; unknown values are left out."""
     text = _joined("|", *parts)
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:8]
 

@@ -1,13 +1,13 @@
 """Compute the time ratio of two arms and its interval from both arms' times on every prompt.
 
-A speedup is the time for the same tokens without speculation over the time with it. Every task
+A speedup is the time without speculation over the time with it, for the same tokens. Every task
 counts as the same number of tokens. Let x_p and y_p be the two times of a prompt and n_k the number
 of prompts of task k of T:
 
     X = (1 / T) sum over k of (1 / n_k) sum over p in k of x_p;  Y the same with y_p;  ratio = X / Y
 
-The interval is for other prompts of the same tasks: tasks are strata, not a sample. The logarithm
-of the ratio is linearised (Cochran 1977, Sampling Techniques, 6.4 and 6.11):
+The interval predicts other prompts of the same tasks: the tasks are strata, not a sample. The
+logarithm of the ratio is linearised (Cochran 1977, Sampling Techniques, 6.4 and 6.11):
 
     d_p = (x_p - ratio * y_p) / X
     v_k = variance of d_p in task k / (n_k T^2)
@@ -38,7 +38,7 @@ def mean_over_tasks(groups: Sequence[Sequence[float]]) -> float:
 
 
 def mean_times(strata: Strata) -> Times:
-    """Both arms' times: the mean over tasks of the mean over prompts."""
+    """The mean time of each arm: the mean over tasks of the mean over prompts."""
     return (
         mean_over_tasks([[plain for plain, _ in group] for group in strata]),
         mean_over_tasks([[own for _, own in group] for group in strata]),
@@ -76,7 +76,7 @@ def change_of_ratio(base: Strata, head: Strata, level: float) -> tuple[float, In
 
 
 def residuals(strata: Strata) -> list[list[float]]:
-    """The effect of each prompt on the logarithm of the ratio, by task: d_p above."""
+    """Each prompt's effect on the log of the ratio, by task: the d_p of the module's docstring."""
     plain, own = mean_times(strata)
     return [[(x - plain / own * y) / plain for x, y in group] for group in strata]
 
@@ -85,8 +85,8 @@ def spread_of_mean(groups: Sequence[Sequence[float]]) -> tuple[float, float] | N
     """The standard error of the mean of the groups' means, and its degrees of freedom.
 
     Groups with one value have no spread, so they are pooled; if there is only one such group, it is
-    pooled with the smallest other group. The pool includes the spread between tasks, which errs
-    towards caution. `None` with one value in total.
+    pooled with the smallest other group. The spread of a pool includes the differences between
+    tasks, so it errs towards caution. The result is `None` with only one value in total.
     """
     alone = [group for group in groups if len(group) == 1]
     several = sorted((group for group in groups if len(group) > 1), key=len)
@@ -108,7 +108,7 @@ def spread_of_mean(groups: Sequence[Sequence[float]]) -> tuple[float, float] | N
 
 
 def t_interval(logs: Sequence[float]) -> Interval | None:
-    """Student's t interval for a mean of logarithms, as a ratio; `None` for fewer than two."""
+    """Student's t interval for a mean of log ratios, as a ratio; `None` for fewer than two."""
     count = len(logs)
     if count < 2:  # noqa: PLR2004 - one value has no spread
         return None
@@ -122,9 +122,9 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def variance(values: Sequence[float]) -> float:
-    """The sample variance; the last two digits may be off, but `statistics` is ten times slower.
+    """The sample variance, ten times faster than `statistics` but off in the last two digits.
 
-    The variance uses differences from the first value, so that a common offset costs no digits.
+    It is computed from differences to the first value, so that a common offset costs no precision.
     """
     first = values[0]
     offsets = [value - first for value in values]
@@ -133,7 +133,7 @@ def variance(values: Sequence[float]) -> float:
 
 
 def reaching(interval: Interval | None, ratio: float | None) -> Interval | None:
-    """Widen the interval until it contains the ratio measured by the wall clock."""
+    """Widen an interval until it contains the ratio by the wall clock, if both are known."""
     if interval is None or ratio is None:
         return interval
     return Interval(low=min(interval.low, ratio), high=max(interval.high, ratio))

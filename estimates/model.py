@@ -58,7 +58,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerLength:
-    """The answer length in tokens above which an arm saves time; no `high` if it may never."""
+    """The answer length in tokens from which an arm saves time, with a 95 % interval.
+
+    `high` is `None` if the arm may never save time.
+    """
 
     tokens: float
     low: float | None = None
@@ -67,7 +70,7 @@ class AnswerLength:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExactnessCounts:
-    """Prompts by the agreement of the arm's output with the baseline's, token by token."""
+    """The numbers of prompts by how well the arm's output agrees with the baseline's."""
 
     identical: int
     diverged_near_tie: int
@@ -77,11 +80,11 @@ class ExactnessCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptEstimate:
-    """One arm on one prompt: both rates are medians over blocks, and `speedup` is their ratio.
+    """The estimate for one arm on one prompt: both rates are medians over blocks.
 
-    `whole_request` is the ratio of whole requests, in which the prompt is read and the answer
-    written. `baseline_reading_ms` and `reading_ms` are the reading times of the two arms; the
-    latter includes the draft's.
+    `speedup` is the ratio of the two rates. `whole_request` is the ratio for whole requests, which
+    include reading the prompt. `baseline_reading_ms` and `reading_ms` are the reading times of the
+    two arms; the latter includes the draft's.
     """
 
     arm: str
@@ -102,23 +105,23 @@ class PromptEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """One arm on one task, or over all tasks if `task` is `None`.
+    """The estimate for one arm on one task, or over all tasks if `task` is `None`.
 
-    With `own_tasks` these are the tasks of an imported suite that lacks some of the fixed tasks;
+    With `own_tasks`, all tasks are those of an imported suite that lacks some of the fixed tasks;
     such a figure has a separate name and is never used for all tasks. `speedup` is `tps` over
     `baseline_tps`, each the inverse of the mean time per token over prompts and tasks
-    (`estimates.intervals`). `interval` is for this machine with other prompts of the same kind.
+    (`estimates.intervals`). `interval` predicts other prompts of the same kind on this machine.
     `tokens_per_round` is one over the mean of rounds per token. `round_cost` is R, the cost of one
     round in plain tokens: `speedup` is `tokens_per_round` over `round_cost`. `predicted_speedup`
     follows from the probes, and `unexplained` is speedup / predicted_speedup - 1.
     `over_alternative` is the speedup over `alternative`, the target without a draft but with a
-    different use of the draft's memory, if that was measured. `repeatable_within` is the possible
-    change of the logarithm of the speedup if the same prompts are run again. `cpu_speedup` is the
+    different use of the draft's memory, if that was measured. `repeatable_within` is how far the
+    logarithm of the speedup may move if the same prompts are run again. `cpu_speedup` is the
     speedup in processor time, known if the target ran on the CPU. `wall_speedup` is the speedup by
     the plain clock, stalls included. `doubt` is why the verdict is `uncertain`: the name of a
-    serious flag, or a name of `DOUBTS`. `doubt` names the flag even if the figure has no verdict
-    for another reason. With `at_most`, a timed-out trial counts with its time limit, so that
-    speedup and rate are upper bounds.
+    serious flag, or a name of `DOUBTS`. It is set even if the figure has no verdict for a different
+    reason. With `at_most`, a timed-out trial counts with its time limit, so that speedup and rate
+    are upper bounds.
 
     `whole_request` is the ratio of the measured requests, `baseline_request_ms` over `request_ms`,
     including the time to read the prompts. Their mean lengths are `mean_prompt_tokens` and
@@ -169,13 +172,13 @@ class Estimate:
 
     @property
     def scope(self) -> str:
-        """The tasks of the figure, in words; a single task by its id."""
+        """The tasks that the figure covers, in words; a single task is named by its id."""
         return self.task or ("its own tasks" if self.own_tasks else "all tasks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartSpread:
-    """The variation of a ratio between starts, as a share, with its 95 % interval.
+    """The variation of a ratio between starts of the engine, as a share, with its 95 % interval.
 
     A value of 0.03 is a standard deviation of 3 %. `None` with a single start.
     """
@@ -191,8 +194,8 @@ class Repeatability:
     """The possible error of an arm's figure over all measured prompts, as a share of the ratio.
 
     A value of 0.012 is ±1.2 % at 95 %, from the differences between `blocks` full blocks; `None`
-    with fewer than three blocks. `minutes_to_halve` is the measuring time that would halve the
-    error. `starts` is the variation between starts of the engine.
+    with fewer than three blocks. `minutes_to_halve` is the further measuring time that would halve
+    the error. `starts` is the variation between starts of the engine.
     """
 
     arm: str
@@ -204,7 +207,7 @@ class Repeatability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """An arm with a known true ratio: the baseline again, or the loop that drafts nothing."""
+    """A control arm, whose true ratio is known: the baseline again, or an empty-draft loop."""
 
     arm: str
     kind: Literal["baseline-again", "empty-draft"]
@@ -217,10 +220,10 @@ class Control:
 class Throughput:
     """An arm with `concurrency` requests in flight: the rates of one stream and of all streams.
 
-    `stream_tps` is the rate in the speedup. `total_tps` is one over the mean time per token of
-    `passes` whole passes. Both come from the blocks in which the baseline and all of its arms
-    finished a pass. `total_speedup` is the ratio to the baseline's `total_tps`, and `interval` is
-    its t interval over blocks; these two are `None` for the baseline itself.
+    `stream_tps` is the rate of one stream, as used in the speedup. `total_tps` is one over the mean
+    time per token of `passes` whole passes, from the blocks in which the baseline and all of its
+    arms finished a pass. `total_speedup` is the ratio to the baseline's `total_tps`, and `interval`
+    is its t interval over blocks; these two are `None` for the baseline itself.
     """
 
     arm: str

@@ -11,10 +11,10 @@ _DEFAULT_OUTPUT_TOKENS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonDefaultSettings:
-    """The settings that differ from the defaults, in words; `None` for a default.
+    """The settings that are not the defaults, in words; a field is `None` for a default.
 
-    `loading` has all axes that have `words` in `axes.toml`: the models' placement and further
-    arguments. `measured_with` are the arguments with which `draftmap run` measures the same
+    `loading` names the models' placement and any further arguments: all axes that have `words` in
+    `axes.toml`. `measured_with` are the arguments with which `draftmap run` measures the same
     setting.
     """
 

@@ -5,9 +5,9 @@ such a partner does not count, because averages over different prompts or blocks
 The exception is a trial that timed out although the baseline finished. It counts with the time
 limit, because prompts that are too slow to finish are not missing at random.
 
-A machine that slows down affects all arms of a block. Medians over three blocks or more would take
-the times of two arms from different blocks. Each time is therefore first divided by the pace of its
-block. With two blocks the median is the mean, which keeps blocks together.
+A machine that slows down affects all arms of a block. But with three blocks or more, the medians of
+two arms may come from different blocks. Each time is therefore first divided by the pace of its
+block. With two blocks this is unnecessary, because the median is the mean and uses both blocks.
 """
 
 import math
@@ -32,7 +32,7 @@ _BLOCKS_WITH_A_PACE = 3
 
 
 def excess(trials: Iterable[Trial], arm: str | None) -> float:
-    """An arm's trial times divided by the sums of their median rounds; 1 if unknown."""
+    """An arm's median ratio of trial time to the sum of its median rounds; 1 if unknown."""
     return _timed(trials, arm).excess
 
 
@@ -40,10 +40,10 @@ def excess(trials: Iterable[Trial], arm: str | None) -> float:
 class _Arm:
     """The timed trials of one arm by prompt and block, and the accuracy of its medians.
 
-    `excess` is a trial's time over the sum of its median rounds, as the median over all trials; 1
-    if unknown. Short stalls are likelier in a long round than in a short one, so medians alone
-    favour the arm with the shorter rounds. Stalls in few trials do not change the excess.
-    `half_width` is half of the excess's 95 % interval, as a logarithm; 0 if unknown.
+    `excess` is the median over all trials of a trial's time over the sum of its median rounds; 1 if
+    unknown. Short stalls are likelier in a long round than in a short one, so medians alone favour
+    the arm with the shorter rounds. Stalls in few trials do not change the excess. `half_width` is
+    half of the excess's 95 % interval, as a logarithm; 0 if unknown.
     """
 
     by_prompt: dict[str, dict[int, Trial]]
@@ -77,7 +77,7 @@ def median_half_width(values: Sequence[float]) -> float:
 
 
 def plain_tps(submission: Submission) -> float | None:
-    """Tokens/s of the first baseline with one request at a time; `None` without any trial."""
+    """Tokens/s of the first baseline with one request at a time; `None` if it was never timed."""
     alone = (
         arm for arm in submission.arms if arm.role == "baseline" and (arm.concurrency or 1) == 1
     )
@@ -86,10 +86,9 @@ def plain_tps(submission: Submission) -> float | None:
 
 
 def stream_tps(submission: Submission, arm: Arm) -> float | None:
-    """An arm's tokens/s for a single request: the inverse of its mean time per token.
+    """An arm's tokens/s per request: the inverse of its mean time per token.
 
-    The mean time is the mean over tasks of the mean over prompts of the median over blocks, as in a
-    speedup.
+    As in a speedup, times are medians over blocks, then means over prompts, then over tasks.
     """
     group = {each: _timed(submission.trials, each) for each in _compared(submission, arm)}
     own = group[arm.id]
@@ -105,12 +104,12 @@ def stream_tps(submission: Submission, arm: Arm) -> float | None:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PromptPairs:
-    """One arm and its baseline on one prompt; entry i of every tuple is the same block.
+    """An arm and its baseline on one prompt; entry i of every tuple is from the same block.
 
     All times are divided by the pace of their block; `paces` are the paces of `trials`.
-    `clock_half_width` is the error of the logarithm of the arm's ratios that comes from both
-    excesses; 0 by the wall clock. `failed` has the same two times for the blocks in which the arm
-    timed out, where the arm's time is a lower bound.
+    `clock_half_width` is the error that both arms' excesses add to the logarithm of a ratio; 0 if
+    times are by the plain clock. `failed` has the baseline's and the arm's times for the blocks in
+    which the arm timed out; there the arm's time is a lower bound.
     """
 
     arm: Arm
@@ -140,7 +139,7 @@ class PromptPairs:
 
     @cached_property
     def block_log_ratios(self) -> tuple[float, ...]:
-        """The natural logarithm of baseline time over arm time, per block that both finished."""
+        """The log of baseline time over arm time, in each block that both finished."""
         both = zip(self.baseline_ms_per_token, self.ms_per_token, strict=True)
         return tuple(math.log(base / own) for base, own in both)
 
@@ -155,7 +154,7 @@ class PromptPairs:
         return None if self.failed else self.times(cpu_ms_per_token)
 
     def times(self, ms: Callable[[Trial], float | None]) -> tuple[float, float] | None:
-        """The baseline's and the arm's median by any clock; `None` if a trial lacks that clock."""
+        """The baseline's and the arm's median of `ms`; `None` if a trial lacks a value."""
         base = [found for trial in self.baseline_trials if (found := ms(trial))]
         own = [found for trial in self.trials if (found := ms(trial))]
         if len(base) < len(self.baseline_trials) or len(own) < len(self.trials):
@@ -178,7 +177,7 @@ def pair(submission: Submission, arm: Arm) -> tuple[PromptPairs, ...]:
 
 
 def pair_all(submission: Submission, arms: Iterable[Arm]) -> dict[str, tuple[PromptPairs, ...]]:
-    """The pairs of several arms by id; a shared baseline is read once."""
+    """The pairs of several arms, by arm id; the trials of a shared baseline are read once."""
     timed = cache(partial(_timed, submission.trials))
     most_steps = (submission.settings.max_output_tokens or 1) - 1
     found: dict[str, tuple[PromptPairs, ...]] = {}
@@ -194,17 +193,17 @@ def pair_all(submission: Submission, arms: Iterable[Arm]) -> dict[str, tuple[Pro
 
 
 def _compared(submission: Submission, arm: Arm) -> list[str]:
-    """An arm, its baseline and the baseline's other arms, all of which run in one block."""
+    """The ids of an arm, its baseline and that baseline's other arms, which share blocks."""
     base = arm.baseline or arm.id
     others = (each.id for each in submission.arms if each.baseline == base)
     return list(dict.fromkeys((base, arm.id, *others)))
 
 
 def _paces(group: Iterable[_Arm], prompt: str) -> dict[int, float]:
-    """The pace of the machine in each block of a prompt: 1 is usual, 2 is half the speed.
+    """The machine's pace in each block of a prompt: 1 is usual, 2 means twice the usual time.
 
-    The pace is the time of all trials of the block over the same arms' medians over blocks; 1 with
-    fewer than three blocks.
+    The pace is the total time of the arms in a block over the sum of their medians over blocks.
+    With fewer than three blocks it is 1.
     """
     arms = [(arm, found) for arm in group if (found := arm.by_prompt.get(prompt))]
     by = clock(tuple(trial for _, found in arms for trial in found.values()))
@@ -222,9 +221,9 @@ def _paces(group: Iterable[_Arm], prompt: str) -> dict[int, float]:
 
 
 def _limits(trials: Iterable[Trial], arm: str, most_steps: int) -> dict[str, dict[int, float]]:
-    """The lowest possible ms per token of an arm's timed-out trials, by prompt and block.
+    """A lower bound on the ms per token of an arm's timed-out trials, by prompt and block.
 
-    The value is the time until the timeout, over all tokens that the trial might have written.
+    The bound is the time until the timeout over the most tokens that the trial could have written.
     Trials that failed for a different reason show nothing about speed.
     """
     found: dict[str, dict[int, float]] = {}

@@ -1,4 +1,4 @@
-"""Widen intervals of campaigns with arms interleaved by whole passes, not prompt by prompt."""
+"""Widen the intervals of campaigns that interleave arms by whole passes, not prompt by prompt."""
 
 from estimates import repeatability
 from estimates.model import Interval
@@ -19,10 +19,10 @@ def single_pass(submission: Submission) -> bool:
 
 
 def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Interval | None:
-    """The interval, widened by the errors that disturb whole passes of the arm or its baseline.
+    """Widen an interval by the disturbances that affect a whole pass of the arm or its baseline.
 
-    The interval is unchanged if the arms were interleaved prompt by prompt, and `None` with fewer
-    than two passes.
+    It is unchanged if the arms were interleaved prompt by prompt; it becomes `None` with fewer than
+    two passes.
     """
     if interval is None or not by_passes(submission):
         return interval

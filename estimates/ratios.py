@@ -20,10 +20,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """One arm on one task; without a `task`, on all fixed tasks (with `own_tasks`, the suite's).
+    """An arm on one task or, if `task` is `None`, on all fixed tasks.
 
-    `groups` has the paired prompts by task. `trials` and `baseline_trials` are all that ran, paired
-    or not. `repeat_deviation` is the distance of one block's log ratio from its prompt's log ratio.
+    With `own_tasks`, the scope is all tasks of the suite instead. `groups` has the paired prompts
+    by task. `trials` and `baseline_trials` are all trials that ran, paired or not.
+    `repeat_deviation` is the standard deviation of a block's log ratio around its prompt's log
+    ratio.
     """
 
     submission: Submission
@@ -46,27 +48,27 @@ class Scope:
 
     @property
     def times(self) -> list[list[Times]]:
-        """Ms per token of each prompt without and with the arm, by task."""
+        """The ms per token of the baseline and the arm for each prompt, by task."""
         return [[(each.baseline_ms, each.arm_ms) for each in group] for group in self.groups]
 
     def values(self, value: Callable[[PromptPairs], T | None]) -> list[list[T]] | None:
-        """The prompts' values, by task; `None` if a value is unknown."""
+        """A value for each prompt, by task; `None` if it is unknown for any prompt."""
         groups = [[value(pairs) for pairs in group] for group in self.groups]
         known = [[each for each in group if each is not None] for group in groups]
         return known if known == groups else None
 
     def mean(self, value: Callable[[PromptPairs], float | None]) -> float | None:
-        """The mean over the tasks of the mean over prompts; `None` if a value is unknown."""
+        """A value's mean over prompts, then over tasks; `None` if it is unknown for any prompt."""
         groups = self.values(value)
         return None if groups is None else mean_over_tasks(groups)
 
     @property
     def floor(self) -> float:
-        """The smallest half-width of an interval, as a logarithm, from the spread of the repeats.
+        """The smallest plausible half-width of an interval, as a logarithm, from the repetitions.
 
-        Over several tasks, this is the error of the mean over prompts and blocks, if they were
-        repeated. The few prompts of one task may all be disturbed in all blocks, so the task's
-        blocks count as one.
+        Over several tasks, this is the error of the mean over all repeated prompts and blocks. The
+        few prompts of one task may all be disturbed in all blocks, so the task's blocks count as
+        one.
         """
         alone = len(self.groups) == 1
         blocks = [(len(group), len(each.trials)) for group in self.groups for each in group]
@@ -80,7 +82,7 @@ Figure: TypeAlias = Callable[[Scope], float | None]
 
 
 def scopes(submission: Submission, arm: Arm, pairs: tuple[PromptPairs, ...]) -> Iterator[Scope]:
-    """One scope for each task in the order of the suite, then one for the fixed tasks together."""
+    """A scope for each task in the order of the suite, then a scope for all tasks together."""
     deviation = repeat_deviation(submission, pairs)
     suite = tuple(dict.fromkeys(prompt.task for prompt in submission.suite.prompts))
     own_suite = submission.tier == "imported" and not {*FIXED_TASKS} <= {*suite}
@@ -101,9 +103,9 @@ def scopes(submission: Submission, arm: Arm, pairs: tuple[PromptPairs, ...]) -> 
 
 
 def controls(submission: Submission, pairs: Sequence[PromptPairs]) -> Iterator[Control]:
-    """The control arms that ran, each with the time ratio over its prompts.
+    """The control arms that ran, each with its time ratio over all prompts.
 
-    Every prompt counts the same, because an instrument's error does not depend on the task.
+    Every prompt has the same weight, because an instrument's error does not depend on the task.
     """
     for arm in submission.arms:
         kind = METHODS[arm.method.type].control
@@ -119,10 +121,11 @@ def controls(submission: Submission, pairs: Sequence[PromptPairs]) -> Iterator[C
 
 
 def against_alternative(scope: Scope) -> Scope | None:
-    """The same arm and task, compared with the alternative that shares the arm's baseline.
+    """The same arm and task, but compared with the alternative to speculation.
 
-    `None` if the arm does not speculate, no alternative ran, or some task has no prompt that both
-    finished. If there are several alternatives, the first counts.
+    The alternative uses the draft's memory differently and shares the arm's baseline. `None` if the
+    arm does not speculate, no alternative ran, or some task has no prompt that both finished. If
+    there are several alternatives, the first counts.
     """
     if scope.arm.role != "speculation":
         return None
@@ -149,7 +152,7 @@ def ratio_by(
 
 
 def _rounds_per_token(scope: Scope) -> float | None:
-    """The mean of rounds per token, weighted as the times are."""
+    """The mean of rounds per token: over prompts, then over tasks, as for times."""
     return scope.mean(lambda pairs: _inverse(parts.yielded(pairs)))
 
 
@@ -158,7 +161,10 @@ def _inverse(value: float | None) -> float | None:
 
 
 def _over_trials(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
-    """A figure from the counters of all pairs together; `None` for a method that never drafts."""
+    """Turn a function of trials into a figure over all paired trials of a scope.
+
+    The figure is `None` for a method that never drafts.
+    """
     return lambda scope: (
         value([trial for pairs in scope.prompts for trial in pairs.trials])
         if parts.can_draft(scope.arm.method)
@@ -185,9 +191,9 @@ _OTHER = "other-engine"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineRatio:
-    """The ratio of two engines' plain decoding speeds over `prompts` prompts.
+    """The ratio of two engines' speeds without speculation, over `prompts` prompts.
 
-    The interval is computed as for a speedup and widened by the errors that disturb whole passes;
+    The interval is computed as for a speedup and widened by disturbances of whole passes. It is
     `None` with a single prompt or a single pass.
     """
 
@@ -213,14 +219,14 @@ def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
 def merge_submissions(
     first: Submission, other: Submission, ours: str, theirs: str
 ) -> tuple[Submission, Arm]:
-    """A submission with one arm from each of two engines, and the id of the arm from `theirs`."""
+    """Merge one arm from each of two engines into a submission; also return the arm of `other`."""
     rival = Arm(id=_OTHER, role="alternative", method=NO_SPECULATION, baseline=ours)
     trials = (*_of(first, ours), *(replace(each, arm=_OTHER) for each in _of(other, theirs)))
     return replace(first, trials=trials), rival
 
 
 def _baseline(submission: Submission) -> str | None:
-    """The baseline with one request at a time, the first baseline of every campaign."""
+    """The id of a campaign's first baseline, which serves one request at a time."""
     return next((arm.id for arm in submission.arms if arm.role == "baseline"), None)
 
 

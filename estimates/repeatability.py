@@ -1,14 +1,14 @@
 """Measure how repeatable a campaign's figures are on the same machine with the same prompts.
 
-The interval over prompts predicts other prompts of the same kind. Prompts differ, so more blocks
-cannot narrow that interval. The interval here is about exactly the prompts that were run, and every
-block narrows it. Each block is one measurement of the whole campaign:
+The interval over prompts predicts other prompts of the same kind. Prompts differ, so more blocks of
+the same prompts cannot narrow that interval. The interval here is about exactly the prompts that
+were run, and every block narrows it. Each block is one measurement of the whole campaign:
 
     m_b        = logarithm of the time ratio in block b
     half-width = t(B - 1) * s(m) / sqrt(B)
 
-where B is the number of blocks and s the standard deviation. The error of the steady clock, which
-is common to all blocks, is added in quadrature.
+where B is the number of blocks and s(m) the standard deviation. The error of the steady clock,
+which is common to all blocks, is added in quadrature.
 
 Some campaigns check their interval after each block and stop once it is narrow. They stop too often
 when blocks happen to agree: with 3 to 6 blocks a plain 95 % interval then covers the truth 92.1 %
@@ -40,7 +40,7 @@ _MS_PER_MINUTE = 60_000
 def headline(
     submission: Submission, known: Mapping[str, Sequence[PromptPairs]] | None = None
 ) -> tuple[Repeatability, ...]:
-    """One entry for each compared arm that has pairs; `known` has the pairs already computed."""
+    """The repeatability of each compared arm that has pairs; `known` has pairs already computed."""
     level, minutes, arms = confidence(submission), block_minutes(submission), []
     for arm in (arm for arm in submission.arms if arm.role != "baseline"):
         groups = by_task(known[arm.id] if known else pair(submission, arm))
@@ -68,7 +68,7 @@ def restarted(submission: Submission, arm: Arm) -> bool:
 def _starts(
     submission: Submission, arm: Arm, groups: Sequence[Sequence[PromptPairs]]
 ) -> StartSpread:
-    """The spread between an arm's starts, over the prompts with a pair in every full block."""
+    """An arm's spread between starts, from the prompts that have a pair in every full block."""
     if not restarted(submission, arm):
         return StartSpread(starts=1)
     tables = [_by_block(pairs) for group in groups for pairs in group]
@@ -82,7 +82,7 @@ def _starts(
 
 
 def deciding(submission: Submission) -> float | None:
-    """The widest half-width of the speculation arms or, if there are none, of the other arms.
+    """The largest half-width among speculation arms or, without any, among all compared arms.
 
     The half-width is a share of the ratio; `None` while any of these arms has fewer than three
     blocks.
@@ -101,7 +101,7 @@ def blocks_run(submission: Submission) -> int:
 
 
 def repeatable_within(groups: Sequence[Sequence[PromptPairs]], level: float) -> float | None:
-    """The half-width over blocks with the clock's error, as a logarithm; `None` if too few."""
+    """The log half-width over blocks, including the clock's error; `None` with too few blocks."""
     over_blocks = log_half_width(block_ratios(groups), level)
     if over_blocks is None:
         return None
@@ -109,7 +109,7 @@ def repeatable_within(groups: Sequence[Sequence[PromptPairs]], level: float) -> 
 
 
 def confidence(submission: Submission) -> float:
-    """The level of Student's t, which is higher if the interval decided when to stop."""
+    """The confidence level; it is higher if the interval decided when the campaign stopped."""
     adaptive = submission.design.precision is not None
     return CONFIDENCE_WHEN_STOPPED_EARLY if adaptive else CONFIDENCE
 
@@ -147,7 +147,7 @@ def _full_blocks(groups: Sequence[Sequence[PromptPairs]]) -> list[int]:
 
 
 def by_task(pairs: Sequence[PromptPairs]) -> list[list[PromptPairs]]:
-    """The pairs of each task that has pairs, without prompts that the arm never finished."""
+    """Group pairs by task, leaving out prompts that the arm never finished."""
     finished = [each for each in pairs if each.trials]
     tasks = dict.fromkeys(each.prompt.task for each in finished)
     return [[each for each in finished if each.prompt.task == task] for task in tasks]
@@ -173,7 +173,7 @@ def repeat_deviation(submission: Submission, pairs: Sequence[PromptPairs]) -> fl
 def log_half_width(
     means: Sequence[float], level: float, *, least: int = LEAST_BLOCKS
 ) -> float | None:
-    """The half-width of the t interval over block means, as a logarithm; `None` if too few."""
+    """The log half-width of the t interval over block means; `None` with too few blocks."""
     if len(means) < least:
         return None
     return _factor(len(means), level) * deviation(means)
@@ -201,7 +201,7 @@ def block_minutes(submission: Submission) -> float | None:
 
 @once
 def _by_block(pairs: PromptPairs) -> dict[int, Times]:
-    """Both arms' times by block; dividing them by the block's pace would equalise the blocks."""
+    """Both arms' times by block, without the correction for pace, which would equalise blocks."""
     times = zip(pairs.baseline_ms_per_token, pairs.ms_per_token, pairs.paces, strict=True)
     raw = ((plain * pace, own * pace) for plain, own, pace in times)
     return dict(zip((trial.block for trial in pairs.trials), raw, strict=True))

@@ -1,6 +1,7 @@
 """Compare whole requests (reading the prompt, writing the answer) with and without a draft.
 
-A speedup per token omits the time in which a draft model reads the prompt. The time of a request is
+A speedup per token leaves out the time that a draft model takes to read the prompt. The time of a
+request is
 
     reading + (answer tokens - 1) x ms per token
 
@@ -39,7 +40,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptRequest:
-    """One prompt: the baseline's and the arm's reading times, and the answer's length."""
+    """A prompt's reading time in the baseline and in the arm, and the length of its answer."""
 
     reading_ms: intervals.Times
     output_tokens: float
@@ -54,7 +55,7 @@ class PromptRequest:
 
 
 def whole_request(costs: Costs, prompt_tokens: float, output_tokens: float) -> float:
-    """The speedup of a whole request; above 1 the arm saves time."""
+    """The speedup of a whole request: the baseline's time over the arm's."""
     written = max(0.0, output_tokens - 1)
     baseline = costs.baseline_prompt_token_ms * prompt_tokens + costs.baseline_token_ms * written
     arm = costs.prompt_token_ms * prompt_tokens + costs.token_ms * written
@@ -66,10 +67,10 @@ def request_figures(
     request: Callable[[PromptPairs], PromptRequest | None],
     widen: Callable[[Interval | None, float | None], Interval | None],
 ) -> dict[str, Any]:
-    """The fields of `Estimate` about whole requests; empty if a prompt's reading time is unknown.
+    """The fields of `Estimate` for whole requests; empty if any prompt's reading time is unknown.
 
-    `widen` adds other sources of error to an interval; its second argument is the same ratio by the
-    wall clock.
+    `widen` adds other sources of error to an interval; its second argument is the ratio by the wall
+    clock.
     """
     readings = scope.values(request)
     if readings is None:
@@ -94,7 +95,10 @@ def request_figures(
 def _requests(
     readings: Sequence[Sequence[PromptRequest]], times: intervals.Strata, tokens: float | None
 ) -> intervals.Strata:
-    """Both times of each prompt's request, by task, from the prompt's times per token."""
+    """The time of each prompt's whole request in both arms, by task.
+
+    `times` has the prompts' times per token.
+    """
     return [
         [read.times(token_ms, tokens) for read, token_ms in zip(*both, strict=True)]
         for both in zip(readings, times, strict=True)
@@ -104,11 +108,11 @@ def _requests(
 def pays_from(
     figures: Mapping[str, float], times: intervals.Strata, interval: Interval | None
 ) -> AnswerLength | None:
-    """The answer length above which the arm saves time; `None` if its reading takes no longer.
+    """The answer length from which the arm saves time on whole requests.
 
     The length is the extra reading time over the time saved per token, which is 1 - 1 / speedup of
-    a plain token. The bounds follow from the speedup's `interval`. The result is also `None` if no
-    time is saved.
+    a plain token's time. The bounds follow from the speedup's `interval`. `None` if the arm's
+    reading takes no longer, or if it saves no time per token.
     """
     extra_ms = figures["reading_ms"] - figures["baseline_reading_ms"]
     plain_ms, speedup = intervals.mean_times(times)[0], intervals.time_ratio(times)
@@ -126,10 +130,10 @@ def pays_from(
 
 
 def without_draft_reading(submission: Submission, arm: Arm) -> float | None:
-    """The ratio of whole requests without the time in which the draft read the prompt.
+    """The speedup of whole requests, leaving out the draft's time to read the prompt.
 
-    llama-server's timings omit that time, so the ratio is an upper bound. `None` if prompt times
-    are missing, or if the arm and its baseline finished different trials.
+    llama-server's timings omit that time, so this is an upper bound. `None` if prompt times are
+    missing, or if the arm and its baseline finished different trials.
     """
     spent: dict[str, dict[tuple[str, int], float]] = {arm.id: {}, arm.baseline or "": {}}
     for trial in submission.trials:
@@ -144,10 +148,10 @@ def without_draft_reading(submission: Submission, arm: Arm) -> float | None:
 
 
 class Readings:
-    """The time to read each prompt, by placement of the target and by draft.
+    """The reading times of every prompt, by placement of the target and by draft.
 
-    In-process, each model reads a prompt once and its state is reused, so only the first arm's
-    trials have the reading time.
+    The in-process runner lets each model read a prompt once and reuses its state, so only the first
+    arm's trials have a reading time.
     """
 
     def __init__(self, submission: Submission) -> None:
@@ -168,7 +172,10 @@ class Readings:
                 self._draft.setdefault(key, []).append(trial.draft_prompt_ms)
 
     def request(self, pairs: PromptPairs) -> PromptRequest | None:
-        """The reading times of the prompt, for one request at a time; `None` if unknown."""
+        """The prompt's reading times and answer length, for arms with one request at a time.
+
+        `None` for other arms, or if a time is unknown.
+        """
         baseline = self._finished.get((pairs.arm.baseline or "", pairs.prompt.id))
         own = self._finished.get((pairs.arm.id, pairs.prompt.id), [])
         if baseline is None or (pairs.arm.concurrency or 1) > 1:
@@ -207,7 +214,7 @@ class Readings:
 
 
 def _until_first_token(trials: Iterable[Trial]) -> float | None:
-    """The median time before the first token, if every trial read its prompt and was timed."""
+    """The median time to the first token; `None` if any trial lacks it."""
     waited = [_waited_ms(trial) for trial in trials]
     known = [ms for ms in waited if ms is not None]
     return median(known) if known and len(known) == len(waited) else None
@@ -230,5 +237,5 @@ def _layers(arm: Arm) -> int | None:
 
 
 def _draft(arm: Arm) -> str | None:
-    """The key of the draft's reading times: its draft model, which arms may share, or the arm."""
+    """The key of the draft's reading times: the draft model, which arms may share, else the arm."""
     return arm.method.draft or arm.id

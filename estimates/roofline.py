@@ -27,14 +27,14 @@ _NOISE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
-    """The lower limit of a step's time, and the memory that sets the limit."""
+    """The lower limit of a step's time, and a description of the memory that sets it."""
 
     step_ms: float
     memory: str
 
 
 def floor(submission: Submission) -> Floor | None:
-    """The lower limit of a step's time; `None` if the size of the weights is unknown."""
+    """A lower limit for the time of a plain step; `None` if the weights' size is unknown."""
     used = bytes_per_token(submission.target)
     if used is None:
         return None
@@ -51,10 +51,10 @@ def floor(submission: Submission) -> Floor | None:
 
 
 def bytes_per_token(model: Model) -> float | None:
-    """Bytes of the weights that one token uses; in a mixture of experts, only the active share.
+    """Bytes of weights that one token reads; in a mixture of experts, only the active share.
 
-    Unstated parameters are read from the name. Without a file size, the size of the smallest file
-    of this quantisation is used. `None` if neither is known.
+    Parameter counts that are not stated are read from the name. Without a file size, the lowest
+    bits per weight of the quantisation are used. `None` if the size cannot be derived.
     """
     parameters = model.parameters or parameters_of(size_in(model.name))
     active = model.active_parameters or parameters_of(active_size_in(model.name))
@@ -70,7 +70,7 @@ def bytes_per_token(model: Model) -> float | None:
 
 
 def unknown_to(submission: Submission) -> tuple[str, ...]:
-    """The input that `floor` lacks, in words: the size of the weights, the memory or the cores."""
+    """The inputs that `floor` lacks, in words: size of the weights, device memory, or cores."""
     least, machine = floor(submission), submission.machine
     if least is None:
         return ("the size of the target's weights",)
@@ -81,7 +81,11 @@ def unknown_to(submission: Submission) -> tuple[str, ...]:
 
 
 def _main_memory(machine: Machine) -> tuple[float, str] | None:
-    """Transfers per second x channels x 8 bytes, or the entry for a chip with its own memory."""
+    """The bandwidth of main memory, and its description.
+
+    It is transfers per second x channels x 8 bytes, else the table's entry if the processor is
+    listed there with its own bandwidth.
+    """
     if machine.ram_mts is not None and machine.ram_channels is not None:
         gb_per_s = machine.ram_mts * machine.ram_channels * _BYTES_PER_TRANSFER / 1000
         return gb_per_s, f"main memory at {gb_per_s:.0f} GB/s"
@@ -94,7 +98,7 @@ def _main_memory(machine: Machine) -> tuple[float, str] | None:
 
 
 def _processor(machine: Machine, used: float) -> tuple[float, str] | None:
-    """The highest memory bandwidth that such a processor can have, by its name and cores."""
+    """The highest memory bandwidth possible for this processor, from its name and cores."""
     if machine.cpu.name is None and machine.cpu.logical_cores is None:
         return None
     table = devices().processors
@@ -126,7 +130,7 @@ class Platform:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Processors:
-    """The highest bandwidth of main memory, by the words of a processor's name and its cores."""
+    """Upper limits of main-memory bandwidth, by words in a processor's name and per core."""
 
     per_core_gb_per_s: float
     cache_mib: int
@@ -136,13 +140,13 @@ class Processors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Devices:
-    """Memory bandwidth in GB/s by normalised name, its upper limit, and the size of caches.
+    """The table of devices: memory bandwidths in GB/s by normalised name, and memory sizes.
 
-    A bandwidth is computed from the width of the memory bus and its data rate; graphics units that
-    only read main memory have no bandwidth here. `memory_gib` has the cards that are sold with only
-    one size of memory, `usual_gib` the most common size of other cards, and `sharing` the cards
-    that use main memory. For cards that are slower with some memory sizes, `gb_per_s_by_gib` has
-    these sizes.
+    `unknown_device_gb_per_s` is the limit for devices outside the table. A bandwidth is computed
+    from the width of the memory bus and its data rate; graphics units that only read main memory
+    have no bandwidth here. `memory_gib` has the memory of cards that are sold with only one size,
+    `usual_gib` the commonest size of other cards, and `sharing` the cards that use main memory.
+    Cards that are slower with some memory sizes have those bandwidths in `gb_per_s_by_gib`.
     """
 
     names: tuple[str, ...]
@@ -183,6 +187,9 @@ def bandwidth_gb_per_s(name: str) -> float | None:
 
 
 def normalised(name: str) -> str:
-    """`NVIDIA GeForce RTX 4090` becomes `rtx 4090`, `A100-SXM4-80GB` becomes `a100 sxm4 80gb`."""
+    """Normalise a name: `NVIDIA GeForce RTX 4090` becomes `rtx 4090`.
+
+    `A100-SXM4-80GB` becomes `a100 sxm4 80gb`.
+    """
     bare = _NOISE.sub(" ", name.lower())
     return re.sub(r"[^a-z0-9.]+", " ", bare).strip()

@@ -26,10 +26,10 @@ def running_order(  # noqa: PLR0913 - all that a plan depends on
     repeated: Collection[str] = (),
     rotated: bool = False,
 ) -> Iterator[tuple[int, str, str]]:
-    """Block, prompt and arm of each trial. Arms that run `alone` are not interleaved.
+    """Yield block, prompt and arm of each trial; arms in `alone` are not interleaved.
 
-    The `repeated` prompts form one more block, for which an order is drawn. `rotated` is the order
-    of older files, whose rows were not drawn.
+    The `repeated` prompts form one more block, for which an order is drawn, too. With `rotated`,
+    rows are used in rotation instead of being drawn, as in older files.
     """
     orders = balanced_orders(arms)
     rng = random.Random(seed)  # noqa: S311 - an order, not a secret
@@ -70,7 +70,7 @@ def balanced_orders(arms: Sequence[str]) -> list[list[str]]:
 
 
 def _drawn(orders: Sequence[list[str]], count: int, rng: random.Random) -> list[list[str]]:
-    """A list of `count` rows in a random order; some rows may be used once more than others."""
+    """Draw `count` orders and shuffle them; each is used equally often, or once more."""
     rows = [*orders] * (count // len(orders)) + rng.sample(orders, count % len(orders))
     rng.shuffle(rows)
     return rows
@@ -79,7 +79,7 @@ def _drawn(orders: Sequence[list[str]], count: int, rng: random.Random) -> list[
 def _interleave(
     rows: Sequence[Sequence[str]], prompts: Sequence[str], interleaved: str
 ) -> Iterator[tuple[str, str]]:
-    """The prompts and arms of a block in order: a row for each prompt, or one row for the pass."""
+    """The turns of a block: one order of arms per prompt, or one order for the whole pass."""
     if interleaved == "block":
         yield from ((prompt, arm) for arm in rows[0] for prompt in prompts)
         return

@@ -14,7 +14,7 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def p_of_rank(correlation: float, independent: int) -> float:
-    """The two-sided p of a rank correlation over `independent` values, by Student's t."""
+    """The two-sided p-value of a rank correlation over `independent` values, by Student's t."""
     if abs(correlation) >= 1:
         return 0.0
     freedom = independent - 1
@@ -22,13 +22,13 @@ def p_of_rank(correlation: float, independent: int) -> float:
 
 
 def p_of_sign(ups: int, downs: int) -> float:
-    """The two-sided p of the sign test, which assumes that ups and downs are equally likely."""
+    """The two-sided p-value of the sign test: ups and downs are assumed to be equally likely."""
     several = ups + downs
     tail = sum(math.comb(several, each) for each in range(max(ups, downs), several + 1))
     return min(1.0, 2 * tail * 0.5**several)
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """Ranks from 1; equal values get the mean of their ranks."""
+    """The rank of each value, from 1; equal values get the mean of their ranks."""
     ordered = sorted(values)
     return [(bisect_left(ordered, each) + bisect_right(ordered, each) + 1) / 2 for each in values]

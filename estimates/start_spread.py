@@ -1,7 +1,7 @@
 """Estimate how a ratio varies between starts of the servers, from the blocks of a campaign.
 
-Every block starts its own servers. A difference between blocks that does not occur within blocks
-therefore comes from the start, or from the time of the pass. Let y_pb be the logarithm of the time
+Every block starts its own servers. Variation between blocks beyond that within blocks therefore
+comes from the start, or from the time at which the pass ran. Let y_pb be the logarithm of the time
 ratio of prompt p in block b, of P prompts in B blocks. This is a two-way analysis of variance with
 one value per cell (Searle, Casella and McCulloch 1992, Variance Components, 4.2):
 
@@ -52,5 +52,5 @@ def start_spread(logs: Sequence[Sequence[float]]) -> StartSpread | None:
 
 
 def _share(squared: float) -> float:
-    """The standard deviation from a variance of logarithms, as a share of the ratio."""
+    """Turn a variance of logarithms into a standard deviation as a share of the ratio."""
     return math.expm1(min(_MOST, math.sqrt(max(0.0, squared))))

@@ -1,6 +1,6 @@
 """Compute Student's t distribution and the chi-squared distribution.
 
-SciPy has both distributions, too, but importing it takes longer than reading a file.
+SciPy has both distributions, but importing it takes longer than reading a results file.
 """
 
 import math
@@ -56,7 +56,7 @@ def chi2_quantile(freedom: int, probability: float) -> float:
 
 
 def _chi2_below(x: float, freedom: int) -> float:
-    """P(chi2 < x): the regularized lower incomplete gamma function of half of both, as a series."""
+    """P(chi2 < x): the regularized lower incomplete gamma function of freedom/2 and x/2."""
     shape, half = freedom / 2, x / 2
     if half == 0:
         return 0.0

@@ -101,7 +101,7 @@ def estimate(
 
 
 def _only_requests(scope: Scope) -> Estimate:
-    """The estimate from whole requests only, for an arm whose times per token contradict them."""
+    """The estimate for an arm whose times per token are wrong, from whole requests only."""
     times = scope.values(client_clock.request_ms) if scope.complete else None
     if times is None:
         counted = _counted(scope, None, None)
@@ -115,7 +115,7 @@ def _only_requests(scope: Scope) -> Estimate:
 
 
 def _counted(scope: Scope, interval: Interval | None, request: Interval | None) -> Estimate:
-    """The fields that are known for every arm and task, even without a pair of trials."""
+    """An estimate with the fields that are known even if no trials are paired."""
     once = scope.complete and single_pass(scope.submission) and len(scope.prompts) > 1
     judged = "no-clear-difference" if once else verdicts.judge(interval, request)
     return Estimate(
@@ -132,7 +132,7 @@ def _counted(scope: Scope, interval: Interval | None, request: Interval | None) 
 
 
 def _doubt(scope: Scope, judged: Verdict, *, once: bool) -> str | None:
-    """The reason why the intervals give no verdict; `None` if they give one."""
+    """The reason why there can be no verdict from the intervals; `None` if there can."""
     if METHODS[scope.arm.method.type].lossy:
         return verdicts.LOSSY
     failed = verdicts.failed_share(scope.trials, scope.baseline_trials)
@@ -149,7 +149,7 @@ def _doubt(scope: Scope, judged: Verdict, *, once: bool) -> str | None:
 
 
 def published(scope: Scope, by_wall: float | None) -> Interval | None:
-    """The interval that the terminal, tables and pages show; `None` with too few prompts."""
+    """The interval of the speedup as shown to readers; `None` with too few prompts."""
     interval = _widened(ratio_interval(scope.times) if scope.complete else None, scope, by_wall)
     return None if interval is None else client_clock.widened(interval, scope)
 
@@ -160,10 +160,11 @@ def wall_speedup(scope: Scope) -> float | None:
 
 
 def _widened(interval: Interval | None, scope: Scope, by_wall: float | None) -> Interval | None:
-    """The interval, widened by all other sources of error and up to the wall clock's ratio.
+    """Widen an interval by all other sources of error, and at least to the wall clock's ratio.
 
-    These sources are disturbances of whole passes (or of repeats, if interleaved prompt by prompt),
-    the load of other programs, and the error of the steady clock, which all prompts share.
+    The sources are disturbances of whole passes (or, if arms are interleaved prompt by prompt, the
+    spread of repeats), the load of other programs, and the error of the steady clock, which all
+    prompts share.
     """
     if interval is not None and not by_passes(scope.submission):
         interval = interval.at_least(scope.floor)
@@ -176,7 +177,7 @@ def _widened(interval: Interval | None, scope: Scope, by_wall: float | None) -> 
 
 
 def _predicted(scope: Scope, predict: Callable[[PromptPairs], float | None]) -> float | None:
-    """The speedup that the probes predict, weighted like the measured speedup."""
+    """The speedup that the probes predict, averaged over prompts as the measured speedup is."""
     ratios = scope.values(predict)
     if ratios is None:
         return None
@@ -189,7 +190,7 @@ def _predicted(scope: Scope, predict: Callable[[PromptPairs], float | None]) -> 
 
 
 def _alternative(scope: Scope) -> Fields:
-    """The speedup over the target without a draft in memory, if that was measured."""
+    """The speedup over the alternative, with its interval; empty if no alternative was measured."""
     compared = against_alternative(scope)
     if compared is None:
         return {}
@@ -201,16 +202,16 @@ def _alternative(scope: Scope) -> Fields:
 
 
 def _decomposition(scope: Scope) -> Fields:
-    """The figures of `ratios.FIGURES`, and the number of prompts with the baseline's output."""
+    """The figures of `ratios.FIGURES`, and the counts of prompts by agreement of the output."""
     outputs = (verdicts.worst(each.trials, each.baseline_trials) for each in scope.prompts)
     figures = {name: figure(scope) for name, figure in ratios.FIGURES.items()}
     return {**figures, "exactness": verdicts.count(outputs)}
 
 
 def _judged(submission: Submission) -> Submission:
-    """The submission without outputs that differ by design.
+    """The submission without the digests of outputs that may differ from the baseline's by design.
 
-    Such outputs are sampled tokens, and outputs of an arm with lossy verification.
+    These are sampled outputs, and outputs of an arm with lossy verification.
     """
     sampled = submission.settings.sampling != "greedy"
     lossy = {arm.id for arm in submission.arms if METHODS[arm.method.type].lossy}

@@ -23,7 +23,7 @@ TOO_BUSY = 2.0
 
 
 def strain(submission: Submission) -> float:
-    """The share of cores that other programs use, from load, processor pressure and stolen time."""
+    """The highest share of cores that other programs used, by load, CPU pressure or stolen time."""
     return max(
         (each for shot in submission.environment or () for each in _strains(shot, submission)),
         default=0.0,
@@ -31,7 +31,7 @@ def strain(submission: Submission) -> float:
 
 
 def moved(submission: Submission) -> float:
-    """The change of the logarithm of a ratio that the load may have caused."""
+    """The possible effect of load on a ratio, as a change of its logarithm."""
     return min(MOST_MOVED, MOVED_PER_CORE * max(0.0, strain(submission) - USUAL))
 
 
@@ -41,7 +41,7 @@ def severity(submission: Submission) -> Severity:
 
 
 def allowance(submission: Submission) -> str:
-    """A sentence on the intervals for the flags about load; empty if no interval is wider."""
+    """The sentence that says by how much intervals allow for load; empty if they do not."""
     extra = moved(submission)
     return (
         f" The intervals allow for an effect of {say.percent(math.expm1(extra))}." if extra else ""
@@ -54,10 +54,10 @@ def widen_for_load(interval: Interval | None, submission: Submission) -> Interva
 
 
 def in_use(shot: Snapshot, cores: int, *, own: int = 0) -> float:
-    """The share of cores in use now or, if that is saturated, the load beyond `own` per core.
+    """The share of cores in use or, if nearly all are, the load per core beyond `own` threads.
 
-    The load average covers a minute, so it includes a campaign of ours that has just ended. But
-    only the load average shows how many programs wait when all cores are busy.
+    The load average covers a minute, so it still counts a campaign that has just ended. But only
+    the load average shows how many programs wait when all cores are busy.
     """
     used = shot.busy_fraction
     if used is not None and used < SATURATED:

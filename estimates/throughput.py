@@ -1,7 +1,7 @@
 """Compute the throughput of the whole machine while several requests are in flight.
 
-One pass is one arm over all prompts of a block. Its throughput is the output of all its requests
-over the time from the first request to the last token, prompt processing included.
+A pass is one arm's run over all prompts of a block. Its throughput is the output of all its
+requests over the time from the first request to the last token, prompt processing included.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _ROUNDED_MS = 0.01
 
 
 def throughput(submission: Submission) -> tuple[Throughput, ...]:
-    """One entry for each timed arm if any arm had several requests in flight, else no entry."""
+    """The throughput of each timed arm; empty if no arm had several requests in flight."""
     if all((arm.concurrency or 1) == 1 for arm in submission.arms):
         return ()
     passes = {arm.id: _passes(submission, arm) for arm in submission.arms}
@@ -55,7 +55,7 @@ def _of(submission: Submission, arm: Arm, times: Mapping[str, Sequence[float]]) 
 
 
 def _passes(submission: Submission, arm: Arm) -> Passes:
-    """The rates of whole passes; a pass that lacks a prompt is not comparable with its baseline."""
+    """An arm's tokens/s in each whole pass, by block; a pass that lacks a prompt is left out."""
     blocks: dict[int, list[Trial]] = {}
     for trial in submission.trials:
         if trial.arm == arm.id and is_timed(trial) and trial.wall_ms:

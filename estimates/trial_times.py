@@ -18,15 +18,15 @@ def is_timed(trial: Trial) -> bool:
 
 
 def clock(trials: tuple[Trial, ...]) -> Clock:
-    """The clock that all these trials have; times of different clocks are never compared."""
+    """The clock for comparing these trials: the steady clock if all have it, else the plain one."""
     return "steady" if all(round_ms_of(trial) is not None for trial in trials) else "decode"
 
 
 def ms_per_token(trial: Trial, by: Clock | None = None, excess: float = 1.0) -> float | None:
     """Milliseconds per token after the first; `None` if the trial failed or has only one token.
 
-    `by` chooses the clock; without `by`, the rounds are used if they were timed. The steady clock
-    is the sum over widths of (median duration x rounds), times the arm's `excess`.
+    `by` chooses the clock; without `by`, it is the steady clock if the rounds were timed. The
+    steady clock is the sum over widths of (median duration x rounds), times the arm's `excess`.
     """
     round_ms = None if by == "decode" else round_ms_of(trial)
     if by == "decode" or (by is None and round_ms is None):
@@ -42,14 +42,14 @@ def decode_ms_per_token(trial: Trial) -> float | None:
 
 
 def cpu_ms_per_token(trial: Trial) -> float | None:
-    """Processor milliseconds per token over all threads, from the medians of the rounds."""
+    """Milliseconds of processor time per token, over all threads, from the rounds' medians."""
     steps = _steps(trial)
     cpu_ms = _weighted(trial.drafted_histogram, trial.round_cpu_ms_median)
     return cpu_ms / steps if steps and cpu_ms else None
 
 
 def rounds(trial: Trial) -> int | None:
-    """The rounds of a finished trial: as counted, or output_tokens - 1 - accepted.
+    """The number of rounds in a trial: as counted, else output_tokens - 1 - accepted.
 
     `None` if the result is not positive: the counter of accepted tokens then counts something else.
     """
@@ -69,7 +69,7 @@ def _steps(trial: Trial) -> int | None:
 
 
 def round_ms_of(trial: Trial) -> float | None:
-    """The time of a trial's rounds at the median of each width; `None` if not recorded."""
+    """The time of a trial's rounds if each takes its width's median; `None` if not recorded."""
     return _weighted(trial.drafted_histogram, trial.round_ms_median)
 
 

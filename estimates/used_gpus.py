@@ -36,11 +36,11 @@ _UNKNOWN = Gpu(name="unknown card")
 
 
 def used_cards(machine: Machine, engine: Engine, arms: Sequence[Arm] = ()) -> tuple[Gpu, ...]:
-    """The cards that an engine ran on, in the driver's order, with their usual names.
+    """The cards on which an engine ran, in the driver's order, under their usual names.
 
-    Of the devices that the engine lists, these are the ones with memory that the `arms` used. Each
-    is matched with a card by vendor, name and memory; an unmatched device keeps the engine's name.
-    An engine that lists no device ran on the `usable` cards.
+    They are the devices, among those that the engine lists, whose memory the `arms` used. Each is
+    matched with a card of the machine by vendor, name and memory; a device without a match keeps
+    the engine's name. If the engine lists no device, all `usable` cards are assumed.
     """
     listed, measured = _listed(engine, arms)
     left = [card for card in machine.gpus if _fits(card, engine.backend)]
@@ -66,7 +66,7 @@ def usable(gpus: Sequence[Gpu], backend: str) -> tuple[Gpu, ...]:
 
 
 def shares_memory(card: Gpu) -> bool:
-    """Whether a card uses main memory, like the graphics of a processor."""
+    """Whether a card uses main memory, as a processor's integrated graphics do."""
     name, vendor = _BRACKETS.sub("", card.name), _vendor(card)
     if vendor not in ("amd", "intel"):
         return vendor in ("apple", "qualcomm")
@@ -76,10 +76,10 @@ def shares_memory(card: Gpu) -> bool:
 
 
 def find_named(cards: Sequence[Gpu], words: str) -> Gpu | None:
-    """The card with the shortest name that has all these words.
+    """The card with all of these words in its name; the shortest name, if several match.
 
-    A driver may print several names for one card. If the words do not name a model, the card's name
-    must have no other words.
+    A driver may print several names for one card. Words that do not identify a model must be the
+    whole name.
     """
     asked = set(normalised(words).split())
     names = [(card, set(normalised(card.name).split())) for card in cards]
@@ -103,7 +103,7 @@ def _first_choice(cards: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
 
 
 def _listed(engine: Engine, arms: Sequence[Arm]) -> tuple[list[Device], bool]:
-    """The devices that an engine ran on, and whether they are known from the memory in use."""
+    """The listed devices on which the engine ran, and whether memory use showed which."""
     gpus = [each for each in engine.devices or () if each.kind in ("gpu", "igpu")]
     peaks: dict[str, int] = {}
     for memory in (each for arm in arms for each in arm.peak_memory or ()):
@@ -115,7 +115,7 @@ def _listed(engine: Engine, arms: Sequence[Arm]) -> tuple[list[Device], bool]:
 
 
 def _card_of(device: Device, cards: Sequence[Gpu]) -> Gpu | None:
-    """The card of a device: by name, else by memory, else the first candidate."""
+    """The card that matches a device: by name, else by memory, else the first candidate."""
     words, total = device.description or "", device.memory_total_mib
     vendor = vendor_of(words)
     own = [card for card in cards if "other" in (vendor, _vendor(card)) or vendor == _vendor(card)]
@@ -132,7 +132,7 @@ def _card_of(device: Device, cards: Sequence[Gpu]) -> Gpu | None:
 
 
 def _named(device: Device, card: Gpu | None) -> Gpu:
-    """A card with the engine's name, if that name identifies a model."""
+    """A card under the engine's name for it, if that name identifies a model."""
     words = _BRACKETS.sub("", device.description or "")
     if card is None:
         return _disambiguated(Gpu(name=words, vram_mib=device.memory_total_mib))
@@ -141,12 +141,12 @@ def _named(device: Device, card: Gpu | None) -> Gpu:
 
 
 def _is_model(words: str) -> bool:
-    """Whether a name identifies a card of its vendor; `AMD Radeon Graphics` does not."""
+    """Whether a name identifies one of its vendor's models; `AMD Radeon Graphics` does not."""
     return re.search("[0-9]", normalised(words)) is not None
 
 
 def _disambiguated(card: Gpu) -> Gpu:
-    """The card without memory that it only shares, and with the only name that fits its memory."""
+    """A card without memory that it only shares, under the one name that fits its memory."""
     if shares_memory(card):
         return replace(card, vram_mib=None)
     names, table = _alternatives(card.name), devices().memory_gib
@@ -158,7 +158,7 @@ def _disambiguated(card: Gpu) -> Gpu:
 
 
 def _alternatives(name: str) -> list[str]:
-    """The names in a label for a chip with several: `AMD Radeon RX 7600/7600 XT`."""
+    """The alternative names in a card's label, such as `AMD Radeon RX 7600/7600 XT`."""
     first, *others = (part.strip() for part in name.split("/"))
     before = re.match(r"[^0-9]*\s", first)
     return [first, *(f"{before[0] if before else ''}{other}" for other in others)]

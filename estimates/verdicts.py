@@ -23,7 +23,7 @@ _WORST_FIRST: tuple[Exactness, ...] = ("diverged", "diverged-near-tie", "identic
 
 
 def classify(trial: Trial, baseline: Trial | None = None) -> Exactness:
-    """Compare an output with the baseline's; a difference without a margin counts as diverged.
+    """Classify an output against the baseline's; a difference without a margin is `diverged`.
 
     If tokens were not compared, texts or digests are compared.
     """
@@ -58,10 +58,10 @@ def count(classes: Iterable[Exactness]) -> ExactnessCounts:
 
 
 def judge(interval: Interval | None, request: Interval | None = None) -> Verdict:
-    """The verdict from a file's intervals; without an interval there were too few prompts.
+    """The verdict that follows from the intervals alone; `too-few-prompts` without an interval.
 
-    `request` is the interval of the whole request. An arm does not help if it is clearly faster per
-    token but clearly slower with the time to read the prompt.
+    `request` is the interval for whole requests. An arm does not help if it is clearly faster per
+    token but clearly slower once the time to read the prompt is included.
     """
     direction = _clear(interval)
     if interval is None:
@@ -82,7 +82,7 @@ def _clear(interval: Interval | None) -> int:
 def verdict(
     arm: Arm, trials: Sequence[Trial], baseline_trials: Sequence[Trial], judged: Verdict
 ) -> Verdict:
-    """The verdict on an arm: `judged` by its intervals, unless an outcome takes precedence.
+    """The verdict on an arm: that from its intervals (`judged`), unless an outcome overrides it.
 
     Such outcomes are: the arm failed; it or its baseline ran but finished no trial; it drafted
     nothing, so that its ratio does not show the effect of speculation.
@@ -118,7 +118,7 @@ FIRES = 0.10
 
 
 def few_decide(pairs: Sequence[PromptPairs]) -> str | None:
-    """The reason against a verdict on a single task; `None` if there is no such reason.
+    """The reason why a single task can have no verdict; `None` if there is none.
 
     Either most of the task's prompts hardly draft, or the gain or loss comes from a single prompt.
     Other prompts of the same kind may then differ by more than the interval shows.
@@ -130,9 +130,9 @@ def few_decide(pairs: Sequence[PromptPairs]) -> str | None:
 
 
 def _fires(pairs: PromptPairs) -> bool:
-    """Whether the arm drafts on a prompt; without counts, a look-up drafts if it gains.
+    """Whether the arm drafts on a prompt; without counts, look-up methods do if they gain.
 
-    Methods that draft at no cost draft nothing on most prompts; a model always drafts.
+    Methods that draft at no cost draft nothing on many prompts; a draft model always drafts.
     """
     fired = fire_rate(pairs.trials)
     if fired is None:
@@ -141,9 +141,9 @@ def _fires(pairs: PromptPairs) -> bool:
 
 
 def failed_share(trials: Sequence[Trial], baseline_trials: Sequence[Trial]) -> float:
-    """The share of prompts on which the baseline finishes but the arm mostly fails.
+    """The share of prompts on which the baseline finishes but at least half of the arm's runs fail.
 
-    Prompts that the arm did not reach, for example because it was given up, do not count.
+    Prompts that the arm did not reach, for example because it was abandoned, do not count.
     """
     finished = {(each.prompt, each.block) for each in baseline_trials if each.outcome == "ok"}
     tried = [each for each in trials if (each.prompt, each.block) in finished]
@@ -155,7 +155,10 @@ def failed_share(trials: Sequence[Trial], baseline_trials: Sequence[Trial]) -> f
 def after_flags(
     estimates: Sequence[Estimate], flags: Sequence[Flag], arms: Sequence[Arm]
 ) -> tuple[Estimate, ...]:
-    """The estimates, `uncertain` if flags or scarce data rule a verdict out (`Estimate.doubt`)."""
+    """The estimates, made `uncertain` where a flag or scarce data forbid a verdict.
+
+    `Estimate.doubt` has the reason.
+    """
     controls = {
         arm.id for arm in arms if arm.role == "control" and not METHODS[arm.method.type].instrument
     }
@@ -172,7 +175,7 @@ def after_flags(
 
 
 def beyond_drift(estimate: Estimate) -> bool:
-    """Whether arms that ran one after another differ by more than a drift explains."""
+    """Whether arms that ran one after another differ by more than drift could explain."""
     if estimate.doubt != ORDER or estimate.speedup is None:
         return False
     interval = estimate.interval or Interval(low=estimate.speedup, high=estimate.speedup)
@@ -180,7 +183,7 @@ def beyond_drift(estimate: Estimate) -> bool:
 
 
 def _after_flag(estimate: Estimate, flag: str | None) -> Estimate:
-    """The estimate after a serious flag, if any, which replaces most other reasons for a doubt."""
+    """Apply a serious flag, if any, to an estimate; it replaces most other reasons for doubt."""
     if estimate.doubt == INSTRUMENT:
         return estimate
     found = LOSSY if estimate.doubt == LOSSY else flag or estimate.doubt

@@ -1,7 +1,7 @@
-"""Raise flags: facts to know before trusting a figure. Each flag has one check.
+"""Raise flags: what to know before trusting a figure. Each flag has one check.
 
-A flag never rejects or deletes anything. Because nobody reads a long list, a cause that affects
-several arms or prompts raises a single flag, and mere consequences of a flag raise none.
+A flag never rejects or deletes anything. Nobody reads a long list, so a cause that affects several
+arms or prompts raises a single flag, and its mere consequences raise none.
 """
 
 from collections.abc import Callable, Iterable
@@ -100,11 +100,11 @@ FLAGS: dict[str, Check] = {
 
 
 def raised(evidence: FlagEvidence) -> tuple[Flag, ...]:
-    """The flags of a submission, the most serious first, then in the order of the list above."""
+    """The flags of a submission, most serious first, then in the order of `FLAGS`."""
     found = ((name, check(evidence)) for name, check in FLAGS.items())
     return in_order(flag(name, what) for name, what in found if what is not None)
 
 
 def in_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
-    """The most serious flags first, otherwise in the given order."""
+    """Sort flags by severity, most serious first, otherwise keeping their order."""
     return tuple(sorted(flags, key=lambda each: _ORDER.index(each.severity)))

@@ -1,4 +1,4 @@
-"""A flag about prompts on which the baseline was disturbed. It works without counted rounds."""
+"""A flag about prompts on which the baseline was disturbed; it needs no counted rounds."""
 
 import math
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ def uneven_baseline(evidence: FlagEvidence) -> Observation | None:
 
 
 def uneven_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
-    """The pairs of baseline and prompt that `uneven_baseline` reports."""
+    """The pairs of baseline arm and prompt that `uneven_baseline` reports."""
     return frozenset(
         (arm, prompt) for arm, found in _uneven_arms(evidence).items() for prompt in found
     )
@@ -53,7 +53,7 @@ def _uneven_arms(evidence: FlagEvidence) -> Mapping[str, Mapping[str, tuple[floa
 
 
 def _uneven(evidence: FlagEvidence, arm: str) -> Mapping[str, tuple[float, float]]:
-    """Prompts with a time per token far from the time on other prompts, with both times."""
+    """Prompts whose time per token is far from the usual, each with both times."""
     lengths = {prompt.id: prompt.tokens or 0 for prompt in evidence.submission.suite.prompts}
     groups = [
         group

@@ -7,9 +7,9 @@ from schemas.vocabulary.flags import FLAGS, FlagCase, Severity, filled
 
 
 class Observation:
-    """A check's observation: the place that the flag names, and the values in its message.
+    """The observation of a check: the arm and prompt that the flag names, and values for its text.
 
-    `severity` replaces the vocabulary's severity; `case` chooses among the flag's cases.
+    `severity` replaces the vocabulary's severity; `case` chooses one of the flag's cases.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class Observation:
 
 
 def flag(name: str, found: Observation) -> Flag:
-    """The flag of this name for an observation."""
+    """The flag with this name, filled in from an observation."""
     entry = FLAGS[name]
     case = entry.cases[found.case] if found.case else FlagCase()
     return Flag(

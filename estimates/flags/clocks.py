@@ -1,4 +1,4 @@
-"""Flags about speedups that differ between clocks."""
+"""Flags about speedups that depend on the clock."""
 
 import math
 from statistics import fmean
@@ -11,7 +11,7 @@ APART = bounds("processor-time-disagrees")["apart"]
 
 
 def stalls(evidence: FlagEvidence) -> Observation | None:
-    """The interval was widened, because with stalls the ratio was outside it."""
+    """The interval was widened, because the ratio with stalls included was outside it."""
     beyond = [
         (estimate.wall_speedup, estimate)
         for estimate in evidence.estimates
@@ -32,7 +32,7 @@ def stalls(evidence: FlagEvidence) -> Observation | None:
 
 
 def whole_requests_only(evidence: FlagEvidence) -> Observation | None:
-    """Whole requests contradict the times of the tokens that the client saw."""
+    """The times of whole requests contradict the token times that the client saw."""
     submission = evidence.submission
     arms = [arm for arm in submission.arms if only_requests(submission, arm)]
     if not arms:

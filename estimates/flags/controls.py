@@ -14,10 +14,10 @@ OVERHEAD = bounds("loop-overhead")["least"]
 
 
 def control_excludes_one(evidence: FlagEvidence) -> Observation | None:
-    """The same arm, measured twice, gives a ratio whose interval over all prompts excludes 1.
+    """An arm measured twice has a time ratio whose interval over all prompts excludes 1.
 
-    On a perfect instrument, one interval in twenty excludes 1. The flag is serious only if the
-    whole interval is far enough from 1 to give a verdict.
+    Even with a perfect instrument, one interval in twenty excludes 1. The flag is serious only if
+    the whole interval is far enough from 1 to give a verdict.
     """
     found = _controls(evidence, "baseline-again")
     off = [each for each in found if not each[1].low <= 1 <= each[1].high]
@@ -38,7 +38,7 @@ def loop_overhead(evidence: FlagEvidence) -> Observation | None:
 
 
 def _controls(evidence: FlagEvidence, kind: str) -> Iterator[tuple[str, Interval]]:
-    """Control arms of one kind, each with the interval of its ratio over all prompts."""
+    """The control arms of one kind, each with the interval of its time ratio over all prompts."""
     for control in controls(evidence.submission, evidence.pairs):
         if control.kind == kind and control.interval is not None:
             yield control.arm, control.interval

@@ -1,8 +1,8 @@
-"""Flags about suspiciously equal values: times of repetitions, answers to different prompts.
+"""Flags about suspiciously equal values: times of repetitions, or answers to different prompts.
 
-Readings of a coarse clock agree because of rounding. Even on quiet machines times differ by more
-than the share `tolerance`, so a tie is expected only if the clock's step is at least that share of
-the time.
+Readings of a coarse clock may agree because of rounding. But even on quiet machines, times differ
+by more than the share `tolerance`, so a tie is expected only if the clock's step is at least that
+share of a time.
 """
 
 import math
@@ -48,7 +48,7 @@ def zero_spread(evidence: FlagEvidence) -> Observation | None:
 
 
 def repeated_block(evidence: FlagEvidence) -> Observation | None:
-    """A block repeats an earlier block's times, up to a common factor and deviations of 0.1 %."""
+    """A block repeats an earlier block's times, up to a common factor and within 0.1 %."""
     by_block: dict[int, dict[tuple[str, str], float]] = {}
     step_ms = clock_step(evidence)
     for group in evidence.repeats:
@@ -67,7 +67,7 @@ def repeated_block(evidence: FlagEvidence) -> Observation | None:
 
 
 def same_answers(evidence: FlagEvidence) -> Observation | None:
-    """Most prompts have the same text, or the same answer, as another prompt."""
+    """Most prompts have the same text as some other prompt, or got the same answer."""
     long = [
         each for each in evidence.submission.trials if (each.output_tokens or 0) >= SAME["least"]
     ]
@@ -82,12 +82,12 @@ def same_answers(evidence: FlagEvidence) -> Observation | None:
 
 
 def _chance_of_tie(trial: Trial, step_ms: float) -> float:
-    """The highest chance that two repetitions tie: the chance on the quietest machine."""
+    """An upper bound on the chance that two repetitions tie, as on the quietest machine."""
     return min(1.0, step_ms / (REPEATED["tolerance"] * (trial.decode_ms or step_ms)))
 
 
 def _share_alike(first: LogTimes, second: LogTimes) -> float:
-    """The share of trials in both blocks with the same ratio of times, within the tolerance."""
+    """Of the trials run in both blocks, the share with the median time ratio, within 0.1 %."""
     ratios = [second[key] - first[key] for key in first.keys() & second.keys()]
     if len(ratios) < REPEATED["fewest"]:
         return 0.0

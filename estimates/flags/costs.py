@@ -19,10 +19,10 @@ UNEXPLAINED = bounds("prediction-missed")["unexplained"]
 
 
 def round_cost_spread(evidence: FlagEvidence) -> Observation | None:
-    """R differs between prompts although every round does the same work.
+    """R, the cost of a round, differs between prompts although every round does the same work.
 
-    Only prompts with steady repetitions and an ordinary baseline count, because other flags cover
-    unsteady machines.
+    Only prompts with steady repetitions and an undisturbed baseline count, because other flags
+    cover unsteady machines.
     """
     spreads: list[tuple[float, str, str]] = []
     for arm, costs in _costs_of_equal_rounds(evidence):
@@ -47,7 +47,7 @@ def round_cost_spread(evidence: FlagEvidence) -> Observation | None:
 
 
 def probe_disagrees(evidence: FlagEvidence) -> Observation | None:
-    """The baseline's time per token does not match the probed time of one step in any block."""
+    """In no block does the baseline's time per token match the probed time of one step."""
     probes = evidence.submission.probes
     single_ms = step_ms(probes.verification, 1) if probes and probes.verification else None
     factors = {
@@ -62,7 +62,7 @@ def probe_disagrees(evidence: FlagEvidence) -> Observation | None:
 
 
 def prediction_missed(evidence: FlagEvidence) -> Observation | None:
-    """Measured and predicted speedup are far apart, and the interval does not explain the gap."""
+    """Measured and predicted speedup differ by more than the interval explains."""
     missed = [
         each
         for each in evidence.estimates
@@ -85,7 +85,7 @@ def prediction_missed(evidence: FlagEvidence) -> Observation | None:
 
 
 def _nearest_factor(evidence: FlagEvidence, arm: str, single_ms: float) -> float | None:
-    """The arm's time per token over the probed step, in the block where they agree best."""
+    """The arm's time per token over the probed step time, in the block where they agree best."""
     by_block: dict[int, list[float]] = {}
     for group in evidence.repeats:
         if group.arm == arm:
@@ -96,7 +96,7 @@ def _nearest_factor(evidence: FlagEvidence, arm: str, single_ms: float) -> float
 
 
 def _costs_of_equal_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict[str, float]]]:
-    """An arm with its R by prompt, for each drafted length that nearly all rounds share."""
+    """Arms with R by prompt, grouped by the length that nearly all of their rounds drafted."""
     steady = steady_groups(evidence) - uneven_groups(evidence)
     groups: dict[tuple[str, int], dict[str, float]] = {}
     for pairs in evidence.pairs:
@@ -112,7 +112,10 @@ def _costs_of_equal_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict[s
 
 
 def _costs_of_similar_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict[str, float]]]:
-    """An arm with its R by prompt, for each similar mean drafted length; needs only sums."""
+    """Arms with R by prompt, over prompts of similar mean drafted length.
+
+    This works for files that count drafted tokens and rounds only in total.
+    """
     steady = steady_groups(evidence) - uneven_groups(evidence)
     by_arm: dict[str, list[tuple[float, str, float]]] = {}
     for pairs in evidence.pairs:
@@ -129,7 +132,7 @@ def _costs_of_similar_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict
 
 
 def _mean_length(trials: tuple[Trial, ...]) -> float | None:
-    """Drafted tokens per round if only the two sums are known, else `None`."""
+    """Drafted tokens per round, for trials with totals but no histogram, else `None`."""
     counts = [rounds(trial) for trial in trials]
     if any(trial.drafted_histogram is not None or not trial.drafted for trial in trials):
         return None

@@ -8,10 +8,10 @@ LENGTH_APART = bounds("acceptance-not-as-set")["apart"]
 
 
 def counters_disagree(evidence: FlagEvidence) -> Observation | None:
-    """The server's metrics page counts drafts differently from its answers.
+    """The server's metrics page and its answers count drafts differently.
 
-    The figures come from the answers. If the answers omit rounds, acceptance and round costs are
-    wrong. The speedup is still right, because it is computed from tokens and times.
+    Figures use the counts in the answers. If the answers omit rounds, acceptance and round costs
+    are wrong. The speedup is still right, because it is computed from tokens and times.
     """
     apart = [
         trial
@@ -33,7 +33,7 @@ def counters_disagree(evidence: FlagEvidence) -> Observation | None:
 
 
 def acceptance_not_as_set(evidence: FlagEvidence) -> Observation | None:
-    """An arm with forced acceptance does not yield the set number of tokens per round."""
+    """An arm with forced acceptance does not yield the tokens per round that were set."""
     found: dict[str, str] = {}
     for arm in evidence.submission.arms:
         trials = [trial for trial in evidence.submission.trials if trial.arm == arm.id]

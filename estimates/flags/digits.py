@@ -1,4 +1,4 @@
-"""A flag about times in coarse steps, and the resolution of the clock behind them."""
+"""A flag about times that come in coarse steps, and the clock resolution behind them."""
 
 import math
 from collections.abc import Sequence
@@ -32,10 +32,10 @@ def rounded_times(evidence: FlagEvidence) -> Observation | None:
 
 @once
 def clock_step(evidence: FlagEvidence) -> float:
-    """The resolution of the clock in milliseconds, as far as the times show it.
+    """The resolution of the clock in milliseconds, as far as times reveal it.
 
     Some clocks advance by a tick of `_TICKS_MS`. Every time is then close to a multiple of the
-    smallest difference between two times. Otherwise the printed decimals are the resolution.
+    smallest difference between two times. Otherwise the resolution is that of the printed decimals.
     """
     times = sorted(set(_times(evidence)))
     gaps = [after - before for before, after in pairwise(times)]
@@ -48,7 +48,7 @@ def clock_step(evidence: FlagEvidence) -> float:
 
 
 def _times(evidence: FlagEvidence) -> list[Decimal]:
-    """All decode times, to the microsecond."""
+    """All decode times in milliseconds, rounded to the microsecond."""
     finest = Decimal(1).scaleb(-_FINEST_DECIMALS)
     return [
         Decimal(repr(each.decode_ms)).quantize(finest)

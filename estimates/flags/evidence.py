@@ -1,4 +1,4 @@
-"""The input of the flags: a submission, its pairs and estimates, and its repeated trials."""
+"""Define the input of the flags: a submission, its pairs, estimates and repeated trials."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ STEADY_SHARE = 0.85
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats:
-    """The timed trials of one arm on one prompt in the order of their blocks, and their times."""
+    """One arm's timed trials on one prompt, in the order of their blocks, and their times."""
 
     arm: str
     prompt: str
@@ -32,7 +32,7 @@ class FlagEvidence:
 
 
 def repeats(submission: Submission) -> tuple[Repeats, ...]:
-    """All timed trials by arm and prompt, in the order in which each arm and prompt first ran."""
+    """Group all timed trials by arm and prompt, in the order in which the groups first ran."""
     groups: dict[tuple[str, str], list[Trial]] = {}
     for trial in submission.trials:
         if is_timed(trial):
@@ -41,11 +41,11 @@ def repeats(submission: Submission) -> tuple[Repeats, ...]:
 
 
 def steady_length(trial: Trial) -> int | None:
-    """The length that nearly all rounds of a trial drafted, so that they cost the same, or `None`.
+    """The draft length of nearly all rounds of a trial, if there is one, else `None`.
 
-    The end of an output cuts drafts short, so a few rounds may be cheaper. But a single wide round
-    costs as much as several plain ones. A trial therefore counts as plain only if all rounds are
-    plain.
+    Such rounds cost the same. A few may be cheaper, because the end of an output cuts drafts short.
+    But a single wide round costs as much as several plain ones, so the length is 0 only if no round
+    drafted anything.
     """
     histogram = trial.drafted_histogram
     if histogram is None:

@@ -1,4 +1,4 @@
-"""Flags about speed or memory beyond what is possible."""
+"""Flags about impossible speeds or memory sizes, and about values that cannot be checked."""
 
 from statistics import median
 
@@ -68,7 +68,7 @@ def below_bandwidth(evidence: FlagEvidence) -> Observation | None:
 
 
 def _fewest_rounds(trial: Trial, method: Method) -> float | None:
-    """The counted rounds; without counts, the fewest rounds that the method's depth allows."""
+    """A trial's counted rounds; without counts, the fewest that the method's depth allows."""
     counted, tokens, depth = rounds(trial), trial.output_tokens, limit(method)
     if counted or tokens is None:
         return counted
@@ -87,7 +87,7 @@ def device_unidentified(evidence: FlagEvidence) -> Observation | None:
 
 
 def speed_unchecked(evidence: FlagEvidence) -> Observation | None:
-    """No step can be checked against the memory's speed, because the file lacks some value."""
+    """No step can be checked against the memory's bandwidth, because the file lacks a value."""
     submission = evidence.submission
     lacking = list(unknown_to(submission))
     finished = any(trial.outcome == "ok" for trial in submission.trials)

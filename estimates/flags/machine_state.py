@@ -33,7 +33,7 @@ def busy_machine(evidence: FlagEvidence) -> Observation | None:
 
 
 def load_appeared(evidence: FlagEvidence) -> Observation | None:
-    """Other programs used the processor later, on a machine that was quiet at the start."""
+    """Other programs used the processor later in the campaign, but not at its start."""
     if busy_machine(evidence) is not None:
         return None
     cores = evidence.submission.machine.cpu.logical_cores or 1
@@ -46,7 +46,7 @@ def load_appeared(evidence: FlagEvidence) -> Observation | None:
 
 
 def _under_load(evidence: FlagEvidence, **values: Any) -> Observation:  # noqa: ANN401 - as a flag's
-    """Append a sentence to a flag about load: the factor by which load widens the intervals."""
+    """An observation about load, which also says how far the intervals allow for the load."""
     allowance = system_load.allowance(evidence.submission)
     severity = system_load.severity(evidence.submission)
     return Observation(severity=severity, allowance=allowance, **values)
@@ -62,10 +62,10 @@ def on_battery(evidence: FlagEvidence) -> Observation | None:
 
 
 def clock_drop(evidence: FlagEvidence) -> Observation | None:
-    """A clock was lower in the whole second half of the campaign than in the first half.
+    """A clock was always lower in the second half of the campaign than in the first half.
 
-    Only readings between blocks and after the last block count, because the machine idles before
-    the first.
+    Only readings between blocks and after the last block count, because the machine is idle before
+    the first block.
     """
     later = _later(evidence)
     drops = [
@@ -80,15 +80,16 @@ def clock_drop(evidence: FlagEvidence) -> Observation | None:
 
 
 def gpu_throttled(evidence: FlagEvidence) -> Observation | None:
-    """The GPU lowered its clock."""
+    """The GPU reported that it was throttled."""
     snapshots = evidence.submission.environment or ()
     return Observation() if any(each.gpu_throttled for each in snapshots) else None
 
 
 def gpu_use_not_shown(evidence: FlagEvidence) -> Observation | None:
-    """An NVIDIA GPU is absent or idle in all readings during and after the campaign.
+    """An NVIDIA GPU's clock is missing, or idle, in all readings during and after the campaign.
 
-    The same driver tool reads the card's name and its state, so a card with a name has readings.
+    One driver tool reads both the card's name and its state, so a card with a name should have
+    readings.
     """
     submission, later = evidence.submission, _later(evidence)
     vendors = {gpu.vendor for gpu in submission.machine.gpus}
@@ -103,7 +104,7 @@ def gpu_use_not_shown(evidence: FlagEvidence) -> Observation | None:
 
 
 def power_limited(evidence: FlagEvidence) -> Observation | None:
-    """GPUs run with a lower power limit than their default."""
+    """A GPU's power limit is below its default."""
     limited = [
         f"{gpu.name} is limited to {gpu.power_limit_w:.0f} W of {gpu.default_power_limit_w:.0f} W"
         for gpu in evidence.submission.machine.gpus
@@ -119,7 +120,10 @@ def _later(evidence: FlagEvidence) -> list[Snapshot]:
 
 
 def _drop(readings: Sequence[float | None]) -> tuple[float, float] | None:
-    """The first half's lowest reading, and the second half's highest if that is clearly lower."""
+    """The lowest reading of the first half and the highest of the second, if clearly lower.
+
+    `None` if there is no clear drop.
+    """
     known = [reading for reading in readings if reading is not None]
     if len(known) < DROP["fewest"]:
         return None

@@ -37,7 +37,7 @@ def failed_trials(evidence: FlagEvidence) -> Observation | None:
 
 
 def one_sided_failures(evidence: FlagEvidence) -> Observation | None:
-    """An arm fails on prompts that its baseline finishes, or the reverse."""
+    """An arm fails on clearly more prompts than its baseline, or the reverse."""
     for arm in evidence.submission.arms:
         more: Counter[str] = Counter()
         for trial in evidence.submission.trials:
@@ -55,7 +55,7 @@ def one_sided_failures(evidence: FlagEvidence) -> Observation | None:
 
 
 def unpaired_trials(evidence: FlagEvidence) -> Observation | None:
-    """Finished trials have no partner in the baseline, so they do not count."""
+    """Some finished trials have no finished baseline trial to pair with, so they do not count."""
     compared = [arm.id for arm in evidence.submission.arms if arm.role != "baseline"]
     timed = Counter(t.arm for t in evidence.submission.trials if is_timed(t))
     used: Counter[str] = Counter()
@@ -66,7 +66,7 @@ def unpaired_trials(evidence: FlagEvidence) -> Observation | None:
 
 
 def missing_prompts(evidence: FlagEvidence) -> Observation | None:
-    """An arm that ran has no trial, finished or failed, on at least a quarter of the prompts."""
+    """An arm that ran lacks trials, finished or failed, on at least a quarter of the prompts."""
     submission = evidence.submission
     ran = {(trial.arm, trial.prompt) for trial in submission.trials}
     prompts = [prompt.id for prompt in submission.suite.prompts]
@@ -91,18 +91,18 @@ def interrupted(evidence: FlagEvidence) -> Observation | None:
 
 
 def budget_spent(evidence: FlagEvidence) -> Observation | None:
-    """The time budget ended the campaign before its interval was narrow enough."""
+    """The time budget ran out before the interval was narrow enough."""
     return Observation() if evidence.submission.design.ended == "budget-spent" else None
 
 
 def resumed(evidence: FlagEvidence) -> Observation | None:
-    """The campaign consists of several runs."""
+    """The campaign was interrupted and resumed, so it consists of several runs."""
     times = evidence.submission.design.resumed
     return Observation(times=times) if times else None
 
 
 def quick(evidence: FlagEvidence) -> Observation | None:
-    """The campaign was a quick one: fewer prompts and shorter outputs."""
+    """The campaign used the quick profile: fewer prompts and shorter outputs."""
     return Observation() if evidence.submission.profile == "quick" else None
 
 
@@ -113,6 +113,6 @@ def short_answers(evidence: FlagEvidence) -> Observation | None:
 
 
 def single_block(evidence: FlagEvidence) -> Observation | None:
-    """Nothing was repeated, so noise between blocks cannot be seen."""
+    """There is only one block, so the noise between blocks is unknown."""
     last = max((trial.block for trial in evidence.submission.trials), default=0)
     return Observation() if last == 0 else None

@@ -19,7 +19,7 @@ def not_interleaved(evidence: FlagEvidence) -> Observation | None:
 
 
 def one_start(evidence: FlagEvidence) -> Observation | None:
-    """The harness did not start the servers, all arms shared one, or the file is imported."""
+    """Starts did not vary: arms shared one server, or the harness did not start the servers."""
     submission = evidence.submission
     drafting = [arm for arm in submission.arms if arm.role == "speculation" and arm.outcome == "ok"]
     engine, turns = RUNNERS.get(submission.engine.runner), submission.design.interleaved
@@ -30,10 +30,10 @@ def one_start(evidence: FlagEvidence) -> Observation | None:
 
 
 def order_not_planned(evidence: FlagEvidence) -> Observation | None:
-    """The trials did not run in the order that seed, prompts and arms determine.
+    """The trials did not run in the order that follows from seed, prompts and arms.
 
-    Campaigns with concurrent requests, with arms that move layers, or with several runs are exempt,
-    because they run in a different order.
+    Imported files are exempt. So are campaigns with concurrent requests, with arms that move
+    layers, or with several runs, because these use other orders.
     """
     submission = evidence.submission
     design, arms = submission.design, submission.arms
@@ -63,9 +63,9 @@ def order_not_planned(evidence: FlagEvidence) -> Observation | None:
 
 
 def plan_changed(evidence: FlagEvidence) -> Observation | None:
-    """Arms, prompts or trials of the plan are missing, though the campaign was completed.
+    """The campaign ended as planned, but arms, prompts or trials of its plan are missing.
 
-    The flag is not raised if another flag shows the cause.
+    The flag is not raised if another flag already shows the cause.
     """
     submission = evidence.submission
     design, arms = submission.design, submission.arms
@@ -81,7 +81,10 @@ def plan_changed(evidence: FlagEvidence) -> Observation | None:
 
 
 def _missing_trials(submission: Submission) -> int:
-    """The number of trials of arms that ran that the file lacks; failed trials are not missing."""
+    """The number of planned trials that are not in the file, over all arms that ran.
+
+    Failed trials are in the file and do not count as missing.
+    """
     design = submission.design
     blocks = range(blocks_run(submission))
     once = {(block, prompt.id) for block in blocks for prompt in submission.suite.prompts}

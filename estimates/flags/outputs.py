@@ -1,4 +1,4 @@
-"""Flags about arms that drafted nothing, or whose texts differ from the baseline's."""
+"""Flags about arms that drafted nothing, or whose outputs differ from the baseline's."""
 
 import math
 from collections import Counter
@@ -68,7 +68,7 @@ def near_ties(evidence: FlagEvidence) -> Observation | None:
 
 
 def invalid_answers(evidence: FlagEvidence) -> Observation | None:
-    """An arm's answers fail to parse, fail to match or loop more often than its baseline's."""
+    """An arm's answers are invalid (unparsable, wrong, looping) more often than its baseline's."""
     submission = evidence.submission
     tasks = {prompt.id: prompt.task for prompt in submission.suite.prompts}
     counts: dict[str, str] = {}
@@ -86,7 +86,7 @@ def invalid_answers(evidence: FlagEvidence) -> Observation | None:
 
 
 def baseline_not_reproducible(evidence: FlagEvidence) -> Observation | None:
-    """The baseline's text differs between blocks."""
+    """The baseline's output for the same prompt differs between blocks."""
     baselines = {arm.id for arm in evidence.submission.arms if arm.role == "baseline"}
     baselines -= _concurrent(evidence)
     outputs: dict[tuple[str, str], set[str]] = {}
@@ -103,7 +103,7 @@ def baseline_not_reproducible(evidence: FlagEvidence) -> Observation | None:
 
 
 def concurrent_outputs_vary(evidence: FlagEvidence) -> Observation | None:
-    """An output with concurrent requests differs from the output with a single request."""
+    """An output with concurrent requests differs from the baseline's output."""
     concurrent = _concurrent(evidence)
     forked = [
         trial

@@ -22,9 +22,9 @@ BOUNDS = bounds("cheap-rounds")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RoundFloor:
-    """The mean round of an arm on one prompt: drafted tokens, cost, and the lowest possible cost.
+    """An arm's mean round on one prompt: drafted tokens, cost, and the lowest possible cost.
 
-    Costs are in units of a plain token's time.
+    Costs are in plain tokens.
     """
 
     drafted: float
@@ -53,7 +53,10 @@ def cheap_rounds(evidence: FlagEvidence) -> Observation | None:
 
 
 def _beyond(evidence: FlagEvidence, arm: Arm) -> tuple[float, float] | None:
-    """The cost of a round and the lowest possible cost, if the round clearly costs even less."""
+    """The cost of an arm's rounds and the lowest possible cost, if the rounds are too cheap.
+
+    `None` if they are not.
+    """
     interleaved = evidence.submission.design.order not in ("sequential", "unknown")
     slack = BOUNDS["slack"] if interleaved else BOUNDS["slack_in_turn"]
     uneven = uneven_groups(evidence)
@@ -76,7 +79,7 @@ def _beyond(evidence: FlagEvidence, arm: Arm) -> tuple[float, float] | None:
 
 
 def _round(evidence: FlagEvidence, pairs: PromptPairs) -> _RoundFloor | None:
-    """A prompt's mean round; without counts, one of depth + 1 tokens (Leviathan et al. 2023)."""
+    """A prompt's mean round; without counts, each round is taken to yield depth + 1 tokens."""
     # The plain clock includes stalls, and the other clock may be coarse.
     clocks = [times for times in (pairs.wall_ms, pairs.times(ms_per_token)) if times]
     tokens, depth = yielded(pairs), limit(pairs.arm.method)
@@ -99,10 +102,11 @@ def _round(evidence: FlagEvidence, pairs: PromptPairs) -> _RoundFloor | None:
 
 
 def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
-    """The lowest possible time to read a draft model, in plain tokens; 0 for heads.
+    """The shortest time to read a draft model once, in plain tokens; 0 for heads.
 
-    A head may draft several tokens with one reading. The time follows from the memory's speed and,
-    if the target is entirely on a card, from the time of the target's plain token.
+    Heads count as 0, because a head may draft several tokens in one pass. The time follows from the
+    memory's bandwidth and, if the target is entirely on a card, from the target's time per plain
+    token.
     """
     method, placement = pairs.arm.method, pairs.arm.placement
     draft = next((model for model in submission.drafts if model.id == method.draft), None)
@@ -120,11 +124,11 @@ def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
 
 
 def _most_at_nothing(floors: Sequence[_RoundFloor]) -> float | None:
-    """The upper end of the interval for the cost of a round without a draft.
+    """An upper bound on the cost of a round that drafts nothing, from its interval.
 
-    The cost is the intercept of a least-squares line through the half of the prompts with the
-    fewest drafted tokens. The mean round would show little, because on many machines a wide step
-    costs much.
+    The cost is the intercept of a least-squares line through the half of the prompts that drafted
+    least. The mean round would hide a cost that is too low, because on many machines wide steps are
+    expensive.
     """
     fewest = sorted(floors, key=lambda floor: floor.drafted)[: (len(floors) + 1) // 2]
     drafted, costs = [floor.drafted for floor in fewest], [floor.cost for floor in fewest]

@@ -24,7 +24,7 @@ CLOCK_FACTOR = bounds("clocks-disagree")["factor"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outliers:
-    """Groups of repeated trials that are beyond a limit."""
+    """Groups of repeated trials whose value exceeds a limit, and the worst of them."""
 
     groups: tuple[Repeats, ...]
     worst: Repeats
@@ -32,12 +32,12 @@ class Outliers:
 
 
 def block_spread(evidence: FlagEvidence) -> Observation | None:
-    """The same trial takes different times in different blocks."""
+    """The same trial takes clearly different times in different blocks."""
     return _observed(_unsteady(evidence), evidence)
 
 
 def block_outlier(evidence: FlagEvidence) -> Observation | None:
-    """Single blocks are far from the mean over blocks."""
+    """Single trials are far from the mean over blocks."""
     return _observed(_few_outliers(evidence), evidence)
 
 
@@ -50,7 +50,7 @@ def clocks_disagree(evidence: FlagEvidence) -> Observation | None:
 
 
 def _observed(found: Outliers | None, evidence: FlagEvidence) -> Observation | None:
-    """One observation about all groups, with counts and the worst group."""
+    """Summarise groups in one observation, with counts and the worst group."""
     if found is None:
         return None
     prompts = {group.prompt for group in found.groups}
@@ -71,7 +71,7 @@ def _observed(found: Outliers | None, evidence: FlagEvidence) -> Observation | N
 
 @once
 def steady_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
-    """The arms and prompts whose repeated trials agree."""
+    """The pairs of arm and prompt whose repetitions agree."""
     return frozenset(
         (group.arm, group.prompt) for group in without_drift(evidence) if _cv(group) <= BLOCK_CV
     )
@@ -79,7 +79,7 @@ def steady_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
 
 @once
 def _unsteady(evidence: FlagEvidence) -> Outliers | None:
-    """Groups with a large spread that no single disturbed block or cold start explains."""
+    """Groups with a large spread that neither a single outlier nor a cold start explains."""
     outliers = _few_outliers(evidence)
     named = outliers.groups if outliers else ()
     return _outliers([g for g in _unexplained(evidence) if g not in named], _cv, BLOCK_CV)
@@ -87,7 +87,7 @@ def _unsteady(evidence: FlagEvidence) -> Outliers | None:
 
 @once
 def _few_outliers(evidence: FlagEvidence) -> Outliers | None:
-    """Groups of repeated trials with an outlier, if such groups are few."""
+    """Groups of repeated trials with an outlier; `None` if there are many of them."""
     outliers = _outliers(_unexplained(evidence), _farthest, OUTLIER["distance"])
     if outliers is None or len(outliers.groups) > OUTLIER["most"] * len(evidence.repeats):
         return None
@@ -95,7 +95,7 @@ def _few_outliers(evidence: FlagEvidence) -> Outliers | None:
 
 
 def _unexplained(evidence: FlagEvidence) -> list[Repeats]:
-    """The repeated trials of groups without a cold start, corrected for drift."""
+    """The groups of repeated trials without a cold start, with times corrected for drift."""
     cold = cold_groups(evidence)
     return [g for g in without_drift(evidence) if (g.arm, g.prompt) not in cold]
 
@@ -111,7 +111,7 @@ def _outliers(
 
 
 def _cv(group: Repeats) -> float:
-    """Standard deviation over mean; 0 for a single block."""
+    """The standard deviation of the times over their mean; 0 for a single block."""
     times = group.ms_per_token
     return deviation(times) / fmean(times) if len(times) > 1 else 0.0
 

@@ -13,7 +13,7 @@ _STROKES = "\N{MINUS SIGN}\N{FRACTION SLASH}\N{DIVISION SLASH}"
 
 
 def private_data(evidence: FlagEvidence) -> Observation | None:
-    """A text may identify a person or a machine."""
+    """A name or note may identify a person or a machine."""
     found = {
         kind: path
         for path, text in private.texts(evidence.submission)

@@ -23,10 +23,11 @@ COLD = bounds("cold-start")
 
 
 def drift(evidence: FlagEvidence) -> Observation | None:
-    """Time per token rises or falls with the running order (Spearman, p < .01).
+    """Time per token rises or falls with the running order (Spearman, p < 0.01).
 
-    Times are compared within one arm and prompt, over blocks. Without repetitions, arms that never
-    draft are compared over prompts. Each group costs one degree of freedom.
+    The trials of one arm and prompt are compared over blocks. Without repetitions, the trials of
+    each arm that never drafts are compared over prompts. Each such group costs one degree of
+    freedom.
     """
     slope = _drift_slope(evidence)
     span = max((trial.order for trial in evidence.submission.trials), default=0)
@@ -55,7 +56,7 @@ def cold_start(evidence: FlagEvidence) -> Observation | None:
 
 
 def cold_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
-    """The arms and prompts whose first trial was a cold start."""
+    """The pairs of arm and prompt whose first trial was a cold start."""
     return frozenset((group.arm, group.prompt) for _, group in _cold(evidence))
 
 
@@ -77,7 +78,7 @@ def without_drift(evidence: FlagEvidence) -> tuple[Repeats, ...]:
 
 @once
 def _drift_slope(evidence: FlagEvidence) -> float:
-    """The change in the log time per trial, without a first block that differs."""
+    """The change in log time per trial; a first block that differs is left out."""
     if _first_block_ratio(evidence) is not None:
         return _slope(_later(evidence))
     groups = evidence.repeats
@@ -90,7 +91,7 @@ def _drift_slope(evidence: FlagEvidence) -> float:
 
 @once
 def _cold(evidence: FlagEvidence) -> list[tuple[float, Repeats]]:
-    """Each cold start: the ratio of the first trial's time to its usual time, and its group."""
+    """Each cold start: the group it began, and the first trial's time over the usual time."""
     by_arm: dict[str, list[Repeats]] = {}
     for group in evidence.repeats:
         by_arm.setdefault(group.arm, []).append(group)
@@ -135,7 +136,10 @@ def _slope(groups: Sequence[Repeats]) -> float:
 
 
 def _coldness(first: Repeats, groups: Sequence[Repeats]) -> tuple[float, float]:
-    """The first trial's time over its repetitions' or over other prompts' rounds, and the limit."""
+    """The first trial's time over its repetitions' or, without any, over other prompts' rounds.
+
+    The second value is the limit for this ratio.
+    """
     if len(first.trials) > 1:
         return first.ms_per_token[0] / median(first.ms_per_token[1:]), COLD["factor"]
     length = steady_length(first.trials[0])
@@ -147,7 +151,7 @@ def _coldness(first: Repeats, groups: Sequence[Repeats]) -> tuple[float, float]:
 
 
 def _round_ms(group: Repeats, length: int | None) -> float | None:
-    """Milliseconds of a round in the first trial, if its rounds drafted `length` tokens."""
+    """Milliseconds per round of a group's first trial, if its rounds drafted `length` tokens."""
     trial = group.trials[0]
     yielded = tokens_per_round([trial])
     if yielded is None or length is None or steady_length(trial) != length:
@@ -156,7 +160,7 @@ def _round_ms(group: Repeats, length: int | None) -> float | None:
 
 
 def _later(evidence: FlagEvidence) -> list[Repeats]:
-    """The repeated trials without the first trial of each group."""
+    """All groups of repeated trials, without the first trial of each."""
     return [
         replace(group, trials=group.trials[1:], ms_per_token=group.ms_per_token[1:])
         for group in evidence.repeats

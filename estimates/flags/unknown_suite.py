@@ -1,4 +1,4 @@
-"""A flag about prompts from an unknown suite, and the released suites."""
+"""A flag about prompts that belong to no released suite, and the list of those suites."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from estimates.flags.evidence import FlagEvidence
 
 
 def unknown_suite(evidence: FlagEvidence) -> Observation | None:
-    """The prompts differ from the prompts of every released suite."""
+    """The prompts match no released suite."""
     submission = evidence.submission
     suite = submission.suite
     if submission.tier != "measured" or suite.sha256 is None:

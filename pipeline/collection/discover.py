@@ -28,7 +28,7 @@ class Source:
 
 
 def discover(results: Path, extra: Iterable[Path] = ()) -> tuple[Source, ...]:
-    """All files of a results folder, then the extra files. A missing results folder is empty.
+    """All files in a results folder (none if it is missing), then the extra files.
 
     Raises `MissingFileError` for an extra path that does not exist.
     """
@@ -45,10 +45,10 @@ def discover(results: Path, extra: Iterable[Path] = ()) -> tuple[Source, ...]:
 
 
 def named(paths: Iterable[Path]) -> tuple[Source, ...]:
-    """The requested files, and every JSON file below a requested folder.
+    """The requested files, and all JSON files below the requested folders.
 
-    A file in one of the `FOLDERS` must follow the rules of the corpus. Paths that do not exist are
-    returned, too: the validator reports them and checks the other files.
+    Files in one of the `FOLDERS` are checked by the rules of the corpus. Paths that do not exist
+    are included: the validator reports them and still checks the other files.
     """
     return tuple(
         _source(path)
@@ -73,10 +73,10 @@ def _files_of(given: Path) -> tuple[Path, ...]:
 
 
 def _entries(folder: Path, *, deep: bool) -> tuple[Path, ...]:
-    """All files in a folder except Markdown and hidden files; the validator rejects wrong names.
+    """All files in a folder except Markdown and hidden files; the validator reports wrong names.
 
-    With `deep`, files in folders named after a year and a month are included. Files are ordered by
-    name, regardless of their folder.
+    With `deep`, files in subfolders `<year>/<month>` are included. Files are ordered by name,
+    regardless of their folder.
     """
     if not folder.is_dir():
         return ()
@@ -103,7 +103,7 @@ def require_results(results: Path) -> None:
 
 
 def require_writable(folder: Path) -> None:
-    """Raise `UnwritableError` if a folder is not writable. Creates only the folder's parents."""
+    """Raise `UnwritableError` unless a folder is writable; creates its missing parents."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists():

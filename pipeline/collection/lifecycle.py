@@ -1,7 +1,7 @@
-"""Check superseding results and lifecycle entries: each must name an existing result.
+"""Check results that supersede others, and lifecycle entries: each must name an existing result.
 
-A result is never edited or removed. A newer result from the same contributor may name it as
-superseded. Maintainers may also add an entry about the result, or about its contributor, to
+A result is never edited or removed. Instead, a newer result from the same contributor may name it
+as superseded, or maintainers may add an entry about it, or about its contributor, to
 `results/lifecycle/`.
 """
 
@@ -31,7 +31,7 @@ def without_contradictions(files: Validated) -> tuple[Validated, Found]:
 
 
 def _contradictions(files: Validated) -> Iterator[Finding]:
-    """Contradictions between any files in the collection. Previews are ignored."""
+    """Findings on contradictions between files in the collection; previews are ignored."""
     members = [accepted for accepted in files.submissions if accepted.source.place == "corpus"]
     by_name = {accepted.source.path.name: accepted.submission for accepted in members}
     sound: dict[str, Submission] = {}
@@ -49,7 +49,10 @@ def _contradictions(files: Validated) -> Iterator[Finding]:
 def superseding_finding(
     file: str, new: Submission, collection: Mapping[str, Submission], author: str | None = None
 ) -> Finding | None:
-    """The reason why a result may not replace the one it names; `author` sent the pull request."""
+    """The finding if a result may not replace the one that it names, else `None`.
+
+    `collection` has the existing results by name; `author` opened the pull request.
+    """
     name = new.supersedes
     if name is None:
         return None
@@ -109,13 +112,19 @@ def misnamed_entries(entries: Iterable[str], results: Collection[str]) -> Iterat
 
 
 def ended_contributors(entries: Iterable[tuple[str, str | bytes]]) -> dict[str, str]:
-    """The excluded contributors, each with the reason, from the entries' names and texts."""
+    """The contributors whom lifecycle entries exclude, each with the reason.
+
+    `entries` are names and texts of lifecycle files.
+    """
     found = ((contributor_of(name), orjson.loads(text)) for name, text in entries)
     return {name: each["reason"] for name, each in found if name and each["status"] != "known"}
 
 
 def known_contributors(entries: Iterable[tuple[str, str | bytes]]) -> frozenset[str]:
-    """The contributors whom maintainers know, from the entries' names and texts."""
+    """The contributors whom lifecycle entries mark as known to maintainers.
+
+    `entries` are names and texts of lifecycle files.
+    """
     found = ((contributor_of(name), orjson.loads(text)) for name, text in entries)
     return frozenset(name for name, each in found if name and each["status"] == "known")
 

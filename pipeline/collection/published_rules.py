@@ -1,4 +1,4 @@
-"""Check a published document beyond its schema: names, baselines, ratios of rates."""
+"""Check what a published document's schema cannot: names, baselines, ratios of rates."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
@@ -11,7 +11,7 @@ ROUNDING = 0.02  # the tolerance between a printed ratio and the ratio of the pr
 
 
 def published_findings(document: Row) -> Iterator[Finding]:
-    """All faults in a document that passes its schema."""
+    """All faults in a document that already matches its schema."""
     rigs = {rig["id"] for rig in document["rigs"]}
     rows = {row["id"]: row for row in document["rows"]}
     if len(rigs) < len(document["rigs"]) or len(rows) < len(document["rows"]):

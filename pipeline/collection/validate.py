@@ -43,7 +43,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedText:
-    """A published document or a lifecycle entry that was accepted, as the text of its file."""
+    """An accepted published document or lifecycle entry, as the text of its file."""
 
     source: Source
     text: str
@@ -65,7 +65,7 @@ def validate(sources: Iterable[Source]) -> Validated:
 
 
 def findings_of(sources: Iterable[Source]) -> Iterator[Finding]:
-    """The findings of `validate` in files of the corpus, with only one file in memory at a time."""
+    """The findings of `validate` on corpus files, holding only one file in memory at a time."""
     first_by_digest: dict[str, Source] = {}
     for source in sources:
         result = checked(source)
@@ -78,7 +78,7 @@ def findings_of(sources: Iterable[Source]) -> Iterator[Finding]:
 
 
 def combined(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) -> Validated:
-    """The results of all files; if several have the same content, only the first is accepted."""
+    """Combine the results of single files; if files have equal content, only the first counts."""
     validated = Validated()
     first_by_digest: dict[str, Source] = {}
     for source, checked_alone in results:
@@ -126,7 +126,7 @@ def checked(source: Source) -> Accepted | AcceptedText | Found:
 
 
 def sources_document(data: bytes, file: str) -> dict[str, Any] | Found:
-    """The table of sources in a file's bytes, or all faults in the file."""
+    """Parse the table of sources from a file's bytes; return all faults if it is invalid."""
     try:
         document = tomllib.loads(data.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -136,14 +136,17 @@ def sources_document(data: bytes, file: str) -> dict[str, Any] | Found:
 
 
 def current_text(data: bytes) -> str:
-    """The text of an accepted submission in today's format."""
+    """The text of an accepted submission, migrated to the current format version."""
     document = orjson.loads(data)
     current = migrated(document, is_valid=True)
     return (data if current is document else orjson.dumps(current)).decode()
 
 
 def read_bytes(source: Source) -> bytes | Finding:
-    """A file's bytes, up to one more than allowed, so that the loader refuses a larger file."""
+    """A file's bytes, or the finding if there is no such regular file.
+
+    At most one byte more than allowed is read, so that the loader refuses a larger file.
+    """
     if not (source.path.is_symlink() or source.path.exists()):
         message = "no such file; name a result file or a folder of result files"
         return _finding(source, "file-exists", message)
@@ -172,7 +175,10 @@ def _corpus_findings(accepted: Accepted, data: bytes, canonical: bytes) -> Found
 
 
 def _name_findings(accepted: Accepted, canonical: bytes) -> Found:
-    """Check a name: `<machine>--<target>--<yyyymmdd>-<digest>.json`, with right day and digest."""
+    """Check that a file is named `<machine>--<target>--<yyyymmdd>-<digest>.json`.
+
+    The date and the digest must be those of the content.
+    """
     name = accepted.source.path.name
     day = accepted.submission.measured_from[:10].replace("-", "")
     ending = f"--{day}-{accepted.digest}.json"
@@ -187,7 +193,7 @@ def _name_findings(accepted: Accepted, canonical: bytes) -> Found:
 
 
 def contributor_of(name: str) -> str | None:
-    """The contributor whom a lifecycle entry of this name is about; `None` if about a result."""
+    """The contributor named by a lifecycle file's name; `None` if the entry is about a result."""
     about = _CONTRIBUTOR_ENTRY.fullmatch(name)
     return about and about[1]
 
@@ -201,7 +207,7 @@ def _status_findings(source: Source, data: bytes) -> Found:
 
 
 def _duplicate_finding(source: Source, twin: Source) -> Finding:
-    """The finding on a file with the same content as another file of the corpus."""
+    """The finding on a file whose content another file of the corpus already has."""
     message = f"{twin.path.name} already has the same content; remove one of the two"
     return _finding(source, DUPLICATE, message)
 

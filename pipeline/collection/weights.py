@@ -12,7 +12,7 @@ Name: TypeAlias = tuple[str, str]  # name and quantisation
 
 
 class Stated(Protocol):
-    """A submission, or the part of a submission that names models."""
+    """Anything that names models and a contributor: a submission, or an extract from it."""
 
     @property
     def contributor(self) -> str | None: ...
@@ -23,11 +23,11 @@ class Stated(Protocol):
 
 
 def names_of(submissions: Sequence[Stated], known: Collection[str] = ()) -> Mapping[str, Name]:
-    """The name and quantisation by digest: the preset's, else those that most accounts give.
+    """The name and quantisation for each digest: a preset's, else the one that most accounts give.
 
-    If there are `known` accounts, only these count. Accounts that measured a model take precedence
-    over accounts that drafted with it. If several names are given equally often, the first of them
-    counts.
+    If `known` accounts name a file, only these count. Accounts that measured a model take
+    precedence over accounts that drafted with it. If several names are given equally often, the
+    first of them counts.
     """
     drafted = _given(((each, each.drafts) for each in submissions), known)
     measured = _given(((each, (each.target,)) for each in submissions), known)
@@ -38,7 +38,7 @@ def names_of(submissions: Sequence[Stated], known: Collection[str] = ()) -> Mapp
 def _given(
     named: Iterable[tuple[Stated, Iterable[Model]]], known: Collection[str]
 ) -> Mapping[str, Name]:
-    """The name that most accounts give each digest; each account votes with its first name."""
+    """The name that most accounts give each digest; an account votes for the one it gave first."""
     voices: dict[str, dict[str, Name]] = {}
     for submission, models in named:
         for model in models:

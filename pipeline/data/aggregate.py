@@ -39,7 +39,7 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def make(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
-    """Create one table from source tables that already exist."""
+    """Create one table by its query; the tables that the query reads must already exist."""
     if name in BEFORE:
         BEFORE[name](connection)
     connection.execute(query)
@@ -47,7 +47,7 @@ def make(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
 
 @cache
 def view_queries() -> dict[str, str]:
-    """The SQL files by the name of the table that each creates, in the order of their numbers."""
+    """The queries of `sql/` in numerical order, by the name of the table that each creates."""
     numbered = (stem for stem in _stems() if stem[0].isdigit())
     return {stem.partition("_")[2]: _text(stem) for stem in numbered}
 
@@ -57,12 +57,12 @@ def macros() -> str:
 
 
 def check_queries() -> dict[str, str]:
-    """The queries that must return no rows, by name."""
+    """The queries that check the tables, by name; none of them may return a row."""
     return {stem: _text("checks", stem) for stem in _stems("checks")}
 
 
 def failed_checks(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """The checks that found rows, each with its first row as text."""
+    """The names of the checks that found rows, each with its first row as a string."""
     found: dict[str, str] = {}
     for name, query in check_queries().items():
         rows = connection.execute(query).fetchall()
@@ -72,7 +72,7 @@ def failed_checks(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
 
 
 def row_meaning(query: str) -> str:
-    """The meaning of a row, which is the joined text of the comment lines at a query's head."""
+    """The meaning of a row in a query's result: the comment lines at the top of the query."""
     lines: list[str] = []
     for line in query.splitlines():
         if not line.startswith("--"):
@@ -94,7 +94,7 @@ def _text(*parts: str) -> str:
 
 
 def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
-    """The quantiles for all numbers of prompts and contributors in the table of votes."""
+    """Register the quantiles for the intervals of pools, by number of prompts and of votes."""
     counts = connection.sql("select distinct prompts - 1 from vote").fetchall()
     freedoms = {freedom for (freedom,) in counts if freedom} | set(range(1, MOST_FREEDOM))
     connection.register("input_t_quantile", t_quantiles(freedoms))
@@ -104,7 +104,10 @@ def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _default_depths(connection: duckdb.DuckDBPyConnection) -> None:
-    """The depths shown in published strips; in measured strips, intervals decide the depth."""
+    """Register the depths to show in strips of published figures, with factors between depths.
+
+    In measured strips, intervals decide the depth.
+    """
     figures = connection.sql(
         "select target, method, depth, person, concat_ws('|', person, device, task), speedup"
         " from strip_figure"
@@ -127,7 +130,7 @@ BOUNDS = ("helps_above", "hurts_below", "clear_of_one")
 
 
 def hand_over_vocabulary(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the tables of the vocabulary, one row per entry with its `position` in the list."""
+    """Create the vocabulary's tables: a row per entry, with its `position` in the vocabulary."""
     words = vocabulary
     overall = {"id": "all", "label": words.ALL_TASKS}
     own = {"id": "own", "label": words.OWN_TASKS}

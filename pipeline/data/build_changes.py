@@ -26,10 +26,10 @@ CHANGES = pa.schema(
 
 
 def build_changes(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the table `build_change`: each build compared with an earlier one, per setting.
+    """Create the table `build_change`: for each setting, every build against an earlier build.
 
-    The reference is the best earlier build if the speedup fell, else the first build. Losses
-    therefore count from the peak, and gains from the start.
+    A build is compared with the best earlier build if it is slower than that, else with the first
+    build. Losses are therefore counted from the peak, and gains from the start.
     """
     rows = [
         row
@@ -65,7 +65,7 @@ def _series(prompts: Sequence[tuple[Any, ...]]) -> Iterator[dict[str, object]]:
 
 
 def _common(base: Times, head: Times) -> tuple[Strata, Strata] | None:
-    """The times under both builds for the prompts that both answered; `None` if there are none."""
+    """Each build's times on the prompts that both builds answered; `None` without such prompts."""
     shared = [
         (task, names) for task in base if (names := sorted(base[task].keys() & head[task].keys()))
     ]

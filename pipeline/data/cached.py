@@ -1,4 +1,4 @@
-"""Compute the values that depend on a single submission file once, and cache them by its bytes."""
+"""Cache the values that depend on a single submission file, by the file's content."""
 
 import hashlib
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ FILES_AT_ONCE = 16  # files that a process computes together
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedSubmission:
-    """An accepted file: its values to compare, and its summary as JSON."""
+    """The cached values of an accepted file: its entry for comparisons, and its summary as JSON."""
 
     entry: CorpusEntry
     summary: bytes
@@ -30,7 +30,7 @@ class CachedSubmission:
 def entries_of(
     cache: Cache, sources: Iterable[Source], *, jobs: int = 1
 ) -> tuple[dict[Source, CorpusEntry], dict[Source, Found]]:
-    """The cached values of each accepted submission, and the faults of all other files."""
+    """The entries of accepted submissions, cached if possible, and the faults of other files."""
     keys = {source: key_of(source) for source in sources}
     found = {s: _decoded(data).entry for s, key in keys.items() if (data := cache.get(key))}
     refused: dict[Source, Found] = {}
@@ -45,7 +45,7 @@ def entries_of(
 
 
 def cached_submission(cache: Cache, source: Source) -> CachedSubmission:
-    """The cached values of a submission that `entries_of` has returned."""
+    """The cached values of a submission for which `entries_of` returned an entry."""
     data = cache.get(key_of(source))
     if data is None:
         raise FileNotFoundError(source.path)
@@ -53,7 +53,7 @@ def cached_submission(cache: Cache, source: Source) -> CachedSubmission:
 
 
 def key_of(source: Source) -> str:
-    """The digest of a file, with its name and folder, because validation depends on these, too."""
+    """A cache key for a file: the digest of its bytes, name and folder, which affect validation."""
     data = read_bytes(source)
     head = "/".join((source.place, *source.path.parts[-3:])).encode()
     return hashlib.sha256(head + (b"" if isinstance(data, Finding) else data)).hexdigest()

@@ -1,7 +1,6 @@
-"""Describe the columns of the exported tables, their primary keys and their references.
+"""Describe the columns of the exported tables, and their primary and foreign keys.
 
-The descriptions of the format's fields are in its schemas; `columns.toml` has all other
-descriptions.
+The file format's schemas describe its fields; `columns.toml` describes all other columns.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ _CAPITALS = {"cpu", "gpu", "id", "kv", "os", "ram", "url", "vram"}
 
 
 def title(column: str) -> str:
-    """A column's short label: the metric's label, else the words of the column's name."""
+    """A column's short title: the label of its metric, else its name in words."""
     known = metrics().get(column)
     if known is not None:
         return known.label
@@ -42,7 +41,7 @@ def description(column: str, table: str) -> str:
 
 
 def keys(file: str, columns: Collection[str], suffix: str) -> Mapping[str, Any]:
-    """The primary and foreign keys of a file, if any, in the form of a Table Schema."""
+    """The primary and foreign keys of an exported file, as properties of a Table Schema."""
     known = document("columns", "pipeline.data")
     primary = known["keys"].get(file)
     if primary is not None and not {*primary} <= {*columns}:  # the list of a large table's parts
@@ -59,9 +58,9 @@ def keys(file: str, columns: Collection[str], suffix: str) -> Mapping[str, Any]:
 
 @cache
 def _fields(schema: str) -> Mapping[str, str]:
-    """The descriptions of a schema's fields by name, with and without the names of their parts.
+    """The descriptions of a schema's fields, by name with and without enclosing names.
 
-    Names with several meanings are left out.
+    A name with several descriptions is left out.
     """
     whole = schema_named(schema)
     found: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""Turn a folder of results into a database: discover, validate, load, aggregate."""
+"""Turn a folder of results into a database: find, validate, load and aggregate its files."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,11 +36,12 @@ _LOG = logging.getLogger(__name__)
 def open_database(
     results: Path, extra: tuple[Path, ...] = (), *, cache: Cache | None = None, jobs: int = 1
 ) -> duckdb.DuckDBPyConnection:
-    """A database in memory with every table of `pipeline/data/sql`, after all checks have passed.
+    """An in-memory database with all tables of `pipeline/data/sql`, on which all checks passed.
 
-    `extra` files or folders are shown as local previews. `cache` has values that earlier builds
-    computed from single files; without it, the tables are the same. Raises `RejectedError` with all
-    findings if any file is invalid, and `MissingFileError` for an extra path that does not exist.
+    The files in `extra` (files or folders) are added as local previews. `cache` has values that
+    earlier builds computed from single files; it does not change the tables. Raises `RejectedError`
+    with all findings if any file is invalid, and `MissingFileError` for an extra path that does not
+    exist.
     """
     with TemporaryDirectory() as folder:
         kept = cache if cache and cache.folder else Cache(Path(folder))
@@ -62,7 +63,7 @@ def open_database(
 def _read(
     cache: Cache, sources: tuple[Source, ...], jobs: int
 ) -> tuple[Mapping[Source, CorpusEntry], validate.Validated]:
-    """Each submission's values to compare, and the files that contradict no other file."""
+    """Each submission's entry for comparisons, and all accepted files that contradict no other."""
     submissions = [source for source in sources if source.kind == "submission"]
     entries, refused = entries_of(cache, submissions, jobs=jobs)
 
@@ -85,7 +86,7 @@ def _with_flags(
     entries: Mapping[Source, CorpusEntry],
     flags: Mapping[Source, tuple[Flag, ...]],
 ) -> Iterator[AcceptedSubmission]:
-    """Each submission for the loader, with the names and flags that depend on the corpus."""
+    """The submissions to load, with the model names and flags that depend on the whole corpus."""
     for accepted in submissions:
         source = accepted.source
         cached, named = cached_submission(cache, source), entries[source]
@@ -105,7 +106,7 @@ def _with_flags(
 
 
 def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
-    """The summary with these flags added, and verdicts changed that the flags make uncertain."""
+    """A summary with these flags added, and with verdicts that they make `uncertain`."""
     summary = msgspec.json.decode(known.summary, type=Summary)
     flags = in_order((*summary.flags, *raised))
     estimates = after_flags(summary.estimates, flags, known.entry.submission.arms)
@@ -113,9 +114,9 @@ def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
 
 
 def _compatible(files: validate.Validated) -> validate.Validated:
-    """The files without contradictions; contradicting files are logged and left out.
+    """The files without those that contradict other files; these are logged and left out.
 
-    Two pull requests that each pass the gate may contradict each other once both are merged. Such a
+    Two pull requests may both pass the gate and contradict each other once both are merged. Such a
     contradiction must not stop the build of all other results. Any other fault stops the build.
     """
     if wrong := [each for each in files.findings if each.rule != validate.DUPLICATE]:
@@ -129,14 +130,14 @@ def _compatible(files: validate.Validated) -> validate.Validated:
 def _corpus_flags(
     entries: Mapping[Source, CorpusEntry], files: validate.Validated, known: frozenset[str]
 ) -> dict[Source, tuple[Flag, ...]]:
-    """Each counted submission's flags from comparisons with the others; a correction is no copy."""
+    """The flags that come from comparing each submission that counts with all others that count."""
     counting = _counting(files)
     raised = flags_within(Corpus(tuple(entries[source] for source in counting), known))
     return dict(zip(counting, raised, strict=True))
 
 
 def _counting(files: validate.Validated) -> list[Source]:
-    """The submissions that no other submission replaces and no lifecycle entry ends."""
+    """The submissions that count: neither replaced by another nor ended by a lifecycle entry."""
     uncounted = {entry.source.path.name for entry in files.lifecycle}
     uncounted |= {
         file.submission.supersedes

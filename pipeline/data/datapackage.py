@@ -1,4 +1,4 @@
-"""Describe the exported files: a Frictionless data package that names every file and column."""
+"""Describe the exported files as a Frictionless data package, with every file and column."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from pipeline.data.metrics import metrics
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A table as readers see it: its name, a row's meaning, and its columns as (name, type)."""
+    """A table as described to readers: its name, what a row means, and its columns (name, type)."""
 
     name: str
     row: str
@@ -68,8 +68,8 @@ LISTED = {
 class ExportedFile:
     """An exported file: name, size and digest; a file with rows also has `rows` and `table`.
 
-    `role`: the rows themselves, a part of the rows, or the list of the parts. In JSON, the rows may
-    be below a key.
+    `role` says whether the file contains all rows, a part of them, or the list of parts. In a JSON
+    file, the rows may be under the key `rows_below`.
     """
 
     name: str
@@ -83,7 +83,7 @@ class ExportedFile:
 
 
 def data_package(files: Iterable[ExportedFile]) -> dict[str, Any]:
-    """The descriptor of the files that contain tables, as a JSON value."""
+    """The package descriptor, a JSON object, with all files that contain tables."""
     meanings = {name: row_meaning(query) for name, query in view_queries().items()}
     return {
         "$schema": PROFILE,

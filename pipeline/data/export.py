@@ -1,8 +1,8 @@
-"""Export the tables as CSV, Parquet and JSON with checksums and a data package.
+"""Export the tables as CSV, Parquet and JSON, with checksums and a data package.
 
-The same tables give the same bytes: rows stay in order, and nothing depends on the clock or the
-machine. A table that is too large for text is written as Parquet in parts; its CSV and JSON files
-list the parts.
+Equal tables give equal bytes: rows keep their order, and nothing depends on the clock or the
+machine. A table too large for text formats is split into several Parquet files; its CSV and JSON
+files then list these parts.
 """
 
 import hashlib
@@ -82,7 +82,7 @@ def export(
 def _in_parts(
     folder: Path, stem: str, rows: duckdb.DuckDBPyRelation, most: int
 ) -> Iterator[ExportedFile]:
-    """Write a large table as Parquet in parts; its usual files only list the parts."""
+    """Split a large table into Parquet files; its usual files then only list these parts."""
     parts: list[ExportedFile] = []
     for number, start in enumerate(range(0, rows.shape[0], most), 1):
         table = rows.limit(most, offset=start).to_arrow_table()

@@ -1,4 +1,4 @@
-"""Write a table as CSV, JSON or Parquet; the same rows give the same bytes."""
+"""Write a table as CSV, JSON or Parquet; equal rows give equal bytes."""
 
 import csv
 import datetime as dt
@@ -26,10 +26,10 @@ _COMPACT = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
 
 
 def guarded(text: str, separators: str = ",;\t|") -> str:
-    """The text in a form that a spreadsheet opens without running a formula.
+    """Change a text so that a spreadsheet that opens it runs no formula.
 
-    A spreadsheet with a separator other than the comma starts a new cell after each of the
-    `separators`.
+    Spreadsheets may use other separators than the comma, so each of the `separators` may start a
+    new cell.
     """
     runs = text[:1] in {"\t", "\r"} or text.lstrip().startswith(FORMULA_STARTS)
     starts = re.escape("".join(FORMULA_STARTS))
@@ -64,7 +64,7 @@ FORMATS: dict[str, Format] = {"csv": as_csv, "json": as_json, "parquet": as_parq
 
 
 def _cells(column: pa.ChunkedArray) -> list[object]:
-    """A column as `csv` prints it; each distinct text is guarded only once."""
+    """A column's values as written to CSV; each distinct string is guarded only once."""
     values = _values(column)
     if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
         return values
@@ -75,7 +75,7 @@ def _cells(column: pa.ChunkedArray) -> list[object]:
 
 
 def _values(column: pa.ChunkedArray) -> list[Any]:
-    """The values of a column; polars reads them ten times as fast as Arrow."""
+    """A column's values as Python objects; polars converts them ten times as fast as Arrow."""
     found: list[Any] = pl.Series(values=column).to_list()
     return found
 

@@ -1,7 +1,7 @@
 """Load accepted documents into typed DuckDB tables, one nested row per file.
 
-The types come from the schema. No file therefore changes the columns of a table, and an empty
-corpus has the same tables. After loading, no query can read a file or the network.
+The types come from the schema, so no file changes a table's columns, and an empty corpus has the
+same tables. After loading, no query can read a file or the network.
 """
 
 import json
@@ -33,7 +33,7 @@ PYTHON_LEAVES = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"
 
 
 def schema_structure(schema: Schema, root: Schema | None = None) -> Structure:
-    """The structure of the documents that a JSON Schema, or a part of `root`, describes."""
+    """The DuckDB structure of documents that match a JSON Schema, or a part of schema `root`."""
     root = root or schema
     node = validator.resolved(schema, root)
     properties = _properties(node, root)
@@ -71,10 +71,10 @@ SOURCES_ROW = pa.schema({"document": TEXT})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedSubmission:
-    """An accepted file with its names and its summary, both computed from its text.
+    """An accepted file as it is loaded: its text, with the names and summary computed from it.
 
-    `preview` marks a file outside the corpus. `submission` is unique and can be used in an address.
-    `summary` is the JSON of a `Summary`.
+    `submission` is a unique name that can be used in an address. `preview` marks a file outside the
+    corpus. `summary` is the JSON of a `Summary`.
     """
 
     submission: str
@@ -97,7 +97,7 @@ FILES_AT_ONCE = 64  # the number of files whose texts are in memory together
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    """An empty, compressed database in memory that spills to a temporary folder."""
+    """Open an empty in-memory database that is compressed and spills to a temporary folder."""
     spilled = Path(gettempdir(), f"draftmap-tables-{token_hex(8)}")  # made when it is needed
     connection = duckdb.connect(
         ":memory:",
@@ -117,10 +117,10 @@ def load(
     *,
     optimised: bool = True,
 ) -> duckdb.DuckDBPyConnection:
-    """A database with a table of documents for each kind of file, one row per file.
+    """A database with one table of documents per kind of file, one row per file.
 
-    `sources` is the table of sources as JSON. For few rows, queries are faster if their plans are
-    not `optimised`.
+    `sources` is the table of sources as JSON. With few rows, queries are faster if DuckDB does not
+    optimise their plans (`optimised=False`).
     """
     connection = connect()
     if not optimised:
@@ -155,14 +155,14 @@ def _create(
     document: str,
     **structures: str,
 ) -> None:
-    """Create the table of documents of one kind from rows of text."""
+    """Create the table for one kind of document from rows of JSON text."""
     connection.register(f"input_{kind}", rows)
     connection.execute(_query(f"{kind}_document"), {"document": document, **structures})
     connection.unregister(f"input_{kind}")
 
 
 def _batches(submissions: Iterable[AcceptedSubmission]) -> Iterator[pa.RecordBatch]:
-    """Rows of text in batches of files, because the text of all files may not fit into memory."""
+    """Batches of submissions as rows of JSON text, because the whole text may exceed the memory."""
     names = SUBMISSION_ROW.names
     rows = (
         {name: getattr(each, name) for name in names}

@@ -1,4 +1,4 @@
-"""List the metrics: each numeric column with its label, unit and better direction."""
+"""List the metrics: numeric columns, with their labels, units and better directions."""
 
 from functools import cache
 from typing import Literal
@@ -12,7 +12,7 @@ Direction = Literal["higher", "lower", "none"]
 
 
 class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A numeric column: its label, its unit, and the better direction."""
+    """A metric: its label, its unit, and whether higher or lower is better."""
 
     label: str
     unit: str
@@ -21,7 +21,7 @@ class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @cache
 def metrics() -> dict[str, Metric]:
-    """Every numeric column of the tables by name; each axis describes its own column."""
+    """All metrics by the name of their column, including those that the axes describe."""
     axes = {
         axis.id: Metric(label=axis.label, unit=axis.unit, direction="none")
         for axis in AXES.values()

@@ -1,4 +1,4 @@
-"""Compute quantiles that SQL lacks, as rows for the queries that use them."""
+"""Compute quantiles that SQL cannot compute, as tables that queries join."""
 
 from collections.abc import Iterable
 
@@ -11,16 +11,16 @@ from estimates.intervals import CONFIDENCE, t_reach
 
 
 def t_quantiles(freedoms: Iterable[int]) -> pa.Table:
-    """The half-width of a 95 % interval in standard errors, by degrees of freedom."""
+    """Half-widths of 95 % intervals in standard errors (Student's t), by degrees of freedom."""
     rows = [{"freedom": freedom, "quantile": t_reach(freedom)} for freedom in sorted(freedoms)]
     return pa.Table.from_pylist(rows, pa.schema({"freedom": pa.int64(), "quantile": pa.float64()}))
 
 
 def median_positions(counts: Iterable[int]) -> pa.Table:
-    """The position (from 1) in a sorted sample at which its median's 95 % interval begins.
+    """A table of where a median's 95 % interval begins in a sorted sample, by sample size.
 
-    A position of 2.4 is two fifths of the way from the second value to the third. The position is
-    exact for any distribution, apart from the interpolation (Hettmansperger and Sheather 1986,
+    Positions count from 1; 2.4 is two fifths of the way from the second value to the third. Apart
+    from the interpolation, they are exact for any distribution (Hettmansperger and Sheather 1986,
     Statistics & Probability Letters 4, 75-79).
     """
     rows = [{"votes": count, "position": _median_position(count)} for count in sorted(counts)]
@@ -36,7 +36,7 @@ def _median_position(count: int) -> float:
 
 
 def choice_factors() -> list[dict[str, object]]:
-    """The factors on the bound if the best of several figures is chosen (`best_of_several`)."""
+    """The factors by which a bound moves if its figure is the best of several, by their number."""
     beyond = {n * 10**zeros for zeros in range(1, 6) for n in range(10, 100)}
     listed = sorted({*range(1, EXACT + 1), *beyond})
     return [{"choices": each, "factor": choice_factor(each)} for each in listed]

@@ -11,7 +11,7 @@ from schemas.submission import Model, Submission
 
 
 def renamed(entry: CorpusEntry, names: Mapping[str, tuple[str, str]]) -> CorpusEntry:
-    """The submission, with the names of its models looked up by the digests of their files."""
+    """A submission's entry with its models renamed by `names`, which maps file digests to names."""
     stated = entry.submission
     drafts = tuple(_named(draft, names) for draft in stated.drafts)
     submission = replace(stated, target=_named(stated.target, names), drafts=drafts)
@@ -33,7 +33,7 @@ def renamed(entry: CorpusEntry, names: Mapping[str, tuple[str, str]]) -> CorpusE
 
 
 def renamed_text(text: str, submission: Submission) -> str:
-    """A file's text, with the names of its models replaced by the names in the submission."""
+    """A file's JSON text, with its models' names replaced by those in the submission."""
     document = orjson.loads(text)
     models = zip(
         (document["target"], *document["drafts"]),

@@ -1,4 +1,4 @@
-"""Choose the depth at which a model is shown with a method, and convert other depths to it."""
+"""Choose the depth to show for a model with a method, and convert figures at other depths to it."""
 
 import math
 from collections import defaultdict
@@ -36,11 +36,11 @@ class Tried(NamedTuple):
 
 
 def depth_factors(figures: Iterable[Tried]) -> pa.Table:
-    """The usual depth of each model with each method, and the factors that convert other depths.
+    """A table of the usual depth per model and method, with factors from other depths to it.
 
     `factor` is the speedup at the usual depth over the speedup at `depth`, estimated from the
-    figures of everybody who tried several depths. The factor is unknown if no chain of comparisons
-    connects the two.
+    figures of everybody who tried several depths. It is unknown if no chain of comparisons connects
+    the two depths.
     """
     groups: defaultdict[tuple[str, str], list[Tried]] = defaultdict(list)
     for each in figures:
@@ -56,16 +56,16 @@ def depth_factors(figures: Iterable[Tried]) -> pa.Table:
 
 
 def default_depth(tried: Sequence[Tried]) -> int:
-    """The depth with the largest gain, after removing the gain that a unit has at every depth.
+    """The depth with the largest gain, once differences between units are removed.
 
-    Among depths with nearly the same gain, the depth that most people tried is chosen. A single
-    row's maximum would favour lucky figures; this choice uses the figures of all rows.
+    Among depths with nearly the same gain, the depth that most people tried is chosen. The maximum
+    over single figures would favour lucky ones; this choice uses all figures.
     """
     return _usual(tried, depth_effects(tried))
 
 
 def depth_effects(tried: Sequence[Tried]) -> Mapping[int, float]:
-    """The logarithm of each comparable depth's gain, up to a constant."""
+    """The log gain of each comparable depth, up to a constant that all depths share."""
     tried = _compared(tried)
     depths = sorted({figure.depth for figure in tried})
     units = sorted({figure.unit for figure in tried})
@@ -99,7 +99,10 @@ def _usual(tried: Sequence[Tried], effects: Mapping[int, float]) -> int:
 
 
 def _compared(tried: Sequence[Tried]) -> list[Tried]:
-    """The figures at depths that comparisons within units connect to the most tried depth."""
+    """The figures at depths that can be compared with the most tried depth.
+
+    Two depths can be compared if a chain of units tried both.
+    """
     joined = {max(sorted({each.depth for each in tried}), key=lambda depth: _people(tried, depth))}
     while True:
         units = {each.unit for each in tried if each.depth in joined}

@@ -25,10 +25,10 @@ _FIRST_PAPER = "2022-11-30"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sending:
-    """The sender of results, the labels of the pull request, and the current time.
+    """The circumstances of a pull request: the sender, the labels, and the current time.
 
     `None` means unknown, for example before a pull request exists; checks that depend on an unknown
-    value are skipped. `of_form` means that our own workflow made the branch from an issue form.
+    value are skipped. `of_form` means that our own workflow created the branch from an issue form.
     """
 
     author: str | None = None
@@ -46,7 +46,7 @@ UNKNOWN = Sending()
 
 
 def sending_findings(path: str, submission: Submission, sent: Sending) -> Found:
-    """Findings on the sender, name and date of a valid submission in the file `path`."""
+    """Findings on the sender, the name and the date of a valid submission at `path`."""
     name = path.rpartition("/")[2]
     return in_file(_sending_findings(name, submission, sent), path)
 
@@ -85,7 +85,7 @@ def _sending_findings(name: str, submission: Submission, sent: Sending) -> Itera
 
 
 def twin_findings(new: Mapping[str, Submission], names: Iterable[str]) -> Iterator[Finding]:
-    """Findings on new results that the collection already has in a different format version."""
+    """Findings on new results whose content already exists in another version of the format."""
     taken = {name.removesuffix(".json").rpartition("-")[2] for name in names}
     message = "the same content exists in another version of the format; send the result only once"
     for path, submission in sorted(new.items()):

@@ -1,6 +1,6 @@
-"""Refuse new results that conflict with other people's: copied times, other names, imports.
+"""Refuse new results that conflict with other accounts': copied times, other names, imports.
 
-Results on the base came first, regardless of the date that a file states.
+Results on the base branch came first, whatever date a file states.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from schemas.vocabulary import model_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """The parts of a result on the base that checks need; results on the base are valid."""
+    """The fields of an existing result that the checks need; existing results are valid."""
 
     target: Model
     drafts: tuple[Model, ...]
@@ -37,9 +37,9 @@ class Outline:
 def claim_findings(
     new: Mapping[str, Submission], there: Iterable[tuple[str, Outline]], known: Collection[str]
 ) -> Iterator[Finding]:
-    """Findings on new results (by path), from comparisons with results on the base (by name).
+    """Findings from comparing new results (by path) with results on the base (by name).
 
-    Maintainers know the accounts in `known`.
+    `known` are the accounts that maintainers know.
     """
     copies, outlines = _Copies(new), list[Outline]()
     for name, each in there:
@@ -63,7 +63,7 @@ def claim_findings(
 
 
 def base_claims(repository: Path, base: str, new: Mapping[str, Submission]) -> Iterator[Finding]:
-    """The findings from comparisons with a revision. Raises `GitError` if git cannot answer."""
+    """Findings from comparing new results with `base`. Raises `GitError` if git cannot answer."""
     if not new:
         return
     ended = withdrawals(repository, base)
@@ -85,7 +85,7 @@ def _outlines(repository: Path, base: str) -> Iterator[tuple[str, Outline]]:
 
 
 def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
-    """The results of other accounts; for an anonymous result, all results."""
+    """The existing results from other accounts; for an anonymous result, all existing results."""
     account = account_of(own.contributor)
     return [
         each for each in there if account == ANONYMOUS or account_of(each.contributor) != account
@@ -93,7 +93,7 @@ def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
 
 
 class _Copies:
-    """New results that copy the times of another account's result, or a multiple of the times."""
+    """Find new results whose times are copied, or multiplied, from another account's result."""
 
     def __init__(self, new: Mapping[str, Submission]) -> None:
         self._new = tuple(new.items())
@@ -102,7 +102,7 @@ class _Copies:
         self._ratios = MarkIndex.of([each.ratios for each in self._marks])
 
     def of(self, name: str, there: Outline) -> Iterator[Finding]:
-        """The findings from a comparison with one result on the base."""
+        """The findings from comparing all new results with one result on the base."""
         old, found = TimingFingerprint.of(there), set[int]()
         for index, kind in ((self._times, "times"), (self._ratios, "ratios")):
             marks = getattr(old, kind)
@@ -126,7 +126,7 @@ def _models(of: Submission | Outline) -> Iterator[tuple[str, Model]]:
 
 
 def _renamed(path: str, new: Submission, names: Mapping[str, Name]) -> Iterator[Finding]:
-    """Findings on weights that other people named differently, by the digest of the weights."""
+    """Findings on weights under a name that differs from the collection's for the same digest."""
     for place, model in _models(new):
         name = names.get(model.sha256 or "", (model.name, model.quantisation))
         if _key(*name) != _key(model.name, model.quantisation):
@@ -143,7 +143,7 @@ def _key(name: str, quantisation: str) -> tuple[str, str]:
 
 
 def _twins(new: Mapping[str, Submission], there: Sequence[Outline]) -> Iterator[Finding]:
-    """Findings on names that look like another name in the collection or the same pull request."""
+    """Findings on names that look like a different name in the collection or this pull request."""
     seen: dict[str, str] = {}
     for each in there:
         for _, name in _names(each):

@@ -1,6 +1,7 @@
 """Define the commands `gate` and `comment` of `python -m pipeline.intake`.
 
-The module is separate, so that judging a pull request requires neither an engine nor a database.
+They are separate from the other commands, so that judging a pull request needs neither an engine
+nor a database.
 """
 
 import re
@@ -21,7 +22,7 @@ _SHORTEST_ID = 7  # digits of a commit's id, as git shortens it
 
 
 def _variable(name: str, meaning: str) -> Any:  # noqa: ANN401 - Typer's own
-    """An option that a workflow passes as an environment variable."""
+    """A command option that a workflow may set by an environment variable."""
     return typer.Option(envvar=name, help=meaning)
 
 
@@ -151,7 +152,7 @@ def comment_command(
 
 
 def write_comment(verdict: Path, repository: str, head: host.Head) -> str:
-    """Write the comment if there is one to write, and return the action taken."""
+    """Write or update the comment if there is anything to say; return what was done, in words."""
     number = host.pull_request(repository, head)
     if number is None:
         newest = head.sha[: comment.SHORT_ID]

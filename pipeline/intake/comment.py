@@ -40,7 +40,7 @@ _TITLES = {
 
 
 def body(reply: Reply, *, of_form: bool = False) -> str:
-    """The whole comment, within the length that GitHub accepts."""
+    """The whole comment, cut to the length that GitHub accepts."""
     flagged = sum(1 for result in reply.results if has_serious_flags(result))
     title = _FLAGGED if flagged and reply.decision == "accepted" else _TITLES[reply.decision]
     parts = [f"## {title}", _opening(reply, flagged, _BY_FORM if of_form else _BY_BRANCH)]
@@ -98,7 +98,7 @@ def _opening(reply: Reply, flagged: int, repair: str) -> str:
 
 
 def _where(reply: Reply) -> str:
-    """The place where the site will show the results, with the contributor's name."""
+    """The sentence that says where the site will show the results."""
     if reply.results[0].file.startswith("results/published/"):
         return "The next build of the site shows the result on the page of its card."
     pages = [code(f"submissions/{Path(each.file).stem}/") for each in reply.results]
@@ -191,7 +191,7 @@ def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Itera
 
 
 def _expectation(expected: Expected, measured: TaskResult | None) -> str:
-    """The sentence with the figure expected for an arm before this result, and the measured one."""
+    """The sentence that compares the figure expected before this result with the measured one."""
     known = expected.basis if expected.basis in ("predicted", "published") else "already measured"
     before = say.speedup(expected.speedup, expected.low, expected.high).replace("[", r"\[")
     now = (
@@ -217,7 +217,7 @@ def _row(row: TaskResult) -> str:
 
 
 def _reasons(rows: Iterable[TaskResult]) -> Iterator[str]:
-    """The reasons for missing verdicts, and the answer length above which an arm saves time."""
+    """The reasons for missing verdicts, and the answer lengths from which arms save time."""
     scopes: dict[str, list[str]] = {}
     for row in rows:
         scope = row.task or "all tasks"

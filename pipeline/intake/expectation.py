@@ -1,4 +1,4 @@
-"""Predict a result from the evidence and formulas of the base commit, which lacks the result."""
+"""Predict a result from the evidence and formulas of the base commit, which do not include it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -20,10 +20,10 @@ _MIB_PER_GIB = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """The answer about one arm: its verdict, and the speedup with its 90 % interval.
+    """The answer expected for one arm: a verdict, and a speedup with its 90 % interval.
 
-    `basis` is the source of the answer: earlier `measured`, `imported` or `published` figures, else
-    `predicted`.
+    `basis` says what the answer rests on: existing `measured`, `imported` or `published` figures,
+    or `predicted`.
     """
 
     arm: str
@@ -35,7 +35,7 @@ class Expected:
 
 
 def expectations(submission: Submission) -> tuple[Expected, ...]:
-    """The expectation for each way of drafting; empty for an unknown model or machine."""
+    """The answers expected for a submission's arms; empty if the model or machine is unknown."""
     question = _question(submission)
     return tuple(_expected(submission, question)) if question else ()
 
@@ -51,7 +51,7 @@ def _question(submission: Submission) -> Question | None:
 
 
 def _computer(submission: Submission) -> Computer:
-    """The machine, built from the words with which a user would describe it."""
+    """The submission's machine, built from a description such as a user would write."""
     machine = submission.machine
     ram = machine.ram_mib / _MIB_PER_GIB if machine.ram_mib else None
     if submission.engine.backend == "cpu" or not machine.gpus:
@@ -90,7 +90,7 @@ def _expected(submission: Submission, question: Question) -> Iterator[Expected]:
 
 
 def _way(submission: Submission, arm: Arm, question: Question) -> Way | None:
-    """The arm's way to draft; `None` if it cannot be estimated."""
+    """The arm's way of drafting, as input to the estimate; `None` if it cannot be estimated."""
     method = METHODS[arm.method.type]
     depth = limit(arm.method)
     if arm.role != "speculation" or not method.drafts or method.instrument or depth is None:
@@ -107,7 +107,10 @@ def _way(submission: Submission, arm: Arm, question: Question) -> Way | None:
 
 
 def _draft_name(submission: Submission, arm: Arm, question: Question) -> str | None:
-    """The name of the draft's file, if there is a file: a head may be built into the target."""
+    """The name of the draft's file, or `None` if the draft has none, such as a built-in head.
+
+    It is empty if there must be a file but its name is unknown.
+    """
     kind, target = METHODS[arm.method.type].draft, question.target
     name = next((each.name for each in submission.drafts if each.id == arm.method.draft), None)
     if name is None and kind == "built-in" and not target.facts.draft_layers:

@@ -1,6 +1,6 @@
-"""Turn the answers to a form into a published document with one figure.
+"""Turn the answers in a form into a published document with one figure.
 
-The issue form *Report a published figure* and `python -m tools.reported add` have the same
+The issue form *Report a published figure* and `python -m tools.reported add` ask the same
 questions.
 """
 
@@ -26,7 +26,7 @@ _GUESS = re.compile(r"\?|\b(?:likely|perhaps|probably|class|not stated|unknown)\
 
 
 def answers_of(body: str) -> dict[str, str]:
-    """The answers in a filled-in form, by name."""
+    """The answers given in a form, by the name of the question."""
     _, *parts = _HEADING.split(body.replace("\r\n", "\n"))
     given = dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
     found = {name: given.get(question, "") for name, question in QUESTIONS.items()}
@@ -34,7 +34,7 @@ def answers_of(body: str) -> dict[str, str]:
 
 
 def published(answers: Mapping[str, str], day: str) -> tuple[str, bytes]:
-    """The name and the content of the file for one figure. Raises `UnreadableTextError`."""
+    """The name and content of a file with one figure. Raises `UnreadableTextError`."""
     for name in REQUIRED:
         if not answers.get(name):
             raise _wrong(name, "is empty; this field is required")

@@ -1,4 +1,4 @@
-"""Read a result from the event of an issue form, and turn it into a commit.
+"""Read a result from a GitHub event about an issue form, and turn it into a commit.
 
 Only the bytes of the result are used, not the form's title, file names or other text.
 """
@@ -70,14 +70,14 @@ class _Event(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """The gate's judgement on a form's result, and the bytes of an accepted result."""
+    """The gate's judgement on a form's result, and the bytes of the result."""
 
     judgement: gate.Judgement
     data: bytes
 
 
 def read_event(path: Path) -> Form:
-    """The form in a GitHub event. Raises `PipelineError` for anything else."""
+    """The form in a file with a GitHub event. Raises `PipelineError` for anything else."""
     try:
         issue = msgspec.json.decode(path.read_bytes(), type=_Event).issue
     except (OSError, msgspec.DecodeError) as error:
@@ -133,7 +133,7 @@ def _propose_figure(repository: Path, base: str, form: Form, sent: Sending) -> P
 
 
 def commit(repository: Path, base: str, form: Form, path: str, data: bytes) -> str:
-    """The id of the commit that adds the result. The same form gives the same commit."""
+    """Commit a form's result and return the commit's id; the same form gives the same commit."""
     name = form.user.login
     author = f"{name} <{form.user.id}+{name}@users.noreply.github.com>"
     title = f"Result: {Path(path).stem}"
@@ -145,12 +145,12 @@ def commit(repository: Path, base: str, form: Form, path: str, data: bytes) -> s
 def sender(
     repository: Path, base: str, head: str, author: str | None, *, own_branch: bool
 ) -> str | None:
-    """The contributor of a pull request: its author, or the person who filled in its form.
+    """The contributor of a pull request: its author, or whoever filled in its form.
 
-    Only pull requests from our own workflow, from a branch of our own repository, may contain other
-    people's results, because nobody else can push to that repository. The text of a pull request
-    has no effect. The person who added the files counts, not a person who merged something into the
-    branch.
+    Other people's results may come only from our own workflow, in a pull request from a branch of
+    our own repository, because nobody else can push there. The contributor is then the author of
+    the commit that added the files, whoever merged something into the branch. The text of the pull
+    request has no effect.
     """
     if author != ROBOT or not own_branch:
         return author
@@ -190,7 +190,7 @@ def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
 
 
 def _fetched(address: str) -> bytes:
-    """An attached file, at most as large as a result may be."""
+    """Download an attached file. Raises `UnreadableTextError` if it is too large for a result."""
     try:
         with urllib.request.urlopen(address, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - the form of the address was checked
             data: bytes = answer.read(MAX_BYTES + 1)

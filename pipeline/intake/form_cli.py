@@ -1,8 +1,8 @@
 """Define the commands `form` and `send-form`, for a result that is sent without git.
 
-`form` reads the event of an issue and judges its result, without write access. `send-form` has
-write access but takes only the bytes of the result from the form: it makes the judged commit a
-second time.
+`form` runs without write access: it reads the event of an issue and judges the result. `send-form`
+has write access but uses only the bytes of the judged result, from which it makes the same commit
+again.
 """
 
 import re
@@ -67,7 +67,7 @@ def send_command(
 
 
 def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: Path) -> str:
-    """Act on the reply, and return the action taken."""
+    """Answer the form as the reply says; return a description of what was done."""
     answer = reply.from_file(folder / VERDICT)
     now = host.issue_text(repository, filled.number)
     if sha256(now.encode()).hexdigest() != filled.digest:

@@ -33,9 +33,9 @@ _SUPERSEDES = re.compile(rb'"supersedes":"([A-Za-z0-9._-]*)"')
 class Judgement:
     """The gate's decision about the commits from `base` to `head`.
 
-    `results` are the paths that would be added. `findings` are in the order of their files.
-    `submissions` are the readable results, by path. `is_new` means that maintainers have no entry
-    about the author yet. `late` are the files that the reference validator had no time for.
+    `results` are the paths of result files that the commits change. `findings` are sorted by file.
+    `submissions` are the readable results, by path. `is_new` means that no lifecycle entry names
+    the author yet. `late` are the files that the reference validator had no time to check.
     """
 
     base: str
@@ -83,7 +83,7 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Contents:
-    """The content of blobs by path: submissions, findings on other files, and `late` files."""
+    """The submissions read from blobs, by path; the findings on other files; and `late` files."""
 
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     findings: Found = ()
@@ -93,7 +93,7 @@ class _Contents:
 def _examined(
     repository: Path, base: str, changes: Sequence[git.Change], sent: Sending
 ) -> tuple[Found, _Contents]:
-    """All findings, and the contents that could be read."""
+    """All findings on a pull request with results, and the submissions that could be read."""
     results = [change for change in changes if paths.is_result(change.path)]
     if len(results) > MAX_RESULTS:  # no result is read in this case
         message = (
@@ -130,7 +130,7 @@ def _without(found: Iterable[Finding], changes: Iterable[git.Change]) -> list[gi
 
 
 def _contents(repository: Path, changes: Sequence[git.Change], kind: Kind) -> _Contents:
-    """The contents of blobs of one kind, judged by both validators."""
+    """Read changed files of one kind, and check them with both validators."""
     with TemporaryDirectory() as folder:
         copies = {str(Path(folder) / Path(change.path).name): change.path for change in changes}
         blobs = list(git.contents(repository, [change.blob for change in changes]))
@@ -152,7 +152,7 @@ def _contents(repository: Path, changes: Sequence[git.Change], kind: Kind) -> _C
 
 
 def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> tuple[Found, _Contents]:
-    """Findings on lifecycle entries and published documents; a maintainer merges such files."""
+    """Findings on a maintainer's changes to lifecycle entries, published documents and sources."""
     results = git.files(repository, head, FOLDER)
     there = [each for each in changes if paths.is_data(each.path) and each.status != "D"]
     found: list[Finding] = [*paths.curated_path_findings(there)]
@@ -181,7 +181,7 @@ def _superseding(
     submissions: Mapping[str, Submission],
     sent: Sending,
 ) -> Iterator[Finding]:
-    """Findings on results that replace others; `there` maps names of files on the base to blobs."""
+    """Findings on results that replace others; `there` maps the base's file names to blobs."""
     replacing = {path: new for path, new in submissions.items() if new.supersedes}
     if not replacing:
         return

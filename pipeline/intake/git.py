@@ -1,7 +1,7 @@
 """Read commits, trees and blobs of a git repository as data: plumbing only, never a checkout.
 
-Settings of a user, a machine or a clone have no effect, and no hook, filter or external program
-runs. A failure of git is a `GitError`, never an empty answer.
+Git settings of the user, the machine or the clone have no effect, and no hook, filter or external
+program runs. A failure of git is a `GitError`, never an empty answer.
 """
 
 import os
@@ -54,7 +54,7 @@ class GitError(PipelineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One changed path: `status` is git's letter; `mode` and `blob` belong to the new side."""
+    """A changed path: git's `status` letter, and the `mode` and `blob` after the change."""
 
     path: str
     status: str
@@ -91,7 +91,7 @@ def _resolved(repository: Path, revision: str) -> str | None:
 
 
 def changes(repository: Path, base: str, head: str) -> tuple[Change, ...]:
-    """Every path that `head` changed since it left `base`; a rename removes a path and adds one.
+    """Every path that `head` changed since it left `base`; a rename counts as removing and adding.
 
     Raises `GitError` if the two revisions share no history, or none within the depth of this clone.
     """
@@ -122,7 +122,10 @@ def _fork_point(repository: Path, base: str, head: str) -> str:
 
 
 def files(repository: Path, revision: str, folder: str) -> Mapping[str, str]:
-    """The names of all files below a folder at a revision, with their blobs (links lack blobs)."""
+    """The names of all files below a folder at a revision, with their blobs.
+
+    A link has an empty blob.
+    """
     listed = _text(repository, "ls-tree", "-r", "--full-tree", "-z", revision, f"{folder}/")
     entries = (entry.partition("\t") for entry in listed.split("\0")[:-1])
     return {
@@ -140,7 +143,7 @@ def sizes(repository: Path, blobs: Iterable[str]) -> Mapping[str, int]:
 
 
 def contents(repository: Path, blobs: Sequence[str]) -> Iterator[bytes]:
-    """The bytes of blobs as they are stored, in the order of the request."""
+    """The stored bytes of blobs, in the order in which they were requested."""
     for start in range(0, len(blobs), _BLOBS_AT_ONCE):
         some = blobs[start : start + _BLOBS_AT_ONCE]
         request = "".join(f"{blob}\n" for blob in some).encode()
@@ -180,7 +183,7 @@ def commit_file(  # noqa: PLR0913 - what a commit is made of
 
 
 def authors(repository: Path, revision: str, paths: Iterable[str]) -> frozenset[str]:
-    """The authors of the commits that added these paths; merges of other branches do not count."""
+    """The names of the authors whose commits added these paths, not of those who merged them."""
     options = ("--diff-filter=A", "--no-renames", "--max-count=1", "--format=%an")
     safe = ("--no-ext-diff", "--no-textconv", "--no-mailmap", "--no-show-signature")
     names = (
@@ -191,7 +194,7 @@ def authors(repository: Path, revision: str, paths: Iterable[str]) -> frozenset[
 
 
 def _object(line: str) -> tuple[str, int]:
-    """The id and size of a blob from `<id> blob <size>`."""
+    """Parse a line `<id> blob <size>` of `git cat-file`. Raises `GitError` for anything else."""
     name, _, rest = line.partition(" ")
     kind, _, size = rest.partition(" ")
     if kind != "blob":

@@ -41,7 +41,7 @@ class Head:
 def pull_request(repository: str, head: Head) -> int | None:
     """The number of the open pull request with this newest commit; `None` if there is none.
 
-    GitHub lists no pull requests for commits of forks, so the query is by branch.
+    GitHub cannot list pull requests by a fork's commit, so the query is by branch.
     """
     query = {"state": "open", "head": f"{head.owner}:{head.branch}"}
     found = _pages(f"repos/{repository}/pulls", query)
@@ -50,7 +50,7 @@ def pull_request(repository: str, head: Head) -> int | None:
 
 
 def was_opened(repository: str, branch: str) -> bool:
-    """Whether a pull request from this branch of the repository itself exists or existed."""
+    """Whether any pull request, open or closed, is from this branch of the repository itself."""
     owner = repository.partition("/")[0]
     return bool(_pages(f"repos/{repository}/pulls", {"state": "all", "head": f"{owner}:{branch}"}))
 
@@ -65,7 +65,7 @@ def changed_paths(repository: str, number: int) -> frozenset[str] | None:
 
 
 def comment_of_ours(repository: str, number: int, marker: str) -> int | None:
-    """Our comment from an earlier run; anyone can write the marker, so authors are checked."""
+    """The id of our earlier comment; its author is checked, because anyone can write the marker."""
     there = _pages(f"repos/{repository}/issues/{number}/comments", {})
     ours = (each for each in there if each["user"]["login"] == ROBOT)
     return next((int(each["id"]) for each in ours if each["body"].startswith(marker)), None)
@@ -83,7 +83,7 @@ def issue_text(repository: str, number: int) -> str:
 
 
 def push(clone: Path, repository: str, sha: str, branch: str) -> None:
-    """Make a new branch of the repository at a commit. Raises `_HostError` if the branch exists."""
+    """Push a commit to a new branch. Raises `_HostError` if the branch exists."""
     helper = "credential.helper=!gh auth git-credential"
     address = os.environ.get(REMOTE) or f"https://github.com/{repository}.git"
     git = ("git", "-C", str(clone), "-c", helper)
@@ -98,7 +98,7 @@ def open_pull_request(repository: str, branch: str, base: str, title: str, body:
 
 
 def set_status(repository: str, sha: str, description: str) -> None:
-    """Report the check that a merge requires, because our pull requests start no workflow."""
+    """Set the status that a merge requires, because our own pull requests start no workflow."""
     asked = {"state": "success", "context": REQUIRED_CHECK, "description": description}
     _ask("POST", f"repos/{repository}/statuses/{sha}", asked)
 

@@ -1,8 +1,8 @@
-"""Compare the results of a pull request with the nearest results of the collection.
+"""Compare the results of a pull request with the most similar results in the collection.
 
-Of thousands of files, only the newest likely neighbours are read. An arm's neighbours have the same
-method and tier. They ran on the same device and backend or, if there are no such arms, with a
-target of the same size class. Each result counts once, by its fastest arm.
+Of thousands of files, only the newest likely neighbours are read. An arm's neighbours are arms with
+the same method and tier, on the same device and backend or, if there are none, with a target of the
+same size class. Each result counts once, with its fastest arm.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +33,7 @@ MAX_OTHERS = 40
 
 
 def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
-    """Each result of a pull request, with its measurements and its position in the collection."""
+    """Describe each result of a pull request, its position among its neighbours, and its flags."""
     new = judgement.submissions
     if not new:
         return tuple(Result(file=quoted_path(path)) for path in judgement.results)
@@ -67,7 +67,7 @@ def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
 
 
 def positions(own: Understanding, collection: Iterable[Understanding]) -> tuple[Position, ...]:
-    """The position of each speculative arm that has a figure and a neighbour."""
+    """The position of each speculative arm that has a speedup and at least one neighbour."""
     others = [other for other in collection if other.tier == own.tier]
     found = (_position(arm, own, others) for arm in own.arms if arm.role == "speculation")
     return tuple(position for position in found if position is not None)
@@ -115,7 +115,7 @@ def _fastest(other: Understanding, method: str) -> float | None:
 def _neighbours(
     repository: Path, base: str, new: Iterable[str], left_out: Withdrawals
 ) -> Iterator[tuple[str, Submission]]:
-    """The results in the collection that were read and that count, by name."""
+    """The results to compare with, by name: those that were read and still count."""
     there = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
     names = _chosen(there.keys() - left_out.results, new)
     read = map(contract.read, git.contents(repository, [there[name] for name in names]))
@@ -128,7 +128,7 @@ def _neighbours(
 
 
 def _chosen(there: Iterable[str], new: Iterable[str]) -> list[str]:
-    """The newest names on the same machines, then the newest other names."""
+    """The names of results to read: the newest from the same machines, then other new ones."""
     machines = {_machine(PurePosixPath(path).name) for path in new}
     # `<machine>--<target>--<yyyymmdd>-<digest>.json`; a name of another form comes last.
     newest = sorted(sorted(there), key=lambda name: name.rpartition("--")[2], reverse=True)

@@ -31,7 +31,7 @@ def is_result(path: str) -> bool:
 
 
 def is_data(path: str) -> bool:
-    """Whether a path is in the data folder, with results, lifecycle entries and publications."""
+    """Whether a path is in the data folder, which also has lifecycle entries and publications."""
     return _is_below(FOLDER.partition("/")[0], path)
 
 
@@ -57,7 +57,7 @@ def outside_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
 
 
 def curated_findings(changes: Iterable[git.Change]) -> Found:
-    """Findings on maintainers' data in a pull request that has neither results nor the label."""
+    """Findings on changes to curated data in a pull request without the maintainers' label."""
     touched = [change.path for change in changes if is_data(change.path)]
     message = (
         "only maintainers change published figures and lifecycle entries; open an issue, or ask "
@@ -67,7 +67,7 @@ def curated_findings(changes: Iterable[git.Change]) -> Found:
 
 
 def posted_findings(changes: Sequence[git.Change]) -> Iterator[Finding]:
-    """Findings on a form's branch that does more than add one file of published figures."""
+    """Findings on the branch of a form that does not just add one file of published figures."""
     if len(changes) != 1:
         message = (
             f"the form's branch changes {len(changes)} files, but a form adds exactly one file; "
@@ -85,7 +85,7 @@ def posted_findings(changes: Sequence[git.Change]) -> Iterator[Finding]:
 
 
 def result_findings(results: Sequence[git.Change], taken: Iterable[str]) -> Iterator[Finding]:
-    """The first fault found at each path."""
+    """Findings on the paths of results, at most one for each path."""
     there = {name.casefold(): name for name in taken}
     digests = {match[0] for name in there.values() if (match := _DIGEST.search(name))}
     # If names differ only in case, the lower-case name is right.
@@ -100,7 +100,7 @@ def result_findings(results: Sequence[git.Change], taken: Iterable[str]) -> Iter
 
 
 def size_findings(results: Iterable[git.Change], sizes: Mapping[str, int]) -> Iterator[Finding]:
-    """Findings on files that are too large to be read; `sizes` are the sizes of their blobs."""
+    """Findings on files that are too large to read; `sizes` has the size of each blob."""
     for each in results:
         if (size := sizes[each.blob]) > MAX_BYTES:
             message = f"the file has {size} bytes, but at most {MAX_BYTES} are accepted"
@@ -108,7 +108,7 @@ def size_findings(results: Iterable[git.Change], sizes: Mapping[str, int]) -> It
 
 
 def _elsewhere(change: git.Change) -> Finding | None:
-    """The finding on a result that is neither in the results folder nor in its month's folder."""
+    """The finding on a result outside the results folder and the folder of its month."""
     if change.path.startswith(f"{FOLDER}/"):
         folder, _, name = change.path.rpartition("/")
         dated = dated_folder(name)
@@ -153,7 +153,7 @@ def path_finding(file: str, rule: str, message: str) -> Finding:
 
 
 def curated_path_findings(changes: Iterable[git.Change]) -> Iterator[Finding]:
-    """Findings on paths of curated data that would stop a build."""
+    """Findings on curated data whose paths would stop a build."""
     for change in changes:
         folder, _, name = change.path.rpartition("/")
         if change.mode != REGULAR_FILE:

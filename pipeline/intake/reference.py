@@ -1,9 +1,9 @@
-"""Judge new files by the reference validator, too: `jsonschema`, Draft 2020-12, with formats.
+"""Check new files with a second, reference validator: `jsonschema`, Draft 2020-12, with formats.
 
-`jsonschema-rs` judges every file of the collection, and a bug in it would accept a wrong file or
-refuse a right one. If the two validators disagree on a new file, the file is therefore refused
-until somebody has looked at it. The reference validator takes tens of times longer, so its time for
-all files together is limited.
+`jsonschema-rs` checks every file of the collection, so a bug in it would accept an invalid file or
+refuse a valid one. If the two validators disagree on a new file, the file is therefore refused
+until somebody has looked at it. The reference validator is tens of times slower, so its total time
+for all files is limited.
 """
 
 import re
@@ -49,7 +49,7 @@ FORMATS.checks("uri", raises=ValueError)(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A file that `jsonschema-rs` and our rules have judged, with their findings."""
+    """A file with the findings of `jsonschema-rs` and of our own rules."""
 
     file: str
     data: bytes
@@ -59,7 +59,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """The disagreements between the validators, and the files that they had no time to compare."""
+    """The disagreements between the validators, and the files for which there was no time."""
 
     findings: tuple[Finding, ...]
     late: tuple[str, ...]
@@ -68,7 +68,7 @@ class Compared:
 def compared(
     files: Iterable[Judged], *, time_s: float = TIME_S, clock: Callable[[], float] = time.monotonic
 ) -> Compared:
-    """Compare the judgement on each file with the reference validator's judgement."""
+    """Compare the findings on each file with those of the reference validator."""
     end = clock() + time_s
     found: list[Finding] = []
     late: list[str] = []

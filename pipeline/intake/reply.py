@@ -1,7 +1,7 @@
-"""Write the reply to a pull request as data: verdict.json, console lines, annotations.
+"""Write the reply to a pull request as data: verdict.json, lines for the console, annotations.
 
-The gate writes verdict.json without write access to the repository. The commenting workflow reads
-the file and trusts no byte of it.
+The gate runs without write access to the repository and writes verdict.json. The workflow that
+writes the comment reads this file and trusts no byte of it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ _DECIMALS = 4
 
 
 class UnreadableVerdictError(PipelineError):
-    """A verdict.json is missing or not in the form that the gate writes."""
+    """A verdict.json is missing, or is not in the format that the gate writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One file of the pull request, with its content if the file could be read."""
+    """One file of the pull request, with a description of its content if it could be read."""
 
     file: str
     understood: Understanding | None = None
@@ -55,7 +55,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """The judgement on the commits from `base` to `head`; long lists are cut, counts are not."""
+    """The reply about the commits from `base` to `head`; long lists are cut, counts are not."""
 
     decision: Decision
     base: str
@@ -77,7 +77,7 @@ def has_serious_flags(result: Result) -> bool:
 
 
 def reply(judgement: Judgement, results: tuple[Result, ...]) -> Reply:
-    """The reply with this judgement and the descriptions of its results."""
+    """Build the reply from a judgement and the descriptions of its results."""
     return Reply(
         decision=judgement.decision,
         base=judgement.base,
@@ -107,7 +107,7 @@ def from_bytes(data: bytes) -> Reply:
 
 
 def from_file(path: Path) -> Reply:
-    """The reply in a file; reads no more bytes than the largest possible reply has."""
+    """Read a reply from a file, but no more bytes than a reply can have."""
     if path.is_symlink() or not path.is_file():
         raise UnreadableVerdictError("there is no verdict.json; the check did not finish")
     with path.open("rb") as stream:
@@ -120,7 +120,7 @@ def lines(judgement: Judgement) -> Iterator[str]:
 
 
 def annotations(judgement: Judgement) -> Iterator[str]:
-    """Workflow commands that show the first findings at their files."""
+    """GitHub Actions commands that annotate files with the first findings."""
     escapes = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
     for finding in _printable(judgement.findings[:MAX_ANNOTATIONS]):
         text = f"{finding.path}: {finding.message} [{finding.rule}]".translate(escapes)
@@ -129,12 +129,12 @@ def annotations(judgement: Judgement) -> Iterator[str]:
 
 
 def note(answer: Reply) -> str:
-    """The decision in one sentence, and the remaining points for a reader to check."""
+    """The decision, and what a reader still has to check, in a few sentences."""
     return " ".join(filter(None, (_decision(answer), late_note(answer))))
 
 
 def late_note(answer: Reply) -> str:
-    """A note on files that only one validator has judged, because the other ran out of time."""
+    """The sentence on files that only one validator checked, because the other ran out of time."""
     if answer.late_count is None:
         return ""
     return (

@@ -17,11 +17,11 @@ from schemas.vocabulary import size_class
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskResult:
-    """An arm's result on one task, with the fields of `Estimate` that a comment shows.
+    """An arm's result on one task or over all tasks: the fields of `Estimate` that a comment shows.
 
     An instrument has `round_cost` (R) and no speedup; other arms have no `round_cost` here.
-    `picked` is the interval over all tasks for an arm that is picked as the best of several, as in
-    a terminal.
+    `picked` is the interval over all tasks, corrected for picking the arm as the best of several,
+    as in the terminal.
     """
 
     verdict: Verdict
@@ -42,7 +42,7 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmResult:
-    """An arm that was compared with a baseline; its result over all tasks comes first."""
+    """An arm that was compared with a baseline; in `results`, that over all tasks comes first."""
 
     arm: str
     role: str
@@ -56,7 +56,7 @@ class ArmResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understanding:
-    """A submission in words and figures."""
+    """The summary of a submission that a comment shows."""
 
     device: str
     backend: str
@@ -78,7 +78,7 @@ class Understanding:
 
 
 def overall(arm: ArmResult) -> TaskResult | None:
-    """An arm's result over all tasks, or on its only task."""
+    """An arm's result over all tasks, else its result on its only task."""
     whole = next((each for each in arm.results if each.task is None), None)
     if whole is not None and whole.speedup is not None:
         return whole
@@ -87,7 +87,7 @@ def overall(arm: ArmResult) -> TaskResult | None:
 
 
 def understand(submission: Submission, summary: Summary | None = None) -> Understanding:
-    """Describe a valid submission; pass `summary` if it is already derived."""
+    """Summarise a valid submission; pass its `summary` if it has already been derived."""
     summary = summary or summarize(submission)
     engine, suite = submission.engine, submission.suite
     target, named = submission.target, identify(submission)
@@ -118,7 +118,7 @@ def understand(submission: Submission, summary: Summary | None = None) -> Unders
 
 
 def _choices(arms: Iterable[Arm], estimates: Iterable[Estimate]) -> Counter[int | None]:
-    """The number of drafting arms to pick from, by the number of concurrent requests."""
+    """The number of arms from which the best is picked, by number of concurrent requests."""
     drafted = {
         e.arm for e in estimates if not e.task and e.speedup and e.verdict != "never-drafted"
     }

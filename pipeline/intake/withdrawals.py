@@ -26,9 +26,10 @@ _CONTRIBUTOR = re.compile(rb'"contributor":"([A-Za-z0-9-]*)"')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withdrawals:
-    """The names of withdrawn results, and the reason for each excluded contributor, at a revision.
+    """The withdrawn results and excluded contributors at a revision, with the reasons.
 
-    `known` are the contributors whom maintainers know.
+    `results` has names of files; `contributors` maps a user name to the reason. `known` are the
+    contributors whom maintainers know.
     """
 
     results: frozenset[str]
@@ -55,7 +56,7 @@ def withdrawals(repository: Path, revision: str) -> Withdrawals:
 
 
 def is_new(repository: Path, revision: str, author: str | None) -> bool:
-    """Whether an author has no entry yet and so cannot confirm a cell."""
+    """Whether the lifecycle folder has no entry about an author, who then cannot confirm a cell."""
     name = f"contributor--{(author or '').lower()}.json"
     return author is not None and name not in git.files(repository, revision, LIFECYCLE)
 
@@ -63,7 +64,7 @@ def is_new(repository: Path, revision: str, author: str | None) -> bool:
 def withdrawal_findings(
     repository: Path, base: str, new: Mapping[str, Submission], author: str | None
 ) -> Iterator[Finding]:
-    """Findings on new results (by path): excluded contributors, copies of withdrawn results."""
+    """Findings on new results by excluded contributors, and on copies of withdrawn results."""
     there = withdrawals(repository, base)
     if not new or not (there.results or there.contributors):
         return
@@ -86,7 +87,7 @@ def _by_ended(
 
 
 def _copied_again(submission: Submission, old: Corpus) -> Iterator[Finding]:
-    """Findings on copied times, even if the copy says that it supersedes the original."""
+    """Findings on times copied from withdrawn results, even if the copy claims to replace them."""
     for flag in corpus_flags(replace(submission, supersedes=None), old):
         if flag.name == "copied-times":
             message = (
@@ -97,7 +98,7 @@ def _copied_again(submission: Submission, old: Corpus) -> Iterator[Finding]:
 
 
 def _submissions(repository: Path, base: str, there: Withdrawals) -> Iterator[Submission]:
-    """The withdrawn results, and all results of excluded contributors."""
+    """The withdrawn results, and all results from excluded contributors."""
     files = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
     if not there.contributors:
         files = {name: blob for name, blob in files.items() if name in there.results}

@@ -20,13 +20,13 @@ CORPUS_FLAGS: dict[str, Check] = {
 
 
 def corpus_flags(new: Submission, corpus: Sequence[Submission] | Corpus) -> tuple[Flag, ...]:
-    """The flags on a submission that is compared with a corpus that does not contain it."""
+    """The flags on a new submission, compared with a corpus that does not contain it."""
     known = corpus if isinstance(corpus, Corpus) else Corpus.of(corpus)
     return _raised(CorpusComparison(own=CorpusEntry.of(new), corpus=known, position=None))
 
 
 def flags_within(corpus: Corpus) -> Iterator[tuple[Flag, ...]]:
-    """The flags on each submission of a corpus, in order, compared with all other submissions."""
+    """The flags on each submission of a corpus, in order; each is compared with all others."""
     for position, own in enumerate(corpus.entries):
         yield _raised(CorpusComparison(own=own, corpus=corpus, position=position))
 

@@ -21,9 +21,9 @@ MOST_PEERS = 40  # the maximum number of accounts that one arm is compared with
 
 
 def copied_times(candidate: CorpusComparison) -> Observation | None:
-    """Another submission has the same times with many digits, or the same runs of time ratios.
+    """Another submission has the same times, to many digits, or the same series of time ratios.
 
-    The message names the submission that has the most marks in common.
+    The message names the submission that shares the most of these marks.
     """
     for kind in ("times", "ratios"):
         most = max(_shared_marks(candidate, kind), default=None)
@@ -39,7 +39,7 @@ def copied_times(candidate: CorpusComparison) -> Observation | None:
 
 
 def _shared_marks(candidate: CorpusComparison, kind: str) -> Iterator[tuple[int, int, int]]:
-    """Yield the number of common marks, the other submission's position negated, and the total.
+    """Yield, per likely copy, the marks in common, the other's negated position, and the total.
 
     Only submissions with far more common marks than chance explains are included.
     """
@@ -53,15 +53,19 @@ def _shared_marks(candidate: CorpusComparison, kind: str) -> Iterator[tuple[int,
 
 
 def is_copy(shared: int, total: int) -> bool:
-    """Whether two results share more of the smaller one's marks than chance explains."""
+    """Whether two results share more marks than chance explains.
+
+    `total` is the number of marks of the result that has fewer.
+    """
     return shared >= max(COPIED["fewest"], COPIED["share"] * total)
 
 
 def _severity(candidate: CorpusComparison, position: int) -> Severity:
-    """The severity: of two results with the same times, the new or unknown account's is the copy.
+    """The severity of a copied-times flag: serious for the copy, caution for the original.
 
-    If one account sent both results, the later one is the copy. Otherwise both results get a
-    serious flag until maintainers end one of them, because anybody can state an earlier date.
+    A new result is the copy. If one account sent both, the later one is. If only one account is
+    known to maintainers, the other's result is. Otherwise both get a serious flag until maintainers
+    end one of them, because anybody can state an earlier date.
     """
     own, other, known = candidate.own, candidate.corpus.entries[position], candidate.corpus.known
     if candidate.position is None:
@@ -74,7 +78,7 @@ def _severity(candidate: CorpusComparison, position: int) -> Severity:
 
 
 def far_from_peers(candidate: CorpusComparison) -> Observation | None:
-    """The baseline's speed is far from other accounts' speeds on the same device."""
+    """The baseline's speed is far from other accounts' baseline speeds on the same device."""
     own = candidate.own.speed
     if own is None:
         return None
@@ -106,10 +110,11 @@ def _if_far(
 
 
 def another_model(candidate: CorpusComparison) -> Observation | None:
-    """Other people measured a model with a different architecture under this target's name.
+    """Other accounts measured a model with a different architecture under this target's name.
 
     Quantisers make many files of one model, so digests of the weights differ between honest
-    results. But all of these files have the same number of layers, vocabulary and architecture.
+    results. But the number of layers, the vocabulary and the architecture are the same in all these
+    files.
     """
     shape, named = candidate.own.shape, candidate.own.identity
     alike, differing, facts = set[str](), dict[str, int](), dict[int, str]()
@@ -138,7 +143,10 @@ def another_model(candidate: CorpusComparison) -> Observation | None:
 
 
 def unlike_peers(candidate: CorpusComparison) -> Observation | None:
-    """Other accounts got other answers or round counts with equal weights, prompts and settings."""
+    """Other accounts got different answers or round counts with the same models and settings.
+
+    Only arms with equal weights and common prompts are compared.
+    """
     own, corpus = candidate.own, candidate.corpus
     alike, seen = set[str](), dict[int, Observation]()
     differing = dict[str, int]()
@@ -165,7 +173,7 @@ def unlike_peers(candidate: CorpusComparison) -> Observation | None:
 
 
 def _unlike(found: Agreement) -> str | None:
-    """The difference between two arms that should write the same answers; `None` if they do."""
+    """The difference (`answers` or `rounds`) between two arms that should agree; `None` if none."""
     enough = UNLIKE["fewest"]
     if found.equal >= enough and found.factor_equal > 1 + UNLIKE["apart"]:
         return "rounds"

@@ -20,16 +20,17 @@ ANONYMOUS = "anonymous"
 
 
 def account_of(contributor: str | None) -> str:
-    """The account that a file counts for, because accounts are harder to invent than machines.
+    """The account whose vote a file is; accounts are harder to invent than machines.
 
-    Results without a name share one account. User names ignore upper and lower case.
+    All anonymous results share one account. Upper and lower case in user names are not
+    distinguished.
     """
     return (contributor or ANONYMOUS).lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusEntry:
-    """A submission with the values to compare, so that its trials need not be loaded."""
+    """A submission with values for comparisons, so that its trials need not stay in memory."""
 
     submission: Submission
     identity: Identity
@@ -59,7 +60,7 @@ class CorpusEntry:
         return tuple(getattr(self.submission.target, fact) for fact in SHAPE)
 
     def runs(self) -> Iterator[tuple[tuple[str, ...], int]]:
-        """For each arm, the names that determine its answers, and its position."""
+        """For each arm, a key of all names that determine its answers, and the arm's position."""
         named, own = self.identity, self.submission
         target = named.target, named.quantisation, named.conditions, named.engine_label
         limit = own.settings.max_output_tokens
@@ -67,7 +68,7 @@ class CorpusEntry:
             yield (*map(str, (*target, limit)), arm.setting), place
 
     def same_weights(self, other: Self) -> bool:
-        """Whether models with the same names have the same digests, if both have digests."""
+        """Whether models that both submissions name have equal digests, if both state digests."""
         here, there = (
             {(model.name, model.quantisation): model.sha256 for model in (of.target, *of.drafts)}
             for of in (self.submission, other.submission)
@@ -87,7 +88,7 @@ class CorpusEntry:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Submissions with the indices that checks use; `known` accounts are known to maintainers."""
+    """Submissions, with indices for the checks; maintainers know the accounts in `known`."""
 
     entries: tuple[CorpusEntry, ...]
     known: frozenset[str] = field(default=frozenset())
@@ -106,7 +107,7 @@ class Corpus:
 
     @cached_property
     def shapes(self) -> dict[str, dict[Shape, dict[str, int]]]:
-        """The position of each account's first submission, by target and shape."""
+        """Each account's first submission, as a position, by target and architecture."""
         found: dict[str, dict[Shape, dict[str, int]]] = {}
         for position, each in enumerate(self.entries):
             accounts = found.setdefault(each.identity.target, {}).setdefault(each.shape, {})
@@ -115,7 +116,7 @@ class Corpus:
 
     @cached_property
     def runs(self) -> dict[tuple[str, ...], dict[str, tuple[int, int]]]:
-        """The positions of each account's first result and of the arm in it, by a run's names."""
+        """Each account's first result with an arm, and the arm's position in it, by arm key."""
         found: dict[tuple[str, ...], dict[str, tuple[int, int]]] = {}
         for position, each in enumerate(self.entries):
             for run, place in each.runs():
@@ -124,7 +125,7 @@ class Corpus:
 
     @cached_property
     def speeds(self) -> dict[peers.Place, peers.PeerSpeeds]:
-        """The speeds measured on each device, by target and over all targets."""
+        """The baseline speeds measured on each device, for each target and over all targets."""
         return peers.peer_speeds(each.speed for each in self.entries)
 
     @cached_property
@@ -135,7 +136,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusComparison:
-    """A submission to compare with a corpus; `position` is its position if it is in the corpus."""
+    """A submission and the corpus to compare it with; `position` is its own position there."""
 
     own: CorpusEntry
     corpus: Corpus
@@ -144,10 +145,11 @@ class CorpusComparison:
     def outvoted(
         self, alike: set[str], differing: Mapping[str, int]
     ) -> tuple[Severity, int] | None:
-        """The severity if accounts differ in a fact, and the position of the first that differs.
+        """The severity if accounts disagree with this one, and the position of the first that does.
 
-        If there are known accounts, only they decide. A new submission has no vote against existing
-        submissions. If equally many accounts agree and differ, a build cannot decide who is right.
+        `None` if this submission is not outvoted. If any of the accounts is known to maintainers,
+        only known accounts vote. A new submission has no vote against existing submissions. In a
+        build, a tie gives both sides a caution, because the build cannot decide who is right.
         """
         own, is_new = self.own.account, self.position is None
         agreeing = alike if is_new else alike | {own}
@@ -160,7 +162,7 @@ class CorpusComparison:
         return "serious" if more else "caution", first
 
     def is_apart(self, position: int) -> bool:
-        """Whether an entry is a different submission and neither one supersedes the other."""
+        """Whether the entry at this position is another submission, unrelated by superseding."""
         if position == self.position:
             return False
         chains = self.corpus.chains

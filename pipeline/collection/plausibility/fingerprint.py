@@ -1,4 +1,4 @@
-"""Fingerprint the times of a submission, to recognise a copy even if its other facts differ."""
+"""Fingerprint a submission's times, to recognise a copy even if everything else is changed."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ _RATIO_STEP = 1e-5
 
 
 class Timed(Protocol):
-    """A submission, or the part of a submission that contains its times."""
+    """Anything with the trials of a submission: the submission itself or an extract from it."""
 
     @property
     def trials(self) -> tuple[Trial, ...]: ...
@@ -27,7 +27,10 @@ class Timed(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimingFingerprint:
-    """Sorted digests of a submission's marks; the same trials have the same fingerprint."""
+    """Marks of a submission: sorted digests of its times and of its runs of time ratios.
+
+    The same trials have the same fingerprint.
+    """
 
     times: NDArray[np.uint32]
     ratios: NDArray[np.uint32]
@@ -44,7 +47,10 @@ class TimingFingerprint:
 
 
 def _ratio_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
-    """Yield every run of consecutive time ratios within an arm (a time over the one before it)."""
+    """Yield a mark for each run of consecutive time ratios within an arm.
+
+    A time ratio is a trial's time over that of the arm's previous trial.
+    """
     by_arm: dict[str, list[float]] = {}
     for each, ms, _ in exact:
         by_arm.setdefault(each.arm, []).append(math.log(ms))
@@ -85,7 +91,7 @@ class MarkIndex:
         return cls(digests=digests[order], owners=owners[order])
 
     def shared(self, own: NDArray[np.uint32]) -> dict[int, int]:
-        """The number of these marks that each submission shares, by the submission's position."""
+        """The number of the marks in `own` that each submission shares, by its position."""
         first = np.searchsorted(self.digests, own, "left")
         last = np.searchsorted(self.digests, own, "right")
         followed = np.minimum(last - first, _FOLLOWED)

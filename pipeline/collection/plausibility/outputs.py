@@ -1,7 +1,7 @@
-"""Compare the answers of arms to each prompt, and the arms' numbers of rounds.
+"""Compare the answers of two arms to the same prompts, and the arms' numbers of rounds.
 
-Greedy answers and counters depend on weights and prompt, not on the machine. Results from different
-machines and builds agree in nearly all answers and counters.
+Greedy answers and their counters depend on the weights and the prompt, not on the machine. Results
+from different machines and builds agree in nearly all answers and counters.
 """
 
 import zlib
@@ -20,10 +20,10 @@ _COLUMNS = 5
 
 
 class Agreement(NamedTuple):
-    """The number of prompts that two arms have in common, and of equal answers to them.
+    """The number of prompts that two arms share, and how many of their answers are equal.
 
-    `factor_equal` is the factor between the arms' tokens per round over the equal answers,
-    `factor_all` over all answers.
+    `factor_equal` is the factor (at least 1) by which the arms' tokens per round differ over the
+    equal answers; `factor_all` is the same over all answers.
     """
 
     prompts: int
@@ -33,7 +33,7 @@ class Agreement(NamedTuple):
 
 
 def outputs_of(submission: Submission) -> Outputs:
-    """One row for each arm and prompt of a greedy campaign, with sums over its blocks."""
+    """A row for each arm and prompt of a greedy campaign, with counts summed over blocks."""
     return np.array(list(_rows(submission)), np.uint32).reshape(-1, _COLUMNS)
 
 
@@ -56,7 +56,7 @@ def _rows(submission: Submission) -> Iterator[tuple[int, ...]]:
 
 
 def agreement(own: Outputs, place: int, others: Outputs, other: int) -> Agreement | None:
-    """The agreement of two arms; `None` if they have no prompt in common."""
+    """The agreement between two arms' outputs; `None` if they have no prompt in common."""
     own, others = own.reshape(-1, _COLUMNS), others.reshape(-1, _COLUMNS)
     mine, theirs = own[own[:, 0] == place], others[others[:, 0] == other]
     _, here, there = np.intersect1d(mine[:, 1], theirs[:, 1], return_indices=True)
@@ -70,7 +70,7 @@ def agreement(own: Outputs, place: int, others: Outputs, other: int) -> Agreemen
 
 
 def _factor(mine: Outputs, theirs: Outputs) -> float:
-    """The factor between two arms' tokens per round; 1 if rounds were not counted."""
+    """The factor (at least 1) by which two arms' tokens per round differ; 1 if not counted."""
     tokens, rounds_, their_tokens, their_rounds = (
         float(column.sum()) for rows in (mine, theirs) for column in (rows[:, 3], rows[:, 4])
     )

@@ -1,4 +1,4 @@
-"""Compare a baseline's speed with the speeds in a corpus, by device and target."""
+"""Compare a baseline's speed with other baselines' speeds, by device and target."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ _LEAST_SPREAD = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineSpeed:
-    """The baseline speed of a submission, with its device and account."""
+    """The speed of a submission's baseline, with its device, target and account."""
 
     device: tuple[str, str]
     target: tuple[str, str]
@@ -51,14 +51,14 @@ class BaselineSpeed:
 
 @dataclass(frozen=True, slots=True)
 class PeerSpeeds:
-    """The logarithm of each account's median speed, and each account's position among them."""
+    """The logarithms of all accounts' median speeds; `positions` has each account's index."""
 
     positions: Mapping[str, int]
     logs: NDArray[np.float64]
 
     @classmethod
     def of(cls, values: Mapping[str, Sequence[float]]) -> Self:
-        """The median speeds of all accounts, from a list of speeds for each account."""
+        """Compute the median speed of each account from all of its speeds."""
         logs = [math.log(median(own)) for own in values.values()]
         return cls({account: at for at, account in enumerate(values)}, np.array(logs))
 

@@ -8,10 +8,10 @@ from schemas.submission import Submission
 
 
 class SupersedeChains:
-    """The positions of the submissions that each submission supersedes.
+    """For each submission, the positions of those that it supersedes.
 
-    `digests` are the digests of the files, if known. Otherwise they are computed, but only for
-    contributors who supersede something, because computing them is slow.
+    `digests` are the digests of the files, if known. Unknown digests are computed only for
+    contributors who supersede something, because that is slow.
     """
 
     def __init__(self, submissions: Sequence[Submission], digests: Sequence[str | None]) -> None:
@@ -25,7 +25,7 @@ class SupersedeChains:
                 self._by_contributor.setdefault(each.contributor.lower(), []).append(position)
 
     def replaced_by(self, submission: Submission) -> frozenset[int]:
-        """The superseded submission, the submission that this one supersedes, and so on."""
+        """The positions of all submissions that this one replaces, directly or through others."""
         found: set[int] = set()
         position = self._named(submission)
         while position is not None and position not in found:
@@ -34,7 +34,7 @@ class SupersedeChains:
         return frozenset(found)
 
     def _named(self, submission: Submission) -> int | None:
-        """The same contributor's submission in the file that is named as superseded."""
+        """The position of the submission that this one supersedes, if by the same contributor."""
         if submission.supersedes is None or submission.contributor is None:
             return None
         author = submission.contributor.lower()
@@ -45,6 +45,6 @@ class SupersedeChains:
         return self._by_digest[author].get(ending)
 
     def _names(self, at: int) -> Iterable[str]:
-        """The digest of the file or, if unknown, the digests of all its possible forms."""
+        """The file's digest or, if unknown, the submission's digests in every format version."""
         known = self._digests[at]
         return map(content_digest, forms(self._submissions[at])) if known is None else (known,)
