@@ -58,20 +58,15 @@ WORDS = "4060 code draft"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, and write the figures with `--output`; return 1 if a budget is exceeded."""
+    """Measure and print the figures; return 1 if a budget is exceeded."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--cells", type=int, nargs="+", default=CELLS)
-    parser.add_argument("--date", help="date to record in the JSON")
-    parser.add_argument("--output", type=Path, help="JSON file for the figures")
     chosen = parser.parse_args(arguments)
     rows = []
     for cells in chosen.cells:
         with TemporaryDirectory() as folder:
             rows.append(measure(Path(folder), cells))
         sys.stdout.writelines(f"{name:24} {value:10.1f}\n" for name, value in rows[-1].items())
-    if chosen.output:
-        document = {"command": COMMAND, "date": chosen.date, "rows": rows}
-        chosen.output.write_text(json.dumps(document, indent=2) + "\n", "utf-8")
     return 0 if all(map(_within, rows)) else 1
 
 
