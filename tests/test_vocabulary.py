@@ -27,9 +27,6 @@ HOMES = ("schemas/vocabulary/", "schemas/method.py", "schemas/submission.py")
 COMMON = {"none", "other", "Other", "failed", "helps", "hurts", "uncertain"}
 # Words that may be named in a file, with the reason.
 NAMED = {
-    "pipeline/site/templates/how-it-works.md.jinja": {
-        "0.98"
-    },  # a figure of the ten before and after
     "estimates/flags/controls.py": {"empty-draft"},  # the kind of a control, its own word
     "estimates/model.py": {"empty-draft"},  # the same
     "harness/report/trust.py": {"empty-draft"},  # the same
