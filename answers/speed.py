@@ -76,7 +76,7 @@ class SpeedEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineSpeed:
-    """The inputs of a speed besides bytes read: bandwidths in GB/s, and the host's cores."""
+    """The bandwidths in GB/s and the host's cores: what a speed needs besides the bytes read."""
 
     device_gb_per_s: float | None
     host_gb_per_s: float | None

@@ -1,9 +1,9 @@
 """Check generated sentences against the tables below them: `python -m bench.statements`.
 
 The site's charts, map headings and list of losses are made from random collections of results. For
-each sentence with a number, a rule in this file parses the sentence and compares it with the table
-below it, the rule's only source. A sentence that no rule parses counts as contradicted. The program
-prints the number of sentences of each kind; the exit code is 1 if a sentence was contradicted.
+each sentence with a number, a rule in this file parses the sentence and checks it against the table
+below; the rule uses no other data. A sentence that no rule parses counts as contradicted. The
+program prints the number of sentences of each kind; the exit code is 1 if any is contradicted.
 """
 
 import argparse

@@ -29,7 +29,7 @@ class Badge:
 
 
 def of_site(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Badge]]:
-    """Yield each badge with its name: the site's overall badge, and the amounts of data."""
+    """Yield each badge with its name: the site's overall badge, then the counts of data."""
     overall = json.loads(next(badges(connection)).data)
     named = {name: overall[name] for name in ("message", "color")}
     yield "verdicts", Badge(label="measured settings", **named)

@@ -1,4 +1,4 @@
-"""Compute the tables of `make predictions` and the page Proofs: errors, calibration, misses.
+"""Compute the tables of `make predictions` and of the Proofs page: errors, calibration, misses.
 
 A person's error is the median of |log ratio| over their rows; a person's share is the mean over
 their rows. Each figure in a table is the median error or the mean share over people.

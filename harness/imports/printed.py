@@ -131,7 +131,7 @@ class _Known:
         )
 
     def hits(self, line: str) -> list["_Hit"]:
-        """Return the matches of a line with the known forms, with the values in each."""
+        """Match a line against the known forms; return each match with its values."""
         found = []
         for form in self.forms if self.sign(line) else ():
             match = form.signs.search(line) and next(

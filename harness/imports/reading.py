@@ -40,7 +40,7 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
 
 
 def _looks_like(file: Given) -> str | None:
-    """Return the format that a file seems to have, or a description of it, or `None`."""
+    """Return the format that a file seems to have, else a description of the file, else `None`."""
     try:
         start = text(file).lstrip()
         if has_requests(file):

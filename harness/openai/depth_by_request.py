@@ -33,10 +33,10 @@ def check_cache(engine: EngineName, prompt: ServerRequest, answer: Answer) -> No
 
 
 def obeys(plain: Answer, drafting: Answer, again: Callable[[], Iterable[Answer]]) -> bool:
-    """Return whether answers to one prompt show that only the second was written with drafts.
+    """Return whether two answers to a prompt show that only `drafting` was written with drafts.
 
-    If the first two answers are not conclusive, more such pairs are requested: then all answers of
-    one kind must be slower, or arrive in more pieces, than all answers of the other kind.
+    If they are inconclusive, more pairs are requested. Then every answer of one kind (plain or
+    drafting) must be slower, or arrive in more pieces, than every answer of the other kind.
     """
     if at_once(plain) <= _FEW and at_once(drafting) >= _MANY:
         return True

@@ -129,7 +129,7 @@ def _counted(
 def _read_whole(connection: Connection, answer: Answer) -> bool:
     """Return whether the server read the whole prompt, with no part of it taken from a cache.
 
-    A server that was just started has no prompt in its cache, unless it answers for all arms.
+    A server that was just started has no prompt in its cache, unless all arms share it.
     """
     cached = count(part(answer.extras, "timings"), "cache_n")
     cached = answer.cached_tokens if cached is None else cached

@@ -1,4 +1,4 @@
-"""Repeat a result's prompts; compare answers and counters, which weights and prompts determine."""
+"""Repeat a result's prompts; compare answers and counters, which depend on weights and prompts."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -58,9 +58,9 @@ def keys(file: str, columns: Collection[str], suffix: str) -> Mapping[str, Any]:
 
 @cache
 def _fields(schema: str) -> Mapping[str, str]:
-    """The descriptions of a schema's fields, by name with and without enclosing names.
+    """The descriptions of a schema's fields, keyed by bare name and by name with its parents.
 
-    A name with several descriptions is left out.
+    A name with different descriptions is left out.
     """
     whole = schema_named(schema)
     found: dict[str, set[str]] = {}

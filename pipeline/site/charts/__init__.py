@@ -148,7 +148,7 @@ def draw(
 
 
 def _draw(definition: Definition, rows: list[Row]) -> bytes:
-    """Draw a chart; return its specification (container-wide, without `config`) and SVG as JSON."""
+    """Draw a chart; return its SVG and its specification (no `config`, container width) as JSON."""
     draws = pictures.PICTURES[definition.picture]
     width = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     with debug_mode(arg=False):  # a test checks each chart; checking takes as long as drawing
