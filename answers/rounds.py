@@ -148,7 +148,7 @@ def chance_of(tokens: float, depth: int) -> float:
 def tokens_per_round(accepted: float, depth: int, decay: float = 1.0) -> float:
     """The tokens that a round yields on average: 1 + a + a^2 + ... (Leviathan et al. 2023).
 
-    Each position's chance of acceptance is `decay` times that of the position before.
+    The chance of acceptance falls by the factor `decay` from each position to the next.
     """
     total, reached, chance = 1.0, 1.0, accepted
     for _ in range(depth):

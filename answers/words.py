@@ -83,7 +83,7 @@ def verdict(found: Answer) -> str:
 
 
 def way(found: Answer) -> str:
-    """A heading without figures: the recommended way to draft, or why there is none."""
+    """A heading without figures: the recommended drafting method, or why none is recommended."""
     asked, judged = found.asked, found.judged
     if not asked.fits:
         return f"the model does not fit{memory_words.missing(asked)}"

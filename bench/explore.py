@@ -91,7 +91,7 @@ def measure(folder: Path, cells: int) -> dict[str, float]:
 
 
 def random_rows(count: int, seed: int) -> Iterator[dict[str, object]]:
-    """Random rows like those of the view `explore`: settings on many devices, with every task."""
+    """Random rows in the form of the view `explore`: settings on many devices, with every task."""
     rng = random.Random(seed)  # noqa: S311 - random data
     targets = [model for model in models() if model.parameters >= 3e9]
     for number in range(count):

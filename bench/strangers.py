@@ -107,7 +107,7 @@ class World(NamedTuple):
 
 
 def scaled(own: Submission, *, arms: float = 1.0, plain: float = 1.0) -> Submission:
-    """Multiply all times of the arms by one factor, and those of the baseline by another."""
+    """Multiply the arms' times by one factor and the baseline's times by a different factor."""
 
     def one(trial: Trial) -> Trial:
         by = plain if trial.arm == "baseline" else arms
@@ -119,7 +119,7 @@ def scaled(own: Submission, *, arms: float = 1.0, plain: float = 1.0) -> Submiss
 
 
 def _retimed(own: Submission, other: Submission, factor: float) -> Submission:
-    """Replace the trials with those of a different file, their times multiplied by a factor."""
+    """Replace the trials with those in a different file, all times multiplied by a factor."""
     theirs = {(each.arm, each.prompt, each.block): each for each in other.trials}
     trials = (replace(theirs[t.arm, t.prompt, t.block], order=t.order) for t in own.trials)
     return scaled(replace(own, trials=tuple(trials)), arms=factor, plain=factor)
