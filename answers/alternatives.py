@@ -29,7 +29,7 @@ def list_alternatives(
     *,
     ways: Iterable[PlanOption] = (),
 ) -> tuple[PlanOption, ...]:
-    """All alternatives and the other `ways` to draft: those that fit come first, fastest first."""
+    """All alternatives and the other `ways`: those that fit first, then by falling speed."""
     layers, before = alone.found.placement.layers, asked.found.placement.layers
     whole = alone.case.target.placed_layers
     more = f", {layers} of {whole} layers on the devices instead of {before}"
@@ -82,7 +82,10 @@ def _longer_context(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
 
 
 def _other_weights(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
-    """The largest other quantisation that fits with at least as many layers on the devices."""
+    """The largest other quantisation that fits: larger if `alone` fits, smaller otherwise.
+
+    A larger quantisation must not move layers of the target off the devices.
+    """
     facts = alone.case.target
     shape = shape_of(facts.name)
     if shape is None:
@@ -102,7 +105,7 @@ def _other_weights(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
 
 
 def _mixtures(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
-    """The first listed mixture of experts that is about as large as the target, or larger."""
+    """The first listed mixture of experts with at least half of a large dense target's bytes."""
     facts = alone.case.target
     if facts.mixture or facts.model_bytes < _LARGE_MODEL_BYTES:
         return

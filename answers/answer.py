@@ -1,8 +1,8 @@
 """Answer one question: whether to switch speculation on, what it gains, and why.
 
 Evidence is used in this order: measured or imported results for this card and model, then published
-results, then predictions. If anyone reported a speedup for a method, it replaces the prediction for
-that method. If more people lost than gained with a method, it is not recommended there.
+results, then predictions. A reported speedup for a method replaces the prediction. A method with
+which more people lost than gained on this card and model is not recommended.
 """
 
 import math
@@ -41,8 +41,8 @@ class Question:
 
     `model` is the model's key in the evidence; `reports` are about the model on any machine. `ways`
     are the ways to draft for it, and `named` is the way that was requested, if any; `alone` means
-    that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `curve` is the
-    measured cost of this model's wider steps on this machine.
+    that no draft is wanted. `layers` and `cpu_experts` are the requested placement. `curve` has the
+    model's step times on this machine, measured for steps over 1, 2, … tokens.
     """
 
     name: str
@@ -78,9 +78,9 @@ class Answer:
     """An answer: the verdict, the recommended option, and all options that were considered.
 
     `alone` runs the target without speculation in the same memory. `asked` is the recommended
-    option, or the one that the question named. The verdict is about `judged`, the most promising
-    way. `options` has one option for every way to draft; `figures` are people's results with these
-    ways on this machine.
+    option, or the one that the question named. The verdict is about `judged`, the named way
+    or, if none is named, the most promising way. `options` has one option for every way to draft;
+    `figures` are people's results with these ways on this machine.
     """
 
     question: Question
@@ -218,8 +218,8 @@ def notes_of(found: Answer) -> tuple[str, ...]:
 def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
     """The speedups that people measured or published for this model on this machine, by method.
 
-    Unless the `whole` model is on the card, figures for other quantisations are ignored, because
-    the layers off the card then decide the speed.
+    If part of the model is off the card (not `whole`), only figures for the same quantisation
+    count, because the layers off the card then decide the speed.
     """
     here = reports_here(question.reports, rig_of(question.computer))
     if not whole:

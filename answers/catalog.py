@@ -211,8 +211,8 @@ def _drafts(
 ) -> Iterator[Way]:
     """Ways to draft with the target's usual draft model, and with its heads in separate files.
 
-    No draft model is offered for a mixture of experts: of 44 public results with one, 43 are
-    losses.
+    No draft model is offered for a mixture of experts: 43 of 44 public results with that pairing
+    are losses.
     """
     usual = None if target.facts.mixture else usual_draft(name, target)
     for draft in (usual, *_heads_of(name)):
@@ -230,7 +230,7 @@ def listed_drafter(method: str, name: str, target: PlannedModel) -> Preset | Non
 
 
 def may_have_head(target: PlannedModel) -> bool:
-    """Whether the model has a built-in prediction head, or its family a head in a separate file."""
+    """Whether the model has a built-in MTP head, or its family has one in a separate file."""
     name = target.facts.name
     shape = shape_named(name)
     relatives = (each for each in presets().values() if each.head == HEAD)

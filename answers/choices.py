@@ -40,8 +40,8 @@ class PlannedModel:
 class Way:
     """A way to draft: its source, its method, its draft model if it has one, and its depths.
 
-    `name` is the name of the draft model in a command. `curve` has the yields published for this
-    method on the target, if there are any.
+    `name` is the name of the draft model in a command. `curve` has the tokens per round published
+    for this method on the target, if there are any.
     """
 
     source: DraftSource

@@ -37,7 +37,7 @@ def default_depth(method: str) -> int:
 
 
 def load_words(setting: Setting, placement: LayerPlacement, *, fit: str = "off") -> list[str]:
-    """llama-server's arguments for a placement; they state every value that the plan depends on."""
+    """llama-server's arguments for a plan, without default cache types and flash attention."""
     words = ["-c", str(setting.context), "-np", str(setting.slots), "-ub", str(setting.ubatch)]
     words += ["-b", str(setting.ubatch)] if setting.ubatch > _USUAL_BATCH else []
     words += ["-kvu"] if setting.unified and setting.slots > 1 else []

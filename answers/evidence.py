@@ -1,8 +1,9 @@
 """Find the speedups that people got with a model on a card, or on similar cards.
 
-`evidence.json` holds every speedup that was measured, imported or published with one request at a
-time. The pipeline writes it from `results/`, and a test compares the two. Each person counts once:
-a figure is the median of people's medians.
+`evidence.json` holds the measured, imported and published speedups of single requests. Published
+figures with long prompts, very short answers or models partly in main memory are left out. The
+pipeline writes the file from `results/`, and a test compares the two. Each person counts once: a
+figure is the median of people's medians.
 """
 
 import math
@@ -41,7 +42,7 @@ class Figure(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
 
 
 class Report(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
-    """The speedups that one person, or several in a pooled cell, got with a model on a machine.
+    """The speedups that one person, or a pooled group of people, got with a model on a machine.
 
     `card` is a key of `schemas/devices.json`, or a processor if `on_cpu`. `doubts` are reasons why
     a report cannot justify a *Yes* on its own: it names no card, it is a guess or a projection, it
@@ -66,11 +67,12 @@ class Report(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """A method's gain: the median over people, with a 90 % interval for one more person's result.
+    """A method's gain: the median figure, with a 90 % interval.
 
-    `least` and `most` are the range over people. `lost` means that more people lost than gained,
-    and that no newer build of the same engine showed a gain. `sure` means that at least one figure
-    has no doubts.
+    The interval is the figure's own or, if the figure has none, a prediction interval for one more
+    person. `least` and `most` are the range over people. `lost` means that more people lost than
+    gained, and that no newer build of the same engine showed a gain. `sure` means that at least one
+    figure has no doubts.
     """
 
     tier: Tier
@@ -144,7 +146,7 @@ def _of_method(pairs: Sequence[Pair], task: str | None, quantisation: str | None
 
 
 def _measured(pairs: Sequence[Pair], *, lost: bool) -> Found:
-    """The median figure with its interval or, if it has none, the interval for one more person."""
+    """The median figure with its own interval, else a prediction interval for one more person."""
     middle = median_low(sorted(figure.speedup for _, figure in pairs))
     report, figure = next(pair for pair in pairs if pair[1].speedup == middle)
     low, high = figure.low, figure.high
@@ -154,7 +156,7 @@ def _measured(pairs: Sequence[Pair], *, lost: bool) -> Found:
 
 
 def _published(pairs: Sequence[Pair], *, lost: bool) -> Found:
-    """The median over people, with the interval for one more person's result."""
+    """The median over people, with a prediction interval for one more person."""
     middle = _over_people(pairs)
     reach = _one_more(_people(pairs))
     report, figure = min(pairs, key=lambda pair: abs(math.log(pair[1].speedup / middle)))
@@ -163,7 +165,7 @@ def _published(pairs: Sequence[Pair], *, lost: bool) -> Found:
 
 
 def _one_more(people: int) -> float:
-    """The 90 % half-width, as a factor, for the result that one more person would get."""
+    """The half-width, as a factor, of the 90 % prediction interval for one more person."""
     return math.exp(_Z90 * BETWEEN_PEOPLE * math.sqrt(1 + 1 / people))
 
 
@@ -215,7 +217,7 @@ def _by_person(pairs: Iterable[Pair]) -> dict[str, float]:
 
 
 def _lost(pairs: Sequence[Pair]) -> bool:
-    """Whether more people lost than gained, each judged at their best depth."""
+    """Whether more people lost than gained at their best depth, and no newer build gained."""
     by_depth = defaultdict(list)
     for pair in pairs:
         by_depth[pair[1].depth].append(pair)

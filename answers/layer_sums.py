@@ -13,8 +13,8 @@ class LayerSums:
     """Cumulative sums over layers, so that a difference of two is the sum over a range of layers.
 
     `dense`, `experts` and `states` are bytes. `caches` has one sample layer for each kind of cache,
-    with the cumulative count of such layers. `windows` and `largest_bytes` cover the target's own
-    layers.
+    with the cumulative count of such layers. `windows` and `largest_bytes` leave out the prediction
+    head's layers.
     """
 
     dense: tuple[float, ...]

@@ -17,7 +17,7 @@ from schemas.vocabulary import say
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedError:
-    """The share of `points` predicted speeds that are within a factor, and the median factor."""
+    """Errors of predicted speeds: the share within `speed.NEAREST_ERROR`, and the median factor."""
 
     points: int
     devices: int
@@ -27,11 +27,12 @@ class SpeedError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedMemoryError:
-    """Errors in held-out logs: a share for caches and states, MiB for the total of a device.
+    """Errors of planned memory in public logs: a share for caches, MiB for the total of a device.
 
-    When the planner decides what "fits", it allows for an error. In a leave-one-source-out test,
-    the allowance was too small for `fits_wrong` logs. `fits_worst` is the largest share of the
-    allowance that any log used.
+    Caches (recurrent states included) and totals are from held-out logs, layers and fits from all
+    logs. When the planner decides what "fits", it allows for an error. In a leave-one-source-out
+    test, the allowance was too small for `fits_wrong` logs. `fits_worst` is the largest share of
+    the allowance that any log used.
     """
 
     points: int

@@ -114,7 +114,7 @@ def model_label(key: str) -> str:
 
 
 def listed_machines(processors: Collection[str]) -> Iterator[ListedMachine]:
-    """All listed cards by size and number, then memory classes, then the measured `processors`."""
+    """Cards by size and number, generic cards by memory, then listed and given `processors`."""
     for key in sorted(devices().names):
         yield from _cards(key)
     for gib in MEMORY_CLASSES_GIB:

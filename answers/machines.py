@@ -214,7 +214,11 @@ def _cards(text: str, words: MachineWords, notes: list[str]) -> Iterator[Memory]
 
 
 def _known_card(card: NamedCard, words: MachineWords, notes: list[str], written: str) -> Memory:
-    """A card from the table; its size is in its name, else set by `--vram`, else from the table."""
+    """A card from the table, with its memory size.
+
+    The size is the one in the text, else that of `--vram` (for a card that shares main memory,
+    `--ram` comes first), else the size in the table.
+    """
     label, key = card_label(card.key), card.key
     shares, usual = key in devices().sharing, devices().usual_gib.get(key)
     stated = words.vram if not shares else words.ram or words.vram

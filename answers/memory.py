@@ -2,9 +2,9 @@
 
 The KV cache, the recurrent state and the output buffer follow llama.cpp's `llama-kv-cache.cpp`,
 `llama-memory-recurrent.cpp` and `llama-context.cpp`. The compute buffers are the largest set of
-tensors that are alive at the same time in a micro-batch. This applies to builds that reserve logits
-only for tokens whose logits are read (`n_outputs_max`). `bench/plan` checks the sizes against
-public logs.
+tensors that are alive at the same time in a micro-batch. Their sizes are for builds that reserve
+logits only for tokens whose logits are read (`n_outputs_max`). `bench/plan` checks the sizes
+against public logs.
 """
 
 from bisect import bisect_right
@@ -118,8 +118,8 @@ def device_compute_mib(facts: ModelFacts, setting: Setting, *, prediction: bool 
 def split_compute_mib(facts: ModelFacts, setting: Setting) -> float:
     """MiB by which a device's compute buffer grows if some layers or experts stay in host memory.
 
-    The activations of one micro-batch are copied between the memories. For wide batches, so is the
-    largest matrix of a layer in host memory.
+    The activations of one micro-batch are copied between the memories. For wide batches, a weight
+    matrix in host memory is copied, too; a quarter of the largest layer is assumed for it.
     """
     matrix = sums_of(facts).largest_bytes / 4 / MIB
     return facts.embedding * setting.ubatch * _F32 / MIB + matrix
@@ -142,7 +142,7 @@ def cpu_compute_mib(facts: ModelFacts, setting: Setting) -> float:
 
 
 def logits_mib(facts: ModelFacts, setting: Setting) -> float:
-    """Extra memory that some builds reserve: logits for every token in a default micro-batch."""
+    """MiB that some builds reserve in addition: logits and embeddings for a default micro-batch."""
     rows = min(setting.ubatch, _USUAL_MICRO_BATCH)
     return rows * (facts.vocabulary + facts.embedding) * _F32 / MIB
 
@@ -205,7 +205,7 @@ def _add_compute(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sizes:
-    """The MiB that depend on the setting: one layer's cache of each kind, and the other buffers."""
+    """Sizes in MiB that depend on the setting: one layer's cache of each kind, other buffers."""
 
     sums: LayerSums
     caches: tuple[tuple[float, tuple[float, ...]], ...]

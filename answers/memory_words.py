@@ -10,7 +10,7 @@ _NO_LIMIT_MIB = 1e8
 
 
 def fits(found: Answer) -> str:
-    """The sentence on the memory that the plan needs, and on the context that its draft costs."""
+    """The sentence on the memory that the plan needs, and on the longest context that it allows."""
     asked = found.asked
     case, placement = asked.case, asked.found.placement
     if not asked.fits:
@@ -38,7 +38,7 @@ def _context(found: Answer) -> str:
 
 
 def missing(asked: PlanOption) -> str:
-    """The memory needed and free on the device or host that is too small; empty if all suffice."""
+    """A clause on the last memory that is too small: GiB free and needed; empty if all suffice."""
     case, found = asked.case, asked.found
     # Without devices, the plan still has one entry for them, which needs no memory.
     needs = [

@@ -151,8 +151,8 @@ KIND_LABELS = {
 class LayerPlacement:
     """A placement: the last `layers` layers are on devices and divided between them.
 
-    `layers` includes the output layer, as in llama.cpp. `cpu_experts` is the number of first layers
-    whose experts stay in host memory. `share` divides the layers between devices.
+    `layers` includes the output layer, as in llama.cpp. The experts of the first `cpu_experts`
+    layers stay in host memory. `share` divides the layers between devices.
     """
 
     layers: int

@@ -76,7 +76,9 @@ def cards_of(text: str) -> tuple[NamedCard, ...]:
 def cards_named(text: str) -> tuple[str, int] | None:
     """The only card named in a text, and how many of it; `None` for no card or different cards."""
     cards = cards_of(text)
-    return (cards[0].key, cards[0].count) if len({card.key for card in cards}) == 1 else None
+    if len({card.key for card in cards}) != 1:
+        return None
+    return cards[0].key, sum(card.count for card in cards)
 
 
 def card_key(label: str) -> str | None:
@@ -114,7 +116,7 @@ def nearest_cards(text: str) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """The text in lower case without accents and signs, its words replaced by usual synonyms."""
+    """The text in lower case, without accents and trademark signs, in the usual spelling."""
     text = re.sub(r"[®™]|\((?:R|TM|C)\)", " ", text, flags=re.IGNORECASE)
     plain = unicodedata.normalize("NFKD", text.replace("\N{MULTIPLICATION SIGN}", "x ")).lower()
     plain = re.sub(r"[\u0300-\u036f]", "", plain)
@@ -199,7 +201,7 @@ def size_in(name: str) -> float | None:
 
 
 def _words(plain: str, vocabulary: frozenset[str] = frozenset()) -> frozenset[str]:
-    """The words that distinguish cards: words in the table, and words that look like a chip."""
+    """The words that distinguish cards: words in the table, and words that look like chip names."""
     found: list[str] = []
     for word in re.findall(r"[a-z0-9.]+", plain.replace("max q", "maxq")):
         glued = _FOUND["glued"].fullmatch(word) if word not in vocabulary else None

@@ -135,9 +135,9 @@ def _draft(case: LoadPlan, devices: int) -> list[Placed]:
 def allowance_mib(case: LoadPlan, buffers: Buffers, *, computes: bool = True) -> float:
     """The allowance in MiB for errors in the planned memory of a device or the host.
 
-    A plan fits only if this much more memory is free. The allowance covers the error of weights
-    that are known by name only. Where layers are computed, it also covers the runtime and the
-    logits that some builds reserve. `bench.plan` checks it against public logs.
+    A plan fits only if this much more memory is free. The allowance covers errors in weights
+    estimated without a file. If the memory's processor `computes` layers, it also covers the
+    runtime and the logits that some builds reserve. `bench.plan` checks it against public logs.
     """
     drafting = case.draft.facts if case.draft else case.target
     more = (case.target.weights_error or 0.0) * buffers.model

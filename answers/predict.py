@@ -89,11 +89,11 @@ class Fitted(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """A question without its draft: the machine, the model, and the task if one was named.
+    """The question before a draft is chosen: the machine, the model, and the task if one was named.
 
     `plain_tps` follows from the formulas and the `nominal` bandwidths, as in the fit; `machine`
-    also has the bandwidths reached in results. `curve` is the measured cost of wider steps on this
-    machine, if there is one.
+    also has the bandwidths reached in results. `curve` has the step times measured on this machine,
+    if there are any.
     """
 
     rig: Rig

@@ -30,10 +30,10 @@ SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
 class Preset:
     """A named model: in a hub repository, or derived on this machine from the embedded weights.
 
-    Two presets with the same `vocabulary` can draft for each other. `draft` names the preset to
-    use. For a file that contains a draft head instead of a model, `head` is the head's method, and
-    `file` its name if the repository also holds the model. `method` is a method that drafts without
-    a second file. `None` means unknown.
+    Two presets with the same `vocabulary` can draft for each other. `draft` names this target's
+    usual draft. For a file that contains a draft head instead of a model, `head` is the head's
+    method, and `file` is the file's name if the repository also holds the model. `method` is a
+    method that drafts without a second file. A `None` size or licence is unknown.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Month:
-    """The run that all are asked for this month: the first of `targets` that fits, one method."""
+    """The run requested this month, of one method with the first of `targets` that fits."""
 
     targets: tuple[str, ...]
     method: str
@@ -143,7 +143,7 @@ def default_draft(name: str) -> Preset | None:
 
 
 def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | None:
-    """A preset for a model in a quantisation, by default that of its first preset, else Q4_K_M."""
+    """A model's preset; without a quantisation, its first preset or, if it has none, Q4_K_M."""
     alike = _by_model().get(slug, [])
     exact = [
         each

@@ -58,8 +58,8 @@ def with_rates(
 ) -> Computer:
     """The computer with the bandwidths that cards and processors like its own reached in results.
 
-    A bandwidth is `None` if no result gives it. It comes from the models nearest in size. With
-    `of_this_machine`, all `rates` count, whatever their device is called.
+    Each bandwidth is from results with the models nearest in size; `None` without such a result.
+    With `of_this_machine`, all `rates` count, whatever their device is called.
     """
     listed = tuple(rates) if of_this_machine else rates_of(computer, rates)
     gb = gb_per_token(facts)

@@ -75,8 +75,8 @@ class Speculation:
     def chances(self, *, known_cost: bool = False) -> tuple[float, float, float]:
         """The lowest, usual and highest acceptance, averaged over positions.
 
-        With a `known_cost`, the fit does not correct the result, so the published acceptance is
-        used.
+        With a `known_cost`, the fit does not correct an assumed acceptance, so the published
+        acceptance replaces it, except for text methods.
         """
         if self.acceptance is not None:
             return (self.acceptance,) * 3
@@ -96,9 +96,8 @@ class Speculation:
 class RoundParts:
     """The costs of a round on one machine: the target's step, and the time per drafted token.
 
-    `replays`: after a rejection, the accepted tokens are computed again. `shared`: a processor, or
-    a graphics unit that uses its memory, computes everything. `curve`: the measured cost of wider
-    steps.
+    `replays`: after a rejection, the accepted tokens are computed again. `shared`: the target runs
+    on the processor, or on graphics that share main memory. `curve`: measured step times.
     """
 
     step: StepBytes
@@ -110,7 +109,7 @@ class RoundParts:
 
 @cache
 def assumed_chances(source: DraftSource, depth: int) -> tuple[float, float, float]:
-    """The lowest, usual and highest acceptance that is assumed if no tokens were counted.
+    """The lowest, usual and highest acceptance, assumed without measured acceptance.
 
     Later positions are accepted less often; the values are averages over positions.
     """
@@ -125,7 +124,7 @@ def assumed_chances(source: DraftSource, depth: int) -> tuple[float, float, floa
 def published_chances(depth: int) -> tuple[float, float, float]:
     """The lowest, usual and highest published acceptance of draft models and heads.
 
-    Nine in ten people are inside this range.
+    The range contains the figures of nine in ten people.
     """
     low, usual = (
         chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth)
@@ -251,7 +250,7 @@ def limits_of(load: LoadPlan, speculation: Speculation, *, one_memory: bool) -> 
 def chance_of_gain(estimate: float, low: float, high: float) -> float:
     """The chance that the speedup is above 1, if it is lognormal.
 
-    Its spread is derived from the interval's half that faces 1.
+    Its spread is derived from the half of the interval on the side of 1.
     """
     end = low if estimate >= 1 else high
     spread = abs(math.log(end / estimate)) / _Z90

@@ -1,10 +1,10 @@
 """Estimate the shapes of models outside the table from their numbers of parameters.
 
-The number of parameters is in the name (`foo-7b`, `bar-30b-a3b`, `baz-e2b`) or, if the name has no
-number, in `sizes.csv`. The rules are fitted to the rows of `shapes.csv`: the width and the number
-of layers are powers of the number of parameters and agree with the rows within 20 %, and the number
-of KV heads is the usual one. The feed-forward width is chosen so that all layers together have the
-stated number of parameters.
+The number of parameters is in `sizes.csv` or, for models that it does not list, in the name
+(`foo-7b`, `bar-30b-a3b`, `baz-e2b`). The rules are fitted to the rows of `shapes.csv`: the width
+and the number of layers are powers of the number of parameters and agree with the rows within 20 %,
+and the number of KV heads is the usual one. The feed-forward width is chosen so that all layers
+together have the stated number of parameters.
 """
 
 import math

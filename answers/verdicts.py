@@ -16,7 +16,7 @@ RANKS: Mapping[Verdict, int] = {
 def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
     """The verdict on a way of drafting, and its chance of a gain.
 
-    A prediction from assumed acceptance gets *Probably* or *Probably not*, never a firmer verdict.
+    A prediction from assumed acceptance never gets *Yes* and, if the option fits, never *No*.
     """
     gain, figures = choice.gain, choice.figures
     if gain is None or not choice.fits:
@@ -37,7 +37,7 @@ def verdict_of(choice: PlanOption) -> tuple[Verdict, float | None]:
 
 
 def promise(choice: PlanOption) -> tuple[bool, bool, bool, bool, int, float]:
-    """A sort key for ways of drafting: those that fit, then by evidence and gain.
+    """A sort key for ways of drafting, highest for the best: by fit, then by evidence and gain.
 
     Measured gains rank above predicted gains; losses rank last. Predictions are ranked by the lower
     end of their interval, so that uncertain ones do not win.

@@ -42,7 +42,7 @@ def _room(asked: PlanOption) -> Iterator[str]:
 
 
 def _displaced(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
-    """The warning that speculation moves layers of the target off the devices."""
+    """The warnings that speculation moves the target's layers or experts off the devices."""
     with_draft, without = asked.found.placement, alone.found.placement
     moved = without.layers - with_draft.layers
     extra = sum(

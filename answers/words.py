@@ -159,7 +159,7 @@ def _why(found: Answer) -> str | None:
 
 
 def _beside(found: Answer, judged: PlanOption) -> str:
-    """The best depth according to a measured curve, printed next to a published figure."""
+    """The best depth according to a measured curve, printed next to a reported figure."""
     if judged.by_curve is None or found.question.curve is None:
         return ""
     depth, gain = judged.by_curve
@@ -250,14 +250,14 @@ def _instead(found: Answer) -> str | None:
 
 
 def coverage_of(judged: PlanOption | None) -> Coverage | None:
-    """The coverage of intervals of this kind; `None` if the answer's figure was measured."""
+    """The coverage of the prediction's intervals; `None` unless the fit predicted the figure."""
     if judged is None or judged.figures is not None or judged.predicted is None:
         return None
     return judged.predicted.coverage
 
 
 def _accuracy(found: Answer) -> str:
-    """The sentence on the accuracy of such answers when tested against measurements."""
+    """The sentence on the accuracy of predictions of this kind, tested against measurements."""
     coverage = coverage_of(found.judged)
     if coverage is not None and found.asked.fits:
         return (

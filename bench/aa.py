@@ -3,8 +3,9 @@
 `make bench-aa` runs short campaigns of the default model with the code that measures real
 campaigns. Every second campaign runs beside a process that takes a core in bursts. Campaigns that
 have a result are not measured again, so after Ctrl-C the same command continues where it stopped.
-The exit code is 1 if fewer than 95 of 100 intervals from quiet or from loaded campaigns contain 1;
-with twenty campaigns, one interval may miss 1.
+
+The true ratio is 1. The exit code is 1 if fewer than 95 % of the intervals from quiet campaigns, or
+from loaded campaigns, contain it. With twenty campaigns of a kind, one interval may miss it.
 """
 
 import argparse

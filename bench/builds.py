@@ -57,7 +57,7 @@ MACHINES = {
 def verdicts(
     machine: BuildMachine, *, slowdown: float, comparisons: int, seed: int = 1
 ) -> dict[Verdict, float]:
-    """Return how often each verdict is reached if every arm of head is slower by `slowdown`."""
+    """Return the share of each verdict if the head build is slower by `slowdown` in every arm."""
     rng = np.random.default_rng(seed)
     logs = _log_ratios(machine, rng, comparisons) + math.log(1 - slowdown)
     weights = np.full(PROMPTS, 1 / PROMPTS)
@@ -67,7 +67,7 @@ def verdicts(
 
 
 def _verdict(looks: Sequence[NDArray[np.float64]]) -> Verdict:
-    """Judge all arms, as `Comparison.verdict` does, at the first precise block or else the last."""
+    """Judge like `Comparison.verdict`, at the first look with all arms precise, else the last."""
     for arms in looks:
         judged = [judge(means, LEVEL, FAIL_BELOW) for means in arms]
         if all(each and each.log_half_width <= PRECISE for _, each, _ in judged):
@@ -81,7 +81,7 @@ def _verdict(looks: Sequence[NDArray[np.float64]]) -> Verdict:
 def _log_ratios(
     machine: BuildMachine, rng: np.random.Generator, comparisons: int
 ) -> NDArray[np.float64]:
-    """Draw log(head's speed / base's) for equal builds: comparisons x arms x prompts x blocks."""
+    """Draw log(head / base speed) for equal builds: comparisons x arms x prompts x blocks."""
     passes = BLOCKS * ARMS * len(ENGINES)
     steps = rng.normal(0, machine.walk, (comparisons, passes))
     moves = np.cumsum(steps, axis=1) + np.linspace(0, machine.trend, passes)
@@ -97,7 +97,7 @@ def _log_ratios(
 
 
 def _signs(seed: int) -> NDArray[np.float64]:
-    """Return 1 where `trial_order.engine_orders` runs head first, else -1: blocks x arms."""
+    """Return 1 where `engine_orders` runs the head build first, else -1: blocks x arms."""
     drawn = [
         [
             engine

@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def broken(name: str, row: CampaignRow) -> Iterator[str]:
-    """Yield the promises that a row breaks."""
+    """Yield the promised bounds on coverage, false claims and width that a row misses."""
     scenario = SCENARIOS[name]
     if row.false_helps > FALSE_SIGNS_SELDOM:
         yield "false gains over all tasks"
@@ -155,7 +155,11 @@ def simulate(scenario: Scenario, campaigns: int) -> CampaignRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignJudgement:
-    """Whether each estimate for a campaign's first arm is right; `None` if it has no interval."""
+    """Whether the intervals for a campaign's first arm contain the truth; `None` if one is missing.
+
+    `walls`: whether they contain the wall-clock ratio. `signs` and `helps` are true for false
+    claims. `wide` and `wide_before` are half-widths.
+    """
 
     before: bool | None
     covered: bool | None

@@ -90,8 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def worlds_from(start: int) -> dict[Kind, Claims]:
     """Return the claims in `AT_ONCE` worlds of each number of devices and spread.
 
-    Worlds of one and ten devices share no files. Worlds of fifty devices take forty files from
-    neighbouring worlds, with new differences between contributors.
+    With one or ten devices, no two worlds share a file. With fifty, each world reuses forty files
+    of its neighbours and draws new differences between contributors.
     """
     rng = np.random.default_rng((SEED, start))
     files = [device(rng) for _ in range(AT_ONCE * FRESH)]

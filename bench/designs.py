@@ -1,8 +1,8 @@
 """Run two designs on the same simulated rig: the project's design, and one arm after the other.
 
-The project's design, with three blocks or with its stopping rule, runs the real code from the plan
-to the submission. Only the journal on disk is left out, because waiting for the disk would take
-longer than everything else.
+The project's design has three blocks or ends by its stopping rule. It is run with the real code
+for everything from the plan to the submission, except that no journal is written, because waiting
+for the disk would take longer than everything else.
 """
 
 import random

@@ -42,7 +42,7 @@ TASK = "creative"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratio:
-    """Our tokens per second over the peer's: the median over blocks and prompts, and the spread."""
+    """Our tokens per second over the peer's: the median of all pairs, and a t interval."""
 
     what: str
     ratio: float
@@ -85,7 +85,7 @@ def main(
 
 
 def _write(figures: dict[str, object]) -> None:
-    """Write the figures measured so far, because each of the measurements takes minutes."""
+    """Write the figures measured so far; each further measurement takes minutes."""
     DATA.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 

@@ -22,9 +22,9 @@ _CAMPAIGNS = 6
 def oracle(campaign: Campaign) -> dict[str, object]:
     """Compare the oracle's speedup with the prediction from probes, over several campaigns.
 
-    One campaign's interval covers the spread of its prompts but not the spread of its probes, which
-    take only seconds on a busy machine. Several campaigns are therefore measured, each with its own
-    probes. The t interval is computed for the ratio of measured to predicted speedup.
+    One campaign's interval covers the spread of its prompts but not the error of its probes, which
+    last only seconds and vary on a busy machine. Several campaigns are therefore measured, each
+    with its own probes. The t interval is computed for the ratio of measured to predicted speedup.
     """
     pairs = [_measured_and_predicted(campaign) for _ in range(_CAMPAIGNS)]
     unexplained = t_interval([math.log(measured / predicted) for measured, predicted in pairs])

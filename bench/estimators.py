@@ -74,7 +74,7 @@ def figures(known: Population, trouble: Trouble, seed: int) -> Iterator[FoundInt
 def _published(
     it: SimulatedCampaign, submission: Submission, over_prompts: Method, over_blocks: Method
 ) -> Iterator[FoundInterval]:
-    """Yield each of the project's estimates with its interval over prompts and that over blocks."""
+    """Yield each of the project's estimates twice: with intervals over prompts and over blocks."""
     blocks = 1 + max(trial.block for trial in submission.trials)
     for each in summarize(submission).estimates:
         if each.speedup is not None:
@@ -93,7 +93,7 @@ def _repeated(found: Estimate) -> Interval | None:
 
 
 def _geometric(it: SimulatedCampaign, submission: Submission) -> Iterator[FoundInterval]:
-    """Yield the abandoned estimator's figures; they, too, are judged by the true time ratio."""
+    """Yield the figures of the previous estimator, which are also judged by the true time ratio."""
     for arm in submission.arms[1:]:
         for scope in scopes(submission, arm, pair(submission, arm)):
             value, interval = geometric(scope)

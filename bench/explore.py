@@ -207,9 +207,9 @@ def _busy_ms(session: CDPSession) -> float:
 
 
 def _weights(site: Path, page: str, files: Files) -> Iterator[tuple[str, float]]:
-    """Yield the gzip weight of Explore and of Compare, with the heaviest parts that they may load.
+    """Yield the gzip weights of Explore and Compare, each with the heaviest data that it may load.
 
-    Compare reads the files of two devices.
+    Compare loads the files of two devices.
     """
     linked = re.findall(r'(?:src|href)="\.\./(assets/[^"?#]+\.(?:js|css|svg))"', page)
     script = re.findall(r'from "\./([a-z-]+\.js)"', "".join(_scripts(site)))

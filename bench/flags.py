@@ -3,11 +3,12 @@
 `python -m bench.flags` makes honest files on synthetic rigs: large and small targets, servers and
 the in-process engine, every disturbance of `bench.disturbances`, clocks of 10 and 15.6 ms. It adds
 the files of `bench.campaigns` and `bench.simulation`. It also adds trios of people whose machines
-diverge at near-ties and who must not be flagged as unlike each other. Each cheat is applied to
-honest files from the rigs. Each share is printed with the upper (for a cheat: lower) end of its 95
-% Clopper-Pearson interval. The exit code is 1 if a flag fires on more than 1 % of honest files, or
-on less than 90 % of the files with its cheat. One cheat divides the arms' times by 1.2, which is
-within the usual difference between honest machines, so its share is printed without a limit.
+diverge at near-ties and who must not be flagged as unlike each other. Cheats are applied to honest
+files from the rigs, except one cheat that fabricates files. Each share of flagged files is printed
+with the upper (for a cheat: lower) end of its Clopper-Pearson interval of 95 %. The exit code is 1
+if a flag fires on more than 1 % of honest files, or on less than 90 % of the files with its cheat.
+One cheat divides the arms' times by 1.2, which is within the usual difference between honest
+machines, so its share is printed without a limit.
 """
 
 import argparse
@@ -49,7 +50,7 @@ RTX_4090 = Gpu(name="NVIDIA GeForce RTX 4090", vendor="nvidia", vram_mib=24564)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlagRow:
-    """The share of files on which a flag fires; `bound` is its interval's less favourable end."""
+    """The share of files on which a flag fires; `bound` is the worse end of the interval."""
 
     files: str
     flag: str
@@ -83,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def honest(world: str, count: int) -> list[FlagRow]:
-    """Count, for each flag, the honest files on which it fires."""
+    """Count, for each flag, the honest files of one kind on which the flag fires."""
     found = [fired(HONEST_WORLDS[world](seed)) for seed in range(count)]
     return [_row(world, flag, [flag in names for names in found]) for flag in FLAGS]
 
@@ -119,9 +120,9 @@ def unlike(seed: int) -> bool:
 
 
 def parted(made: Submission, rng: random.Random, *, share: float) -> Submission:
-    """Replace the answers to a share of the prompts; their drafts are accepted more or less often.
+    """Replace the answers to a share of the prompts, and change the round counts of these answers.
 
-    Drafts have near-ties, too: a tenth of the unchanged answers take one round more or less.
+    Near-ties also change drafts: a tenth of the other answers take one round more or one fewer.
     """
     seed = rng.random()
 
@@ -189,7 +190,7 @@ def on_rig(seed: int) -> Submission:
 
 
 def _readings(made: Submission, rng: random.Random) -> tuple[Snapshot, ...]:
-    """Clock readings as the harness takes them: always for NVIDIA cards, sometimes for others."""
+    """Snapshots, with a GPU clock for every NVIDIA card and for half of the other cards."""
     vendors = {gpu.vendor for gpu in made.machine.gpus}
     shown = "nvidia" in vendors or (bool(vendors) and rng.random() < 1 / 2)
     clocks = [rng.uniform(900, 2700) if shown else None for _ in range(3)]
@@ -201,7 +202,7 @@ def _readings(made: Submission, rng: random.Random) -> tuple[Snapshot, ...]:
 
 
 def by_design(seed: int) -> Submission:
-    """An honest file from the next scenario of `bench.campaigns`."""
+    """An honest file from a scenario of `bench.disturbances`; the seed selects the scenario."""
     scenario = [*SCENARIOS.values()][seed % len(SCENARIOS)]
     base = campaigns.bare(scenario)
     times = measured(np.random.default_rng(seed), scenario)
@@ -254,7 +255,7 @@ def parroted(made: Submission, _: random.Random) -> Submission:
 
 
 def made_up(_: Submission, rng: random.Random, *, gain: float) -> Submission:
-    """Fabricate a file from the example with a rate, a gain, acceptance and some noise."""
+    """Fabricate a sample file's trials from invented rates and acceptance, this gain, and noise."""
     example = sample(seed=rng.randrange(99))
     step_ms, acceptance = rng.uniform(10, 50), rng.uniform(0.5, 0.7)
     arms = tuple(arm for arm in example.arms if arm.method.type != "prompt-lookup")

@@ -74,7 +74,7 @@ def mutations(document: Document) -> Iterator[Mutation]:
 
 
 def first_leaves(document: Document) -> list[tuple[Path, Any]]:
-    """The first leaf of every field: a hundred trials, for example, have the same fields."""
+    """The first leaf of every field; a list's items, such as the trials, share their fields."""
     first = {general(path): (path, value) for path, value in reversed([*leaves(document)])}
     return list(reversed(first.values()))
 
@@ -100,7 +100,7 @@ def twice(document: Document, path: Path, value: object) -> bytes:
 
 
 def other_types(value: object) -> list[object]:
-    """Values of every other JSON type; no integer for a float field, because it would be valid."""
+    """Values of all other JSON types but null; no integer for a float: it would be valid."""
     others: list[object] = ["x", {}, [value], str(value), True, 0.5, 7]
     if isinstance(value, bool):
         return [other for other in others if not isinstance(other, bool)]
@@ -112,7 +112,7 @@ def other_types(value: object) -> list[object]:
 
 
 def out_of_range(node: Schema) -> Iterator[object]:
-    """Yield values of the right type outside the schema's bounds, lengths, patterns or lists."""
+    """Yield values of the right type that violate a bound, length, pattern, enum or constant."""
     if "minimum" in node:
         yield node["minimum"] - 1
     if "maximum" in node:

@@ -49,7 +49,7 @@ ROUND_COST, LEAST_DEPTH = 2.0, 5
 
 
 def device(rng: np.random.Generator) -> Example:
-    """One file that has only the trials of its first prompt, and a summary over all prompts."""
+    """A file and its summary over all prompts; the file keeps only the first prompt's trials."""
     base, ratios = _base(), _ratios(rng)
     whole = replace(base, trials=tuple(_trials(rng, ratios, base, BLOCKS)))
     first = whole.suite.prompts[0].id
@@ -60,10 +60,10 @@ def device(rng: np.random.Generator) -> Example:
 def placed(
     rng: np.random.Generator, example: Example, spread: float, *, world: int, number: int
 ) -> Example:
-    """Give the file a new device, a new contributor and the model of a world.
+    """Give the file a new device, a new contributor and the one model of this simulated world.
 
-    Each arm becomes faster or slower by a random factor with log deviation `spread`. A factor on
-    all times of an arm moves its ratios and their bounds by that factor.
+    Each arm's speedups and their bounds are multiplied by a random factor, whose logarithm has the
+    standard deviation `spread`.
     """
     given = example.submission
     gpu = replace(given.machine.gpus[0], name=f"NVIDIA GeForce RTX {1000 + number}")

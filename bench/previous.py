@@ -1,4 +1,4 @@
-"""Compute the estimator that the time ratio replaced: geometric means of speedups in blocks.
+"""Compute the previous estimator, now replaced by the time ratio: geometric means of speedups.
 
 A prompt's figure is the median log ratio over the blocks, a task's figure is the mean over its
 prompts, and the overall figure is the mean over tasks with Student's t. The estimator was abandoned

@@ -3,8 +3,8 @@
 `python -m bench.real` reads the repository's results, imported samples from other tools, and any
 FILE given. For each file it prints the number of estimates, their largest relative difference from
 `bench.recompute` (which follows only the Methodology page), the number of published intervals that
-contain the wall-clock ratio, and the flags. The exit code is 1 if an estimate differs by more than
-a billionth, or if fewer than 95 % of the intervals contain the wall-clock ratio.
+contain the wall-clock ratio, and the flags. The exit code is 1 if an estimate is missing or differs
+by more than a billionth, or if fewer than 95 % of the intervals contain the wall-clock ratio.
 """
 
 import argparse
@@ -29,12 +29,11 @@ EXACT, PROMISE = 1e-9, 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedFile:
-    """The product's estimates for one file, compared with those by the Methodology page's rules.
+    """The product's estimates for one file, compared with those of `bench.recompute`.
 
     `known` is the number of estimates with a speedup, `differs` the largest relative difference.
-    `missing` is the number of figures that only the product or only the page has. `timed` is the
-    number of intervals with a wall-clock ratio, `contained` the number of intervals that contain
-    this ratio.
+    `missing` is the number of figures that only one of the two has. `timed` is the number of
+    intervals with a wall-clock ratio, `contained` the number of intervals that contain this ratio.
     """
 
     known: int

@@ -115,7 +115,7 @@ def _ratio(groups: list[list[Times]]) -> float:
 def _request(
     groups: list[list[PairedPrompt]], clock: str, answer: float | None
 ) -> list[list[Times]]:
-    """Both arms' times of whole requests, for the measured or a given length; empty if unknown."""
+    """Both arms' request times, for the measured or the given answer length; empty if unknown."""
     found = []
     for group in groups:
         found.append([])
@@ -200,7 +200,7 @@ def _linearised(groups: list[list[Times]]) -> float | None:
 
 
 def _repeats(document: dict[str, Any], prompts: list[PairedPrompt]) -> float:
-    """Half-width from the spread of a prompt's blocks, a lower limit for a task's interval."""
+    """Half-width for one prompt from the spread of its blocks, for the lower limit of intervals."""
     spreads = [
         variance([math.log(plain / own) for plain, own in each.blocks.values()])
         for each in prompts
@@ -213,7 +213,7 @@ def _repeats(document: dict[str, Any], prompts: list[PairedPrompt]) -> float:
 
 
 def _load(document: dict[str, Any]) -> float:
-    """Uncertainty due to other programs, from recorded states of the machine."""
+    """Half-width due to other programs, from recorded states of the machine."""
     cores = document["machine"]["cpu"].get("logical_cores") or 1
     threads = min(document["settings"].get("threads") or cores, cores)
     strains = [0.0]
@@ -228,7 +228,7 @@ def _load(document: dict[str, Any]) -> float:
 
 
 def _passes(document: dict[str, Any], prompts: list[PairedPrompt]) -> float | None:
-    """Uncertainty due to disturbed passes, from Student's t over the time ratios of the blocks."""
+    """Half-width due to disturbed passes (one arm's trials in a block), by Student's t."""
     blocks = sorted({block for each in prompts for block in each.blocks})
     tasks = list(dict.fromkeys(each.task for each in prompts))
     full = [

@@ -25,9 +25,9 @@ class PairedPrompt:
     """One prompt with both arms' times per token by the steady clock, else by the wall clock.
 
     `blocks` has both times by block, `rounds` the arm's rounds per token, `plain` the logarithm of
-    the baseline's time in the first block, and `order` the place of that trial. `reading` has the
-    milliseconds that baseline and arm take to read the prompt, if known. `answer` is the number of
-    tokens after the first.
+    the baseline's time in the first block, and `order` that trial's place in the running order.
+    `reading` has the milliseconds that baseline and arm take to read the prompt, if known. `answer`
+    is the number of tokens after the first.
     """
 
     task: str
@@ -100,7 +100,7 @@ def prompts_of(document: dict[str, Any], arm: dict[str, Any]) -> Iterator[Paired
 def _paces(
     document: dict[str, Any], arm: dict[str, Any], of_prompt: list[Trial], done: list[Trial]
 ) -> Paces:
-    """The machine's slowness in each block of a prompt, from the baseline and all its arms."""
+    """The machine's slowness in each block of a prompt, from the baseline and all arms with it."""
     base = arm["baseline"]
     ids = {base, arm["id"], *(a["id"] for a in document["arms"] if a.get("baseline") == base)}
     trials = [trial for trial in of_prompt if trial["arm"] in ids]

@@ -29,11 +29,11 @@ COMMAND = "python -m bench.simulation"
 class SimulationRow:
     """Bias, error and coverage of one figure over all campaigns of a scenario.
 
-    `bias` is the geometric mean of the ratio of found to true value for the prompts that were run,
-    minus 1. `error_95` is the 95th percentile of the relative error. `coverage` is the share of
-    intervals that contain the truth of the population, `coverage_of_prompts` the share that contain
-    the truth of the prompts that were run. `half_width` is the median over the campaigns, `blocks`
-    the mean number of blocks.
+    `bias` is the geometric mean of (found value / truth), minus 1. `error_95` is the 95th
+    percentile of the relative error. Both compare with the truth of the prompts that were run.
+    `coverage` is the share of intervals that contain the truth of the population,
+    `coverage_of_prompts` the share that contain the truth of the prompts that were run.
+    `half_width` is the median over the campaigns, `blocks` the mean number of blocks.
     """
 
     scenario: str

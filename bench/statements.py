@@ -178,7 +178,7 @@ def _backends(said: re.Match[str], table: Sequence[LINE]) -> bool:
 
 
 def _may_be_best(own: Sequence[LINE]) -> set[int]:
-    """Depths of a pair that may be its best; a depth that slows whole requests may be left out."""
+    """Depths that may be called a pair's best, with or without depths that slow whole requests."""
 
     def bound(row: LINE) -> tuple[bool, float]:
         return row["interval_low"] is not None, row["interval_low"] or row["speedup"]

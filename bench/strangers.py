@@ -7,8 +7,8 @@ with separate models and people form one collection, whose tables are made befor
 addition. The program prints the number of compared and of changed statements: after one accepted
 file in each world, after three, and after one file that the gate refuses but somebody merges
 anyway. Cells that have only unknown accounts are counted separately, because every account has
-equal weight in them. The exit code is 1 if the accepted file of one unknown account changes other
-people's standing, name, verdict or headline, or if three files change a confirmed sign.
+equal weight in them. The exit code is 1 if one accepted file per world changes a statement outside
+such cells, or if three files per world change a confirmed verdict.
 """
 
 import argparse
@@ -80,7 +80,10 @@ def measured(rng: random.Random, person: str, card: str, parameters: int) -> Sub
 
 
 class World(NamedTuple):
-    """Honest files: per card and model, from one to three known people and maybe a stranger."""
+    """Honest files: one to three known people per card and model, sometimes with an unknown one.
+
+    A further model has only an unknown person. `strangers` are the accounts that will add files.
+    """
 
     known: tuple[str, ...]
     there: list[Submission]
@@ -193,7 +196,7 @@ ATTACKS: Mapping[str, Attack] = {
 
 
 def forged(rng: random.Random, there: Sequence[Submission], person: str) -> tuple[str, Submission]:
-    """Forge an unknown account's file about an honest file's setting; also return the attack."""
+    """Forge an unknown account's file in an honest file's setting; return attack and file."""
     other = rng.choice(there)
     card, day = other.machine.gpus[0].name, rng.choice(("2026-10-01", "2026-11-26"))
     own = measured(rng, person, card, other.target.parameters or 0)
@@ -248,7 +251,7 @@ def tables(files: Sequence[Prepared], known: Collection[str]) -> Tables:
 
 
 def state(of: Tables) -> State:
-    """The published statement about each result, cell and place, keyed by kind and name."""
+    """Published statements on results, cells, models, devices and headlines, by kind and key."""
     found = {
         (kind.partition(" ")[0], *map(str, key)): value
         for kind, query in QUERIES.items()
@@ -273,7 +276,7 @@ def changed(before: State, after: State) -> Counter[str]:
 def collections(
     count: int, first: int = 0, together: int = TOGETHER
 ) -> Iterator[Mapping[str, tuple[list[str], State, Counter[str]]]]:
-    """For each collection, yield by group of added files: attacks, the state before, changes."""
+    """Yield, per collection and group of added files: attacks, state before, number of changes."""
     for seed in range(first, first + count, together):
         rng = random.Random(seed)  # noqa: S311 - a simulation
         all_worlds = [

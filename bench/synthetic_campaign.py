@@ -131,7 +131,7 @@ def _draft_arm(rig: SyntheticRig, target: ModelSpec, draft: ModelSpec, depth: in
 
 
 def _drafts(target: ModelSpec) -> tuple[ModelSpec, ...]:
-    """The two smallest models of the family that are much smaller than the target."""
+    """The two smallest models of the target's family with less than half of its parameters."""
     family = [
         each
         for each in models()

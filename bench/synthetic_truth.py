@@ -1,9 +1,10 @@
 """Define the truth of a synthetic collection: costs on each rig, acceptance of each pair.
 
-A round that feeds w tokens costs `overhead + read * (1 + slope * (w - 1))`; each drafted token
-costs one plain step of the draft. As with greedy decoding, a pair of target and drafter takes the
-same rounds to answer a prompt on every rig. Tokens per round therefore depend on pair and prompt,
-and R depends on rig and models.
+Verifying w tokens costs `overhead + read * (1 + slope * (w - 1))`, and more for wide steps or
+experts. A drafted token costs one plain step of a draft model, a share of the target's step for a
+head, and nothing for n-grams. As with greedy decoding, a pair of target and drafter takes the same
+rounds to answer a prompt on every rig. Tokens per round therefore depend on pair and prompt, and R,
+the cost of a round in plain tokens, also depends on the rig.
 """
 
 import math
@@ -164,7 +165,7 @@ def true_decomposition(
     drafter: SyntheticDrafter,
     prompts: Sequence[tuple[str, str]],
 ) -> tuple[float, float]:
-    """Tokens per round and R without noise, as ratios of sums over these pairs (task, prompt)."""
+    """Noise-free tokens per round and R (round cost in plain tokens), over (task, prompt) pairs."""
     counts, spent = [], []
     for task, prompt in prompts:
         played = rounds(drafter, target, task, prompt)

@@ -5,8 +5,8 @@ acceptance by task and position, noise per trial and a drift. Its tune takes the
 `harness.tune`: one deep run, a forecast, a race, a certificate on other prompts, all decided by
 `harness.tune.forecast` and `harness.tune.decisions`. `python -m bench.tune` prints these shares:
 tunes whose pick is within 2 % of the best; tunes whose pick is that good or reported as
-indistinguishable from the best; certified speedups that are reproduced; the trials relative to a
-sweep over all depths.
+indistinguishable from the best; tunes that pick "off" where nothing helps; certified speedups that
+are reproduced. It also prints the number of trials relative to a sweep over all depths.
 """
 
 import argparse

@@ -83,7 +83,7 @@ BEST = {"a gain of 5 to 12 %": (1.05, 1.12), "a loss of 0 to 3 %": (0.97, 1.0)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneAnswers:
-    """Round counts by depth, prompt and drafted length; at the largest depth, by accepted length.
+    """Numbers of rounds by drafted length and, at the largest depth, also by accepted length.
 
     At a given place in the text, draft and text agree either at all depths or at none; depths
     differ only in where their rounds begin.

@@ -1,4 +1,4 @@
-"""Compute the intervals of pools from simulated votes with the pipeline's SQL."""
+"""Compute intervals of pooled figures with the pipeline's SQL, from simulated votes."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, get_type_hints
@@ -10,7 +10,7 @@ from pipeline.data.aggregate import make, prepare, view_queries
 
 
 class Vote(NamedTuple):
-    """A row of the table `vote`."""
+    """A row of the table `vote`: one contributor's figure for a measure in a pool."""
 
     pool: str
     voter: str

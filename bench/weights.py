@@ -1,9 +1,9 @@
 """Weigh a built site as a browser does: every kind of page, before and after scrolling.
 
 `python -m bench.weights build/site` serves the site, opens one page of each kind in Chromium and
-adds up the compressed bytes that a static host sends for the page. It also prints the layout shift
-and the number of nodes in the rows of the home page. `--rigs 60 1000` builds and weighs synthetic
-sites of those sizes. The exit code is 1 if a budget is exceeded.
+adds up the compressed bytes that a static host sends for the page. It also prints each page's
+layout shift and the number of nodes in its ranked rows. `--rigs 60 1000` builds and weighs
+synthetic sites of those sizes. The exit code is 1 if a budget is exceeded.
 """
 
 import argparse

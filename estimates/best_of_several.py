@@ -1,10 +1,10 @@
 """Correct the interval of a figure that was chosen as the best of several.
 
-The more figures there are, the likelier it is that one is high by luck. With `choices` figures,
-each one's lower bound may therefore be too high in a share of only ERROR / choices of cases
-(Bonferroni). If in fact nothing gains, a gain is then claimed in at most 2 % of cases. The bound's
-distance from the figure grows by the ratio of two quantiles of Student's t distribution, which has
-the 7 degrees of freedom of a task with eight prompts, or fewer if a single task has fewer prompts.
+The more figures there are, the likelier it is that one is high by luck. The lower bound of each of
+`choices` figures is therefore moved so that it is too high in only ERROR / choices of cases
+(Bonferroni). If nothing gains, a gain is then claimed in at most 2 % of cases. The bound's log
+distance from the figure grows by the ratio of two quantiles of Student's t distribution. It has the
+7 degrees of freedom of a task with eight prompts, or fewer for a single task with fewer prompts.
 
 With the normal distribution instead, a terminal that picks the best of 104 pairs of task and arm
 erred in 21 % of 1,500 simulated files in which nothing gains (`python -m bench.choices`).
@@ -25,7 +25,7 @@ EXACT = 100
 
 @cache
 def choice_factor(choices: int, freedom: int = FREEDOM) -> float:
-    """The factor by which the lower bound of the best of `choices` figures moves away from it."""
+    """The factor on the log distance between the best of `choices` figures and its lower bound."""
     if choices <= 1:
         return 1.0
     alone = t_quantile(freedom, (1 + CONFIDENCE) / 2)
@@ -45,7 +45,7 @@ def corrected(interval: Interval, speedup: float, choices: int, freedom: int = F
 
 
 def corrected_estimate(estimate: Estimate, choices: int) -> Interval | None:
-    """The corrected interval of an arm that is the best of `choices`; `None` if it has none."""
+    """The corrected interval of the best of `choices` arms; `None` if the arm has no interval."""
     if estimate.interval is None or estimate.speedup is None:
         return None
     freedom = FREEDOM if estimate.task is None else max(1, min(FREEDOM, estimate.prompts - 1))

@@ -1,9 +1,9 @@
 """Estimate the error that a client's clock causes in a speedup, from the times of whole requests.
 
 A stream that delivers several tokens together hides when each token was generated. A few prompts
-are therefore sent a second time, as a request for a single token. The full request's wall time
-minus this request's is the time for the other tokens, however they were streamed. With W for this
-difference and D for the time by the client's clock,
+are therefore sent a second time, as a request for a single token. The difference W between the wall
+times of the two requests is the time for the other tokens, however they were streamed. With D for
+the time by the client's clock,
 
     x = log (W_baseline / W_arm) - log (D_baseline / D_arm)
 
@@ -32,7 +32,7 @@ _MOST = math.log1p(FLAGS[ONLY_REQUESTS].bounds["apart"])
 
 
 def error(submission: Submission, arm: Arm, slack_ms: float = _SLACK_MS) -> Interval | None:
-    """The speedup by whole requests over the speedup by the client's clock.
+    """The interval of the speedup by whole requests over the speedup by the client's clock.
 
     `None` with too few requests.
     """
@@ -52,7 +52,7 @@ def error(submission: Submission, arm: Arm, slack_ms: float = _SLACK_MS) -> Inte
 
 
 def apart(submission: Submission, arm: Arm) -> float:
-    """The logarithm of the factor that `error` returns; 0 if it is unknown or may be 1."""
+    """The logarithm of the centre of `error`'s interval; 0 if there is none or it contains 1."""
     return _log_centre(error(submission, arm))
 
 
@@ -74,11 +74,11 @@ def only_requests(submission: Submission, arm: Arm) -> bool:
 
 
 def widened(interval: Interval, scope: Scope) -> Interval:
-    """Widen the interval by the error of the client's clock, up to the ratio of whole requests.
+    """Widen the interval by the error of the client's clock.
 
-    Whole requests are more exact, so the interval is widened to include their ratio. For short
-    answers the whole error is added, because a server may have generated the complete answer before
-    it sent the first word.
+    Whole requests are more exact, so they limit the widening, and the interval includes their
+    ratio. For short answers the whole error is added, because a server may have generated the
+    complete answer before it sent the first word.
     """
     grain = _share(scope, lambda trial: trial.grain_ms or 0.0)
     slack = _share(scope, lambda _: _SLACK_MS)
@@ -117,7 +117,7 @@ def _log_difference(trial: Trial, slack_ms: float) -> float | None:
 
 
 def _share(scope: Scope, ms: Callable[[Trial], float]) -> float:
-    """These milliseconds as an average share of the decode time, combined over both arms."""
+    """The mean share of `ms` in the decode time, combined over both arms in quadrature."""
     arms = zip(*((pairs.trials, pairs.baseline_trials) for pairs in scope.prompts), strict=True)
     shares = [
         [ms(trial) / (trial.decode_ms or math.inf) for trials in arm for trial in trials]

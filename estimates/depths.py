@@ -21,8 +21,8 @@ _DASH = "\N{EN DASH}"
 class ArmSetting:
     """The setting that an arm measures, whatever the machine: its method, depth and draft.
 
-    `setting` names the arm in an address; `draft` is the slug of `draft_label`. An arm whose depth
-    varies has no `depth`: `varied_by` says what varies it, and `depths` is the range that was used.
+    `setting` identifies the arm in a URL; `draft` is the slug of `draft_label`. An arm whose depth
+    varies has no `depth`: `varied_by` gives the cause, and `depths` the range that was used.
     """
 
     arm: str

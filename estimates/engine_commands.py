@@ -1,9 +1,9 @@
 """Write the command lines that serve or measure a setting, as lists of arguments.
 
 This module supplies the method's options for every command that the terminal or a page prints;
-commands that load a plan are in `answers.commands`. The llama-server runner writes its own options,
-because it asks the binary for its flags. `tests/test_commands.py` compares the two for every
-method.
+`answers.commands` supplies the options for a planned placement. The llama-server runner writes its
+own options, because it asks the binary for its flags. `tests/test_commands.py` compares the options
+of both for every method.
 """
 
 import json
@@ -33,7 +33,7 @@ _MLX_CACHE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeLine:
-    """A command that starts a server, with a note if it differs from the setting."""
+    """A command that starts a server; `note` warns of a replaced method or a bug of the engine."""
 
     words: tuple[str, ...]
     note: str | None = None
@@ -112,7 +112,7 @@ def drafting(method: Method, known: Sequence[str] = ()) -> list[str] | None:
 
 
 def parts(method: Method) -> Iterator[Method]:
-    """The methods of a chain with their usual parameters; draft models and heads get its depth."""
+    """A chain's methods with usual parameters; draft models and heads get the chain's depth."""
     if not method.chain:
         yield method
         return

@@ -51,7 +51,7 @@ def short_name(name: str) -> str:
 
 
 def is_placeholder(name: str) -> bool:
-    """Whether a name does not identify one card: `AMD Device 7551`, or a number several share."""
+    """Whether a name does not identify one card: `AMD Device 7551`, or `RX 7600/7600 XT`."""
     name = name[:200]  # the pattern matches a name on one line
     bracketed = re.search(r"\[([^]]+)\]", name)
     bare = re.sub(r"[\s,]+", " ", _BRANDS.sub(" ", (bracketed[1] if bracketed else name).lower()))

@@ -103,7 +103,7 @@ def identify(submission: Submission) -> Identity:
 
 
 def _cards(submission: Submission) -> tuple[Gpu, ...]:
-    """The cards that the engine ran on; empty for a processor or an NPU."""
+    """The cards that the engine ran on; empty if it ran on a CPU or an NPU."""
     machine, engine = submission.machine, submission.engine
     on_processor = engine.backend in ("cpu", "npu")
     if engine.backend == "openvino":
@@ -168,7 +168,7 @@ def _engine_build(engine: Engine) -> str:
 
 
 def _engine_label(engine: Engine) -> str:
-    """The engine's name, or a separate name if its runner drafts and counts differently."""
+    """The engine's name; for llama.cpp the runner's label, as its runners draft differently."""
     runner = RUNNERS.get(engine.runner)
     label = runner.engine_label if runner else None
     return label if label and engine.name == LLAMA_CPP else engine.name

@@ -1,8 +1,8 @@
 """Compute the time ratio of two arms and its interval from both arms' times on every prompt.
 
-A speedup is the time without speculation over the time with it, for the same tokens. Every task
-counts as the same number of tokens. Let x_p and y_p be the two times of a prompt and n_k the number
-of prompts of task k of T:
+A speedup is the time without speculation over the time with it, for the same tokens. All tasks have
+the same weight. Let x_p and y_p be the two times of a prompt and n_k the number of prompts of task
+k of T:
 
     X = (1 / T) sum over k of (1 / n_k) sum over p in k of x_p;  Y the same with y_p;  ratio = X / Y
 
@@ -13,9 +13,9 @@ logarithm of the ratio is linearised (Cochran 1977, Sampling Techniques, 6.4 and
     v_k = variance of d_p in task k / (n_k T^2)
     half-width = t(f) * sqrt(sum of v_k),  f = (sum of v_k)^2 / sum of (v_k^2 / (n_k + 1)) - 2
 
-with Student's t and Satterthwaite's degrees of freedom f, which are at most the sum of n_k - 1, in
-Welch's form for few prompts (1947, Biometrika 34, 28-35). The usual form has n_k - 1 in place of
-n_k + 1 and no - 2. With two prompts per task, it would make the interval a quarter too wide.
+with Student's t. The degrees of freedom f are Satterthwaite's, in Welch's form for few prompts
+(1947, Biometrika 34, 28-35), and at most the sum of n_k - 1. The usual form has n_k - 1 in place of
+n_k + 1, and lacks the - 2: with two prompts per task, its interval is a quarter too wide.
 `python -m bench.campaigns` measures the coverage.
 """
 
@@ -124,7 +124,7 @@ def deviation(values: Sequence[float]) -> float:
 def variance(values: Sequence[float]) -> float:
     """The sample variance, ten times faster than `statistics` but off in the last two digits.
 
-    It is computed from differences to the first value, so that a common offset costs no precision.
+    It uses differences from the first value, so that a common offset costs no precision.
     """
     first = values[0]
     offsets = [value - first for value in values]
@@ -133,7 +133,7 @@ def variance(values: Sequence[float]) -> float:
 
 
 def reaching(interval: Interval | None, ratio: float | None) -> Interval | None:
-    """Widen an interval until it contains the ratio by the wall clock, if both are known."""
+    """Widen an interval until it contains `ratio`; unchanged if the ratio is unknown."""
     if interval is None or ratio is None:
         return interval
     return Interval(low=min(interval.low, ratio), high=max(interval.high, ratio))

@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def once(derive: Callable[[S], T]) -> Callable[[S], T]:
-    """Cache a function's result in its argument, whose class must not define `__slots__`."""
+    """Cache a function's result in the `__dict__` of its argument (a class without `__slots__`)."""
     name = f"{derive.__module__}.{derive.__qualname__}"
 
     @wraps(derive)

@@ -37,13 +37,13 @@ class Interval:
     high: float
 
     def wider(self, half_width: float) -> Self:
-        """The interval with one more independent error, given as the half-width of a logarithm."""
+        """Add an independent error in quadrature, given as a half-width of the logarithm."""
         return (
             self if half_width == 0 else self._around(math.hypot(self.log_half_width, half_width))
         )
 
     def at_least(self, half_width: float) -> Self:
-        """The interval, widened if needed to this half-width of its logarithm."""
+        """Widen the interval, if needed, until its logarithm has at least this half-width."""
         return self if half_width <= self.log_half_width else self._around(half_width)
 
     @property
@@ -107,8 +107,8 @@ class PromptEstimate:
 class Estimate:
     """The estimate for one arm on one task, or over all tasks if `task` is `None`.
 
-    With `own_tasks`, all tasks are those of an imported suite that lacks some of the fixed tasks;
-    such a figure has a separate name and is never used for all tasks. `speedup` is `tps` over
+    With `own_tasks`, the estimate is over the tasks of an imported suite that lacks some of the
+    fixed tasks; it is never used as the estimate over all tasks. `speedup` is `tps` over
     `baseline_tps`, each the inverse of the mean time per token over prompts and tasks
     (`estimates.intervals`). `interval` predicts other prompts of the same kind on this machine.
     `tokens_per_round` is one over the mean of rounds per token. `round_cost` is R, the cost of one
@@ -118,16 +118,16 @@ class Estimate:
     different use of the draft's memory, if that was measured. `repeatable_within` is how far the
     logarithm of the speedup may move if the same prompts are run again. `cpu_speedup` is the
     speedup in processor time, known if the target ran on the CPU. `wall_speedup` is the speedup by
-    the plain clock, stalls included. `doubt` is why the verdict is `uncertain`: the name of a
-    serious flag, or a name of `DOUBTS`. It is set even if the figure has no verdict for a different
-    reason. With `at_most`, a timed-out trial counts with its time limit, so that speedup and rate
+    the wall clock, stalls included. `doubt` is why the verdict is `uncertain`: the name of a
+    serious flag, or another key of `DOUBTS`. A serious flag is also named beside a verdict such as
+    `failed`. With `at_most`, a timed-out trial counts with its time limit, so that speedup and rate
     are upper bounds.
 
     `whole_request` is the ratio of the measured requests, `baseline_request_ms` over `request_ms`,
     including the time to read the prompts. Their mean lengths are `mean_prompt_tokens` and
     `mean_output_tokens`; `stated_request` has answers of `STATED_ANSWER_TOKENS` to the same
     prompts. If the arm takes longer to read, it saves time for answers of at least `pays_from`
-    tokens. `None` means that prompt times were not recorded.
+    tokens. These fields are `None` if prompt times were not recorded.
     """
 
     arm: str
@@ -194,8 +194,8 @@ class Repeatability:
     """The possible error of an arm's figure over all measured prompts, as a share of the ratio.
 
     A value of 0.012 is ±1.2 % at 95 %, from the differences between `blocks` full blocks; `None`
-    with fewer than three blocks. `minutes_to_halve` is the further measuring time that would halve
-    the error. `starts` is the variation between starts of the engine.
+    with fewer than three blocks. `minutes_to_halve` is the additional measuring time that would
+    halve the error. `starts` is the variation between starts of the engine.
     """
 
     arm: str
@@ -221,7 +221,7 @@ class Throughput:
     """An arm with `concurrency` requests in flight: the rates of one stream and of all streams.
 
     `stream_tps` is the rate of one stream, as used in the speedup. `total_tps` is one over the mean
-    time per token of `passes` whole passes, from the blocks in which the baseline and all of its
+    time per token of `passes` whole passes, from the blocks in which the baseline and all its timed
     arms finished a pass. `total_speedup` is the ratio to the baseline's `total_tps`, and `interval`
     is its t interval over blocks; these two are `None` for the baseline itself.
     """

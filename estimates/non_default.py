@@ -1,4 +1,4 @@
-"""Name the settings of a campaign that differ from the defaults; they make its cells distinct."""
+"""Name the settings of a campaign that differ from the defaults; they distinguish its results."""
 
 from dataclasses import dataclass
 
@@ -13,9 +13,8 @@ _DEFAULT_OUTPUT_TOKENS = 32
 class NonDefaultSettings:
     """The settings that are not the defaults, in words; a field is `None` for a default.
 
-    `loading` names the models' placement and any further arguments: all axes that have `words` in
-    `axes.toml`. `measured_with` are the arguments with which `draftmap run` measures the same
-    setting.
+    `loading` names the axes that have `words` in `axes.toml`, such as the placement of layers.
+    `measured_with` are the arguments with which `draftmap run` measures the same setting.
     """
 
     context_depth: int | None = None
@@ -37,7 +36,7 @@ class NonDefaultSettings:
 
 
 def non_default(settings: Settings) -> NonDefaultSettings:
-    """The given settings, without the ones that are defaults."""
+    """The settings that differ from the defaults."""
     values = ((axis, axis.non_default(settings)) for axis in AXES.values())
     changed = [(axis, value) for axis, value in values if value is not None]
     flags = [flag for axis, value in changed if axis.identity for flag in axis.flags(value)]

@@ -32,7 +32,7 @@ _BLOCKS_WITH_A_PACE = 3
 
 
 def excess(trials: Iterable[Trial], arm: str | None) -> float:
-    """An arm's median ratio of trial time to the sum of its median rounds; 1 if unknown."""
+    """The median, over an arm's trials, of a trial's time / its `round_ms_of`; 1 if unknown."""
     return _timed(trials, arm).excess
 
 
@@ -40,10 +40,10 @@ def excess(trials: Iterable[Trial], arm: str | None) -> float:
 class _Arm:
     """The timed trials of one arm by prompt and block, and the accuracy of its medians.
 
-    `excess` is the median over all trials of a trial's time over the sum of its median rounds; 1 if
+    `excess` is the median ratio of a trial's time to its `round_ms_of`, over all trials; 1 if
     unknown. Short stalls are likelier in a long round than in a short one, so medians alone favour
     the arm with the shorter rounds. Stalls in few trials do not change the excess. `half_width` is
-    half of the excess's 95 % interval, as a logarithm; 0 if unknown.
+    half the width of the excess's 95 % interval, as a logarithm; 0 if unknown.
     """
 
     by_prompt: dict[str, dict[int, Trial]]
@@ -108,7 +108,7 @@ class PromptPairs:
 
     All times are divided by the pace of their block; `paces` are the paces of `trials`.
     `clock_half_width` is the error that both arms' excesses add to the logarithm of a ratio; 0 if
-    times are by the plain clock. `failed` has the baseline's and the arm's times for the blocks in
+    times are by the wall clock. `failed` has the baseline's and the arm's times for the blocks in
     which the arm timed out; there the arm's time is a lower bound.
     """
 
@@ -134,7 +134,7 @@ class PromptPairs:
 
     @property
     def at_most(self) -> bool:
-        """Whether the arm's time is a lower bound, because at least half of its requests failed."""
+        """Whether the arm's time is a lower bound: at least half of its trials timed out."""
         return len(self.failed) >= max(1, len(self.trials))
 
     @cached_property
@@ -145,7 +145,7 @@ class PromptPairs:
 
     @cached_property
     def wall_ms(self) -> tuple[float, float] | None:
-        """Baseline's and arm's ms per token by the plain clock; `None` if either is unknown."""
+        """Baseline's and arm's ms per token by the wall clock; `None` if either is unknown."""
         return self.times(decode_ms_per_token)
 
     @cached_property

@@ -146,7 +146,7 @@ def against_alternative(scope: Scope) -> Scope | None:
 def ratio_by(
     scope: Scope, times: Callable[[PromptPairs], tuple[float, float] | None]
 ) -> float | None:
-    """The speedup by a different clock; `None` if that clock did not time every prompt."""
+    """The ratio of the two times that `times` gives; `None` if they are unknown for any prompt."""
     strata = scope.values(times)
     return None if strata is None else time_ratio(strata)
 
@@ -219,14 +219,14 @@ def baseline_ratio(first: Submission, other: Submission) -> EngineRatio | None:
 def merge_submissions(
     first: Submission, other: Submission, ours: str, theirs: str
 ) -> tuple[Submission, Arm]:
-    """Merge one arm from each of two engines into a submission; also return the arm of `other`."""
+    """Merge the trials of `ours` in `first` and `theirs` in `other`; also return the latter arm."""
     rival = Arm(id=_OTHER, role="alternative", method=NO_SPECULATION, baseline=ours)
     trials = (*_of(first, ours), *(replace(each, arm=_OTHER) for each in _of(other, theirs)))
     return replace(first, trials=trials), rival
 
 
 def _baseline(submission: Submission) -> str | None:
-    """The id of a campaign's first baseline, which serves one request at a time."""
+    """The id of the first baseline; `None` without a baseline."""
     return next((arm.id for arm in submission.arms if arm.role == "baseline"), None)
 
 

@@ -82,10 +82,9 @@ def _starts(
 
 
 def deciding(submission: Submission) -> float | None:
-    """The largest half-width among speculation arms or, without any, among all compared arms.
+    """The largest `Repeatability.half_width` of the arms that speculate; of all arms if none does.
 
-    The half-width is a share of the ratio; `None` while any of these arms has fewer than three
-    blocks.
+    `None` while any of these arms has fewer than three full blocks.
     """
     roles = {arm.id: arm.role for arm in submission.arms}
     everything = headline(submission)
@@ -101,7 +100,7 @@ def blocks_run(submission: Submission) -> int:
 
 
 def repeatable_within(groups: Sequence[Sequence[PromptPairs]], level: float) -> float | None:
-    """The log half-width over blocks, including the clock's error; `None` with too few blocks."""
+    """The log half-width of the t interval, clock error included; `None` with too few blocks."""
     over_blocks = log_half_width(block_ratios(groups), level)
     if over_blocks is None:
         return None
@@ -109,7 +108,7 @@ def repeatable_within(groups: Sequence[Sequence[PromptPairs]], level: float) -> 
 
 
 def confidence(submission: Submission) -> float:
-    """The confidence level; it is higher if the interval decided when the campaign stopped."""
+    """The confidence level; it is higher if a narrow interval could end the campaign early."""
     adaptive = submission.design.precision is not None
     return CONFIDENCE_WHEN_STOPPED_EARLY if adaptive else CONFIDENCE
 
@@ -118,8 +117,8 @@ def block_ratios(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
     """The logarithm of the time ratio in each full block.
 
     In a full block, nine tenths of the prompts have a pair, and at least one prompt of every task
-    does. The other prompts count with their medians over blocks, so that a failure does not count
-    as noise.
+    does. A prompt without a pair in the block counts with its medians over blocks, so that a
+    failure does not count as noise.
     """
     tables = [[(_by_block(pairs), pairs) for pairs in group] for group in groups]
     return tuple(
@@ -156,8 +155,8 @@ def by_task(pairs: Sequence[PromptPairs]) -> list[list[PromptPairs]]:
 def repeat_deviation(submission: Submission, pairs: Sequence[PromptPairs]) -> float:
     """The standard deviation of one block's log ratio around its prompt's log ratio.
 
-    Without repeats of interleaved arms, the difference between successive plain trials is used,
-    because a plain token costs about the same on each prompt. 0 if neither is known.
+    Without repeats, the difference between successive baseline trials is used, because a plain
+    token costs about the same on each prompt. 0 if that is unknown or arms were not interleaved.
     """
     variances = [variance(pair.block_log_ratios) for pair in pairs if len(pair.trials) > 1]
     if variances:

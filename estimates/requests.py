@@ -8,7 +8,7 @@ request is
 The ms per token are the same as in the speedup; the first token is left out, because it comes from
 reading the prompt. The arm's reading includes its draft's reading. Like times per token, whole
 requests are compared by the means of both times over prompts and tasks. If all answers have the
-same length, the result is that of the formula with the mean reading times and the printed rates.
+same length, the formula gives the same result from the mean reading times and the printed rates.
 `wholeRequest` in `site_src/assets/javascripts/arithmetic.js` is the same formula.
 """
 
@@ -69,8 +69,8 @@ def request_figures(
 ) -> dict[str, Any]:
     """The fields of `Estimate` for whole requests; empty if any prompt's reading time is unknown.
 
-    `widen` adds other sources of error to an interval; its second argument is the ratio by the wall
-    clock.
+    `widen` adds other sources of error to an interval; its second argument is the ratio that
+    follows from times per token by the wall clock.
     """
     readings = scope.values(request)
     if readings is None:
@@ -110,9 +110,9 @@ def pays_from(
 ) -> AnswerLength | None:
     """The answer length from which the arm saves time on whole requests.
 
-    The length is the extra reading time over the time saved per token, which is 1 - 1 / speedup of
-    a plain token's time. The bounds follow from the speedup's `interval`. `None` if the arm's
-    reading takes no longer, or if it saves no time per token.
+    The length is 1 + extra reading time / (baseline's time per token x (1 - 1 / speedup)). The
+    bounds follow from the speedup's `interval`. `None` if the arm's reading takes no longer, or if
+    the arm saves no time per token.
     """
     extra_ms = figures["reading_ms"] - figures["baseline_reading_ms"]
     plain_ms, speedup = intervals.mean_times(times)[0], intervals.time_ratio(times)
@@ -133,7 +133,7 @@ def without_draft_reading(submission: Submission, arm: Arm) -> float | None:
     """The speedup of whole requests, leaving out the draft's time to read the prompt.
 
     llama-server's timings omit that time, so this is an upper bound. `None` if prompt times are
-    missing, or if the arm and its baseline finished different trials.
+    missing, if the draft's are known, or if arm and baseline finished different prompts or blocks.
     """
     spent: dict[str, dict[tuple[str, int], float]] = {arm.id: {}, arm.baseline or "": {}}
     for trial in submission.trials:
@@ -237,5 +237,5 @@ def _layers(arm: Arm) -> int | None:
 
 
 def _draft(arm: Arm) -> str | None:
-    """The key of the draft's reading times: the draft model, which arms may share, else the arm."""
+    """The key of a draft's reading times: the draft model (arms may share it), else the arm."""
     return arm.method.draft or arm.id

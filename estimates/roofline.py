@@ -1,6 +1,6 @@
 """Compute the lower limit of a step's time from the memory bandwidth of a machine.
 
-The limit is the bytes of the weights that a token uses, over the bandwidth of their memory
+The limit is the bytes of weights that one token reads, over the bandwidth of the memory they are in
 (Williams, Waterman and Patterson 2009, Roofline). Bandwidths come from `schemas/devices.json`.
 """
 
@@ -83,8 +83,8 @@ def unknown_to(submission: Submission) -> tuple[str, ...]:
 def _main_memory(machine: Machine) -> tuple[float, str] | None:
     """The bandwidth of main memory, and its description.
 
-    It is transfers per second x channels x 8 bytes, else the table's entry if the processor is
-    listed there with its own bandwidth.
+    It is transfers per second x channels x 8 bytes. If these are unknown, it is the processor's
+    bandwidth in `devices.json`, if listed.
     """
     if machine.ram_mts is not None and machine.ram_channels is not None:
         gb_per_s = machine.ram_mts * machine.ram_channels * _BYTES_PER_TRANSFER / 1000
@@ -130,7 +130,7 @@ class Platform:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Processors:
-    """Upper limits of main-memory bandwidth, by words in a processor's name and per core."""
+    """Upper limits of main-memory bandwidth: per core, and for words in the processor's name."""
 
     per_core_gb_per_s: float
     cache_mib: int

@@ -1,9 +1,10 @@
 """Compute the running order of a campaign from its seed, prompts, arms and blocks.
 
-Each block uses the rows of a balanced Latin square (Williams 1949; AB and BA for two arms) equally
-often, so that no arm always goes first. The order of the rows is drawn from the seed: with a fixed
-rotation, periodic slowdowns could always hit the same arm. The harness plans with this order. A
-result whose trials ran in a different order was not measured as it claims.
+The rows of a balanced Latin square (Williams 1949; AB and BA for two arms) are used equally often:
+within a block or, if each arm runs a whole pass, over the blocks. No arm thus always goes first.
+The order of the rows is drawn from the seed: with a fixed rotation, periodic slowdowns could always
+hit the same arm. The harness plans with this order. A result whose trials ran in a different order
+was not measured as it claims.
 """
 
 import hashlib
@@ -70,7 +71,7 @@ def balanced_orders(arms: Sequence[str]) -> list[list[str]]:
 
 
 def _drawn(orders: Sequence[list[str]], count: int, rng: random.Random) -> list[list[str]]:
-    """Draw `count` orders and shuffle them; each is used equally often, or once more."""
+    """Draw `count` orders and shuffle them; the orders' frequencies differ by at most one."""
     rows = [*orders] * (count // len(orders)) + rng.sample(orders, count % len(orders))
     rng.shuffle(rows)
     return rows
@@ -79,7 +80,7 @@ def _drawn(orders: Sequence[list[str]], count: int, rng: random.Random) -> list[
 def _interleave(
     rows: Sequence[Sequence[str]], prompts: Sequence[str], interleaved: str
 ) -> Iterator[tuple[str, str]]:
-    """The turns of a block: one order of arms per prompt, or one order for the whole pass."""
+    """Yield prompt and arm of a block's trials: one order of arms per prompt, or a single order."""
     if interleaved == "block":
         yield from ((prompt, arm) for arm in rows[0] for prompt in prompts)
         return

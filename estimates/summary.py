@@ -132,7 +132,7 @@ def _counted(scope: Scope, interval: Interval | None, request: Interval | None) 
 
 
 def _doubt(scope: Scope, judged: Verdict, *, once: bool) -> str | None:
-    """The reason why there can be no verdict from the intervals; `None` if there can."""
+    """The reason why the intervals cannot give a verdict; `None` if they can."""
     if METHODS[scope.arm.method.type].lossy:
         return verdicts.LOSSY
     failed = verdicts.failed_share(scope.trials, scope.baseline_trials)
@@ -155,12 +155,12 @@ def published(scope: Scope, by_wall: float | None) -> Interval | None:
 
 
 def wall_speedup(scope: Scope) -> float | None:
-    """The speedup by the plain clock, stalls included."""
+    """The speedup by the wall clock, stalls included."""
     return ratio_by(scope, lambda pairs: pairs.wall_ms)
 
 
 def _widened(interval: Interval | None, scope: Scope, by_wall: float | None) -> Interval | None:
-    """Widen an interval by all other sources of error, and at least to the wall clock's ratio.
+    """Widen an interval by all other sources of error, and until it contains `by_wall`.
 
     The sources are disturbances of whole passes (or, if arms are interleaved prompt by prompt, the
     spread of repeats), the load of other programs, and the error of the steady clock, which all

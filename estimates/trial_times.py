@@ -1,7 +1,7 @@
 """Read the times and rounds of one trial, by the clocks that the trial has.
 
-The steady clock adds up medians of a trial's rounds, so that a stall does not count. The plain
-clock is the time from the first token to the last.
+The steady clock adds up medians of a trial's rounds, so that a stall does not count. The wall clock
+gives the time from the first token to the last.
 """
 
 from collections.abc import Iterable
@@ -18,15 +18,15 @@ def is_timed(trial: Trial) -> bool:
 
 
 def clock(trials: tuple[Trial, ...]) -> Clock:
-    """The clock for comparing these trials: the steady clock if all have it, else the plain one."""
+    """The clock for comparing trials: the steady clock if all have it, else the wall clock."""
     return "steady" if all(round_ms_of(trial) is not None for trial in trials) else "decode"
 
 
 def ms_per_token(trial: Trial, by: Clock | None = None, excess: float = 1.0) -> float | None:
     """Milliseconds per token after the first; `None` if the trial failed or has only one token.
 
-    `by` chooses the clock; without `by`, it is the steady clock if the rounds were timed. The
-    steady clock is the sum over widths of (median duration x rounds), times the arm's `excess`.
+    `by` chooses the clock; without `by`, it is the steady clock if the rounds were timed. By the
+    steady clock, a trial takes the sum over widths of (median duration x rounds), times `excess`.
     """
     round_ms = None if by == "decode" else round_ms_of(trial)
     if by == "decode" or (by is None and round_ms is None):
@@ -36,7 +36,7 @@ def ms_per_token(trial: Trial, by: Clock | None = None, excess: float = 1.0) -> 
 
 
 def decode_ms_per_token(trial: Trial) -> float | None:
-    """Milliseconds per token by the plain clock, stalls included."""
+    """Milliseconds per token by the wall clock, stalls included."""
     steps = _steps(trial)
     return trial.decode_ms / steps if steps and trial.decode_ms else None
 
@@ -69,7 +69,7 @@ def _steps(trial: Trial) -> int | None:
 
 
 def round_ms_of(trial: Trial) -> float | None:
-    """The time of a trial's rounds if each takes its width's median; `None` if not recorded."""
+    """The sum over a trial's rounds of the median time at the round's width; `None` if unknown."""
     return _weighted(trial.drafted_histogram, trial.round_ms_median)
 
 

@@ -103,7 +103,7 @@ def _first_choice(cards: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
 
 
 def _listed(engine: Engine, arms: Sequence[Arm]) -> tuple[list[Device], bool]:
-    """The listed devices on which the engine ran, and whether memory use showed which."""
+    """The listed devices on which the engine ran, and whether their use of memory was measured."""
     gpus = [each for each in engine.devices or () if each.kind in ("gpu", "igpu")]
     peaks: dict[str, int] = {}
     for memory in (each for arm in arms for each in arm.peak_memory or ()):
@@ -146,7 +146,7 @@ def _is_model(words: str) -> bool:
 
 
 def _disambiguated(card: Gpu) -> Gpu:
-    """A card without memory that it only shares, under the one name that fits its memory."""
+    """Remove the size of shared memory; of alternative names, keep the only one that fits."""
     if shares_memory(card):
         return replace(card, vram_mib=None)
     names, table = _alternatives(card.name), devices().memory_gib

@@ -23,9 +23,10 @@ _WORST_FIRST: tuple[Exactness, ...] = ("diverged", "diverged-near-tie", "identic
 
 
 def classify(trial: Trial, baseline: Trial | None = None) -> Exactness:
-    """Classify an output against the baseline's; a difference without a margin is `diverged`.
+    """Classify an output against the baseline's; a difference of unknown margin is `diverged`.
 
-    If tokens were not compared, texts or digests are compared.
+    The margin is between the baseline's top two logits. Without compared tokens, texts or digests
+    decide.
     """
     if trial.outcome != "ok":
         return "not-compared"
@@ -82,10 +83,10 @@ def _clear(interval: Interval | None) -> int:
 def verdict(
     arm: Arm, trials: Sequence[Trial], baseline_trials: Sequence[Trial], judged: Verdict
 ) -> Verdict:
-    """The verdict on an arm: that from its intervals (`judged`), unless an outcome overrides it.
+    """The verdict on an arm: `judged`, which follows from its intervals, unless it is overridden.
 
-    Such outcomes are: the arm failed; it or its baseline ran but finished no trial; it drafted
-    nothing, so that its ratio does not show the effect of speculation.
+    It is overridden if the arm failed, if the arm or its baseline ran but finished no trial, or if
+    the arm drafted nothing, so that its ratio does not show the effect of speculation.
     """
     if arm.outcome == "failed" or _all_failed(trials) or _all_failed(baseline_trials):
         return "failed"
@@ -120,8 +121,9 @@ FIRES = 0.10
 def few_decide(pairs: Sequence[PromptPairs]) -> str | None:
     """The reason why a single task can have no verdict; `None` if there is none.
 
-    Either most of the task's prompts hardly draft, or the gain or loss comes from a single prompt.
-    Other prompts of the same kind may then differ by more than the interval shows.
+    Either the arm hardly drafts on most of the task's prompts, or the gain or loss on one prompt
+    exceeds half of the total. Other prompts of the same kind may then differ by more than the
+    interval shows.
     """
     if 2 * sum(map(_fires, pairs)) < len(pairs):
         return FEW_FIRE
@@ -130,9 +132,10 @@ def few_decide(pairs: Sequence[PromptPairs]) -> str | None:
 
 
 def _fires(pairs: PromptPairs) -> bool:
-    """Whether the arm drafts on a prompt; without counts, look-up methods do if they gain.
+    """Whether the arm drafts on a prompt in at least the share `FIRES` of its rounds.
 
-    Methods that draft at no cost draft nothing on many prompts; a draft model always drafts.
+    Without counts, a method that drafts at no cost, such as look-up, is assumed to draft on the
+    prompts where it gains, and a draft model on all prompts.
     """
     fired = fire_rate(pairs.trials)
     if fired is None:
@@ -155,7 +158,7 @@ def failed_share(trials: Sequence[Trial], baseline_trials: Sequence[Trial]) -> f
 def after_flags(
     estimates: Sequence[Estimate], flags: Sequence[Flag], arms: Sequence[Arm]
 ) -> tuple[Estimate, ...]:
-    """The estimates, made `uncertain` where a flag or scarce data forbid a verdict.
+    """The estimates, made `uncertain` where a serious flag or another doubt forbids a verdict.
 
     `Estimate.doubt` has the reason.
     """
@@ -183,7 +186,7 @@ def beyond_drift(estimate: Estimate) -> bool:
 
 
 def _after_flag(estimate: Estimate, flag: str | None) -> Estimate:
-    """Apply a serious flag, if any, to an estimate; it replaces most other reasons for doubt."""
+    """Apply a serious flag, if any, to an estimate; the flag replaces most other doubts."""
     if estimate.doubt == INSTRUMENT:
         return estimate
     found = LOSSY if estimate.doubt == LOSSY else flag or estimate.doubt

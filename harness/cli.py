@@ -109,7 +109,7 @@ def _prepared(get_params: Any, context: Any) -> Any:  # noqa: ANN401 - as typer 
 
 
 def _convert_paths(command: Any) -> None:  # noqa: ANN401 - as typer made it
-    """Convert path parameters here, because typer would import pydantic for that (0.1 s)."""
+    """Convert path parameters without typer, which would import pydantic for that (0.1 s)."""
     kinds = get_type_hints(command.callback) if command.callback else {}
     for each in command.params:
         if kinds.get(each.name) in (Path, list[Path]):

@@ -43,7 +43,7 @@ class _Offered:
         return self.option.flag(self.field.name)
 
     def saying(self, helps: Iterable[Mapping[str, str]]) -> "_Offered":
-        """Return the option with the first of these help texts that is for its field, if any."""
+        """Return the option with the first help text that the mappings have for it, if any."""
         text = next((each[self.field.name] for each in helps if self.field.name in each), None)
         return self if text is None else replace(self, option=replace(self.option, help=text))
 

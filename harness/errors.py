@@ -21,7 +21,7 @@ EXIT_CODES: Mapping[int, str] = {
 
 
 class HarnessError(Exception):
-    """A problem explained in one line, which the command line prints: what, where, what to do."""
+    """An error whose message is printed to the user: the problem, the place and the remedy."""
 
     exit_code: ClassVar[int] = NOT_MEASURED
 

@@ -43,7 +43,7 @@ def sha256_of(path: Path) -> str:
 
 
 def result_bytes(path: Path) -> bytes:
-    """Read a result file up to one byte beyond the size limit. Raises `BadInputError`."""
+    """Return a result file's bytes, at most one beyond the size limit. Raises `BadInputError`."""
     try:
         with path.open("rb") as stream:
             return stream.read(MAX_BYTES + 1)
@@ -92,8 +92,8 @@ def only_one(name: str) -> Iterator[None]:
 def written(path: Path) -> Iterator[Path]:
     """Yield a temporary path to write to; on success the new file replaces `path`.
 
-    After a failure no new file is left, so a file at `path` is always complete, even after a power
-    cut: the content reaches the disk before the name does, and the name before the block ends.
+    A failure leaves no new file. A file at `path` is always complete, even after a power cut: the
+    content is synced before the rename, and the rename before the `with` statement ends.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,10 @@ def made_once(name: str, needed_bytes: int, make: Callable[[Path], None], *, wha
 def require_space(
     needed_bytes: int, what: str, folder: Path | None = None, variable: str = VARIABLE
 ) -> None:
-    """Raise `MachineError` if the disk that holds a folder has no room for this many bytes."""
+    """Raise `MachineError` if a folder's disk has no room for this many bytes.
+
+    The message suggests setting the environment variable `variable` to a folder on another disk.
+    """
     free_bytes = shutil.disk_usage(folder or directory()).free
     if free_bytes < needed_bytes + _RESERVE_BYTES:
         raise MachineError(

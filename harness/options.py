@@ -14,7 +14,7 @@ from harness.errors import BadInputError
 
 
 class Unit(NamedTuple):
-    """The suffixes that a number may have, each with its factor to the unit, and example values."""
+    """A unit: the factor by which each suffix scales a number, and example values for messages."""
 
     factors: Mapping[str, float]
     such: str
@@ -121,7 +121,8 @@ def whole_numbers(
 ) -> tuple[int, ...]:
     """Return the numbers in a comma-separated list, in ascending order and without duplicates.
 
-    Raises `BadInputError` unless all items are whole numbers from `least` to `most`.
+    Raises `BadInputError`, with the examples `such`, unless all items are whole numbers from
+    `least` to `most`.
     """
     items = comma_separated(texts)
     if not all(item.isdecimal() and least <= int(item) <= most for item in items):

@@ -78,7 +78,7 @@ def file_name(*, machine: str, target: str, measured_from: str, data: bytes) -> 
 
 
 def folder_of(name: str, flat: int) -> str:
-    """The subfolder for a new result, if the top folder of results already has `flat` files.
+    """The subfolder for a new result when the top folder of results has `flat` files.
 
     The first `MOST_FLAT` results are all in the top folder; later results are in monthly folders.
     """

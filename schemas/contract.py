@@ -1,7 +1,7 @@
 """Judge the bytes of a file: return the typed submission, or all findings.
 
 There are three steps: strict load, schema, rules between fields. Each step runs only if the
-previous step found nothing. `file` is the file name in findings.
+previous step found nothing. `file` is the file name that findings state.
 """
 
 from datetime import datetime

@@ -43,7 +43,7 @@ def in_file(found: Iterable[Finding], file: str) -> tuple[Finding, ...]:
 
 
 def bounded(found: Iterable[Finding]) -> tuple[Finding, ...]:
-    """At most `MAX_FINDINGS` findings, sorted by place; if there are more, a last one says so."""
+    """At most `MAX_FINDINGS` findings, sorted by place; a further one says if there are more."""
     first = list(islice(found, MAX_FINDINGS + 1))
     found_first = tuple(sorted(set(first[:MAX_FINDINGS])))
     if len(first) <= MAX_FINDINGS:

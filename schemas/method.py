@@ -59,7 +59,7 @@ NO_SPECULATION = Method(type="none")
 def limit(method: Method) -> int | None:
     """The largest number of tokens that a round drafts; some rounds may draft fewer.
 
-    It is `None` if it is unknown. It is also `None` for a chain, because a chain's `n_max` applies
-    only to the one method in it that has a depth.
+    The limit is `None` if it is unknown. It is also `None` for a chain, because `n_max` then
+    applies only to the one method of the chain that has a depth.
     """
     return None if method.chain else method.n_max

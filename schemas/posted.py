@@ -25,7 +25,7 @@ def to_text(data: bytes) -> str:
 
 
 def from_text(text: str) -> bytes | None:
-    """The bytes of the result in a text; `None` if it has none. Raises `UnreadableTextError`."""
+    """The bytes of the result in a text; `None` without a result. Raises `UnreadableTextError`."""
     before, *found = text.split(BEGIN)
     if len(found) > 1:
         raise UnreadableTextError(

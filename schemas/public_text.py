@@ -1,4 +1,4 @@
-"""Check the form of strings in a result: numbers, engines' words, versions, names of cards.
+"""Check the form of strings in a result: numbers, engine terms, versions, names of GPUs.
 
 Strings from an engine, a driver or the environment are published, and any of them can contain a
 key, a serial number or the name of a person or a host. A string is recorded only if it has the form

@@ -107,7 +107,7 @@ def _changed(path: str, value: Json, change: Callable[[str, Json], Json]) -> Jso
 
 
 def _cleaned(value: Json, rule: str) -> Json:
-    """A string without invisible letters, or a word of the format in lower case."""
+    """A leaf after repair: 41 for 41.0, a text without invisible letters, or a lower-case word."""
     if not isinstance(value, str):
         return _whole(value)
     kept = (x for x in unicodedata.normalize("NFC", value) if x.isspace() or not refused(x))

@@ -2,7 +2,7 @@
 
 A command line can contain keys, host names and paths with a person's name, in more forms than a
 list of forbidden words could cover. `server_arguments.toml` lists the flags that change a server's
-speed. A value is recorded if it has a form that its flag's kind allows.
+speed. A value is recorded if it has the form for its flag, such as a number or a known word.
 """
 
 import json

@@ -166,7 +166,7 @@ def _string_findings(path: str, text: str) -> Iterator[Finding]:
 
 
 def refused(character: str, *, in_notes: bool = False) -> str | None:
-    """The kind of a character that no text may contain; `None` for an allowed character."""
+    """The kind of a refused character, or `None` for an allowed one; notes may contain more."""
     category = unicodedata.category(character)
     kind = _REFUSED_CATEGORIES.get(category)
     if kind or in_notes:

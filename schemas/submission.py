@@ -40,7 +40,7 @@ AnswerForm = Literal["valid", "invalid-json", "wrong-schema", "loop"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The measurements of one generation, as a runner returns them; `None` if not measured."""
+    """The measurements of one generation by a runner; an unmeasured value is `None`."""
 
     prompt_ms: float | None = None
     draft_prompt_ms: float | None = None

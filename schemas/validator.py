@@ -76,7 +76,7 @@ def strict(name: str) -> Validator:
 
 
 def strict_validator(root: Schema) -> Validator:
-    """The validator for a schema that has no name."""
+    """The strict validator for a schema that is given as a value."""
     marked = json.loads(
         json.dumps(root),
         object_hook=lambda node: node | {WHOLE: True} if node.get("type") == "integer" else node,
@@ -90,7 +90,7 @@ def strict_validator(root: Schema) -> Validator:
 
 
 class _Whole:
-    """The keyword that refuses 1.0 as an integer; the type `integer` itself refuses 1.5."""
+    """The keyword `whole`, which refuses 1.0; the type `integer` accepts 1.0 and refuses 1.5."""
 
     def __init__(self, *_schema: object) -> None:
         pass

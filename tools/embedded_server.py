@@ -1,8 +1,8 @@
-"""Run the llama-server that a Python wheel contains as a program, so that no compiler is needed.
+"""Run the llama-server in a Python wheel as a program, so that no compiler is needed.
 
-`xllamacpp` embeds the server of a llama.cpp build (the last number of its version) without a
-command line. This program adds a command line, with the flags from b9294 to b11549 that the runner
-uses.
+`xllamacpp` embeds the server of a llama.cpp build without a command line; the last number of the
+wheel's version is the build. This program adds a command line with the flags that the runner uses,
+for builds b9294 to b11549.
 """
 
 import argparse

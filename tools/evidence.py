@@ -65,7 +65,7 @@ def _figure(figure: str) -> Iterator[str]:
 
 
 def _unclear(caption: str, figure: str) -> Iterator[str]:
-    """Yield the sentences of a caption that rank a figure without a clear verdict in the table."""
+    """Yield each sentence of a caption that ranks a ratio without a clear verdict in the table."""
     head, _, body = figure.partition("</thead>")
     if "Verdict" not in head:
         return

@@ -1,4 +1,4 @@
-"""Write the example files below tests/data: valid files, and one that breaks each rule.
+"""Write the example files below tests/data: valid files, and one invalid file for each rule.
 
 Run `python -m tools.examples` after a change of the format; it rewrites `tests/data/`. Each invalid
 file starts from a small valid submission, and one change makes it break exactly one rule.
@@ -100,7 +100,7 @@ def _named_only(model: Model) -> Model:
 
 
 def _with_failures() -> Document:
-    """No GPU; the draft-model arm could not load, and one trial of another arm timed out."""
+    """A document without GPU: the draft model did not load, and another arm's trial timed out."""
     cpu_only = sample(gpu=None, backend="cpu", tasks=("code", "math"), prompts_per_task=1, blocks=1)
     document: Document = encode(cpu_only)  # type: ignore[assignment]  # a submission is an object
     unloaded = document["arms"][DRAFTED]
@@ -164,7 +164,7 @@ def _container(document: Document, path: str) -> tuple[Any, str | int]:
 
 
 def _only_sums(trial: int) -> Change:
-    """A trial of a runner that reports only sums: no histogram, and no medians, which need it."""
+    """A change to a runner that reports only sums: no draft histogram, and none of its medians."""
     fields = ("drafted_histogram", "round_ms_median", "round_cpu_ms_median")
     gone = (remove(f"trials.{trial}.{field}") for field in fields)
     return _all(_set("engine.runner", "openai"), *gone)

@@ -35,7 +35,7 @@ def _objects(name: str, node: Node, root: Node, seen: set[str]) -> Iterator[str]
 
 
 def _whole(value: Node, root: Node) -> tuple[Node, Node]:
-    """Return the schemas of a field and of its list entries; for no list, the field's twice."""
+    """Return the schemas of a field and its list entries; for a non-list, both are the field's."""
     whole = resolved(value, root)
     return whole, resolved(whole["items"], root) if "items" in whole else whole
 

@@ -1,4 +1,4 @@
-"""Write the help of every command, as a checkout and as a wheel print it."""
+"""Write the help of every command, as printed from a checkout and from an installed wheel."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def _printed_in(folder: Path) -> dict[str, dict[str, str]]:
 
 
 def here() -> dict[str, dict[str, str]]:
-    """The help texts of the program from which `harness` is imported here."""
+    """The help texts of the `harness` that this process imports, keyed as in `texts`."""
     asked = [[*words, option] for words in _commands() for option in ("--help", "--help-all")]
     shown = {" ".join(words): _shown(words) for words in asked}
     return {PROGRAM: {words: text for words, text in shown.items() if text}}

@@ -57,7 +57,7 @@ class Reader(HTMLParser):
 
 
 def main(site: Path, stored: Path | None = None) -> int:
-    """Print missing targets; return 1 if any exist. `stored` has addresses that must resolve."""
+    """Print every broken link; return 1 if there is one. The addresses in `stored` must resolve."""
     found = [(place, link) for place, link in broken_links(site) if not urlsplit(link).scheme]
     for place, link in (*found, *unnamed(site)):
         sys.stdout.write(f"{place} refers to {link}, which does not exist\n")

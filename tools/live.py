@@ -38,7 +38,7 @@ Answers = Mapping[str, Any]  # JSON of any shape, by the name of its question
 
 
 def main() -> int:
-    """Print a line for each setting; return 1 if one is missing, 3 if GitHub is unreachable."""
+    """Print a line for each setting; return 1 if one is missing, 3 if an answer is unreadable."""
     try:
         answers = from_folder(Path(sys.argv[1])) if sys.argv[1:] else from_gh()
         found = [*settings(answers), *labels(answers, declared_labels())]

@@ -1,7 +1,7 @@
 """Draw the first strips of the home page as the README's picture, light or dark.
 
-The picture uses the site's colours: blue is faster, orange is slower. Behind the marks, the
-background shows both colours.
+The picture uses the site's colours: blue is faster, orange is slower. The background has pale
+shades of both colours.
 """
 
 import re

@@ -24,7 +24,7 @@ FOREIGN = re.compile(
 
 @cache
 def entries() -> tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]:
-    """Read the table: lower-case words to look for first, the pattern, and the replacement."""
+    """Read the table: words of which a match contains one, the pattern, and the replacement."""
     flags = re.IGNORECASE | re.MULTILINE
     return tuple(
         (tuple(each["seek"]), re.compile(each["pattern"], flags), each["instead"])

@@ -1,7 +1,7 @@
 """Serve a built site on this machine as a static host does: `python -m tools.serve FOLDER`.
 
-A missing address is answered with the site's 404 page, which shows the submissions of a large
-collection. Text files are compressed. Only Python is needed.
+A missing address is answered with the site's 404 page, which also shows the submissions that lack a
+page in a large collection. Text files are compressed. Only Python is needed.
 """
 
 import argparse

@@ -1,9 +1,8 @@
 """Compare the site with a build by Zensical: `python -m tools.zensical SITE PROGRAM FOLDER`.
 
-The theme's authors will end mkdocs-material on 2027-05-05 in favour of Zensical, which reads the
-same configuration. This program compares all words in the title and the article of every page, and
-the lists of files. `make zensical` installs the newest version that can be installed, and calls
-this program.
+Support for the theme mkdocs-material ends on 2027-05-05; its successor, Zensical, reads the same
+configuration. This program compares all words in the title and the article of every page, and the
+lists of files. `make zensical` installs the newest available version and calls this program.
 """
 
 import os

@@ -65,7 +65,10 @@ def _missed(
     planned: Mapping[str, float],
     allowance: float,
 ) -> float | None:
-    """The excess over the plan, divided by the margin that "fits" allows; `None` without a log."""
+    """The memory used beyond the plan, as a multiple of the margin that "fits" allows.
+
+    `None` if neither the total nor a compute buffer is known.
+    """
     if point.total_mib is not None:
         return (point.total_mib - sum(planned[kind] for kind in KINDS)) / allowance
     if "compute" not in {*kinds, *point.older_mib}:
@@ -78,7 +81,8 @@ def _missed(
 def wrongly_fitting(judged: Sequence[tuple[str, float]]) -> int:
     """Count the points at which "fits" is wrong, by leave-one-origin-out cross-validation.
 
-    The worst point from the other origins sets the bound, which is at least the planner's bound.
+    The limit for an origin is the worst excess at the other origins, or the planner's margin if
+    that is larger.
     """
     wrong = 0
     for left_out in {origin for origin, _ in judged}:
@@ -112,7 +116,10 @@ def memory_error(points: Sequence[ComparedPlan]) -> LoggedMemoryError:
 
 
 def projected(point: Point) -> tuple[LoadPlan, Projection]:
-    """A point's load and the placement that the planner gives it. Raises `UnknownShapeError`."""
+    """A point's load plan and its projection, with the layers that were set or else planned.
+
+    Raises `UnknownShapeError`.
+    """
     case = LoadPlan(
         target=facts_behind(point),
         setting=point.setting,

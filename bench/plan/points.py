@@ -1,4 +1,4 @@
-"""Read the list of measured memory: each point is a model, its setting, and its buffers."""
+"""Read the memory measurements: each point is a model, its setting and its logged buffers."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -88,12 +88,12 @@ class PointList:
 
 
 def listed_points(file: Path = POINTS) -> tuple[Point, ...]:
-    """Read the points from the file in this folder, or from a different file in its format."""
+    """Read the points from `memory_points.json`, or from a different file in the same format."""
     return msgspec.json.decode(file.read_bytes(), type=PointList).points
 
 
 def facts_behind(point: Point) -> ModelFacts:
-    """Return what is known about a point's model, from the table of shapes or else from the log.
+    """Return the facts about a point's model, from the table of shapes, from the log, or from both.
 
     Raises `UnknownShapeError` if neither describes the model's layers.
     """

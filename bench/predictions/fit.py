@@ -53,8 +53,8 @@ class Design:
     def fit(self, chosen: Chosen) -> tuple[Array, Array]:
         """Return each column's coefficient and standard deviation, from the chosen rows.
 
-        Each deviation is computed as if the other effects were known. Intervals of this width would
-        be too narrow, so their width is calibrated by cross-validation over people.
+        Each deviation is computed as if the other effects were known. Intervals from such
+        deviations would be too narrow, so widths are calibrated by cross-validation over people.
         """
         x, y, base = self.values[chosen], self.truth[chosen], self.weights[chosen]
         used = x.any(axis=0)
@@ -111,7 +111,7 @@ def _weights(rows: Sequence[Seen]) -> Array:
 
 
 def _years(day: str) -> float:
-    """A day in years; NaN if the row has no day."""
+    """A date as a number of years, to the month; NaN if the row has no date."""
     try:
         found = date.fromisoformat((day + "-01-01")[:10])
     except ValueError:

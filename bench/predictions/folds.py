@@ -39,7 +39,7 @@ class Predicted:
         return abs(self.middle - self.row.log_speedup)
 
     def holds(self, share: float = 1.0) -> bool:
-        """Whether the interval, at this share of its half-width, contains the truth."""
+        """Whether the interval contains the truth, after multiplying its half-width by `share`."""
         return self.off <= self.reach * share and self.row.log_speedup <= self.row.case.highest
 
     @property
@@ -123,7 +123,10 @@ def widths(found: Iterable[Predicted]) -> float:
 
 
 def with_reach(found: Sequence[Predicted]) -> tuple[Predicted, ...]:
-    """Add to each row its kind's interval, or that of all rows if too few people tried the kind."""
+    """Set the `reach` of each row, from the errors on rows of the same kind in other folds.
+
+    If fewer than `ENOUGH` people tried the kind, the errors on rows of all kinds are used.
+    """
     kinds = by_kind(found)
     known = {
         (kind, fold): widths(one for one in alike if fold_of(one.row.person) != fold)

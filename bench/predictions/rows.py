@@ -136,7 +136,7 @@ def _planned(
 
 
 def _way(method: str, draft: str | None, question: Question) -> Way:
-    """The row's method and drafter, as input to the prediction; an unlisted drafter is assumed."""
+    """The row's method and drafter; `assumed_drafter` replaces a missing or unlisted drafter."""
     source, target = source_of(method), question.target
     found = None
     if source != "text" and draft:

@@ -1,6 +1,6 @@
 """Compute the tables of `make predictions` and of the Proofs page: errors, calibration, misses.
 
-A person's error is the median of |log ratio| over their rows; a person's share is the mean over
+A person's error is the median of |log ratio| over their rows, and a person's share is a share of
 their rows. Each figure in a table is the median error or the mean share over people.
 """
 
@@ -154,7 +154,7 @@ def kinds(rows: Rows) -> Iterator[Line]:
 
 
 def folds(rows: Rows) -> Iterator[Line]:
-    """Yield a line for each fold, so that readers can recompute a few."""
+    """Yield a line for each fold, so that readers can recompute a few of the folds."""
     each = defaultdict(list)
     for one in rows:
         each[fold_of(one.row.person)].append(one)
@@ -194,7 +194,7 @@ def worst(rows: Rows) -> Iterator[Line]:
 
 
 def _reasons(one: Predicted, rows: Rows) -> Iterator[str]:
-    """Yield possible reasons for an error: noted doubts, and settings that nobody else tried."""
+    """Yield possible reasons for an error: the row's `doubts`, and settings nobody else tried."""
     if one.row.doubts:
         yield f"marked: {', '.join(one.row.doubts)}"
     others = [other.row.case for other in rows if other.row.person != one.row.person]

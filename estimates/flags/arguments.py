@@ -35,7 +35,7 @@ def arguments_differ(evidence: FlagEvidence) -> Observation | None:
 
 
 def _settings(argv: Sequence[str]) -> dict[str, str]:
-    """The arguments that the baseline lacks, by name; a switch has an empty value."""
+    """The arguments by name, without those that may differ; a switch has an empty value."""
     found: dict[str, str] = {}
     name = ""
     for word in argv:

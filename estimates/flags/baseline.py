@@ -1,4 +1,4 @@
-"""A flag about prompts on which the baseline was disturbed; it needs no counted rounds."""
+"""A flag about prompts on which the baseline was disturbed; round counts are not needed."""
 
 import math
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _MOST_NAMED = 4
 
 
 def uneven_baseline(evidence: FlagEvidence) -> Observation | None:
-    """The baseline was much slower or faster on some prompts, far beyond its repeat noise.
+    """The baseline was much slower or faster on some prompts, far beyond the noise of repetitions.
 
     Every plain token reads the same weights, so such a prompt was disturbed. Every arm's speedup on
     the prompt is wrong by the same factor.
@@ -53,7 +53,7 @@ def _uneven_arms(evidence: FlagEvidence) -> Mapping[str, Mapping[str, tuple[floa
 
 
 def _uneven(evidence: FlagEvidence, arm: str) -> Mapping[str, tuple[float, float]]:
-    """Prompts whose time per token is far from the usual, each with both times."""
+    """Prompts whose time per token is far from usual, each with its time and the usual time."""
     lengths = {prompt.id: prompt.tokens or 0 for prompt in evidence.submission.suite.prompts}
     groups = [
         group

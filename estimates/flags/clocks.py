@@ -11,7 +11,7 @@ APART = bounds("processor-time-disagrees")["apart"]
 
 
 def stalls(evidence: FlagEvidence) -> Observation | None:
-    """The interval was widened, because the ratio with stalls included was outside it."""
+    """The interval was widened to contain the ratio of the times with stalls included."""
     beyond = [
         (estimate.wall_speedup, estimate)
         for estimate in evidence.estimates

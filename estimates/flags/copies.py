@@ -1,8 +1,8 @@
 """Flags about suspiciously equal values: times of repetitions, or answers to different prompts.
 
-Readings of a coarse clock may agree because of rounding. But even on quiet machines, times differ
-by more than the share `tolerance`, so a tie is expected only if the clock's step is at least that
-share of a time.
+Readings of a coarse clock may agree because of rounding. But even on quiet machines, times vary by
+more than the share `tolerance`, so the chance of a tie is at most the clock's step divided by that
+share of the time.
 """
 
 import math
@@ -67,7 +67,7 @@ def repeated_block(evidence: FlagEvidence) -> Observation | None:
 
 
 def same_answers(evidence: FlagEvidence) -> Observation | None:
-    """Most prompts have the same text as some other prompt, or got the same answer."""
+    """At least half of the prompts have the same text, or the same answer, as another prompt."""
     long = [
         each for each in evidence.submission.trials if (each.output_tokens or 0) >= SAME["least"]
     ]
@@ -82,12 +82,12 @@ def same_answers(evidence: FlagEvidence) -> Observation | None:
 
 
 def _chance_of_tie(trial: Trial, step_ms: float) -> float:
-    """An upper bound on the chance that two repetitions tie, as on the quietest machine."""
+    """An upper bound on the chance that two repetitions tie: the chance on the quietest machine."""
     return min(1.0, step_ms / (REPEATED["tolerance"] * (trial.decode_ms or step_ms)))
 
 
 def _share_alike(first: LogTimes, second: LogTimes) -> float:
-    """Of the trials run in both blocks, the share with the median time ratio, within 0.1 %."""
+    """The share of trials whose time ratio between blocks is within 0.1 % of the median ratio."""
     ratios = [second[key] - first[key] for key in first.keys() & second.keys()]
     if len(ratios) < REPEATED["fewest"]:
         return 0.0

@@ -96,7 +96,7 @@ def _nearest_factor(evidence: FlagEvidence, arm: str, single_ms: float) -> float
 
 
 def _costs_of_equal_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict[str, float]]]:
-    """Arms with R by prompt, grouped by the length that nearly all of their rounds drafted."""
+    """Arms with R by prompt, grouped by the draft length of nearly all rounds."""
     steady = steady_groups(evidence) - uneven_groups(evidence)
     groups: dict[tuple[str, int], dict[str, float]] = {}
     for pairs in evidence.pairs:

@@ -8,10 +8,10 @@ LENGTH_APART = bounds("acceptance-not-as-set")["apart"]
 
 
 def counters_disagree(evidence: FlagEvidence) -> Observation | None:
-    """The server's metrics page and its answers count drafts differently.
+    """The server's metrics page and its responses count drafts differently.
 
-    Figures use the counts in the answers. If the answers omit rounds, acceptance and round costs
-    are wrong. The speedup is still right, because it is computed from tokens and times.
+    Figures use the counts in the responses. If these omit rounds, acceptance and round costs are
+    wrong. The speedup is still right, because it is computed from tokens and times.
     """
     apart = [
         trial

@@ -47,8 +47,8 @@ def above_roofline(evidence: FlagEvidence) -> Observation | None:
 def below_bandwidth(evidence: FlagEvidence) -> Observation | None:
     """Plain decoding reads the weights so slowly that they cannot be in the card's memory.
 
-    Mixtures are exempt, because their experts may be in main memory. So are models that do not fit
-    on the card or were kept off it.
+    Mixture-of-experts models are exempt, because their experts may be in main memory. So are models
+    that do not fit on the card or were kept off it.
     """
     submission, used = evidence.submission, bytes_per_token(evidence.submission.target)
     cards = submission.machine.gpus

@@ -86,7 +86,7 @@ def gpu_throttled(evidence: FlagEvidence) -> Observation | None:
 
 
 def gpu_use_not_shown(evidence: FlagEvidence) -> Observation | None:
-    """An NVIDIA GPU's clock is missing, or idle, in all readings during and after the campaign.
+    """During and after the campaign, an NVIDIA GPU has no readings, or its clock is always idle.
 
     One driver tool reads both the card's name and its state, so a card with a name should have
     readings.
@@ -120,10 +120,7 @@ def _later(evidence: FlagEvidence) -> list[Snapshot]:
 
 
 def _drop(readings: Sequence[float | None]) -> tuple[float, float] | None:
-    """The lowest reading of the first half and the highest of the second, if clearly lower.
-
-    `None` if there is no clear drop.
-    """
+    """The first half's lowest and second half's highest reading; `None` without a clear drop."""
     known = [reading for reading in readings if reading is not None]
     if len(known) < DROP["fewest"]:
         return None

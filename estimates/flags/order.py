@@ -19,7 +19,7 @@ def not_interleaved(evidence: FlagEvidence) -> Observation | None:
 
 
 def one_start(evidence: FlagEvidence) -> Observation | None:
-    """Starts did not vary: arms shared one server, or the harness did not start the servers."""
+    """Each server was started once: arms shared one, or the harness did not start the servers."""
     submission = evidence.submission
     drafting = [arm for arm in submission.arms if arm.role == "speculation" and arm.outcome == "ok"]
     engine, turns = RUNNERS.get(submission.engine.runner), submission.design.interleaved
@@ -32,8 +32,8 @@ def one_start(evidence: FlagEvidence) -> Observation | None:
 def order_not_planned(evidence: FlagEvidence) -> Observation | None:
     """The trials did not run in the order that follows from seed, prompts and arms.
 
-    Imported files are exempt. So are campaigns with concurrent requests, with arms that move
-    layers, or with several runs, because these use other orders.
+    Imported files are exempt. So are campaigns with concurrent requests, with arms that differ in
+    GPU layers, or with several runs, because these use other orders.
     """
     submission = evidence.submission
     design, arms = submission.design, submission.arms

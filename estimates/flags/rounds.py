@@ -80,7 +80,7 @@ def _beyond(evidence: FlagEvidence, arm: Arm) -> tuple[float, float] | None:
 
 def _round(evidence: FlagEvidence, pairs: PromptPairs) -> _RoundFloor | None:
     """A prompt's mean round; without counts, each round is taken to yield depth + 1 tokens."""
-    # The plain clock includes stalls, and the other clock may be coarse.
+    # The wall clock includes stalls, and the other clock may be coarse.
     clocks = [times for times in (pairs.wall_ms, pairs.times(ms_per_token)) if times]
     tokens, depth = yielded(pairs), limit(pairs.arm.method)
     if not clocks or (tokens is None and depth is None):
@@ -124,7 +124,7 @@ def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
 
 
 def _most_at_nothing(floors: Sequence[_RoundFloor]) -> float | None:
-    """An upper bound on the cost of a round that drafts nothing, from its interval.
+    """The upper end of the interval for the cost of a round that drafts nothing.
 
     The cost is the intercept of a least-squares line through the half of the prompts that drafted
     least. The mean round would hide a cost that is too low, because on many machines wide steps are

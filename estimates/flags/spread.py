@@ -42,7 +42,7 @@ def block_outlier(evidence: FlagEvidence) -> Observation | None:
 
 
 def clocks_disagree(evidence: FlagEvidence) -> Observation | None:
-    """The time of the whole answer differs from the sum of its rounds' medians."""
+    """An answer's decode time is far from the sum of its rounds' median times."""
     flagged = (_unsteady(evidence), _few_outliers(evidence))
     known = {(group.arm, group.prompt) for each in flagged if each for group in each.groups}
     rest = [group for group in evidence.repeats if (group.arm, group.prompt) not in known]
@@ -87,7 +87,7 @@ def _unsteady(evidence: FlagEvidence) -> Outliers | None:
 
 @once
 def _few_outliers(evidence: FlagEvidence) -> Outliers | None:
-    """Groups of repeated trials with an outlier; `None` if there are many of them."""
+    """Groups of repeated trials with an outlier; `None` if there are none or many such groups."""
     outliers = _outliers(_unexplained(evidence), _farthest, OUTLIER["distance"])
     if outliers is None or len(outliers.groups) > OUTLIER["most"] * len(evidence.repeats):
         return None

@@ -26,8 +26,8 @@ def drift(evidence: FlagEvidence) -> Observation | None:
     """Time per token rises or falls with the running order (Spearman, p < 0.01).
 
     The trials of one arm and prompt are compared over blocks. Without repetitions, the trials of
-    each arm that never drafts are compared over prompts. Each such group costs one degree of
-    freedom.
+    each arm that never drafts are compared over prompts. Each group of compared trials costs one
+    degree of freedom.
     """
     slope = _drift_slope(evidence)
     span = max((trial.order for trial in evidence.submission.trials), default=0)
@@ -91,7 +91,7 @@ def _drift_slope(evidence: FlagEvidence) -> float:
 
 @once
 def _cold(evidence: FlagEvidence) -> list[tuple[float, Repeats]]:
-    """Each cold start: the group it began, and the first trial's time over the usual time."""
+    """For each cold start, the first trial's time over the usual time, and the trial's group."""
     by_arm: dict[str, list[Repeats]] = {}
     for group in evidence.repeats:
         by_arm.setdefault(group.arm, []).append(group)
@@ -136,9 +136,9 @@ def _slope(groups: Sequence[Repeats]) -> float:
 
 
 def _coldness(first: Repeats, groups: Sequence[Repeats]) -> tuple[float, float]:
-    """The first trial's time over its repetitions' or, without any, over other prompts' rounds.
+    """The ratio of the first trial's time to the time of its repetitions, and the ratio's limit.
 
-    The second value is the limit for this ratio.
+    Without repetitions, the time per round is compared with rounds on the arm's other prompts.
     """
     if len(first.trials) > 1:
         return first.ms_per_token[0] / median(first.ms_per_token[1:]), COLD["factor"]

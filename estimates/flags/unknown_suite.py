@@ -1,4 +1,4 @@
-"""A flag about prompts that belong to no released suite, and the list of those suites."""
+"""A flag about prompts that belong to no released suite, and the list of released suites."""
 
 import json
 from collections.abc import Mapping

@@ -71,7 +71,7 @@ def pair_to_write(options: Options, say: Callable[[str], None]) -> Pair:
 def pair_to_read(
     options: Options, answers: tuple[KeptAnswer, ...], say: Callable[[str], None]
 ) -> Pair:
-    """Pair a draft with the answers in a file; the target need not be here.
+    """Pair a draft with the answers in a file; the target need not be on this disk.
 
     Raises `HarnessError`.
     """
@@ -119,7 +119,7 @@ def _reading(campaign: Campaign, draft: ModelFile) -> Campaign:
 def _foreign(
     answers: tuple[KeptAnswer, ...], target: ModelFile | None, draft: ModelFile
 ) -> Iterator[str | None]:
-    """For each check that answers and draft match the target, yield `None` or why they do not."""
+    """Yield the reason for each mismatch of answers, target and draft; `None` if there is none."""
     if target is not None:
         yield _itself(target.model, draft.model)
         compared = compare_files(target.on_disk, draft.on_disk)

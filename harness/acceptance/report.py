@@ -11,7 +11,7 @@ from schemas.vocabulary import say
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """A draft's results against its target, by depth; `drafting_ms` is its time for one token."""
+    """Counts for a draft and its target by depth; `drafting_ms` is the time to draft one token."""
 
     draft: str
     target: str

@@ -105,9 +105,9 @@ def at_depth(
 
 
 def _tokens(tasks: Sequence[Sequence[Rounds]]) -> Ranged:
-    """Return the tokens per round, averaged as in a measured run.
+    """Return the tokens per round, as in a measured run: 1 / the mean rounds per token.
 
-    They are 1 / the rounds per token, averaged first over each task's answers, then over tasks.
+    The mean of the rounds per token is taken over each task's answers, then over tasks.
     """
     shares = [[(1.0, r.rounds / (r.rounds + sum(r.reached))) for r in group] for group in tasks]
     counts = [AcceptedRounds(rounds=r.rounds, reached=r.reached) for group in tasks for r in group]

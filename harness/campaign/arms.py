@@ -47,7 +47,7 @@ def needs_draft(method: Method) -> bool:
 def drafts_of(
     method: Method, drafts: Sequence[ModelFile], *, among: Iterable[Method]
 ) -> list[ModelFile]:
-    """Return those of the given drafts with which a method is run.
+    """Return the given drafts that a method is run with.
 
     Raises `BadInputError` for a draft of the wrong kind that no other method could use.
     """
@@ -79,7 +79,7 @@ def _head(draft: ModelFile) -> str | None:
 
 
 def label(method: Method) -> str:
-    """Return a method's arm id without the suffix for one of several drafts: `prompt-lookup-n8`."""
+    """Return a method's arm id, without a suffix for the draft: `prompt-lookup-n8`."""
     if method.chain:
         return "-then-".join(method.chain)
     entry = METHODS[method.type]

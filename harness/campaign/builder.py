@@ -92,11 +92,11 @@ def build(
 
 
 def profile(options: Options) -> model.Profile:
-    """Return `default` or `quick`; `custom` if prompts, lengths, methods or repetitions changed.
+    """Return `default` or `quick`; `custom` if options such as --prompts or --blocks are given.
 
-    A different model, placement or number of threads keeps the profile: the result file records
-    these settings, and results stay comparable. Controls and a longer or shorter measurement keep
-    the profile too.
+    Different models, GPU layers or threads keep the profile: the result file records these
+    settings, and results stay comparable. Controls, a seed, a precision and a time budget keep the
+    profile, too.
     """
     usual = Options(**{name: getattr(options, name) for name in _OF_ANY_PROFILE})
     if options != usual:
@@ -109,7 +109,7 @@ def first_look(options: Options) -> Options:
 
     A single pass of each arm supports no verdict, even with many prompts, so the run has one prompt
     of each task in three blocks. A server reads every prompt again for each arm and block; on a
-    CPU, this reading took 85 % of the time. With the embedded model, such a run therefore gets
+    CPU, this reading took 85 % of the time. With the default target, such a run therefore gets
     prompts of one or two lines, a single method, and answers that are long enough for a verdict.
     """
     if not options.quick or options.blocks is not None:
@@ -132,10 +132,10 @@ def at_depth(campaign: model.Campaign, depth: int | None) -> model.Campaign:
 
 
 def _blocks(options: Options, runner: RunnerEntry) -> int:
-    """Return the number of blocks to plan: the minimum if a precision decides when the run ends.
+    """Return the number of blocks to plan: by default `LEAST_BLOCKS` if a precision ends the run.
 
-    If the arms alternate pass by pass, the minimum is planned too: each arm needs several passes,
-    to show how much passes differ.
+    The same holds if the arms alternate pass by pass: each arm needs several passes, to show how
+    much passes differ.
     """
     if options.blocks is not None:
         return options.blocks

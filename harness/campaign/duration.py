@@ -1,6 +1,6 @@
 """Estimates a campaign's duration from the bytes that must be read for its tokens and prompts.
 
-On an idle CPU the estimate is right to within a factor of 1.5. The first answers correct it.
+On an idle CPU the estimate is right to within a factor of 1.5. The first answers give a better one.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _FIXED_S, _DISK_BYTES_PER_S = 5.0, 1e9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """Expected seconds for all blocks, the fewest allowed, the first, and one baseline token."""
+    """Expected seconds: of a run with all blocks, the fewest or one, and of a baseline token."""
 
     seconds: float
     least_seconds: float

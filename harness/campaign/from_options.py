@@ -83,7 +83,7 @@ def _chosen_prompts(options: Options, say: Callable[[str], None]) -> PromptSuite
 
 
 def with_layers(options: Options, target: ModelFile, drafts: tuple[ModelFile, ...]) -> Options:
-    """Replace `auto` in the options with the planner's layer count, or with `all` without a GPU."""
+    """Replace `auto` with the number of layers that fit, or `all` without a GPU or target file."""
     if AUTOMATIC_LAYERS not in (options.gpu_layers, options.draft_gpu_layers):
         return options
     found = None
@@ -144,7 +144,10 @@ def usable_methods(
 
 
 def methods_named(options: Options) -> tuple[str, ...]:
-    """Return the methods that the runner must support: those given, else the target head's."""
+    """Return the methods that the runner must support: those given.
+
+    Without these or any draft, it is the method of the target's built-in head, if it has one.
+    """
     if options.methods or options.drafts or default_draft(options.target or DEFAULT_TARGET):
         return tuple(name for method in options.methods for name in method.types)
     head = own_head(options.target or DEFAULT_TARGET)

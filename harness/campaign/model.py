@@ -120,8 +120,9 @@ class Stopping:
 class Campaign:
     """Everything that determines the trials of a run. Two equal campaigns have the same plan.
 
-    `blocks` are planned; `stopping` may end the campaign earlier. Within a block the arms alternate
-    prompt by prompt; if switching arms is expensive, each arm answers all prompts in one pass.
+    `blocks` is the planned number; `stopping` may end the campaign earlier. Within a block the arms
+    alternate prompt by prompt; if switching arms is expensive, each arm answers all prompts in one
+    pass.
     `engine` identifies the engine: only the same engine can resume a journal.
     """
 

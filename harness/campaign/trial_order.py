@@ -44,11 +44,11 @@ def passes(
 def engine_orders(
     campaign: Campaign, engines: Sequence[str], after: Pause = "pass"
 ) -> dict[int, tuple[str, ...]]:
-    """For each pass, return the order in which the engines run, keyed by its first trial's `order`.
+    """Return the order of the engines in each pass, by the `order` of the pass's first trial.
 
     Every arm has each order the same number of times, in a sequence drawn from the seed, so that
     temporary disturbances favour no engine. If `after` is "answer", the engines alternate prompt by
-    prompt, and their order is reversed from one prompt to the next.
+    prompt: every trial has an entry, and the order is reversed from one prompt to the next.
     """
     drawn = {
         arm.id: [

@@ -1,16 +1,16 @@
 """Compare two builds of an engine that answered the same prompts in the same blocks.
 
-Each block measures every arm's change once. The change in the time to write a token is:
+Each block measures every arm's change once. The logarithm of the change in tokens/s is:
 
     m_b = log(ratio) + mean over tasks of the mean over prompts of t_p / T * clip(x_pb - x_p)
 
 where ratio is the time ratio of all prompts (`estimates.intervals`), t_p the time of prompt p under
-base, T the mean of these, x_pb the log ratio of head over base in block b, and x_p its median over
-the blocks. A deviation is clipped at three robust standard deviations of all deviations, so that a
-stall of one trial does not count as a property of a build. Prompt reading and the whole request,
-both timed by the client's clock, are compared in the same way. The interval is Student's t over
-blocks. Its level is shared by all tests of a comparison (Bonferroni): a build compared with itself
-then shows any difference in fewer than one comparison in fifty (`python -m bench.builds`).
+base, T the mean of these, x_pb the log of base's time over head's in block b, and x_p its median
+over the blocks. A deviation is clipped at three robust standard deviations of all deviations, so
+that a stall of one trial does not count as a property of a build. Prompt reading and the whole
+request, both timed by the client's clock, are compared in the same way. The interval is Student's t
+over blocks. Its level is shared by all tests of a comparison (Bonferroni): a build compared with
+itself then shows any difference in fewer than one comparison in fifty (`python -m bench.builds`).
 """
 
 import math
@@ -64,7 +64,7 @@ class FigureChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Numbers of prompts by how the builds' answers compare; `unstable`: one build's vary."""
+    """Numbers of prompts by how the builds' answers compare; `unstable`: varying in one build."""
 
     identical: int
     different: int
@@ -74,7 +74,7 @@ class Outputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmChange:
-    """One arm under both builds; `failed` names the build that cannot run the arm, and the reason.
+    """One arm under both builds; `failed` is the reason why the arm cannot be compared.
 
     `speed` is in tokens/s of the answer, `prompt_speed` in tokens/s of the prompt, `whole_request`
     in ms. `invalid` is set if more answers of head than of base lack the form that their prompts
@@ -105,7 +105,7 @@ class ArmChange:
         return {name: each for name, each in found.items() if each is not None}
 
     def whose(self, direction: Literal["faster", "slower"]) -> dict[Deciding, FigureChange]:
-        """The deciding changes by which head is faster, or those by which it is slower.
+        """The deciding changes that make head faster, or those that make it slower.
 
         The whole request is given as a time, so lower is faster.
         """

@@ -36,7 +36,7 @@ class _Clocked:
 
 @dataclass(frozen=True, slots=True)
 class _ChangedTime:
-    """A time under base, and the log ratio of base to head in each block."""
+    """A time under base, and in each block the log of base's time over head's."""
 
     base_ms: float
     faster: Logs
@@ -68,7 +68,7 @@ class PairedBlocks:
         return cls(pairs=kept, blocks=blocks) if kept and blocks else None
 
     def changed(self, by_clock: ByClock) -> _ChangedTime | None:
-        """Return the mean change of a time over tasks and prompts; `None` if a time is unknown."""
+        """Return the mean change of a time in each block; `None` if a time is unknown."""
         rows, times, weights = [], [], []
         groups = by_task(self.pairs)
         for group in groups:
@@ -120,7 +120,7 @@ def by_reading(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked | None:
 
 
 def by_request(pair: PromptPairs, blocks: Sequence[int]) -> _Clocked | None:
-    """Return the time of a request, scaled to the length of the baseline's answer."""
+    """Return the time of a request, scaled to the median length of base's answers to the prompt."""
     steps = median((trial.output_tokens or 0) - 1 for trial in pair.baseline_trials)
 
     def request_ms(trial: Trial) -> float | None:

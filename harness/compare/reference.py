@@ -26,7 +26,7 @@ Standing = Literal["lower", "higher", "no-difference", "not-compared"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PromptReference:
-    """Rounds per token on one prompt, and the digest of the answer."""
+    """Rounds per token on one prompt, and the digests of its different answers."""
 
     rounds_per_token: float
     text: str

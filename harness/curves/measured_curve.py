@@ -22,8 +22,8 @@ _SAME_FILE, _SAME_NAME = 0.02, 0.15
 class MeasuredCurve:
     """Step times of a model.
 
-    `device` is the GPU's name, empty for a CPU, `None` if unknown. Errors name the `file`; results
-    name the `source`: the tool and the machine.
+    `device` is the GPU's name, empty for a CPU, `None` if unknown. Error messages cite `file`;
+    results cite `source`, the tool and the machine.
     """
 
     probe: VerificationProbe

@@ -35,7 +35,7 @@ class _Sign(msgspec.Struct, frozen=True):
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields of a llama-bench test that describe its steps."""
+    """The fields of a llama-bench test that are used to build a curve."""
 
     n_prompt: int
     n_gen: int

@@ -42,7 +42,7 @@ def compiler(found: str | None = None) -> Check:
 
 
 def binding(version: str | None, server: str | None = None) -> Check:
-    """Check the Python binding and report its engine; a server can take the binding's place."""
+    """Check for the binding, or else llama-server, and report the binding's llama.cpp commit."""
     if version is None and server is not None:
         return ok("Binding", f"{PACKAGE} is not installed; runs use {server}")
     if version is None:

@@ -1,6 +1,6 @@
 """Read `matrix.toml`: targets x methods x backends x rigs.
 
-Each combination is a cell: one `run`.
+Each combination is a cell, measured by one `run`.
 """
 
 import hashlib
@@ -59,7 +59,7 @@ def read(path: Path, known: Collection[str]) -> tuple[MatrixRun, ...]:
 
 
 def _check(file: _MatrixFile, known: Collection[str]) -> None:
-    """Raise `BadInputError` for a table that no list uses, or an option that cells cannot have."""
+    """Raise `BadInputError` for options of an unlisted target or backend, or unsuitable options."""
     if unused := {*file.target} - {*file.targets} | {*file.backend} - {*file.backends}:
         raise BadInputError(
             f"there are options for {min(unused)}, but no list in the matrix contains that name"

@@ -40,7 +40,7 @@ class OwnedDevice:
 def owned_device(
     name: str | None = None, rig: str | None = None, backends: Sequence[str] = ()
 ) -> OwnedDevice:
-    """Return a worker's device: the named one, else Slurm's, else the first.
+    """Return a worker's device: `name`, else `CUDA_VISIBLE_DEVICES`, else the first GPU or CPU.
 
     Raises `BadInputError`.
     """
@@ -72,9 +72,9 @@ def owned_device(
 
 
 def owned_devices(names: Sequence[str], *, alone: bool) -> list[OwnedDevice]:
-    """Return the named devices; if none is named, every GPU (or `cpu`) if `alone`, else none.
+    """Return the named devices, by default every GPU (or `cpu`) if `alone`, else none.
 
-    Raises `BadInputError`.
+    `alone` means that no other machine can connect. Raises `BadInputError`.
     """
     found = [str(number) for number, _ in enumerate(machine().gpus)] or ["cpu"]
     return [owned_device(name) for name in names or (found if alone else ())]

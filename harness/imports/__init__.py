@@ -1,4 +1,4 @@
-"""The other tools' formats that can be imported, one line each."""
+"""The importers for other tools' formats, by the name of the format."""
 
 from harness.imports import inventivehq, llama_bench, llama_server, llama_spec_bench, vllm
 from harness.imports.records import Format

@@ -1,6 +1,6 @@
 """Find model answers in JSON, with their token counts and times.
 
-`schemas/vocabulary/server_log.toml` describes the forms that such answers have.
+`schemas/vocabulary/server_log.toml` describes the known forms of answers.
 """
 
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def _is_of(row: JsonObject, form: Form) -> bool:
 
 
 def _holder(row: JsonObject, path: str) -> tuple[JsonObject, str] | None:
-    """Return the object in which a path ends, and its key there; `None` if there is no value."""
+    """Return the innermost object on a dotted path, and the last key; `None` without a value."""
     *outer, key = path.split(".")
     for name in outer:
         if not isinstance(row.fields.get(name), dict):

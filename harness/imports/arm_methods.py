@@ -84,7 +84,7 @@ def method(
 def _built(
     kind: str, given: Mapping[str, Value], facts: ImportedFacts, missing: list[str]
 ) -> tuple[Method, Model | None]:
-    """Build a method from the stated parameters; a missing one is noted and gets a placeholder."""
+    """Build a method from `given`; add absent parameters to `missing` and use placeholders."""
     allowed, values, draft = parameters(kind), dict(given), None
     if "n_max" in allowed and "n_max" not in values and facts.n_max is not None:
         values["n_max"] = facts.n_max

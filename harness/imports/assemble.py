@@ -23,7 +23,7 @@ from schemas.submission import Arm, Design, Method, Origin, Submission, Tool, Tr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """The submissions, and one line for each kind of data in the files that they cannot store."""
+    """The submissions, and one line for each kind of data that a submission cannot store."""
 
     submissions: tuple[Submission, ...]
     left_out: tuple[str, ...]
@@ -34,7 +34,7 @@ def assemble(
 ) -> Imported:
     """Make one valid submission per part. Raises `BadInputError`, naming every missing fact.
 
-    A part is one machine's measurement of one target in the files.
+    A part holds the measurements of one target on one machine.
     """
     left_out = LeftOut(list, {line: [] for line in parsed.left_out})
     names = [part.name for part in parsed.parts]
@@ -122,7 +122,7 @@ def _submission(
 
 
 def _require_baseline(part: Part, done: Sequence[Trial], left_out: LeftOut) -> None:
-    """Raise `BadInputError` if only other arms have trials: even a failed baseline is enough."""
+    """Raise `BadInputError` if arms have trials but the baseline has none, not even failed ones."""
     if done and all(trial.arm != BASELINE for trial in done):
         message = (
             f"{part.name}: no record of the baseline has both tokens and a time, so there is "

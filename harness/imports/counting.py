@@ -28,7 +28,7 @@ def decode_ms(record: Record, counts: RateCounts) -> float | None:
 def rate_counts(records: Iterable[Record]) -> RateCounts | None:
     """Return whether the tool's rates count all tokens, or steps (all tokens but the first).
 
-    The first record that has both a time and a rate, and agrees with one of these, decides.
+    The first record with a time and a rate that fit either unit decides; `None` without one.
     """
     for record in records:
         tokens, ms, per_second = record.output_tokens, record.decode_ms, record.per_second
@@ -49,7 +49,7 @@ def rounds(tokens: int | None, accepted: int | None) -> int | None:
 
 
 def histogram(lengths: Sequence[int]) -> tuple[int, ...] | None:
-    """Return how many rounds have length 0, 1, 2 …; `None` if there is none or one is too long."""
+    """Return the number of rounds per length 0, 1, 2 …; `None` if empty or one is too long."""
     if not lengths or max(lengths) > _LONGEST_DRAFT:
         return None
     counted = Counter(lengths)

@@ -46,7 +46,7 @@ def is_stream(file: Given) -> bool:
 
 
 def last_chunks(file: Given) -> Given:
-    """Return each streamed answer's last chunk, with llama-server's timings, one per line."""
+    """Return a file with one line per streamed answer: its last chunk, which has the timings."""
     ends, repeats = [], False
     for line in filter(None, map(str.strip, text(file).splitlines())):
         chunk = line.removeprefix(_CHUNK).strip()

@@ -89,7 +89,7 @@ class JsonObject:
         return datetime.fromtimestamp(int(seconds), tz=UTC)
 
     def counts(self, key: str) -> list[int] | None:
-        """Return a list of whole numbers, which must be at least 0; null becomes 0."""
+        """Return a list of whole numbers, which must be at least 0; a null element becomes 0."""
         if self.fields.get(key) is None:
             return None
         inner = self.elements(key)

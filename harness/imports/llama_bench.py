@@ -1,10 +1,10 @@
 """Import output of `llama-bench -o json` (or jsonl) as a baseline: speeds without speculation.
 
-A test of a few prompt tokens (`-p 1,2,4,8,16`) is a step of that width; together, such tests form a
-verification curve.
+A test of a few prompt tokens (`-p 1,2,4,8,16`) times a step of that width. The tests of several
+widths form a verification curve.
 
-A generation test feeds `n_gen` single tokens after a given first token, so that its time covers
-`n_gen` steps: n_gen + 1 tokens, including the first.
+A generation test times `n_gen` single-token steps after a given first token. Its output counts as
+n_gen + 1 tokens, including the first.
 """
 
 from collections import Counter
@@ -72,7 +72,7 @@ _Groups = dict[ImportedFacts, list[JsonObject]]
 
 
 def _sorted(rows: Iterable[JsonObject], left_out: list[str]) -> tuple[_Groups, _Groups]:
-    """Group the generation tests, and the steps of a few tokens, by model, build and settings."""
+    """Return the generation tests and the step tests, each grouped by model, build and settings."""
     groups: _Groups = {}
     curves: _Groups = {}
     for row in rows:
@@ -145,7 +145,7 @@ def _facts(row: JsonObject) -> ImportedFacts:
 
 
 def _devices(row: JsonObject) -> ImportedFacts:
-    """Return a test's backend, CPU and GPUs; BLAS listed with a GPU backend stands for the CPU."""
+    """Return a test's backend, CPU and GPUs; BLAS counts as the CPU."""
     # Tools around llama-bench add a word: "Vulkan RADV".
     words = [name.lower().split(" ")[0] for name in (row.text("backends") or "").split(",")]
     backends = [_BACKENDS[word] for word in words if word in _BACKENDS]

@@ -1,7 +1,7 @@
 """Import requests from the log or answers of a server or tool, in any form in `server_log.toml`.
 
 Known forms are llama-server's log, answers with `timings`, llama-cli, mtp-bench.py, Ollama, LM
-Studio and others. Requests are paired by their position.
+Studio and others. Requests at the same position in each file must have the same prompt.
 """
 
 import re
@@ -84,7 +84,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 
 
 def requests_of(file: Given, arm: str = BASELINE) -> list[Record]:
-    """Return every request in order, as `serverlog.js` does.
+    """Return every request in order, the same requests as `serverlog.js`.
 
     Raises `BadInputError` if there is none.
     """

@@ -1,6 +1,7 @@
 """Import the table that ik_llama.cpp's `llama-spec-bench` prints.
 
-Stages of a chain share one generation: their drafts are summed. The time covers one step per token.
+Stages of a chain share one generation, so their counts are summed. A baseline's time covers one
+step per token, one more than the `decode_ms` of a measured result covers.
 """
 
 import itertools
@@ -142,7 +143,7 @@ def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
 
 
 def _methods(found: Mapping[str, Sequence[_Row]]) -> dict[str, str]:
-    """Return each arm's method from its stages, without depth; a chain counts as one method."""
+    """Return each arm's method, without `n_max`; several stages form one chain."""
     known: dict[str, str] = {}
     for arm, rows in found.items():
         names = dict.fromkeys(row.stage.replace("_", "-") for row in rows)

@@ -45,7 +45,7 @@ def target_facts(path: str | None) -> ImportedFacts:
 
 
 def finish_of(answer: JsonObject) -> Literal["length", "stop"] | None:
-    """Return why an answer ended, given the word for it in OpenAI's or llama-server's API."""
+    """Return why an answer ended, from OpenAI's `finish_reason` or llama-server's `stop_type`."""
     choices = answer.children("choices") if answer.fields.get("choices") else []
     word = choices[0].text("finish_reason") if choices else answer.text("stop_type")
     if word in ("length", "limit"):

@@ -120,7 +120,10 @@ def parse_map(options: Sequence[str]) -> dict[str, str]:
 
 
 def stated_for(part: str, stated: Mapping[str, str], parts: Iterable[str]) -> dict[str, str]:
-    """Return the `--map` values for a part: those for all parts, overridden by its `PART/key`."""
+    """Return the `--map` values for a part: `PART/key` takes precedence over a plain `key`.
+
+    Raises `BadInputError` for an unknown part.
+    """
     known = set(parts)
     for key in stated:
         scope, slash, _ = key.partition("/")

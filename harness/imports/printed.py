@@ -1,7 +1,7 @@
 """Read the requests that a log reports, using the forms in `schemas/vocabulary/server_log.toml`.
 
 `serverlog.js` uses the same table in the same way. Lines that a terminal has wrapped are joined. A
-line that has a form's sign but cannot be parsed is listed as unread.
+line that matches a form's `signs` but none of its `lines` is listed as unread.
 """
 
 import re
@@ -54,7 +54,7 @@ class Found:
     finish: Literal["length", "stop"] | None = None
 
     def number(self, name: str) -> float | None:
-        """Return a value in the table's unit, from the first of its names that has a number."""
+        """Return a figure, converted from its first variant with a number: `ms` from `s`."""
         named: Mapping[str, float] = TABLE["figure"].get(name, {name: 1})
         for key, factor in named.items():
             value = self.figures.get(key)
@@ -71,9 +71,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
-    """Everything that a log reports, in order, and the lines that have a form but cannot be read.
+    """Everything that a log reports, in order, and the lines that match only a form's `signs`.
 
-    `models` lists the forms whose lines are about a tool's two models instead of requests.
+    `models` lists the forms whose lines report a tool's two models separately, not requests.
     """
 
     found: tuple[Found, ...]
@@ -148,7 +148,7 @@ class _Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Hit:
-    """A form's match in a line from `start` on; `is_open` if more text could extend the match."""
+    """A form's match in a line, beginning at `start`; `is_open` if more text could extend it."""
 
     form: Form
     figures: Mapping[str, str]
@@ -241,7 +241,7 @@ def _joined(pieces: Sequence[str]) -> tuple[str, ...]:
 
 
 def _keeps(more: Sequence[_Hit], hits: Iterable[_Hit]) -> bool:
-    """Whether a joined line keeps all values of the shorter line; a value may gain digits."""
+    """Whether `more`, from a joined line, keeps all values of `hits`; a value may gain digits."""
     return all(
         any(
             own.form is hit.form
@@ -257,7 +257,7 @@ def _count(hits: Iterable[_Hit]) -> int:
 
 
 def _goes_on(line: str, rest: Sequence[str], known: _Known) -> bool:
-    """Whether a line without values continues in the next: it has all or part of a form's sign."""
+    """Whether a line without matches continues: a form's sign or match begins in this line."""
     if not rest or known.sign(line):
         return bool(rest)
     start = line[-_END:]
@@ -269,7 +269,7 @@ def _goes_on(line: str, rest: Sequence[str], known: _Known) -> bool:
 
 
 def _begins(line: str, piece: str, known: _Known) -> bool:
-    """Whether `piece` has a form's sign, but the match for it begins in `line`, the line before."""
+    """Whether `piece` has a form's sign, but the match begins in the preceding `line`."""
     return known.sign(piece) is not None and any(
         hit.start < len(line) for glue in (" ", "") for hit in known.hits(f"{line}{glue}{piece}")
     )

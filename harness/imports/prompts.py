@@ -1,4 +1,4 @@
-"""The prompts of an imported result, with tasks and lengths; split if a result cannot hold all."""
+"""The prompts of an imported result, with tasks and lengths; a part with too many is split."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ _TASKS: dict[str, Task] = {entry.id: entry.id for entry in TASKS.values()}
 def suite(
     part: Part, stated: Mapping[str, str], ids: Mapping[str, str], done: Sequence[Trial]
 ) -> Suite:
-    """Return the suite of the answered prompts, in the order of the files."""
+    """Return the suite of the prompts that have trials, in the order of the files."""
     answered = {trial.prompt for trial in done}
     categories = {record.prompt: record.category for record in reversed(part.records)}
     lengths: dict[str, list[int | None]] = {}
@@ -42,9 +42,9 @@ def suite(
 def _task(
     prompt: str, category: str | None, table: Mapping[str, str], stated: Mapping[str, str]
 ) -> Task:
-    """Return a prompt's task: as stated, else from `table`, else by its own name, else `other`.
+    """Return a prompt's task: from `stated`, else `table`, else its name if a task, else `other`.
 
-    Each of these is looked up for the prompt's name, then for its category.
+    Each step tries the prompt's name first, then its category.
     """
     names = [name for name in (prompt, category) if name is not None]
     words = [

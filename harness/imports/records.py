@@ -15,9 +15,9 @@ class Record:
     """One generation. `None` means unknown; a record with a `reason` failed.
 
     `output_tokens` counts tokens as the result format does: the first token, and those that
-    `decode_ms` covers. `per_second` is the tool's rate, for records without a time; `rate_counts`
-    is the unit of that rate. `output_hash` is the tool's digest, which only shows whether the
-    outputs of two records are equal.
+    `decode_ms` covers. `per_second` is the tool's rate, for records without a time; the fact
+    `rate_counts` states which tokens the rate counts. `output_hash` is the tool's digest, which
+    only shows whether the outputs of two records are equal.
     """
 
     arm: str
@@ -114,7 +114,7 @@ def arms(
 
 
 def require_same_prompts(records: Sequence[Record], step: str) -> None:
-    """Raise `BadInputError` with the next step if prompts with the same name differ in length."""
+    """Raise `BadInputError`, advising `step`, if prompts of the same name differ in length."""
     lengths = {r.prompt: r for r in records if r.arm == BASELINE and r.prompt_tokens}
     for record in records:
         base = lengths.get(record.prompt, record)

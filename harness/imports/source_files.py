@@ -58,7 +58,7 @@ def given(path: Path, arm: str | None = None) -> Given:
 
 
 def arm_and_path(argument: str) -> tuple[str | None, Path]:
-    """Return the arm and the path in `ARM=FILE`, or no arm and the path of an existing file."""
+    """Return arm and path of `ARM=FILE`; any other argument, or an existing file, has no arm."""
     match = None if Path(argument).exists() else _ARM.fullmatch(argument)
     return (match[1].lower(), Path(match[2])) if match else (None, Path(argument))
 
@@ -86,9 +86,10 @@ def text(file: Given) -> str:
 
 
 def by_arm(files: Sequence[Given]) -> list[tuple[str, Given]]:
-    """Return each file with its arm from `ARM=FILE`; without `ARM`, the first is the baseline.
+    """Return each file with its arm: from `ARM=FILE`, else named after the file.
 
-    Other arms are named after their file; several files of the same arm are repetitions.
+    Unless a file is marked as the baseline, the first file is. Several files of the same arm are
+    repetitions. Raises `BadInputError` if no file is the baseline.
     """
     has_baseline = any(file.arm == BASELINE for file in files)
     if files[0].arm and not has_baseline:

@@ -61,7 +61,7 @@ def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -
 
 
 def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftOut) -> Trial:
-    """Add the record's counters, except groups that contradict themselves."""
+    """Add the record's counters; those that contradict each other are reported and left out."""
     if method.type == "none":
         return trial
     drafted, accepted = record.drafted, record.accepted
@@ -111,7 +111,7 @@ def _too_few(rounds: int | None, depth: int, record: Record) -> bool:
 def _fitting(
     histogram: tuple[int, ...] | None, rounds: int, total: int | None
 ) -> tuple[int, ...] | None:
-    """Return a histogram without trailing zeros, if the histogram covers every round and token."""
+    """Return a histogram without trailing zeros; `None` if it contradicts `rounds` or `total`."""
     if histogram is None or sum(histogram) != rounds:
         return None
     if sum(length * count for length, count in enumerate(histogram)) != total:

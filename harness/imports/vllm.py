@@ -104,7 +104,7 @@ def _finished(arm: str, prompt: str, category: str | None, body: JsonObject) -> 
 
 
 def _counted(record: Record, spec: JsonObject) -> Record:
-    """Add the counters as the result format defines them, exactly as for a measured answer."""
+    """Add the counters, converted to the result format by the same code as measured answers."""
     drafted, accepted = spec.count("num_draft_tokens"), spec.count("num_accepted_draft_tokens")
     record = replace(record, drafted=drafted, accepted=accepted)
     if drafted is None or accepted is None or record.output_tokens is None or accepted > drafted:

@@ -56,7 +56,7 @@ def records(arm: str, row: JsonObject) -> Iterator[Record]:
 
 
 def concurrency(row: JsonObject) -> int | None:
-    """Return how many requests may be in flight: the limit, or all if sent at once, or `None`."""
+    """Return the limit of requests in flight; without one, all if sent at once, else `None`."""
     cap = row.count("max_concurrency")
     # SGLang writes Infinity, which JSON lacks and is read as null.
     if cap is None and row.fields.get("request_rate", 0) in ("inf", None):
@@ -65,7 +65,7 @@ def concurrency(row: JsonObject) -> int | None:
 
 
 def facts(rows: Sequence[JsonObject]) -> ImportedFacts:
-    """Return data set and target if the runs agree, engine if it is SGLang, and the first day."""
+    """Return the runs' common data set and target, their first day, and the engine if SGLang."""
     days = [day for row in rows if (day := _DAY.fullmatch(row.text("date") or ""))]
     # SGLang's tool records the kind of server.
     by_sglang = any((row.text("backend") or "").startswith("sglang") for row in rows)
@@ -81,7 +81,7 @@ def facts(rows: Sequence[JsonObject]) -> ImportedFacts:
 
 
 def left_out(rows: Sequence[JsonObject]) -> Iterator[str]:
-    """Name the data left out: counters of the run as a whole, and a data set that is not saved."""
+    """Name the data left out: counters summed over a run, and a data set the tool did not save."""
     for row in rows:
         is_summed = any(key.startswith("spec_decode_") for key in row.fields)
         if is_summed or row.number("accept_length") is not None:

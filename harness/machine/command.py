@@ -65,7 +65,7 @@ def _kill(process: subprocess.Popen[str]) -> None:
 
 
 def failure(command: Sequence[str], *, limit_s: float) -> str | None:
-    """Run a command and return why it failed: a signal, its last line of output, or a timeout."""
+    """Run a command; return the signal, last line of stderr, exit code or timeout if it failed."""
     try:
         # The commands consist of our own modules, constants, and paths in our cache.
         done = subprocess.run(  # noqa: S603

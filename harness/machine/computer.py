@@ -26,7 +26,7 @@ _NOTHING_SAID = MachineWords()
 
 
 def computer_of(words: MachineWords = _NOTHING_SAID) -> Computer:
-    """Return the machine that `words` describes, or this machine if it describes none.
+    """Return the machine that `words` describes, or this machine if there is no description.
 
     Raises `BadInputError`.
     """

@@ -1,4 +1,4 @@
-"""Read JSON leniently, accepting no object, an object for a list, and a string for a number."""
+"""Read JSON leniently: accept missing objects, an object as a list, a string as a number."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ def parsed_object(text: str) -> Mapping[str, Json]:
 
 
 def objects(value: Json, *, depth: int = 3) -> list[Mapping[str, Json]]:
-    """Return the objects in a list and its inner lists; for a single object, a list of it."""
+    """Return the objects in a list and its inner lists; an object counts as a list of one."""
     if isinstance(value, dict):
         return [value]
     found = value if isinstance(value, list) and depth else []

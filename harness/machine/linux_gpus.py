@@ -54,7 +54,7 @@ def state(drm: Path, environment: Mapping[str, str] = os.environ) -> GpuState:
 
 
 def _usable(drm: Path, environment: Mapping[str, str]) -> list[Path]:
-    """Return the device folders of the AMD and Intel GPUs that HIP, ROCr and oneAPI may use.
+    """Return all device folders except AMD and Intel GPUs hidden from HIP, ROCr or oneAPI.
 
     HIP and ROCr number GPUs in slot order; HIP numbers only the GPUs that ROCr shows. oneAPI
     numbers the integrated graphics, which are on the first bus, last.
@@ -74,7 +74,7 @@ def _usable(drm: Path, environment: Mapping[str, str]) -> list[Path]:
 
 
 def _chosen(text: str, devices: Sequence[Path]) -> list[Path]:
-    """Return the devices in a comma-separated list of numbers, or of `GPU-` plus a serial."""
+    """Return the devices listed in `text`, such as `0,GPU-<serial>`, up to a wrong entry."""
     found: list[Path] = []
     for word in text.split(","):
         serials = [f"gpu-{text_of(each / 'unique_id') or None}" for each in devices]
@@ -103,7 +103,7 @@ def _monitored(device: Path, pattern: str) -> int | None:
 
 
 def parse_lspci(text: str) -> dict[str, str]:
-    """Return GPU names by full PCI address from `lspci -D -mm`, which brackets the usual name."""
+    """Return GPU names by full PCI address from `lspci -D -mm`, using a name in brackets if any."""
     names: dict[str, str] = {}
     for line in text.splitlines():
         address, _, rest = line.partition(" ")

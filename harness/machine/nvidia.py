@@ -143,7 +143,7 @@ def chosen_rows(text: str, usable: Visible) -> str:
 def parse_cards(text: str, banner: str) -> Cards:
     """Parse the GPUs in the output of the GPU query; the `banner` contains the CUDA version.
 
-    GPUs that the driver has lost, or that are partitioned (MIG), are left out.
+    GPUs that the driver has lost are left out, and all GPUs if any is partitioned (MIG).
     """
     cuda = _CUDA_VERSION.search(banner)
     api = f"CUDA {cuda[1]}" if cuda else None
@@ -200,7 +200,7 @@ def _number(text: str, most: int) -> float | None:
 
 
 def _limit(text: str) -> float | None:
-    """Parse a power limit in watts; 0 means that there is none, and gives `None`."""
+    """Parse a power limit in watts; `None` if unknown or 0, which means no limit."""
     number = _number(text, _WATTS)
     return number if number is not None and number >= 1 else None
 

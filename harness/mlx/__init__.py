@@ -1,4 +1,4 @@
-"""The runner for MLX: `mlx_lm` in-process, with the speculative loop of `mlx_lm`."""
+"""The runner for MLX: `mlx_lm` without a server, with its own speculative loop."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _MODEL = (
 
 
 def connect(options: ConnectionOptions) -> Adapter:
-    """Return the engine in a child process.
+    """Return an adapter that runs the engine in a child process.
 
     Raises `MachineError` if the engine is not installed.
     """

@@ -91,7 +91,7 @@ class MlxModel:
         return token in self.tokenizer.eos_token_ids
 
     def read(self, prompt: Sequence[int]) -> ReadPrompt:
-        """Return a cache of exactly this prompt; the last one is reused if its prompt is equal."""
+        """Return a cache of exactly this prompt; reuse the last cache if its prompt was equal."""
         last, self._last = self._last, None
         if last is not None and last.prompt == tuple(prompt) and last.trims():
             last.truncate(len(prompt))

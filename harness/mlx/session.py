@@ -1,8 +1,8 @@
 """Answer a campaign's requests with `mlx_lm`: the target stays loaded, drafts load when needed.
 
 Every arm runs through `stream_generate`, the loop that MLX's users run. Reading the prompt yields
-the first token, and the loop writes the others. A baseline takes single steps, each queued before
-the previous token is shown; an arm with a draft takes rounds.
+the first token, and the loop the others. A baseline decodes in single steps, each queued before the
+previous token is returned; an arm with a draft decodes in rounds.
 """
 
 import hashlib
@@ -205,7 +205,6 @@ class MlxSession:
 
 
 def _device() -> tuple[Device, Backend]:
-    """Return the device and backend that MLX computes on."""
     info = mx.device_info()
     on_gpu = mx.default_device().type == mx.gpu
     backend: Backend = "cpu"

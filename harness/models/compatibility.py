@@ -3,8 +3,8 @@
 The rule is `common_speculative_are_compatible` in llama.cpp's common/speculative.cpp: the same kind
 of vocabulary; BOS added by both models or by neither, with the same id if added; the same for EOS;
 sizes within 128; the same text for every shared id from 5 up. Ids below 5 may differ, since models
-have special tokens there. Builds since 2026 refuse any other pair; builds of 2025 translated tokens
-through text.
+have special tokens there. Builds since 2026 refuse any other pair; builds of 2025 translated drafts
+between vocabularies as text.
 """
 
 from collections.abc import Callable, Sequence

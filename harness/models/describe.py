@@ -67,9 +67,9 @@ def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
 
 
 def _named(weights: WeightsFile, digest: str) -> WeightsFile:
-    """Name unnamed weights after the preset with the same bytes, or as noted earlier.
+    """Name unnamed weights after the preset with the same digest, else by an earlier note.
 
-    If the weights have a name (they were just fetched), that name is noted for later.
+    The name of other weights, which were just fetched or made, is noted for later.
     """
     note = files.directory() / "names" / f"{digest}.json"
     if weights.name is None and digest in WEIGHTS:

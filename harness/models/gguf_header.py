@@ -172,7 +172,7 @@ def _vocabulary(first: GgufHeader, path: Path) -> Vocabulary:
 
 
 def _id(first: GgufHeader, name: str, assumed: int | None, size: int) -> int | None:
-    """Return a special token's id: the file's or else the default, if the vocabulary has it."""
+    """Return a special token's id: the file's, else `assumed`; skip ids beyond the vocabulary."""
     for token in (first.number(f"{_PREFIX}{name}_token_id"), assumed):
         if token is not None and token < size:
             return token

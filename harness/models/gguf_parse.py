@@ -46,7 +46,7 @@ class _CutOffError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tensor:
-    """A tensor's name, shape, type and size, and its offset from the end of the header."""
+    """A tensor's name, shape, type and size, and its offset from the start of the tensor data."""
 
     name: str
     dimensions: tuple[int, ...]
@@ -93,7 +93,7 @@ class GgufHeader:
         return int(value) if isinstance(value, int) else None
 
     def own(self, key: str) -> Value | None:
-        """Return an architecture's own field, by its name without the architecture's prefix."""
+        """Return an architecture-specific field; `key` omits the prefix, such as `llama.`."""
         return self.fields.get(f"{self.architecture}.{key}")
 
     def flag(self, key: str, *, default: bool) -> bool:
@@ -163,7 +163,7 @@ class _Cursor:
         return start
 
     def pass_texts(self, count: int) -> int:
-        """Skip `count` strings. A vocabulary has hundreds of thousands, hence the bare loop."""
+        """Skip `count` strings in a fast loop, and return the position before them."""
         data, position, start = self.data, self.position, self.position
         try:
             for _ in range(count):

@@ -1,8 +1,8 @@
 """Download from the Hugging Face hub with the hub's own client, into the shared cache.
 
 `hf_hub_download` starts over after an interruption and does not check digests. So a large file is
-first downloaded to a partial file in the cache, and continued after an interruption. It becomes a
-blob, named by its SHA-256, only once it has the digest that the hub lists.
+first downloaded to a partial file in the cache, and resumed after an interruption. Only a file
+with the SHA-256 that the hub lists becomes a blob, which is named by that digest.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Choose the files that `owner/repo:quant` refers to among the names in a repository."""
+"""Choose, from the file names in a repository, those that `owner/repo:quant` refers to."""
 
 import re
 from collections.abc import Sequence
@@ -6,6 +6,8 @@ from pathlib import PurePath
 
 from harness.errors import BadInputError
 
+# Ollama writes the hub's name before the owner.
+_HOST = re.compile(r"(?:hf|huggingface)\.co/", re.IGNORECASE)
 _REFERENCE = re.compile(r"([\w-][\w.-]*/[\w.-]+?)(?<!\.gguf)(?::([\w.-]+))?", re.IGNORECASE)
 _DEFAULT_QUANTISATION = "Q4_K_M"
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
@@ -19,8 +21,15 @@ OTHER_KINDS = ("mmproj", "imatrix")
 
 def reference(text: str) -> tuple[str, str] | None:
     """Split `owner/repo:quant`; the default quantisation is Q4_K_M, as in llama.cpp."""
-    match = _REFERENCE.fullmatch(text)
+    match = _REFERENCE.fullmatch(without_host(text))
     return None if match is None else (match[1], match[2] or _DEFAULT_QUANTISATION)
+
+
+def without_host(text: str) -> str:
+    """Return `owner/repo:quant` from `hf.co/owner/repo:quant`, and any other text unchanged."""
+    host = _HOST.match(text)
+    rest = text[host.end() :] if host else text
+    return rest if "/" in rest else text
 
 
 def choose(names: Sequence[str], repository: str, quantisation: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ _LEAST_BYTES = 10_000_000  # smaller files are vocabularies and tests
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalFile:
-    """A model's file: the program that keeps it, its name in that program, its path and size."""
+    """A model's file: the program that keeps the file, the model's name, the path and the size."""
 
     of: str
     name: str

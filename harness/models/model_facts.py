@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) -> PlannedModel:
     """Return the facts about the model that a path, a preset or `owner/repo:quant` names.
 
-    A preset whose file is not on this disk gets the tables' facts, without a request to the hub.
+    A preset that is not on this disk gets the facts in the tables of `answers/`, or if those lack
+    the model, in the header on the hub.
 
-    Raises `BadInputError` for an unknown name, and `MachineError` if the hub returns no header.
+    Raises `BadInputError` for an unknown name, and `MachineError` if neither source has the facts.
     """
     path = files.expanded(name)
     if path.is_file():
@@ -36,6 +37,7 @@ def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) 
         return _from_preset(preset, say, client)
     if hub_names.reference(name) is None:
         raise refuse_unknown(name)
+    name = hub_names.without_host(name)
     try:
         return _from_hub(name, say, client)
     except MachineError:

@@ -41,7 +41,7 @@ def memory_of(computer: Computer) -> MachineMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """The bytes that a model needs if placed in one kind of memory, and how much of it fits."""
+    """The bytes that target and draft need, all on the GPUs or in main memory, and what fits."""
 
     needed_bytes: int | None = None
     fits: Extent | None = None

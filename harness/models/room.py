@@ -39,10 +39,11 @@ def load_plan(
 
 
 def require_room(names: Sequence[str], context: int) -> None:
-    """Raise `HarnessError` if a target and draft that are not fetched yet cannot run here.
+    """Raise `HarnessError` if a target and its drafts cannot run here.
 
-    Models without an entry in the tables pass. All other models must fit into free memory, if
-    necessary entirely into main memory.
+    Nothing is checked if the target is a file or missing from the tables in `answers/`; drafts of
+    that kind are ignored. All other models must fit into free memory, if necessary entirely into
+    main memory.
     """
     known = [named_facts(name) for name in names]
     target = known[0] if known else None
@@ -82,7 +83,7 @@ def other_vocabulary(target: ModelFacts, draft: ModelFacts) -> str | None:
 
 
 def named_facts(name: str) -> ModelFacts | None:
-    """Return the tables' facts about a model that is yet to be fetched; `None` for other models."""
+    """Return a model's facts from the tables in `answers/`; `None` for a file or unlisted model."""
     if files.expanded(name).is_file():
         return None
     preset = preset_named(name)

@@ -22,14 +22,14 @@ def has_switch(template: str | None) -> bool:
 
 
 def arguments(*, thinking: bool) -> Mapping[str, bool]:
-    """Return the variables that set the switch in any template: one for each known name."""
+    """Return template variables that switch thinking on or off, under every known name."""
     return dict.fromkeys(SWITCHES, thinking)
 
 
 def state(template: str | None, rendered: str, *, asked: bool) -> bool | None:
-    """Return whether the model thinks; `None` for a template without a switch.
+    """Return whether the model thinks: as `asked`, but `None` for a template without a switch.
 
-    A prompt that ends with an open thinking tag makes the model think even without a switch.
+    A prompt that ends with an open thinking tag makes the model think in any case.
     """
     if _OPENED.search(rendered):
         return True

@@ -11,9 +11,9 @@ from harness.runners.options import ConnectionOptions
 
 
 def connect(options: ConnectionOptions) -> Adapter:
-    """Return an adapter for the servers that the options name, which must fit together.
+    """Return an adapter for the servers that the options name.
 
-    Raises `BadInputError`.
+    Raises `BadInputError` for invalid or contradictory options.
     """
     check_options(options)
     found = endpoints.endpoints(options)

@@ -42,12 +42,12 @@ def decode_time(
 ) -> _DecodeTime:
     """Return the decode time: the server's if `server_clock` and `times` are set, or the client's.
 
-    An unproven server time is used only for a request that was `alone` in flight, because the time
-    of the whole request then checks it. For concurrent requests the client's time is used, with the
-    error from tokens hidden in the first chunk.
+    An unproven server time is used only for a request that was `alone` in flight, because only then
+    does the request's duration confirm it. The client's time of a concurrent request has an
+    additional error: the first chunk may hide tokens.
 
     `longest` is the maximum number of tokens that a round can yield. Raises `BadAnswerError` if
-    neither time is known, and for `times` that contradict the answer.
+    neither time is usable, and for `times` that contradict the answer.
     """
     client = client_time(answer, longest=longest)
     proven = times is not None and times_agree(times, answer, client)
@@ -62,7 +62,7 @@ def decode_time(
 
 
 def _with_first_chunk(client: _DecodeTime, answer: Answer, longest: int) -> _DecodeTime:
-    """Add the error due to a first chunk longer than a round: each character may be a token."""
+    """Add the error of a first chunk longer than a round: it may hold a token per character."""
     first = sizes(answer)[0] if answer.chunk_characters else 0.0
     if answer.tokens is not None or first <= longest * _UNEVEN:
         return client
@@ -105,9 +105,9 @@ def _with_the_last(chunk_s: Sequence[float]) -> list[bool]:
 
 
 def sizes(answer: Answer) -> Sequence[float]:
-    """Return each chunk's token count: its number of ids, or an estimate from its text.
+    """Return each chunk's token count: its number of token ids, or an estimate.
 
-    The estimate is the chunk's share of the whole text. EOS has no text.
+    The estimate divides the tokens, except EOS, in proportion to the length of the text.
     """
     if answer.tokens is not None:
         return answer.chunk_tokens

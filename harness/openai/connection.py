@@ -1,4 +1,4 @@
-"""Connect to a server that is already running or is started here, and identify its engine."""
+"""Connect to a running server, or start one, and identify its engine."""
 
 import shutil
 import time
@@ -35,8 +35,8 @@ _POLL_S = 0.25
 class Connection(Server):
     """A server whose engine and measured model are identified.
 
-    `drafts_nothing` means that the server was started without speculation: the metrics page lacks
-    the counters that the engine otherwise always shows.
+    `drafts_nothing` means that a vLLM server was started without speculation: its metrics page
+    lacks the counters that vLLM always shows with speculation.
     """
 
     identity: ServerIdentity
@@ -45,14 +45,14 @@ class Connection(Server):
     drafts_nothing: bool = False
 
     def counters(self) -> Counters | None:
-        """Return the counters of the server's metrics page; `None` if there is no such page."""
+        """Return the counters of the server's metrics page; `None` if there are none."""
         return read_counters(_page(self.client)) if self.has_counters else None
 
 
 def connect(
     endpoint: Endpoint, options: ConnectionOptions, *, key: str | None
 ) -> Connection | Failure:
-    """Connect to a server and identify it; on failure, stop a server that was started here."""
+    """Connect to a server and identify it; on failure, end a server that this call started."""
     limit_s = options.answer_limit_s
     if isinstance(endpoint, ServerAddress):
         return _identified(Client(address=endpoint, limit_s=limit_s, key=key), options.model)
@@ -112,9 +112,9 @@ def _started(command: Command, limit_s: float, key: str | None) -> ServerProcess
 
 
 def _ask(client: Client) -> None:
-    """Query the server, and raise until the server is ready.
+    """Raise `ServerError` unless the server is ready.
 
-    Some servers have no `/health` page.
+    A server without a `/health` page is ready once it answers a request for its models.
     """
     try:
         client.text("/health")

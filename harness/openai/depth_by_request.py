@@ -23,7 +23,7 @@ _ANSWERS = 8
 
 
 def check_cache(engine: EngineName, prompt: ServerRequest, answer: Answer) -> None:
-    """Raise `BadAnswerError` if an arm drafted after a cached prompt, which changes the text."""
+    """Raise `BadAnswerError` if a drafting arm's prompt was cached, as this changes answers."""
     if engine in FIELDS and prompt.arm.drafts and answer.cached_tokens:
         raise BadAnswerError(
             f"the server took {answer.cached_tokens} tokens of the prompt from its cache, which "
@@ -33,9 +33,9 @@ def check_cache(engine: EngineName, prompt: ServerRequest, answer: Answer) -> No
 
 
 def obeys(plain: Answer, drafting: Answer, again: Callable[[], Iterable[Answer]]) -> bool:
-    """Return whether two answers to a prompt show that only `drafting` was written with drafts.
+    """Return whether the server drafted for the answer `drafting` and not for the answer `plain`.
 
-    If they are inconclusive, more pairs are requested. Then every answer of one kind (plain or
+    If the two are inconclusive, more pairs are requested. Then every answer of one kind (plain or
     drafting) must be slower, or arrive in more pieces, than every answer of the other kind.
     """
     if at_once(plain) <= _FEW and at_once(drafting) >= _MANY:

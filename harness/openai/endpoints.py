@@ -62,7 +62,7 @@ class Endpoints:
 def endpoints(options: ConnectionOptions) -> Endpoints:
     """Return the servers that the options name, for the baseline and for the methods.
 
-    Raises `BadInputError` for a contradictory set.
+    Raises `BadInputError` for missing or contradictory options.
     """
     urls = [text for text in (options.base_url, *options.spec_base_urls) if text]
     commands = [text for text in (options.server_command, *options.spec_server_commands) if text]
@@ -132,9 +132,10 @@ def _check_one_server(found: Endpoints, campaign: Campaign) -> None:
 
 
 def check_told(endpoint: Endpoint, method: Method) -> None:
-    """Raise `BadInputError` if a command configures vLLM's drafting differently from `--method`.
+    """Raise `BadInputError` if a command's vLLM configuration contradicts `--method`.
 
-    If a drafter may be of several kinds, the configuration determines the kind.
+    Methods with the same vLLM name, such as `draft-model` and `pard`, differ in other settings.
+    A depth that varies requires a `controller`.
     """
     told = {} if isinstance(endpoint, ServerAddress) else settings(endpoint)
     configs = {name: method.vllm.config for name, method in METHODS.items() if method.vllm}

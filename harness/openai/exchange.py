@@ -109,7 +109,7 @@ def exchange(
 def _counted(
     connection: Connection, answer: Answer, before: Counters | None, deepest: int | None
 ) -> tuple[int | None, Totals]:
-    """Return the draft depth that a server reports, and an answer's totals without its time."""
+    """Return the draft depth that a server reports, and an answer's totals with `decode_ms=0`."""
     stated = draft_counts.in_answer(answer)
     page = None if before is None else _page_since(connection, before, stated)
     if connection.drafts_nothing:
@@ -129,7 +129,7 @@ def _counted(
 def _read_whole(connection: Connection, answer: Answer) -> bool:
     """Return whether the server read the whole prompt, with no part of it taken from a cache.
 
-    A server that was just started has no prompt in its cache, unless all arms share it.
+    A server that the harness starts for one arm has not seen the prompt; a shared one may have.
     """
     cached = count(part(answer.extras, "timings"), "cache_n")
     cached = answer.cached_tokens if cached is None else cached
@@ -143,7 +143,7 @@ def _read_whole(connection: Connection, answer: Answer) -> bool:
 def margins(
     connection: Connection, prompt: ServerRequest, known: Generation
 ) -> tuple[float, ...] | None:
-    """Request an answer again and return its tokens' margins; `None` without token ids."""
+    """Request an answer again and return its margins; `None` if token ids are missing or differ."""
     if known.tokens is None:
         return None
     body = {**_question(connection, prompt), "logprobs": True, "top_logprobs": 2}
@@ -193,9 +193,9 @@ def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
 
 
 def check_model(connection: Connection, prompt: ServerRequest, answer: Answer) -> None:
-    """Raise `BadAnswerError` if a different model answered, or if its thinking is not allowed.
+    """Raise `BadAnswerError` if a different model answered, or for unwanted or hidden reasoning.
 
-    Thinking is not allowed if it was switched off, or if the stream does not show it.
+    Reasoning is unwanted if thinking was switched off, and hidden if the stream does not show it.
     """
     hidden = answer.reasoning_tokens
     if other := other_model(answer.models, connection.served):
@@ -243,7 +243,7 @@ def check_answer(answer: Answer, times: ServerTimes | None, *, limit: int) -> No
 
 
 def check_depth(generation: Generation, *, stated: int | None, asked: int | None) -> None:
-    """Raise `BadAnswerError` if the server drafts deeper than the method specifies."""
+    """Raise `BadAnswerError` if the reported draft depth is not `asked`, or drafts were longer."""
     sums = generation.rounds
     if asked is None or not isinstance(sums, Totals):
         return

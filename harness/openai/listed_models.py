@@ -68,7 +68,8 @@ def read_models(answer: Json) -> tuple[Served, ...]:
 def choose(models: Sequence[Served], name: str | None, *, where: str) -> Served:
     """Return the model with this name, or the only model if `name` is `None`.
 
-    Otherwise raises `BadInputError` with a list of the models.
+    If the server lists no models, return one with just the name. Otherwise raises `BadInputError`
+    with a list of the models.
     """
     if not models:
         return Served(id=name or "")
@@ -130,7 +131,7 @@ def shown(models: Sequence[Served]) -> str:
 
 
 def offer(models: Sequence[Served]) -> str:
-    """Return advice for the user when a server that lists its models answers "not found"."""
+    """Return advice for an answer "not found": the listed models, or to correct the URL."""
     if not models:
         return "; correct the URL, or check which server listens there"
     return f"; it offers {shown(models)}: choose with --served-model, or correct the URL"
@@ -163,7 +164,7 @@ def quantisation(text: str) -> str | None:
 
 
 def _large_count(values: Mapping[str, Json], name: str) -> int | None:
-    """Return a count if it is large enough to be a model's, else `None`."""
+    """Return a count; `None` if it is missing or too small to describe a model."""
     found = count(values, name)
     return found if found is not None and found >= _FEWEST else None
 

@@ -19,9 +19,9 @@ _HEADS = ".nextn_predict_layers"
 
 
 def rejection(client: Client, model: str, method: Method) -> str | None:
-    """Return why a model's parameters do not fit a method; `None` if they fit or are unknown.
+    """Return why a model's Modelfile does not fit a method; `None` if it fits or is unknown.
 
-    A model with draft heads or a draft model may use them unless a parameter switches them off.
+    Ollama may use a model's draft heads or draft model unless a `PARAMETER` turns drafting off.
     """
     shown: Json = None
     with suppress(ServerError):

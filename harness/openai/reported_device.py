@@ -1,4 +1,4 @@
-"""Find a server's device from its answers and log, the machine and the options, or ask the user."""
+"""Find a server's device in its answers, its log, the machine or the options; else ask the user."""
 
 import os
 import re
@@ -35,7 +35,7 @@ def computed_on(
     log: str = "",
     describe: Callable[[Mapping[str, str]], Machine] = machine,
 ) -> tuple[Backend, tuple[Device, ...] | None]:
-    """Return a server's backend, and its devices if the machine also has unused devices.
+    """Return a server's backend, and its GPUs if options, log or environment select them.
 
     `log` is the log of a server that the harness started; `describe` returns the machine as a
     program with a given environment sees it. Raises `BadInputError` with a question if the device
@@ -84,7 +84,7 @@ def check_options(options: ConnectionOptions) -> None:
 
 
 def _named(names: Sequence[str], cards: Sequence[Gpu]) -> tuple[Device, ...]:
-    """Return the GPUs that the user named, with memory sizes from this machine or the names."""
+    """Return the GPUs that the user named; one that is not detected gets the size in its name."""
     left, found = list(cards), []
     for name in names:
         size, bare = _SIZE.search(name), clean_name(_SIZE.sub("", name))

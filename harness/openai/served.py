@@ -36,7 +36,7 @@ _TAIL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class NamedModels:
-    """Describes models that servers offer by name; `None` for a name that is a local file."""
+    """Describes models by name; `target` and `draft` return `None` for the name of a local file."""
 
     options: ConnectionOptions
     say: Callable[[str], None]
@@ -44,8 +44,8 @@ class NamedModels:
     def target(self, name: str | None) -> ModelFile | None:
         """Return the target by name, or the model that the baseline's server offers.
 
-        Raises `BadInputError` if the target has no name anywhere, `MachineError` if the server that
-        could name the target does not answer.
+        Raises `BadInputError` if neither user nor server names the target, `MachineError` if a
+        running server does not answer.
         """
         if self.options.device_names and not machine().gpus:
             self.say(
@@ -145,7 +145,7 @@ class NamedModels:
 
 
 def _other_model(name: str, stated: str) -> bool:
-    """Whether two names differ in family or size; one family's name may contain the other's."""
+    """Whether two names differ in family or size; families match if one name contains the other."""
     ours, theirs = (model_of(each, None) for each in (name, stated))
     families = [
         re.sub(r"[^a-z0-9]", "", (each.family or each.name).lower()) for each in (ours, theirs)
@@ -186,7 +186,7 @@ def model_of(name: str, served: Served | None) -> Model:
 
 
 def _named(name: str | None, served: Served | None) -> str:
-    """Return the given name, or for an alias the source of the weights that the server reports."""
+    """Return the name; the server's source of the weights replaces a missing name or an alias."""
     if served is None:
         return name or ""
     source = served.root or served.id

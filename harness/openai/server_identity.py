@@ -80,9 +80,9 @@ class ServerIdentity:
 
     @property
     def build_number(self) -> int | None:
-        """The build number in a llama.cpp version such as `b1234-abc1234`.
+        """The build number in a llama.cpp version such as `b1234-abc1234`; else `None`.
 
-        Also `None` for 0 and 1, the numbers of builds outside a checkout.
+        The numbers 0 and 1 also give `None`: builds outside a checkout have them.
         """
         match = _BUILD.fullmatch(self.version or "")
         return int(match["number"]) if match and int(match["number"]) > 1 else None
@@ -92,7 +92,7 @@ def identify(client: Client, model: str | None = None) -> ServerIdentity:
     """Identify the engine that answers; requests name `model` if given.
 
     Raises `ServerSilentError` or `ServerRefusedError` if the server's answer is missing or
-    unusable.
+    unusable, `BadInputError` if the server has no OpenAI API.
     """
     models = listed(client)
     owners = (model.owner for model in models)

@@ -129,7 +129,7 @@ class OpenAiSession(ServerSession[Connection]):
         )
 
     def _size(self, server: Connection, arm: ArmPlan, depth: int, text: str) -> int:
-        """Return a prompt's token count: the server's, or an estimate if it is far too long."""
+        """Return a prompt's token count from the server; estimate it for a far too long prompt."""
         if len(text) > _MOST_CHARACTERS * depth:
             return len(text) // _USUAL_CHARACTERS
         asked = self._request(arm, text, 1)
@@ -198,7 +198,7 @@ class OpenAiSession(ServerSession[Connection]):
         return exchange.margins(server, self._whole(prompt), known)
 
     def _rejection(self, server: Connection, arm: ArmPlan) -> Failure | None:
-        """Return why a server cannot measure an arm, given the baseline's server."""
+        """Return why a server cannot run an arm or be compared with the baseline's server."""
         if server.identity.name == "Ollama":
             detail = ollama.rejection(server.client, server.served.id, arm.method)
             if detail is not None:
@@ -229,10 +229,10 @@ def no_depth(server: Connection) -> Failure | None:
 def rejection(
     server: Connection, base: Connection, *, draft: str | None, named: bool = False
 ) -> Failure | None:
-    """Return why a server cannot be compared with the baseline's: it differs, or is the same one.
+    """Return why a server is not comparable with the baseline's: it differs, or is that server.
 
-    The same server may serve both if it is LM Studio, which drafts if a request names a draft
-    model, or if the user `named` a model for each arm.
+    One server may run both arms if it is LM Studio, which drafts if a request names a draft model,
+    or if the user `named` a model for each arm.
     """
     ours, theirs = server.identity, base.identity
     if (ours.shown_name, ours.version) != (theirs.shown_name, theirs.version):

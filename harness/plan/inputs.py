@@ -136,7 +136,7 @@ def server_of(computer: options.ComputerOptions) -> Path | None:
 
 
 def _possible_draft(name: str, say: Callable[[str], None]) -> PlannedModel | None:
-    """Describe a draft that the user did not name: from a local file, else from the catalog."""
+    """Describe a draft from the catalog; read the draft's file if it is on this disk."""
     return find(name, say=say) if on_disk(name) else catalog.model_named(name)
 
 

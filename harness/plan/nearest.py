@@ -1,4 +1,4 @@
-"""Base a plan's speeds on results from similar machines: the learned rates, or named files."""
+"""Base a plan's speeds on results: those that the user names, else those of similar machines."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,11 +20,11 @@ from schemas.submission import Submission
 
 
 def with_results(computer: Computer, files: Iterable[Path], target: PlannedModel) -> Computer:
-    """Return the computer with rates from results measured on the same GPU or CPU, if any exist.
+    """Return the computer with rates from the results in `files`, whatever machine they name.
 
-    Only results for the models nearest in size to the target are used. `files` are used even if the
-    machine's name differs; other results must match. Raises `BadInputError` if a file is not a
-    result.
+    If `files` give no rate, those learned from all results on the same GPU or CPU are used, if any.
+    Only results for the models nearest in size to the target count. Raises `BadInputError` if a
+    file is not a result.
     """
     named = [rate for path in files for rate in _rates(_result(path), path.stem)]
     return with_rates(computer, named or learned().rates, target.facts, of_this_machine=bool(named))

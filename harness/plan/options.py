@@ -157,7 +157,7 @@ class ComputerOptions:
 
     @property
     def words(self) -> MachineWords:
-        """The machine's description as the type in `answers`, which does not import options."""
+        """The description as a type of `answers`, since `answers` does not import this module."""
         given = ((each.name, getattr(self, each.name)) for each in fields(MachineWords))
         return MachineWords(**dict(given))
 

@@ -62,7 +62,7 @@ class AllocatedSizes:
 
 
 def _take(buffers: Buffers, weights: int, context: int) -> None:
-    """Use the server's sizes, in whole MiB, unless they are merely our own sizes rounded down."""
+    """Use the server's sizes, in whole MiB, unless they are the planned sizes rounded down."""
     if int(buffers.model) != weights:
         buffers.model = float(weights)
     state = buffers.recurrent + buffers.output

@@ -121,7 +121,7 @@ def _nothing_yet(campaign: Campaign, session: Stepped, widest: int) -> KeptCurve
 
 @contextmanager
 def _shown(begun: KeptCurve, budget_s: float) -> Iterator[Callable[[KeptCurve, float], None]]:
-    """Show a progress bar, or write one line with the expected duration if the output is a log.
+    """Write the expected duration after the first pass; on a terminal, also show a progress bar.
 
     After Ctrl-C, report how many passes are stored.
     """

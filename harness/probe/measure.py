@@ -1,4 +1,4 @@
-"""Time steps of all widths pass by pass, and store every pass as soon as it is finished."""
+"""Measure the time of steps of all widths, pass by pass; store each pass once it is finished."""
 
 import time
 from collections.abc import Callable

@@ -14,7 +14,7 @@ from schemas.vocabulary import VERDICTS, say
 def compared(
     measured: Mapping[str, tuple[Submission, Summary]], failed: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yield each engine's baseline relative to the first engine's, its speedups, and failures."""
+    """Yield lines: each engine's speedups, its baseline relative to the first's, then failures."""
     first_name, (first, _) = next(iter(measured.items()))
     yield "Engines compared:"
     for name, (submission, summary) in measured.items():

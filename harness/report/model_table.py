@@ -97,7 +97,7 @@ def _models(found: ModelsOverview) -> Table:
 
 
 def _below(entry: ModelEntry) -> str:
-    """Return a model's repository, and the method by which it drafts without a smaller model."""
+    """Return a model's repository, and a method by which it drafts without a second file."""
     method = entry.preset.method
     return ", ".join(filter(None, (entry.preset.repository, method and f"--method {method}")))
 

@@ -104,7 +104,7 @@ class RemainingTime:
         return sum(each.done for each in campaigns), sum(each.total for each in campaigns)
 
     def seconds(self) -> float | None:
-        """The seconds until all trials are done; `None` before the first trial ended.
+        """The seconds until all trials are done; `None` until the first trial ends.
 
         If the arms alternate, every arm needs a trial first: each arm does some work only once per
         prompt.

@@ -81,7 +81,7 @@ class SettingFigures:
 
     @property
     def position(self) -> tuple[int, int, float]:
-        """The sort key: fewest concurrent requests, then the best answer, then the speedup."""
+        """The sort key: concurrent requests, rank of the answer (yes first), falling speedup."""
         return self.arm.concurrency or 1, _RANKS[self.answer], -(self.whole.speedup or 0.0)
 
 
@@ -121,7 +121,7 @@ def _picked(estimate: Estimate, choices: int) -> Verdict:
 
 
 def _loses(estimate: Estimate) -> bool:
-    """Whether decoding takes longer, or decoding does not differ but whole requests take longer."""
+    """Whether decoding takes longer, or whole requests take longer although decoding does not."""
     request = estimate.whole_request_interval
     slower = judge(request) == "hurts" and estimate.verdict == "no-clear-difference"
     return estimate.verdict in ("hurts", "slower-in-all") or slower

@@ -67,7 +67,7 @@ def _rates(best: SettingFigures) -> str:
 
 
 def _unclear(best: SettingFigures) -> str:
-    """Explain an interval that supports no verdict."""
+    """Return a clause about an interval without a clear difference."""
     interval = corrected_estimate(best.whole, best.choices)
     if interval is not None and interval.high < 1:
         return ", which is slower by an uncertain amount"
@@ -148,7 +148,7 @@ def _doubted(best: SettingFigures) -> bool:
 
 
 def _undecided(best: SettingFigures, summary: Summary) -> Iterator[str]:
-    """Yield the finding, and the reason why it is not a verdict."""
+    """Yield the figures, and the reason why there is no verdict."""
     whole, doubt = best.whole, _doubt(best.whole, summary)
     beyond = f", {sentence('beyond-drift')}" if beyond_drift(whole) else ""
     if _doubted(best) and beyond:

@@ -66,7 +66,7 @@ def _within(half_width: float) -> str:
 
 
 def repeatability(found: Repeatability | None) -> str:
-    """Describe how repeatable the speedup is on these prompts, and the time to halve the range."""
+    """Describe the range of the speedup if the prompts are rerun, and how long halving it takes."""
     if found is None or found.half_width is None:
         return ""
     text = (
@@ -89,7 +89,7 @@ def starts(found: Repeatability | None) -> str:
 
 
 def unknown_repeatability(summary: Summary) -> str:
-    """Return why no arm's repeatability is known; empty if at least one arm's is."""
+    """Return why no arm's repeatability is known; empty if that of any arm is known."""
     if any(each.half_width is not None for each in summary.repeatability):
         return ""
     return f"Repeatability needs at least {LEAST_BLOCKS} full blocks."

@@ -1,4 +1,4 @@
-"""Print the command to use after a measurement, or the setting for an unknown server."""
+"""Format the command to use after a measurement, or the setting if the server is unknown."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,7 +48,7 @@ def command(submission: Submission, arm: Arm | None, local_files: LocalFiles) ->
 
 
 def _options(words: Sequence[str]) -> Iterator[str]:
-    """Yield a command line by line: the program with the model, then each flag with its value."""
+    """Yield the parts of a command: the program with the model, then each flag with its value."""
     shown: list[str] = []
     for word in map(quoted, words):
         if word.startswith("-") and len(shown) > 1:
@@ -83,7 +83,7 @@ def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> s
 
 
 def _draft_file(submission: Submission, arm: Arm, files: Mapping[str, Path]) -> str | None:
-    """Return an arm's draft file; a chained method uses the campaign's only draft."""
+    """Return an arm's draft file; for a chain with a drafter, the submission's first draft."""
     chained = any(METHODS[kind].draft != "none" for kind in arm.method.chain or ())
     for draft in submission.drafts:
         if chained or draft.id == arm.method.draft:

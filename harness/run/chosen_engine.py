@@ -131,7 +131,7 @@ class ChosenEngine:
         return replace(campaign, arms=left)
 
     def on(self, campaign: Campaign) -> Campaign:
-        """Return the campaign for this engine and context depth, which gets a separate work file.
+        """Return the campaign for this engine and context depth, with a separate work file.
 
         Raises `HarnessError`, beginning with the engine's name, if the engine cannot run the
         campaign.
@@ -158,7 +158,7 @@ class ChosenEngine:
     def commands(self, campaign: Campaign) -> tuple[str, ...]:
         """Return the command lines that start the engine.
 
-        Raises `BadInputError` if the engine cannot start.
+        Raises `HarnessError` if the engine cannot run the campaign.
         """
         return self.adapter().commands(campaign)
 
@@ -196,7 +196,7 @@ def at_depths(engines: Iterable[ChosenEngine], depths: Sequence[int]) -> tuple[C
 def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[ChosenEngine, ...]:
     """Return one engine per binary, or the given engine if no binary is named.
 
-    Raises `BadInputError`.
+    Raises `BadInputError` for a runner without binaries, or for binaries without distinct names.
     """
     if binaries and engine.runner != _SERVER:
         raise BadInputError(

@@ -38,7 +38,7 @@ class MeasuredEngine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOnEngine:
-    """The campaign on one engine, with a work file of its own."""
+    """The campaign on one engine, with its own work file."""
 
     request: RunRequest
     engine: ChosenEngine

@@ -230,7 +230,7 @@ class _Run:
         return not all(self._in_vain(item.arm) for item in left)
 
     def _in_vain(self, arm: str) -> bool:
-        """Whether more trials of an arm are useless: it or all arms of this baseline failed."""
+        """Whether more trials are useless: the arm or all drafting arms on its baseline failed."""
         if arm in self._failed_arms or not self._drafting:
             return arm in self._failed_arms
         alive = [each for each in self._drafting if each.id not in self._failed_arms]

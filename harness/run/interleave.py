@@ -30,10 +30,11 @@ def interleave(
 ) -> dict[str, Submission | HarnessError]:
     """Interleave the runs of several engines; return each run's result or error.
 
-    After an error the other runs continue unless `needs_all`. For each position in the plan,
-    `orders` has the order in which the engines run; a run that is behind continues alone until it
-    has caught up. Ctrl-C ends all runs: the active run immediately, the others in their pause.
-    `stop` is called whenever all runs are at the same position.
+    After an error the other runs continue, unless `needs_all` is set or the error is a
+    `NothingMeasuredError`. For each position in the plan, `orders` has the order in which the
+    engines run; a run that is behind continues alone until it has caught up. Ctrl-C ends all runs:
+    the active run immediately, the others in their pause. `stop` is called whenever all runs are at
+    the same position.
     """
     positions = dict.fromkeys(runs, 0)
     ended: dict[str, Submission | HarnessError] = {}

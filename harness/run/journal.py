@@ -160,7 +160,7 @@ class Journal:
         return self
 
     def add(self, fact: Fact) -> None:
-        """Append a fact, which is on disk when the method returns. Raises `MachineError`."""
+        """Append a fact, which is on disk on return. Raises `MachineError` if writing fails."""
         line = _line(fact)
         # Append in memory first: Ctrl-C may arrive after the line is on disk, and the result,
         # written from memory, must contain the fact.
@@ -209,7 +209,10 @@ def _line(fact: Fact) -> bytes:
 
 
 def _texts(data: bytes) -> Iterator[bytes]:
-    """Yield the undamaged lines as JSON; a copy is used only if its original is damaged."""
+    """Yield the JSON of the undamaged lines.
+
+    A fact may have a copy in the next line, which is used only if the first line is damaged.
+    """
     damaged = False
     for line in filter(None, data.split(b"\n")):
         is_copy, before = line[8:9] == _COPY, damaged
@@ -219,7 +222,7 @@ def _texts(data: bytes) -> Iterator[bytes]:
 
 
 def read(path: Path) -> list[Fact]:
-    """Return the facts in a journal's undamaged lines. Trials are numbered in order."""
+    """Return the facts in a journal's undamaged lines, with the trials renumbered from 0."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Suggest the next command after a run that gave no answer, and its duration in minutes."""
+"""Suggest the next command, with its duration, after an incomplete or inconclusive run."""
 
 import math
 import sys
@@ -19,7 +19,7 @@ OUTPUT = ("--output", "-o", "--keep-answers")
 
 
 def after(request: RunRequest, measured: MeasuredEngine) -> str | None:
-    """Return the next command and its duration; `None` if the result already is an answer."""
+    """Return the next command and its duration; `None` if the result is conclusive."""
     submission = measured.submission
     design, done = submission.design, len(submission.trials)
     began, ended = map(

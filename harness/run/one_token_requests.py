@@ -1,8 +1,8 @@
 """Compare whole requests, timed by the client, with the same requests for a single token.
 
-The time of a whole request is known, no matter how the answer is streamed. The prompts are repeated
-in the same way after the last pass, so that a prompt cache contains the same part of each prompt as
-in that pass.
+The time of a whole request is known, no matter how the answer is streamed. After the last pass,
+its first prompts are sent again in the same order, so that a prompt cache contains the same part of
+each prompt as in that pass.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ _PROMPTS = 4
 def answers(
     session: Session, campaign: Campaign, facts: Sequence[Fact], observe: events.Observer
 ) -> Iterator[OneTokenFact]:
-    """Time a one-token request for each arm in sequence, if the session compares requests."""
+    """Time a few one-token requests for each arm in sequence, if the session compares requests."""
     if not isinstance(session, ByClientClock):
         return
     for arm in campaign.arms:

@@ -227,7 +227,7 @@ def _design(
 
 
 def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> submission.Suite:
-    """Return the suite with its answered prompts, each with the details recorded most often."""
+    """Return the suite with its attempted prompts, each in its most frequent rendering."""
     stated: dict[str, Counter[submission.Prompt]] = {}
     for fact in trials:  # a failed trial has no facts about its rendered prompt
         known = fact.prompt.tokens is not None

@@ -98,7 +98,7 @@ class RunRequest:
     result: ResultOptions = ResultOptions()
 
     def check(self) -> None:
-        """Raise `HarnessError` for options that are wrong for any model."""
+        """Raise `HarnessError` for options that are invalid whatever the model."""
         self.result.check()
         self.engines[0].require_suited(self.options)
         kept_answers.require_free(self.result.keep_answers, replaced=self.result.resume)

@@ -77,5 +77,5 @@ def require_writable(output: Path | None) -> None:
 
 
 def _is_file_name(path: Path) -> bool:
-    """Whether a path means a JSON file, not a directory such as `results` or `my.results`."""
+    """Whether a path names a JSON file, not a directory such as `results` or `my.results`."""
     return path.suffix.lower() == ".json" and not path.is_dir()

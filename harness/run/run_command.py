@@ -53,8 +53,8 @@ def measured_interleaved(
 ) -> tuple[dict[str, MeasuredEngine], dict[str, HarnessError]]:
     """Return each engine's result with its file, and the errors of engines that failed.
 
-    If `end` compares the engines, they alternate after every answer if all fit into memory, and the
-    first failure ends all others. Raises the error if there is only one engine.
+    If `end` compares the engines, the first failure ends all of them, and they alternate after
+    every answer if their models fit into memory together. Raises the error of a single engine.
     """
     request.check()
     campaigns = request.campaigns(fetch=True)

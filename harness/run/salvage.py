@@ -26,7 +26,7 @@ _PLACE = re.compile(r"\$\.(trials|suite\.prompts|warmups|environment|probes)\b(?
 
 
 def breach(fact: TrialFact, others: Sequence[Fact], assembled: Assemble) -> str | None:
-    """Return the rule that a trial violates on its own, whatever the other trials; else `None`."""
+    """Return the format rule that a trial violates irrespective of all others; else `None`."""
     alone = TrialFact(trial=replace(fact.trial, order=0), prompt=fact.prompt)
     submission = assembled([*_without_trials(others), alone])
     for found in contract.value_findings(submission):
@@ -60,7 +60,7 @@ def require_writable(failed: TrialFact, others: Sequence[Fact], assembled: Assem
 
 
 def _good(facts: Sequence[Fact], broken: Collection[object]) -> Iterator[Fact]:
-    """Yield the facts without those behind `broken` entries; broken trials become failed ones."""
+    """Yield the facts with broken trials marked as failed, and without other `broken` entries."""
     orders = {each.order for each in broken if isinstance(each, Trial)}
     failure = Failure(reason="bad-answer", detail="")
     for fact in facts:
@@ -85,7 +85,7 @@ def _entry(submission: Submission, found: Finding) -> object:
 
 
 def _long_enough(submission: Submission) -> Submission:
-    """Move the end time after all trials: the clock may have been set back before a resumption."""
+    """Make the end time cover all trials: the clock may have been set back before a resumption."""
     if not any(trials_within_window(submission)):
         return submission
     seconds = least_window_ms(submission) / 1000

@@ -67,8 +67,8 @@ class JointEnd:
     """Ends the runs of all engines together: at the time limit, or after a block that all finished.
 
     `budget_s` is the limit for all engines together, in seconds. Compared engines must finish a
-    whole block; `enough` tells whether more blocks would change nothing. If the first block was too
-    long, `block_s` is set to the seconds that the block would take.
+    whole block; `enough` tells whether more blocks are unnecessary. If the limit ends the first
+    block, `block_s` is set to the seconds that the whole block would take.
     """
 
     budget_s: float | None

@@ -156,7 +156,7 @@ class Session(Protocol):
         ...
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Load the arm's models and warm up with speculation on."""
+        """Load the arm's models and warm up with the arm's own settings."""
         ...
 
     def generate(self, request: TrialRequest) -> Generation | Failure:

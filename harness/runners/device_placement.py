@@ -1,4 +1,4 @@
-"""The backend that runs an arm's models, from ggml's device list, and their layers on the GPU."""
+"""The backend of an arm, from ggml's list of devices, and the models' layers on the GPU."""
 
 from collections.abc import Iterable
 

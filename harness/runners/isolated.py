@@ -1,7 +1,8 @@
 """Run a session in a child process, so that a crash of the engine becomes a failure.
 
-If a child dies, its trial fails with the reason `crashed`; if it hangs, with `timed-out`. A new
-child runs the following trials. Arms are prepared again in the new child when they are needed.
+If a child dies, its trial fails with the reason `crashed` (`out-of-memory` after SIGKILL); if it
+hangs, with `timed-out`. A new child runs the following trials. Arms are prepared again in the new
+child when they are needed.
 """
 
 import multiprocessing
@@ -89,7 +90,10 @@ class IsolatedSession:
     def agreement(
         self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
     ) -> base.Agreement:
-        """Have the child compare its model with an answer. Raises `MachineError` if it dies."""
+        """Have the child compare its model's choices with an answer.
+
+        Raises `MachineError` if the child dies.
+        """
         try:
             found: base.Agreement = self._ask(methodcaller("agreement", prompt, tokens, text))
         except _ChildLostError as error:

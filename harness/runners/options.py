@@ -84,7 +84,7 @@ class ConnectionOptions(_Timeouts):
 
     @property
     def one_server(self) -> bool:
-        """Whether one server may answer for all arms; the engine behind a URL is not yet known."""
+        """Whether one server may answer for all arms; the engine behind a URL is still unknown."""
         others = self.spec_base_urls or self.spec_server_commands or self.spec_models
         takes_depth = self.base_url or "mlx_lm" in (self.server_command or "")
         return bool(takes_depth) and not (others or self.plain_alone)

@@ -37,7 +37,7 @@ class Stepping(Protocol):
 
 
 def widest(campaign: Campaign) -> int:
-    """Return the width in tokens of any arm's widest step, capped if a server times the steps."""
+    """Return the number of tokens in the widest step of any arm, capped if servers time steps."""
     depths = (arm.method.n_max or 0 for arm in campaign.arms)
     widest = max(depths, default=0) + 1
     return min(widest, _WIDEST_OF_SERVERS) if campaign.interleaved == "block" else widest
@@ -51,7 +51,7 @@ def passes(
     budget_s: float = _LIMIT_S,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[tuple[StepTimes, float]]:
-    """Time steps of all widths, pass after pass; yield each pass's times and its seconds.
+    """Time steps of all widths, pass after pass; yield each pass's times and its duration.
 
     `had` passes exist already. After the minimum number of passes, a pass that would exceed the
     budget is not started. Raises `HarnessError` if steps cannot be timed.
@@ -113,7 +113,8 @@ def _step_ms(model: Stepping, tokens: Sequence[int], *, held: int) -> float:
 def drafting_cost(model: Stepping, *, draft: str, first: int) -> DraftingProbe:
     """Return the median milliseconds that a draft model takes to propose a token after a prompt.
 
-    `first` is the draft model's choice after the prompt. Its proposals stay in its state.
+    `first` is the draft model's choice after the prompt. The proposed tokens stay in the model's
+    state.
     """
     token = first
     samples_ms: list[float] = []

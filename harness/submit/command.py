@@ -130,7 +130,7 @@ def _already(path: Path, checkout: Path) -> str | None:
 def _ways(
     file: Sequence[str], steps: Iterable[Sequence[str]], obstacle: str | None
 ) -> Iterator[str]:
-    """Yield the three ways to send a result; a way that is impossible here is marked."""
+    """Yield the three ways to send a result, marking those that this machine does not support."""
     yield "Three ways to send it:"
     resubmit = (*PROGRAM.split(), "submit", *file)
     gh = f"not here: {obstacle}" if obstacle else pasted([*resubmit, "--yes"])

@@ -133,7 +133,7 @@ def branch(path: Path) -> str:
 
 
 def was_submitted(path: Path, checkout: Path) -> bool:
-    """Whether the clone already has the submission's branch, complete or not."""
+    """Whether the clone already has the submission's branch, even if sending was interrupted."""
     return _has(f"refs/heads/{branch(path)}", checkout)
 
 

@@ -74,8 +74,8 @@ class Standing:
 class Verdict:
     """A tune's verdict: the arm to use (`None` for no speculation), and the best arm's speed ratio.
 
-    `undecided` is the largest possible difference, as a logarithm, between the best arm and no
-    speculation, if neither is shown to be faster.
+    `undecided` is set if the best arm is not clearly faster or slower than no speculation: it is
+    their largest possible difference, as a logarithm.
     """
 
     pick: str | None
@@ -85,7 +85,7 @@ class Verdict:
 
 
 def times_of(submission: Submission) -> Times:
-    """Return each finished trial's log time per token, by a clock that all trials have."""
+    """Return each finished trial's log time per token; all times are by the same clock."""
     timed = tuple(trial for trial in submission.trials if is_timed(trial))
     by = clock(timed)
     found: dict[str, dict[tuple[str, int], float]] = {}
@@ -189,7 +189,7 @@ def _drawn(
 def inseparable(
     times: Times, arms: Sequence[str], pick: str, *, passes: bool = False
 ) -> tuple[tuple[str, ...], float]:
-    """Return the arms that may be as fast as the pick, and the share by which they may differ."""
+    """Return the arms that may be as fast as the pick, and their largest relative difference."""
     close: dict[str, float] = {}
     for arm in arms:
         found = None if arm == pick else speed_ratio(times, arm, pick, passes=passes)
@@ -211,10 +211,10 @@ def certify(  # noqa: PLR0913 - two stages, and who ran in them
     """Return the verdict after the certificate; `None` if the best arm has too few trials.
 
     Race and certificate together choose between the best arm and its rival. The certificate alone
-    decides whether speculation helps, and by how much: the race's prompts chose the arms, so these
-    prompts are biased in the arms' favour. The bounds allow for the choice between the best arm and
-    its rival. `tasks` has every prompt's task; if arms alternate after whole `passes`, tasks are
-    not separated.
+    decides whether speculation helps, and by how much: the arms were chosen on the race's prompts,
+    which are therefore biased in the arms' favour. The bounds allow for the choice between the best
+    arm and its rival. `tasks` has every prompt's task; it is ignored if arms alternate after whole
+    `passes`.
     """
     if rival is not None:
         stages = (_gains(times, rival, best) for times in (race, certificate))
@@ -247,8 +247,8 @@ def _strata(
 def _bounds(strata: Strata, gain: SpeedRatio, choices: int, prompts: int) -> tuple[float, float]:
     """Return bounds on the log speedup over exactly these tasks, corrected for `choices` arms.
 
-    The bounds are computed from the spread within each task. If a task has fewer than two prompts,
-    they are computed from `gain`, which covers all tasks and this many prompts.
+    The bounds are computed from the spread within each task. If there is only one task, or one has
+    fewer than two prompts, they are computed from `gain`, which pools all `prompts` prompts.
     """
     mean, error, freedom = math.log(gain.estimate), gain.error or math.inf, prompts - 1.0
     spread = spread_of_mean(residuals(strata))

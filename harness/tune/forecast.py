@@ -39,8 +39,9 @@ class Drafts:
 def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] | None:
     """Return the speedup at depth 1, 2 … of a method that was measured at one or more depths.
 
-    The deepest arm with known rounds provides the acceptance rate. Returns `None` if no arm's
-    rounds are known for all prompts that it shares with the baseline.
+    An arm counts if its rounds are known for all prompts that it shares with the baseline. The
+    deepest such arm provides the acceptance rate. Returns `None` if there is no such arm, or if it
+    has no depth.
     """
     costs: dict[int, float] = {}
     for arm in sorted(arms, key=lambda arm: arm.method.n_max or 0):
@@ -86,9 +87,9 @@ def _probed(arm: Arm, probes: Probes | None, depth: int) -> tuple[tuple[float, .
 
 
 def over_prompts(prompts: Sequence[Drafts], costs: Sequence[float]) -> tuple[float, ...]:
-    """Return the speedup at depth 1, 2 …: a time ratio, from the deepest runs on several prompts.
+    """Return the speedup at depth 1, 2 …: the harmonic mean of the prompts' forecasts.
 
-    Each prompt is forecast separately, as a share of its time without speculation.
+    The mean is over time ratios: each prompt's time as a share of its time without speculation.
     """
     shares = [
         [1 / each for each in forecast(prompt.chances, prompt.lengths, costs)] for prompt in prompts
@@ -125,7 +126,7 @@ def chances_from(accepted: Sequence[int], depth: int) -> tuple[float, ...]:
 def costs_from_steps(
     step_ms: Sequence[float], draft_ms: float, *, lengths: Sequence[int], measured: float
 ) -> tuple[float, ...]:
-    """Return the cost of a round (R) by drafted length, from probes.
+    """Return R, the cost of a round in baseline tokens, by drafted length, from probes.
 
     `step_ms[w - 1]` is the time of a step over w tokens. `measured` is the mean cost of the rounds
     counted in `lengths`; what the probes miss (a longer context, the loop itself) is spread over
@@ -139,10 +140,10 @@ def costs_from_steps(
 
 
 def costs_from_rounds(measured: Mapping[int, float], deepest: int) -> tuple[float, ...]:
-    """Return the cost of a round (R) by drafted length, interpolated between measured depths.
+    """Return R, the cost of a round in baseline tokens, by drafted length, from measured depths.
 
-    Below the smallest measured depth, the two smallest depths give the slope; a round without a
-    draft costs at least one token.
+    R is interpolated. Below the smallest measured depth, the line through the two smallest depths
+    is continued, but starts at one token or more. A round without a draft costs exactly one token.
     """
     known = sorted(measured.items())
     slope = (known[1][1] - known[0][1]) / (known[1][0] - known[0][0]) if len(known) > 1 else 0.0
@@ -159,9 +160,10 @@ def costs_from_rounds(measured: Mapping[int, float], deepest: int) -> tuple[floa
 def shortlist(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ...]:
     """Return the candidates worth racing, best forecast first.
 
-    Candidates within `PLAUSIBLE` of the best are thinned evenly to `most` (neighbouring depths
-    differ by less than the forecast's error); the best candidate of each family precedes the second
-    of any family. Candidates without a forecast come last; at most `most` of them are raced.
+    Candidates within `PLAUSIBLE` of the best are thinned evenly (neighbouring depths differ by less
+    than the forecast's error); the best candidate of each family precedes the second of any family.
+    Candidates without a forecast come last, up to `most` of them; the others get the remaining
+    places, at least one.
     """
     unknown = [each for each in candidates if each.predicted is None]
     known = sorted(

@@ -43,8 +43,8 @@ class Contender:
 class Outcome:
     """The findings of a tune. `verdict` is `None` if the tune ended before its certificate.
 
-    `leader` is the best arm so far; the arms in `close` may be as fast, to within the share
-    `within`.
+    `leader` is the best arm so far. The arms in `close` may be as fast, and differ from it by at
+    most the fraction `within`.
     """
 
     contenders: tuple[Contender, ...]
@@ -97,7 +97,7 @@ def certified(outcome: Outcome) -> SettingFigures | None:
 
 
 def recommended(outcome: Outcome) -> bool:
-    """Whether the best arm should be used: it helps, and whole requests are not clearly slower."""
+    """Whether to use the best arm: it is faster, and whole requests are not clearly slower."""
     found = certified(outcome)
     picked = outcome.verdict is not None and outcome.verdict.pick is not None
     return picked and (found is None or judge(found.whole.whole_request_interval) != "hurts")
@@ -110,7 +110,7 @@ def _settings(outcome: Outcome) -> list[SettingFigures]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TaskPick:
-    """The better of the certified arms on a task; `word` says whether to use it there."""
+    """The better certified arm on a task; `word` says whether to use the arm for the task."""
 
     task: str
     arm: str

@@ -52,7 +52,7 @@ class Family:
     def scouts(self, *, probed: bool) -> tuple[ArmPlan, ...]:
         """Return the arms to measure first, from which the other depths are forecast.
 
-        There are more of them if the engine cannot time steps (`probed` is false).
+        More arms are needed if the engine cannot time steps (`probed` is false).
         """
         # Costs between two depths are interpolated linearly, but kernels change in between.
         more = () if probed else (2, max(1, self.deepest // 4), 8)
@@ -84,7 +84,10 @@ def families(
 
 
 def depths_of(method: Method, deepest: int) -> tuple[int, ...]:
-    """Return the depths to try for a method: only 0 if fixed, none if it never drafts."""
+    """Return the depths to try for a method: only 0 if it has no depth or adapts its depth.
+
+    Controls, instruments and methods that never draft have no depths to try.
+    """
     entry = METHODS[method.type]
     if entry.control is not None or entry.instrument or not entry.drafts:
         return ()
@@ -121,7 +124,7 @@ class Prompts:
         return len(self.certificate) * _CERTIFIED_ARMS * CERTIFICATE_BLOCKS
 
     def fitting(self, *, trial_s: float, left_s: float) -> "Prompts":
-        """Return as many prompts as leave time for two blocks each of race and certificate."""
+        """Return the prompts, cut if two blocks each of race and certificate would not fit."""
         trials = RACE_SHARE * left_s / (2 * trial_s)
         raced = next((arms for arms in (RACED, 3) if trials >= (arms + 1) * _FEWEST_PROMPTS), 2)
         certificate = int((1 - RACE_SHARE) * left_s / (2 * _CERTIFIED_ARMS * trial_s))
@@ -136,7 +139,7 @@ class TimeLeft:
     """Estimates the time left in a tune from the pace of its trials so far, within the budget."""
 
     def __init__(self, budget_s: float, prompts: Prompts, clock: Callable[[], float]) -> None:
-        """Start an estimate; `prompts` are all that the tune uses if the budget lasts."""
+        """Start an estimate; `prompts` are those of a tune that the budget does not cut short."""
         self._ends_s = clock() + budget_s
         self._look_ends_s = clock() + LOOK_SHARE * budget_s
         self._clock, self._stages = clock, RemainingTime(clock=clock)

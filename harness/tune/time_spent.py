@@ -14,8 +14,8 @@ _ROOM = 1.5
 class TimeSpent:
     """The seconds that a tune has taken on `clock`, and the events of its current stage.
 
-    `stages` are finished stages; a stage that ran before a resumption counts with the times of its
-    trials.
+    `stages` are the finished stages. If a tune is resumed, the earlier stages count only through
+    the times of their trials.
     """
 
     def __init__(

@@ -64,7 +64,7 @@ _STAGES: Mapping[StageName, str] = {"look": "1 look", "race": "2 race", "certifi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
-    """The engine of a tune; its servers, if it has any, are started at the depths of a stage."""
+    """The engine of a tune; in each stage, its servers (if any) run at the stage's depths."""
 
     chosen: ChosenEngine
     families: Sequence[Family]
@@ -216,7 +216,7 @@ class TuneRequest(RunRequest):
     def _expected(
         self, base: Campaign, families: Sequence[Family], prompts: Prompts
     ) -> float | None:
-        """Return the expected duration in seconds; `None` if a size is unknown or a GPU is used.
+        """Return the expected seconds; `None` if a model's size is unknown or a GPU is used.
 
         Raises `BadInputError` if the budget is too short for the smallest tune.
         """

@@ -77,7 +77,7 @@ class Tuner:
             journal.remove(journal.path_of(campaign))
 
     def _look(self) -> list[Candidate]:
-        """Measure one block at the largest depth; return every depth to race, with its forecast."""
+        """Measure one block of the scouts; return every depth to race, with its forecast."""
         scouts = {
             family.name: family.scouts(probed=self.base.interleaved == "prompt")
             for family in self.families
@@ -205,8 +205,8 @@ class Tuner:
     ) -> Submission:
         """Run a stage and return its submission.
 
-        A look is ended early if every arm with a draft has failed, or, once it allows a forecast,
-        to leave time for a race.
+        A look ends early if every speculating arm has failed. Once it allows a forecast, it also
+        ends early to leave time for a race.
         """
         early: EndEarlyError | None = None
         planned = trial_order.plan(campaign)
@@ -302,7 +302,7 @@ def _candidates(
 ) -> list[Candidate]:
     """Return a family's depths with their forecasts; without forecasts, a few default depths.
 
-    Depths beyond the measured ones have no forecast; depths from `below` on cannot run.
+    Depths beyond the forecast are left out, and so are depths that cannot run: `below` or more.
     """
     depths = [
         depth

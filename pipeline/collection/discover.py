@@ -97,7 +97,7 @@ def _visible(folder: Path) -> Iterator[Path]:
 
 
 def require_results(results: Path) -> None:
-    """Raise `MissingFileError` for a missing folder, so that a typo is not taken for no results."""
+    """Raise `MissingFileError` for a missing folder; a typo must not look like no results."""
     if not results.is_dir():
         raise MissingFileError(results)
 

@@ -1,4 +1,4 @@
-"""Check results that supersede others, and lifecycle entries: each must name an existing result.
+"""Check results that supersede others, and lifecycle entries: a result that they name must exist.
 
 A result is never edited or removed. Instead, a newer result from the same contributor may name it
 as superseded, or maintainers may add an entry about it, or about its contributor, to
@@ -49,7 +49,7 @@ def _contradictions(files: Validated) -> Iterator[Finding]:
 def superseding_finding(
     file: str, new: Submission, collection: Mapping[str, Submission], author: str | None = None
 ) -> Finding | None:
-    """The finding if a result may not replace the one that it names, else `None`.
+    """The finding if a result may not supersede the result that it names; else `None`.
 
     `collection` has the existing results by name; `author` opened the pull request.
     """

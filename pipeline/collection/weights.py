@@ -23,11 +23,11 @@ class Stated(Protocol):
 
 
 def names_of(submissions: Sequence[Stated], known: Collection[str] = ()) -> Mapping[str, Name]:
-    """The name and quantisation for each digest: a preset's, else the one that most accounts give.
+    """The name and quantisation for each digest: the preset's, else the most common.
 
-    If `known` accounts name a file, only these count. Accounts that measured a model take
-    precedence over accounts that drafted with it. If several names are given equally often, the
-    first of them counts.
+    Each account has one vote, but if accounts in `known` name a file, only they vote. Accounts that
+    measured a model take precedence over accounts that drafted with it. In a tie, the first name
+    wins.
     """
     drafted = _given(((each, each.drafts) for each in submissions), known)
     measured = _given(((each, (each.target,)) for each in submissions), known)
@@ -38,7 +38,7 @@ def names_of(submissions: Sequence[Stated], known: Collection[str] = ()) -> Mapp
 def _given(
     named: Iterable[tuple[Stated, Iterable[Model]]], known: Collection[str]
 ) -> Mapping[str, Name]:
-    """The name that most accounts give each digest; an account votes for the one it gave first."""
+    """The name that most accounts give each digest; an account votes for the first name it gave."""
     voices: dict[str, dict[str, Name]] = {}
     for submission, models in named:
         for model in models:

@@ -39,7 +39,7 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def make(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
-    """Create one table by its query; the tables that the query reads must already exist."""
+    """Create one table from its query; the tables that the query reads must already exist."""
     if name in BEFORE:
         BEFORE[name](connection)
     connection.execute(query)
@@ -62,7 +62,7 @@ def check_queries() -> dict[str, str]:
 
 
 def failed_checks(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """The names of the checks that found rows, each with its first row as a string."""
+    """For each check that found rows: its name, and the first of these rows as a string."""
     found: dict[str, str] = {}
     for name, query in check_queries().items():
         rows = connection.execute(query).fetchall()
@@ -94,7 +94,7 @@ def _text(*parts: str) -> str:
 
 
 def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
-    """Register the quantiles for the intervals of pools, by number of prompts and of votes."""
+    """Register tables for pools' intervals: t quantiles, and where a median's interval begins."""
     counts = connection.sql("select distinct prompts - 1 from vote").fetchall()
     freedoms = {freedom for (freedom,) in counts if freedom} | set(range(1, MOST_FREEDOM))
     connection.register("input_t_quantile", t_quantiles(freedoms))
@@ -104,9 +104,9 @@ def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _default_depths(connection: duckdb.DuckDBPyConnection) -> None:
-    """Register the depths to show in strips of published figures, with factors between depths.
+    """Register a table of usual depths per model and method, with factors from other depths.
 
-    In measured strips, intervals decide the depth.
+    Only strips of published figures use this table; in measured strips, intervals decide the depth.
     """
     figures = connection.sql(
         "select target, method, depth, person, concat_ws('|', person, device, task), speedup"
@@ -130,7 +130,7 @@ BOUNDS = ("helps_above", "hurts_below", "clear_of_one")
 
 
 def hand_over_vocabulary(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the vocabulary's tables: a row per entry, with its `position` in the vocabulary."""
+    """Create the vocabulary's tables, one row per entry; `position` is the entry's place."""
     words = vocabulary
     overall = {"id": "all", "label": words.ALL_TASKS}
     own = {"id": "own", "label": words.OWN_TASKS}

@@ -28,8 +28,8 @@ CHANGES = pa.schema(
 def build_changes(connection: duckdb.DuckDBPyConnection) -> None:
     """Create the table `build_change`: for each setting, every build against an earlier build.
 
-    A build is compared with the best earlier build if it is slower than that, else with the first
-    build. Losses are therefore counted from the peak, and gains from the start.
+    A build with a lower speedup than the best earlier build is compared with that build, any other
+    with the first build. Losses are therefore counted from the peak, and gains from the start.
     """
     rows = [
         row

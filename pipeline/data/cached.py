@@ -30,7 +30,7 @@ class CachedSubmission:
 def entries_of(
     cache: Cache, sources: Iterable[Source], *, jobs: int = 1
 ) -> tuple[dict[Source, CorpusEntry], dict[Source, Found]]:
-    """The entries of accepted submissions, cached if possible, and the faults of other files."""
+    """The entries of accepted submissions, cached if possible, and the faults of refused files."""
     keys = {source: key_of(source) for source in sources}
     found = {s: _decoded(data).entry for s, key in keys.items() if (data := cache.get(key))}
     refused: dict[Source, Found] = {}

@@ -58,9 +58,9 @@ def keys(file: str, columns: Collection[str], suffix: str) -> Mapping[str, Any]:
 
 @cache
 def _fields(schema: str) -> Mapping[str, str]:
-    """The descriptions of a schema's fields, keyed by bare name and by name with its parents.
+    """The descriptions of a schema's fields, keyed by name, alone and after its parents' names.
 
-    A name with different descriptions is left out.
+    A key that fits fields with different descriptions is left out.
     """
     whole = schema_named(schema)
     found: dict[str, set[str]] = {}

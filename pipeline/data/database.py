@@ -36,7 +36,7 @@ _LOG = logging.getLogger(__name__)
 def open_database(
     results: Path, extra: tuple[Path, ...] = (), *, cache: Cache | None = None, jobs: int = 1
 ) -> duckdb.DuckDBPyConnection:
-    """An in-memory database with all tables of `pipeline/data/sql`, on which all checks passed.
+    """An in-memory database with all tables of `pipeline/data/sql`, which passed all checks.
 
     The files in `extra` (files or folders) are added as local previews. `cache` has values that
     earlier builds computed from single files; it does not change the tables. Raises `RejectedError`
@@ -106,7 +106,7 @@ def _with_flags(
 
 
 def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
-    """A summary with these flags added, and with verdicts that they make `uncertain`."""
+    """Add flags to a cached summary, and make the verdicts that they affect `uncertain`."""
     summary = msgspec.json.decode(known.summary, type=Summary)
     flags = in_order((*summary.flags, *raised))
     estimates = after_flags(summary.estimates, flags, known.entry.submission.arms)
@@ -114,7 +114,7 @@ def _flagged(known: CachedSubmission, raised: tuple[Flag, ...]) -> bytes:
 
 
 def _compatible(files: validate.Validated) -> validate.Validated:
-    """The files without those that contradict other files; these are logged and left out.
+    """Leave out each file that contradicts another file, and log the contradiction.
 
     Two pull requests may both pass the gate and contradict each other once both are merged. Such a
     contradiction must not stop the build of all other results. Any other fault stops the build.
@@ -130,14 +130,14 @@ def _compatible(files: validate.Validated) -> validate.Validated:
 def _corpus_flags(
     entries: Mapping[Source, CorpusEntry], files: validate.Validated, known: frozenset[str]
 ) -> dict[Source, tuple[Flag, ...]]:
-    """The flags that come from comparing each submission that counts with all others that count."""
+    """The flags from comparing the submissions that count (`_counting`) with one another."""
     counting = _counting(files)
     raised = flags_within(Corpus(tuple(entries[source] for source in counting), known))
     return dict(zip(counting, raised, strict=True))
 
 
 def _counting(files: validate.Validated) -> list[Source]:
-    """The submissions that count: neither replaced by another nor ended by a lifecycle entry."""
+    """The submissions that count: previews, and those not superseded, withdrawn or quarantined."""
     uncounted = {entry.source.path.name for entry in files.lifecycle}
     uncounted |= {
         file.submission.supersedes

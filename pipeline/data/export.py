@@ -1,8 +1,8 @@
 """Export the tables as CSV, Parquet and JSON, with checksums and a data package.
 
 Equal tables give equal bytes: rows keep their order, and nothing depends on the clock or the
-machine. A table too large for text formats is split into several Parquet files; its CSV and JSON
-files then list these parts.
+machine. A table too large for text formats is split into several Parquet files, and a list of these
+parts replaces the table in each format.
 """
 
 import hashlib
@@ -82,7 +82,7 @@ def export(
 def _in_parts(
     folder: Path, stem: str, rows: duckdb.DuckDBPyRelation, most: int
 ) -> Iterator[ExportedFile]:
-    """Split a large table into Parquet files; its usual files then only list these parts."""
+    """Split a large table into Parquet files, and write a list of these parts in each format."""
     parts: list[ExportedFile] = []
     for number, start in enumerate(range(0, rows.shape[0], most), 1):
         table = rows.limit(most, offset=start).to_arrow_table()

@@ -26,10 +26,10 @@ _COMPACT = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
 
 
 def guarded(text: str, separators: str = ",;\t|") -> str:
-    """Change a text so that a spreadsheet that opens it runs no formula.
+    """Prefix formulas in a text with an apostrophe, so that no spreadsheet runs them.
 
-    Spreadsheets may use other separators than the comma, so each of the `separators` may start a
-    new cell.
+    Some spreadsheets split cells at characters other than commas, so each of the `separators` may
+    start a new cell.
     """
     runs = text[:1] in {"\t", "\r"} or text.lstrip().startswith(FORMULA_STARTS)
     starts = re.escape("".join(FORMULA_STARTS))

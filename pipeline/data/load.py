@@ -33,7 +33,7 @@ PYTHON_LEAVES = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"
 
 
 def schema_structure(schema: Schema, root: Schema | None = None) -> Structure:
-    """The DuckDB structure of documents that match a JSON Schema, or a part of schema `root`."""
+    """The DuckDB structure of documents that match a JSON Schema; `root` defines its `$ref`s."""
     root = root or schema
     node = validator.resolved(schema, root)
     properties = _properties(node, root)
@@ -71,9 +71,9 @@ SOURCES_ROW = pa.schema({"document": TEXT})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedSubmission:
-    """An accepted file as it is loaded: its text, with the names and summary computed from it.
+    """An accepted file as it is loaded: its text, with the identity and summary computed from it.
 
-    `submission` is a unique name that can be used in an address. `preview` marks a file outside the
+    `submission` is a unique name that is safe in web addresses. `preview` marks a file outside the
     corpus. `summary` is the JSON of a `Summary`.
     """
 
@@ -162,7 +162,7 @@ def _create(
 
 
 def _batches(submissions: Iterable[AcceptedSubmission]) -> Iterator[pa.RecordBatch]:
-    """Batches of submissions as rows of JSON text, because the whole text may exceed the memory."""
+    """Batches of submissions as rows of JSON text; all texts together may not fit into memory."""
     names = SUBMISSION_ROW.names
     rows = (
         {name: getattr(each, name) for name in names}

@@ -1,4 +1,4 @@
-"""List the metrics: numeric columns, with their labels, units and better directions."""
+"""List the metrics: numeric columns with label, unit, and whether higher or lower is better."""
 
 from functools import cache
 from typing import Literal
@@ -21,7 +21,7 @@ class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @cache
 def metrics() -> dict[str, Metric]:
-    """All metrics by the name of their column, including those that the axes describe."""
+    """All metrics by column name, including the vocabulary's axes that have a unit."""
     axes = {
         axis.id: Metric(label=axis.label, unit=axis.unit, direction="none")
         for axis in AXES.values()

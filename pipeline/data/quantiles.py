@@ -36,7 +36,7 @@ def _median_position(count: int) -> float:
 
 
 def choice_factors() -> list[dict[str, object]]:
-    """The factors by which a bound moves if its figure is the best of several, by their number."""
+    """The factors that move the best figure's lower bound away from it, by number of figures."""
     beyond = {n * 10**zeros for zeros in range(1, 6) for n in range(10, 100)}
     listed = sorted({*range(1, EXACT + 1), *beyond})
     return [{"choices": each, "factor": choice_factor(each)} for each in listed]

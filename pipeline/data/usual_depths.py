@@ -101,7 +101,7 @@ def _usual(tried: Sequence[Tried], effects: Mapping[int, float]) -> int:
 def _compared(tried: Sequence[Tried]) -> list[Tried]:
     """The figures at depths that can be compared with the most tried depth.
 
-    Two depths can be compared if a chain of units tried both.
+    Two depths can be compared if a unit tried both, or if a chain of such units links them.
     """
     joined = {max(sorted({each.depth for each in tried}), key=lambda depth: _people(tried, depth))}
     while True:

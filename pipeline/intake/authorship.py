@@ -38,7 +38,7 @@ class Sending:
 
     @property
     def contributor(self) -> str | None:
-        """The only contributor whose results may be sent; `None` for any contributor."""
+        """The only contributor that results may name; `None` if they may name any account."""
         return None if ON_BEHALF in self.labels else self.author
 
 
@@ -46,7 +46,7 @@ UNKNOWN = Sending()
 
 
 def sending_findings(path: str, submission: Submission, sent: Sending) -> Found:
-    """Findings on the sender, the name and the date of a valid submission at `path`."""
+    """Findings on the sender, the file name and the date of a valid submission at `path`."""
     name = path.rpartition("/")[2]
     return in_file(_sending_findings(name, submission, sent), path)
 

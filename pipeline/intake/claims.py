@@ -1,4 +1,4 @@
-"""Refuse new results that conflict with other accounts': copied times, other names, imports.
+"""Refuse new results whose times, names or imports conflict with those of other accounts.
 
 Results on the base branch came first, whatever date a file states.
 """
@@ -24,7 +24,7 @@ from schemas.vocabulary import model_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """The fields of an existing result that the checks need; existing results are valid."""
+    """The fields of an existing result that the checks need; the result is not validated again."""
 
     target: Model
     drafts: tuple[Model, ...]
@@ -39,7 +39,7 @@ def claim_findings(
 ) -> Iterator[Finding]:
     """Findings from comparing new results (by path) with results on the base (by name).
 
-    `known` are the accounts that maintainers know.
+    `known` are the accounts that lifecycle entries mark as known.
     """
     copies, outlines = _Copies(new), list[Outline]()
     for name, each in there:
@@ -126,7 +126,7 @@ def _models(of: Submission | Outline) -> Iterator[tuple[str, Model]]:
 
 
 def _renamed(path: str, new: Submission, names: Mapping[str, Name]) -> Iterator[Finding]:
-    """Findings on weights under a name that differs from the collection's for the same digest."""
+    """Findings on weights whose name differs from the collection's name for the same SHA-256."""
     for place, model in _models(new):
         name = names.get(model.sha256 or "", (model.name, model.quantisation))
         if _key(*name) != _key(model.name, model.quantisation):
@@ -143,7 +143,7 @@ def _key(name: str, quantisation: str) -> tuple[str, str]:
 
 
 def _twins(new: Mapping[str, Submission], there: Sequence[Outline]) -> Iterator[Finding]:
-    """Findings on names that look like a different name in the collection or this pull request."""
+    """Findings on model and device names that look like an earlier, differently spelled name."""
     seen: dict[str, str] = {}
     for each in there:
         for _, name in _names(each):

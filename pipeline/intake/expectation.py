@@ -107,9 +107,9 @@ def _way(submission: Submission, arm: Arm, question: Question) -> Way | None:
 
 
 def _draft_name(submission: Submission, arm: Arm, question: Question) -> str | None:
-    """The name of the draft's file, or `None` if the draft has none, such as a built-in head.
+    """The name of the draft's file; `None` if drafting needs no file, as with a built-in head.
 
-    It is empty if there must be a file but its name is unknown.
+    The name is empty if drafting needs a file but its name is unknown.
     """
     kind, target = METHODS[arm.method.type].draft, question.target
     name = next((each.name for each in submission.drafts if each.id == arm.method.draft), None)

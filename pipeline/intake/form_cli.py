@@ -67,7 +67,7 @@ def send_command(
 
 
 def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: Path) -> str:
-    """Answer the form as the reply says; return a description of what was done."""
+    """Answer a form; open a pull request for an accepted result. Return a summary in words."""
     answer = reply.from_file(folder / VERDICT)
     now = host.issue_text(repository, filled.number)
     if sha256(now.encode()).hexdigest() != filled.digest:

@@ -83,7 +83,11 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Contents:
-    """The submissions read from blobs, by path; the findings on other files; and `late` files."""
+    """The result of checking the contents of files.
+
+    `submissions` are the valid ones, by path; `findings` are about invalid files; the reference
+    validator had no time to check `late` files.
+    """
 
     submissions: Mapping[str, Submission] = field(default_factory=dict)
     findings: Found = ()

@@ -39,9 +39,9 @@ class Head:
 
 
 def pull_request(repository: str, head: Head) -> int | None:
-    """The number of the open pull request with this newest commit; `None` if there is none.
+    """The number of the open pull request whose newest commit is `head.sha`; `None` without one.
 
-    GitHub cannot list pull requests by a fork's commit, so the query is by branch.
+    GitHub cannot look up pull requests by a commit in a fork, so this looks them up by branch.
     """
     query = {"state": "open", "head": f"{head.owner}:{head.branch}"}
     found = _pages(f"repos/{repository}/pulls", query)

@@ -1,8 +1,9 @@
 """Compare the results of a pull request with the most similar results in the collection.
 
-Of thousands of files, only the newest likely neighbours are read. An arm's neighbours are arms with
-the same method and tier, on the same device and backend or, if there are none, with a target of the
-same size class. Each result counts once, with its fastest arm.
+Only the newest results are read, first those from the same machines, because there may be thousands
+of files. An arm's neighbours have the same method and tier, and the same device and backend. If
+there are none, they have a target of the same size class. Each result counts once, with its fastest
+arm.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +34,7 @@ MAX_OTHERS = 40
 
 
 def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:
-    """Describe each result of a pull request, its position among its neighbours, and its flags."""
+    """Describe each result of a pull request: content, flags, arm positions, expected answers."""
     new = judgement.submissions
     if not new:
         return tuple(Result(file=quoted_path(path)) for path in judgement.results)
@@ -115,7 +116,7 @@ def _fastest(other: Understanding, method: str) -> float | None:
 def _neighbours(
     repository: Path, base: str, new: Iterable[str], left_out: Withdrawals
 ) -> Iterator[tuple[str, Submission]]:
-    """The results to compare with, by name: those that were read and still count."""
+    """The chosen results by name, without unreadable, withdrawn and superseded results."""
     there = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
     names = _chosen(there.keys() - left_out.results, new)
     read = map(contract.read, git.contents(repository, [there[name] for name in names]))
@@ -128,7 +129,7 @@ def _neighbours(
 
 
 def _chosen(there: Iterable[str], new: Iterable[str]) -> list[str]:
-    """The names of results to read: the newest from the same machines, then other new ones."""
+    """The names of results to read: the newest from the same machines, then from other machines."""
     machines = {_machine(PurePosixPath(path).name) for path in new}
     # `<machine>--<target>--<yyyymmdd>-<digest>.json`; a name of another form comes last.
     newest = sorted(sorted(there), key=lambda name: name.rpartition("--")[2], reverse=True)

@@ -1,4 +1,4 @@
-"""Check the paths of changed files: results, curated data, and what a form adds."""
+"""Check the paths of changed files: results, curated data, and figures from issue forms."""
 
 import re
 import unicodedata
@@ -26,7 +26,7 @@ _DIGEST = re.compile(r"-[0-9a-f]{8}\.json")
 
 
 def is_result(path: str) -> bool:
-    """Whether a path is in the folder of results, or in one that some systems confuse with it."""
+    """Whether a path is in the results folder, in any spelling that some systems treat as equal."""
     return _is_below(FOLDER, path)
 
 
@@ -67,7 +67,7 @@ def curated_findings(changes: Iterable[git.Change]) -> Found:
 
 
 def posted_findings(changes: Sequence[git.Change]) -> Iterator[Finding]:
-    """Findings on the branch of a form that does not just add one file of published figures."""
+    """Findings on a form's branch, which may only add one file of published figures."""
     if len(changes) != 1:
         message = (
             f"the form's branch changes {len(changes)} files, but a form adds exactly one file; "
@@ -108,7 +108,7 @@ def size_findings(results: Iterable[git.Change], sizes: Mapping[str, int]) -> It
 
 
 def _elsewhere(change: git.Change) -> Finding | None:
-    """The finding on a result outside the results folder and the folder of its month."""
+    """The finding on a result neither directly in the results folder nor in its month's folder."""
     if change.path.startswith(f"{FOLDER}/"):
         folder, _, name = change.path.rpartition("/")
         dated = dated_folder(name)

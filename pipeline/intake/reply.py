@@ -34,7 +34,7 @@ class UnreadableVerdictError(PipelineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """An arm among its neighbours: their number, how many are slower, and their median."""
+    """An arm among its neighbours: their number, how many are slower, and their median speedup."""
 
     arm: str
     near: Literal["device", "size-class"]
@@ -129,7 +129,7 @@ def annotations(judgement: Judgement) -> Iterator[str]:
 
 
 def note(answer: Reply) -> str:
-    """The decision, and what a reader still has to check, in a few sentences."""
+    """The decision in a sentence, followed by `late_note` if a check ran out of time."""
     return " ".join(filter(None, (_decision(answer), late_note(answer))))
 
 

@@ -19,9 +19,9 @@ from schemas.vocabulary import size_class
 class TaskResult:
     """An arm's result on one task or over all tasks: the fields of `Estimate` that a comment shows.
 
-    An instrument has `round_cost` (R) and no speedup; other arms have no `round_cost` here.
-    `picked` is the interval over all tasks, corrected for picking the arm as the best of several,
-    as in the terminal.
+    Only an instrument, an arm that measures the cost of a round (R), has `round_cost`; it has no
+    speedup. `picked` is the interval over all tasks, corrected for picking the arm as the best of
+    several, as in the terminal.
     """
 
     verdict: Verdict
@@ -42,7 +42,7 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmResult:
-    """An arm that was compared with a baseline; in `results`, that over all tasks comes first."""
+    """An arm other than a baseline; in `results`, the result over all tasks comes first."""
 
     arm: str
     role: str

@@ -26,10 +26,10 @@ _CONTRIBUTOR = re.compile(rb'"contributor":"([A-Za-z0-9-]*)"')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withdrawals:
-    """The withdrawn results and excluded contributors at a revision, with the reasons.
+    """The withdrawn results and the excluded contributors at a revision.
 
-    `results` has names of files; `contributors` maps a user name to the reason. `known` are the
-    contributors whom maintainers know.
+    `results` are file names; `contributors` maps a user name to the reason. `known` are the
+    contributors that lifecycle entries mark as known.
     """
 
     results: frozenset[str]
@@ -56,7 +56,7 @@ def withdrawals(repository: Path, revision: str) -> Withdrawals:
 
 
 def is_new(repository: Path, revision: str, author: str | None) -> bool:
-    """Whether the lifecycle folder has no entry about an author, who then cannot confirm a cell."""
+    """Whether an author has no lifecycle entry yet; a new author cannot confirm a cell."""
     name = f"contributor--{(author or '').lower()}.json"
     return author is not None and name not in git.files(repository, revision, LIFECYCLE)
 

@@ -1,4 +1,4 @@
-"""Build the site from results: database, pages, charts, data, MkDocs, search index, policy."""
+"""Build the site from results: database, pages, charts, data, MkDocs, search index and CSP."""
 
 import json
 import os
@@ -66,10 +66,10 @@ def build(
 ) -> Path:
     """Build the site into `output` and return that folder. The same inputs give the same bytes.
 
-    `cache` is a folder that keeps slow results, such as charts, for later builds; `jobs` is the
+    `cache` is a folder that keeps charts and other values that are slow to compute; `jobs` is the
     number of processes that load result files. MkDocs reads from a folder next to `output`
     (`build/site-source` for `build/site`). Both folders are emptied first. Raises `PipelineError`
-    if one of the two contains anything but an earlier build, `RejectedError` if a result is
+    if either folder contains anything but an earlier build, `RejectedError` if a result is
     rejected, and `SiteBuildError` if MkDocs fails.
     """
     require_own(output)
@@ -171,7 +171,7 @@ def compact(style: str) -> str:
 
 
 def shorten_index(path: Path) -> None:
-    """Shorten the search index: drop minor entries, keep only first words, and add search terms."""
+    """Drop minor entries of the search index, shorten the other texts, and add search terms."""
     index = json.loads(path.read_text("utf-8"))
     index["docs"] = [
         {**entry, "text": beginning(entry["text"]), "tags": SEARCHED.get(entry["location"], ())}

@@ -34,8 +34,8 @@ def quantisation_fits_size(submission: Submission) -> Iterator[Violation]:
 def parameters_fit_name(submission: Submission) -> Iterator[Violation]:
     """The number of parameters agrees with the model's name, within a factor of 5.
 
-    The rule applies only if the weights file is not described, as in imports. A head that is
-    trained for a target has the target's name and size, so only whole models are checked.
+    The rule applies only if the weights file is not described, as in imports. The name of a head
+    states its target's size, so only targets and draft models are checked.
     """
     drafts = {arm.method.draft for arm in submission.arms if arm.method.type == DRAFT_MODEL}
     for path, model in _models(submission):
@@ -90,7 +90,7 @@ def prompts_fill_depth(submission: Submission) -> Iterator[Violation]:
 
 
 def backend_name_of_other(submission: Submission) -> Iterator[Violation]:
-    """A backend gets a name of its own only if the list of backends has no name for it."""
+    """A backend name is given only with the backend `other`, and the list of backends lacks it."""
     engine = submission.engine
     if engine.backend_name is None:
         return

@@ -30,7 +30,7 @@ def unique(path: str) -> Rule:
 
 
 def one_of(path: str, ids: str, sort: str) -> Rule:
-    """The rule that each value at a path, if it is given, is one of the ids at another path."""
+    """The rule that each value at `path` is absent or an id at `ids`; messages call it a `sort`."""
     entries, _, field = path.partition("[].")
 
     def rule(submission: Submission) -> Iterator[Violation]:

@@ -14,7 +14,7 @@ from schemas.vocabulary.methods import METHODS as METHODS
 
 
 class TaskEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A task; a figure over all tasks needs every fixed task."""
+    """A task; a figure over all tasks needs every task with `fixed`."""
 
     id: Task
     label: str
@@ -137,7 +137,7 @@ def sentence(name: str, **words: object) -> str:
 
 
 def no_verdict(doubt: str) -> str:
-    """A sentence on why a figure has no verdict: its doubt or its serious flag."""
+    """A sentence on why a figure has no verdict; `doubt` is a key of `DOUBTS` or a text."""
     reason = DOUBTS.get(doubt, doubt)
     return sentence("no-verdict", doubt=f"{reason[:1].upper()}{reason[1:]}")
 

@@ -71,6 +71,6 @@ _HINTS = get_type_hints(Axes)
 
 
 def choices(axis: Axis) -> tuple[str, ...]:
-    """The strings that an axis accepts (its own list, else the format's); empty if it takes any."""
+    """The strings that an axis accepts: its `choices`, else the format's; empty for any string."""
     members = get_args(_HINTS.get(axis.id))
     return axis.choices or next((get_args(it) for it in members if get_origin(it) is Literal), ())

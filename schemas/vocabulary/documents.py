@@ -14,7 +14,7 @@ T = TypeVar("T", bound=Struct)
 
 @cache
 def document(name: str, package: str = "schemas.vocabulary") -> dict[str, Any]:
-    """The tables in a package's TOML file, here or elsewhere: `methods` is `methods.toml`.
+    """The tables in a package's file `<name>.toml`; the default package is the vocabulary.
 
     Each file is read once; callers must not change the tables.
     """

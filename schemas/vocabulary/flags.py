@@ -15,7 +15,7 @@ Severity = Literal["serious", "caution", "note"]
 
 
 class FlagCase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The severity and texts that replace a flag's own in one of its cases."""
+    """Severity and texts for one case of a flag, in place of the flag's own."""
 
     severity: Severity | None = None
     message: str | None = None

@@ -9,7 +9,7 @@ from schemas.vocabulary.documents import document, entries
 
 
 class LlamaCpp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """llama.cpp's names for a method: its type, and the flag for each parameter; newest first.
+    """llama.cpp's names for a method's type and for each parameter's flag, newest name first.
 
     The flags in `forced` set the number of tokens that a round yields.
     """

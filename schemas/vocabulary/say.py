@@ -27,7 +27,7 @@ def number(value: float | None, digits: int = 1, unit: str = "") -> str:
 
 
 def about(value: float) -> str:
-    """A number rounded to its two significant digits: 1,734 becomes `1,700`."""
+    """A number rounded to two significant digits: 1,734 becomes `1,700`."""
     return f"{float(f'{value:.2g}'):,.0f}"
 
 
@@ -40,7 +40,7 @@ def size(size_bytes: float) -> str:
 
 
 def rate(tokens_per_s: float | None) -> str:
-    """Three significant digits, so that the ratio of two printed rates is their speedup: `28.2`."""
+    """A rate to three significant digits, so that two printed rates give their speedup: `28.2`."""
     if tokens_per_s is None:
         return UNKNOWN
     return _three_digits(tokens_per_s)

@@ -3,9 +3,9 @@
     PYTHONPATH=build/mlx/packages .venv/bin/python -m tools.mlx.count < QUESTIONS > ANSWERS
 
 Each input line is JSON with a prompt, a token limit, and the depth of the draft (0 for no draft).
-Each output line has the tokens, and for each token whether it was drafted. Both are given for the
-whole answer, and again for a second answer, generated with the first token appended to the prompt,
-so that its first round starts there.
+Each output line has two answers, as pairs of a token and whether it was drafted. `whole` answers
+the prompt. `rest` answers the prompt plus the first token of `whole`, so that the first round of
+`rest` starts after this token.
 """
 
 import json

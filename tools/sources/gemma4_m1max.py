@@ -68,7 +68,7 @@ def _cases(found: Iterable[Line]) -> Iterator[Json]:
 
 
 def _smokes(found: Iterable[Line]) -> Iterator[Json]:
-    """Yield a pair of rows for every four lines, one per metric, of runs over several prompts."""
+    """Yield a pair of rows for each run over several prompts, whose table has a line per metric."""
     metrics = [line for line in found if line.path.endswith(SMOKE_FILE) and "Value" in line.cells]
     metrics = [line for line in metrics if line.cells["Metric"] != "Decoding speedup"]
     names = ("plain", "dflash", "length")
@@ -89,7 +89,7 @@ def _dflash(
     settings: Json,
     note: str | None = None,
 ) -> Iterator[Json]:
-    """Yield a pair of rows; `rates` has place and figure of both rates and of tokens per round."""
+    """Yield a pair of rows; `rates` has (place, figure) of both rates and the tokens per round."""
     (plain, tps), (place, drafted), (_, length) = (
         rates[key] for key in ("plain", "dflash", "length")
     )

@@ -85,7 +85,7 @@ def _rows(cells: list[Cell]) -> Iterator[Json]:
 
 
 def _baseline(cell: Cell, plain: Mapping[tuple[str, str, int, int], Cell]) -> Cell | None:
-    """The plain cell with the same load; in vLLM's files its context differs from DFlash's."""
+    """The plain cell with the same load and the same context, else with a context of 262144."""
     same = (cell.folder, cell.engine, cell.streams)
     return plain.get((*same, cell.context)) or plain.get((*same, 262144))
 

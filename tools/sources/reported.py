@@ -2,7 +2,8 @@
 
 Only figures are taken: two rates or a ratio with its setting, person, place and date. Entries with
 a guessed card or model, contradictory rates or a repeated figure are left out. From a source
-without a licence, at most 25 rows are taken. `reported.toml` has the names.
+without a licence, except Spec-Bench, at most 25 rows are taken. `reported.toml` maps people's
+wording to our names.
 
     python -m tools.sources.reported path/to/folder-of-reported.json
 """
@@ -24,7 +25,7 @@ from tools.sources.transcription import Json, document, figure, stated
 
 DIGEST = "a33a2783dc6f38f82be8e4df814bacaf0c58d0dcb798a79f7feb228526c2adf7"
 DAY = "2026-11-26"
-MOST = 25  # the maximum number of rows from a source without a licence
+MOST = 25  # the maximum number of rows from a long list without a licence
 ROUNDING = 0.02
 SPEC_BENCH = "hemingkx/Spec-Bench"
 # From Spec-Bench, one row per method and task is taken, for the target and card of its first table.
@@ -168,7 +169,10 @@ def sorted_out(
 
 
 def quoted(rows: Sequence[Reported]) -> list[Reported]:
-    """All rows if licensed, else 25: each setting once, kinds alternating, losses in proportion."""
+    """All rows of a licensed source or Spec-Bench; at most 25 rows of any other source.
+
+    From a longer list, each setting is taken once, kinds alternate, and losses keep their share.
+    """
     source = rows[0].source
     if len(rows) <= MOST or source == SPEC_BENCH or source in WORDS["licences"]:
         return list(rows)
@@ -218,7 +222,7 @@ def _slug(words: str) -> str:
 
 
 def _draft(row: Reported) -> str | None:
-    """The draft's stated name, else the name within the method's."""
+    """The draft's name as we spell it: the stated name, else the name in the method's text."""
     method = row.entry["method"]
     inline = method.partition(" ")[2] if method.startswith("draft-model ") else ""
     name = row.draft_name or inline or row.method[1]

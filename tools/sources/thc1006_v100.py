@@ -132,7 +132,7 @@ def _records(rows: list[dict[str, str]]) -> Iterator[Record]:
 
 
 def main() -> None:
-    """Write the results into the collection, and print the data that they cannot represent."""
+    """Write the results into the collection, and print which data of the source are left out."""
     made = results(Path(sys.argv[1]))
     for each in made.submissions:
         path = result_file.write(each, ROOT / "results" / "community")

@@ -120,7 +120,7 @@ def percentage(quantity: str, printed: float) -> Json:
 
 
 def median_figure(quantity: str, repeats: Sequence[float]) -> Json:
-    """The median of repeats, which `as_printed` lists; a single repeat is printed as it is."""
+    """The median of repeats, which are all in `as_printed`; a single repeat is a plain figure."""
     if len(repeats) == 1:
         return figure(quantity, repeats[0])
     words = f"median of {', '.join(map(str, repeats))}"
@@ -165,12 +165,12 @@ def described(script: str, rows: Iterable[Json]) -> Json:
 
 
 def main(transcribe: Callable[[Path], Json]) -> None:
-    """Write the file of a source and print its number of rows."""
+    """Write the file of a source and print its numbers of baselines and pairs."""
     write(transcribe(Path(sys.argv[1])))
 
 
 def write(made: Json) -> None:
-    """Write a document as the file of its source, and print its number of rows."""
+    """Write a document as its source's file, and print its numbers of baselines and pairs."""
     schema = json.loads(SCHEMA.read_bytes())
     path = PUBLISHED / f"{made['source']['id']}.json"
     text = json.dumps(_ordered(made, schema, schema), indent=2, ensure_ascii=False)

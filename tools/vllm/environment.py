@@ -94,7 +94,7 @@ def running(build: Path, mode: str, *, length: float | None = None) -> Iterator[
 
 
 def variables(build: Path) -> dict[str, str]:
-    """The environment with vLLM's programs first on the path, as vLLM needs a compiler there."""
+    """The environment for vLLM: its programs are first on PATH, where it also needs a compiler."""
     path = os.pathsep.join((str(build / "venv" / "bin"), os.environ.get("PATH", os.defpath)))
     return {**os.environ, **ENVIRONMENT, "PATH": path}
 

@@ -1,4 +1,4 @@
-"""Print the path of the weights for vLLM: a preset with the same values as for llama.cpp."""
+"""Print the path of the F32 weights from which the models for vLLM and MLX are converted."""
 
 import sys
 

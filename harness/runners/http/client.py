@@ -222,7 +222,7 @@ def as_json(text: str, path: str) -> Json:
 
 
 def parsed(text: str) -> Json:
-    """Parse JSON, whose strings can then be encoded as UTF-8. Raises `ValueError` for invalid JSON.
+    """Parse JSON so that all strings can be encoded as UTF-8. Raises `ValueError` for invalid JSON.
 
     An unpaired surrogate (such as the escape D800) cannot be encoded, so it is replaced by `?`.
     """

@@ -147,8 +147,8 @@ def totals(
 
     `page` has the counts from the metrics page, if it was read too.
 
-    `depth` is the requested depth. Counts are rejected if they imply that a round accepted more
-    tokens than that, since they must include other answers.
+    `depth` is the requested depth. Counts that imply more accepted tokens in a round than this
+    depth are rejected, since such counts must include other answers.
     """
     if counted is None:
         return Totals(decode_ms=decode_ms)

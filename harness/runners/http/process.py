@@ -68,7 +68,7 @@ class ServerProcess:
     def wait_until_ready(self, limit_s: float, *, ask: Callable[[], object]) -> Failure | None:
         """Wait until the server is ready; end it if it fails, is too slow or is interrupted.
 
-        `ask` sends the server a request, and raises a client's errors until the server is ready.
+        `ask` sends the server a request, and raises `ServerError` until the server is ready.
         """
         until = time.monotonic() + limit_s
         with ExitStack() as undo:
@@ -96,7 +96,7 @@ class ServerProcess:
         self._folder.cleanup()
 
     def _signal(self, name: Literal["SIGTERM", "SIGKILL"]) -> None:
-        """Send a signal to the server's whole process group, whose leader may have ended."""
+        """Send a signal to the server's process group, even if the group's leader has exited."""
         if os.name == "posix":
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, getattr(signal, name))

@@ -1,6 +1,6 @@
 """The session of all server runners; a subclass starts a server and sends its requests.
 
-Servers cache prompts, and with some n-gram methods all earlier answers. The cache of one arm or
+Servers cache prompts and, with some n-gram methods, all earlier answers. The cache of one arm or
 block must not help the next arm or block, so the harness starts a new server for each arm in each
 block. If arms alternate prompt by prompt, one server answers for all arms and caches no prompts.
 """
@@ -109,20 +109,20 @@ class ServerSession(ABC, Generic[ServerT]):
         """Return the baseline's margin for each token, from a second, untimed answer.
 
         Probabilities cost time on the server, so the timed answer has none. Returns `None` if the
-        second answer differs, since the model is not deterministic then. Raises the errors of
+        second answer differs, because the model is then not deterministic. Raises the errors of
         `_ask`.
         """
 
     def _rejection(self, server: ServerT, arm: ArmPlan) -> Failure | None:  # noqa: ARG002 - a hook
-        """Return why a server cannot measure an arm; `None` if it can."""
+        """Return why an arm cannot be measured on a server; `None` if it can."""
         return None
 
     def _offers(self, server: ServerT) -> str:  # noqa: ARG002 - a hook
-        """Return what the server offers, as advice after a request for a missing page or model."""
+        """Return advice for a 404 answer: the models that the server offers, if known."""
         return ""
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Connect to the arm's server, and discard one generation with speculation on."""
+        """Connect to the arm's server, starting it if necessary; discard a warm-up generation."""
         plan = self._arms[arm]
         found = self._server_of(plan, 0)
         if not isinstance(found, Failure):
@@ -153,7 +153,7 @@ class ServerSession(ABC, Generic[ServerT]):
         return run_concurrently(requests, concurrency, answer)
 
     def probe(self) -> Probes | None:
-        """Return an empty result, since a server does not time single steps."""
+        """Return `None`: server runners do not measure the cost of a drafted token."""
         return None
 
     def rest(self) -> None:

@@ -27,7 +27,7 @@ def count(values: Mapping[str, Json], name: str) -> int | None:
 
 
 def milliseconds(values: Mapping[str, Json], name: str) -> float | None:
-    """Return a field's value if it is a duration; else `None`."""
+    """Return a field's value if it is a finite, non-negative number; else `None`."""
     value = values.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None

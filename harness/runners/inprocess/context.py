@@ -1,7 +1,7 @@
 """Step a model: one context with one reused batch, one sequence, greedy choices.
 
-A timed step has little overhead: tokens are written into the batch through numpy views, logits are
-read in place, and a rollback is checked.
+A timed step has little overhead: tokens are written into the batch through numpy views, and logits
+are read in place.
 """
 
 import ctypes
@@ -98,7 +98,7 @@ class Context:
         self.held = length
 
     def try_truncate(self, length: int) -> bool:
-        """Like `truncate`, but return whether the engine supports it."""
+        """Like `truncate`, but return whether exactly `length` tokens remain."""
         try:
             self.truncate(length)
         except RollbackError:
@@ -176,7 +176,7 @@ class Context:
 
 
 def with_default_attention(settings: RunSettings) -> RunSettings:
-    """Return the settings with default KV types and attention, which servers use for drafts too."""
+    """Return the settings with the default KV types and attention, as servers use for drafts."""
     return replace(settings, kv_type_k="f16", kv_type_v="f16", flash_attention="auto")
 
 

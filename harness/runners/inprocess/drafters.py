@@ -49,11 +49,11 @@ class PromptLookupDrafter:
 
 
 class OracleDrafter:
-    """A test drafter: proposes the known answer, with a set share of its tokens left right.
+    """A test drafter: proposes the known answer, with errors at random positions.
 
-    Each position of an answer is right with the given probability, independently, so that the true
-    acceptance is known. As with a real draft, whether a position is right does not depend on the
-    depth. Drafting costs nothing.
+    Each position is correct with the given probability, independently, so that the true acceptance
+    is known. As with a real draft, whether a position is correct does not depend on the depth.
+    Drafting costs nothing.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class OracleDrafter:
         ]
 
     def draft(self, text: Sequence[int], limit: int) -> list[int]:
-        """Return the baseline's next tokens, some replaced by the token with the previous id."""
+        """Return the baseline's next tokens, some of them replaced by wrong tokens."""
         return self._proposed[len(text) : len(text) + min(limit, self._n_max)]
 
 

@@ -31,7 +31,7 @@ def clear() -> None:
 
 
 def offloaded_layers() -> int | None:
-    """Return how many layers of the last model are on the GPU; `None` if the log does not say.
+    """Return how many layers of the last loaded model are on the GPU; `None` if not logged.
 
     The output layer counts too.
     """

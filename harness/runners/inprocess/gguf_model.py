@@ -154,7 +154,7 @@ def vocabulary_mismatch(target: LoadedWeights, draft: LoadedWeights) -> str | No
 
 
 def _compared(target: LoadedWeights) -> Iterator[tuple[str, Callable[[object], object]]]:
-    """Yield what must be equal in both vocabularies, each with its getter.
+    """Yield the properties that must be equal in both vocabularies: their names and getters.
 
     The ids of BOS and EOS must be equal only if the tokenizer adds these tokens.
     """

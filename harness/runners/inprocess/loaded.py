@@ -96,7 +96,7 @@ class LoadedModels:
         )
 
     def close(self) -> None:
-        """Free every context, then its weights: the drafts first."""
+        """Free each context and then its weights; the target comes last."""
         for context in (*self.drafts.values(), self.target):
             self._states.closed(context)
             context.close()

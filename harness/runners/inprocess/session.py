@@ -108,7 +108,7 @@ class LlamaSession:
     def agreement(
         self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
     ) -> Agreement:
-        """Return which tokens of an answer the target itself would have written.
+        """Return which tokens of an answer the loaded target would have chosen.
 
         Raises `HarnessError`.
         """
@@ -163,7 +163,7 @@ class LlamaSession:
     def _at(self, gpu_layers: int) -> LoadedModels:
         """Return the models with this many target layers on the GPU, reloading them if necessary.
 
-        The drafts of arms prepared with the same number are loaded too. Raises `HarnessError`.
+        The drafts of arms prepared with this many layers are loaded too. Raises `HarnessError`.
         """
         if self._loaded is not None and self._loaded.gpu_layers == gpu_layers:
             return self._loaded
@@ -241,7 +241,7 @@ class LlamaSession:
         return Sampler(temperature=settings.temperature, key=key)
 
     def _truth(self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest) -> tuple[int, ...]:
-        """Return prompt and baseline answer as token ids if the arm's method needs them, else none.
+        """Return the token ids of prompt and baseline answer; empty if the method needs no answer.
 
         The answer is the baseline's first answer; if there is none yet, it is generated untimed.
         """

@@ -12,7 +12,7 @@ from harness.runners.inprocess.loop import Target
 
 
 class _Rows(Target, Protocol):
-    """A target that shows the logits of its last step."""
+    """A target that exposes the logits of its last step."""
 
     def logits(self, count: int) -> NDArray[np.float32]:
         """Return the logits at the first `count` positions of the last step."""
@@ -23,10 +23,9 @@ class _Rows(Target, Protocol):
 class Sampler:
     """Samples tokens at a temperature.
 
-    `key` and position determine each token, so speculation changes no token.
-
-    A draft token is accepted if it equals the sampled token, and the text has the distribution of
-    plain sampling.
+    `key` and position seed each draw, so speculation changes no token. A draft token is accepted if
+    it equals the sampled token. The text therefore has the same distribution as without
+    speculation.
     """
 
     temperature: float

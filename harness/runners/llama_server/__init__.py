@@ -10,7 +10,7 @@ from harness.runners.options import ConnectionOptions
 
 
 def connect(options: ConnectionOptions) -> Adapter:
-    """Return the adapter for the options' llama-server; its file is looked up only on use."""
+    """Return the adapter of a llama-server, whose binary is looked up only on use."""
     return Adapter(
         open=partial(LlamaServerSession, options),
         identity=lambda: find(options.binary).identity(),

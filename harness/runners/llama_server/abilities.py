@@ -22,9 +22,9 @@ class Abilities:
     """The flags of a binary and the values of its `--spec-type` (empty without the flag).
 
     `takes_value` has the flags that take a value according to the help; each entry of `entries` has
-    all names of one flag and its opposite. `hides_layers`: the log contains the placement of layers
-    only from a verbosity of 4 on. `stages`: the parameters of a type are part of the value of
-    `--spec-type`, as in ik_llama.cpp.
+    all names of one flag and its opposite. With `hides_layers`, the log shows the placement of
+    layers only at verbosity 4 or higher. With `stages`, the value of `--spec-type` includes the
+    type's parameters, as in ik_llama.cpp.
     """
 
     flags: frozenset[str]

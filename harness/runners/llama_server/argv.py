@@ -56,7 +56,7 @@ class _Words:
             raise _UnknownToBinaryError(names[0])
 
     def offer(self, value: object, *names: str) -> bool:
-        """Add a flag, and its value unless that is `None`, if the binary supports the flag."""
+        """If the binary supports a flag, add it, with any value; return whether it does."""
         name = self.abilities.first(*names)
         if name is not None:
             self.argv += [name] if value is None else [name, str(value)]
@@ -87,8 +87,7 @@ def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int) -> No
 def _default_axes(words: _Words, settings: RunSettings) -> None:
     """Add the flags of all axes that have a default, so that a build's own defaults have no effect.
 
-    If a build lacks an axis's flag, our default is not passed; for any other value,
-    `_UnknownToBinaryError` is raised.
+    Raises `_UnknownToBinaryError` if the build cannot set an axis whose value is not the default.
     """
     for axis in AXES.values():
         if not axis.server or axis.default is None:
@@ -105,7 +104,7 @@ def _default_axes(words: _Words, settings: RunSettings) -> None:
 
 
 def _axes(words: _Words, settings: RunSettings) -> None:
-    """Add the flags of all other axes that are set, and the user's own arguments.
+    """Add the flags of the axes that have no default but are set, and the user's own arguments.
 
     Raises `_UnknownToBinaryError` or `_RefusedArgumentError`.
     """

@@ -43,7 +43,7 @@ class Binary:
     abilities: Abilities
 
     def identity(self) -> str:
-        """Return a digest of the program and its libraries, to distinguish builds."""
+        """Return a digest of the program and of its libraries' names and sizes."""
         libraries = sorted(
             (file.name, file.stat().st_size)
             for file in self.path.parent.iterdir()
@@ -171,7 +171,8 @@ def read_free(text: str) -> dict[str, int]:
 def read_version(text: str) -> tuple[str, str | None, int | None]:
     """Return version, commit and build number in the output of `--version`.
 
-    A build outside llama.cpp's own repository has the number 1; the commit is its version.
+    For a build outside llama.cpp's own repository (number 1), the commit is the version, and the
+    number is `None`.
     """
     match = _VERSION.search(text)
     if match is None or public_text.version(match[1]) is None:

@@ -201,8 +201,9 @@ class _Stepped(Struct, frozen=True, kw_only=True):
 def step_times(client: Client, prompt: Sequence[int], widths: Sequence[int]) -> tuple[float, ...]:
     """Time steps of these widths (numbers of tokens) after a prompt whose state the server keeps.
 
-    One logit row is computed for all tokens, as in llama-bench. Each timed step follows a discarded
-    step with a different first token, since a common prefix would not be read again.
+    Only the last token's logits are computed, as in llama-bench. Each timed step follows a
+    discarded step with a different first token, since the server would not process a common prefix
+    again.
 
     Raises the client's errors, or `BadAnswerError` if the server reads a different number of
     tokens.

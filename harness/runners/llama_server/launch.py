@@ -1,4 +1,4 @@
-"""Start a llama-server for one arm on a free port, and check that this server answers."""
+"""Start a llama-server for one arm on a free port, and check that no other server answers there."""
 
 import secrets
 from collections.abc import Callable, Sequence
@@ -81,7 +81,7 @@ def one_server(campaign: Campaign, options: ConnectionOptions) -> bool:
 
 
 def deepest(campaign: Campaign) -> ArmPlan:
-    """Return the deepest arm, whose arguments start the server that all arms share."""
+    """Return the arm with the largest draft depth, whose arguments start the shared server."""
     return max(campaign.arms, key=lambda arm: limit(arm.method) or 0)
 
 

@@ -45,11 +45,11 @@ def buffers_mib(text: str) -> dict[str, float]:
 def in_use(
     text: str, *, before_mib: Mapping[str, int], after_mib: Mapping[str, int]
 ) -> tuple[DeviceMemory, ...] | None:
-    """Return the memory used on each device: reserved or lost free memory, whichever is more.
+    """Return the memory used on each device: the larger of two figures.
 
-    The reserved memory is the sum of the buffers in the log. The decrease in a device's free memory
-    since the start also includes the driver's share, but is too small if another process ended
-    meanwhile. Returns `None` if nothing is known.
+    One is the sum of the buffers in the log. The other is the decrease in the device's free memory
+    since the start, which also includes the driver's share, but is too small if another process
+    ended meanwhile. Returns `None` if nothing is known.
     """
     reserved = {name: round(size) for name, size in buffers_mib(text).items()}
     gone = {

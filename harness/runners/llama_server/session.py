@@ -41,7 +41,7 @@ class LlamaServerSession(ServerSession[Server]):
         return self._binary.report(self._campaign, self._limits.backend)
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
-        """Start the arm's server, and discard one generation with speculation on."""
+        """Prepare the arm's server, and read the placement of layers and the memory use."""
         self.rest()
         free_mib = self._binary.free_mib()
         prepared = super().prepare(arm)

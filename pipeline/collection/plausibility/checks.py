@@ -23,7 +23,7 @@ MOST_PEERS = 40  # the maximum number of accounts that one arm is compared with
 def copied_times(candidate: CorpusComparison) -> Observation | None:
     """Another submission has the same times, to many digits, or the same series of time ratios.
 
-    The message names the submission that shares the most of these marks.
+    The message names the submission that shares the most times or, without any, the most series.
     """
     for kind in ("times", "ratios"):
         most = max(_shared_marks(candidate, kind), default=None)
@@ -39,9 +39,10 @@ def copied_times(candidate: CorpusComparison) -> Observation | None:
 
 
 def _shared_marks(candidate: CorpusComparison, kind: str) -> Iterator[tuple[int, int, int]]:
-    """Yield, per likely copy, the marks in common, the other's negated position, and the total.
+    """Yield three numbers per likely copy: common marks, negated position, and total of marks.
 
-    Only submissions with far more common marks than chance explains are included.
+    A likely copy has far more marks in common than chance explains. The total is that of the
+    submission with fewer marks. With negated positions, `max` prefers the earlier of two copies.
     """
     marks = getattr(candidate.own.fingerprint, kind)
     index: MarkIndex = getattr(candidate.corpus, kind)
@@ -63,9 +64,9 @@ def is_copy(shared: int, total: int) -> bool:
 def _severity(candidate: CorpusComparison, position: int) -> Severity:
     """The severity of a copied-times flag: serious for the copy, caution for the original.
 
-    A new result is the copy. If one account sent both, the later one is. If only one account is
-    known to maintainers, the other's result is. Otherwise both get a serious flag until maintainers
-    end one of them, because anybody can state an earlier date.
+    A new result is the copy. If one account sent both, the later result is the copy. If only one
+    account is known to maintainers, the other account's result is. Otherwise both get a serious
+    flag until a lifecycle entry ends one of them, because anybody can state an earlier date.
     """
     own, other, known = candidate.own, candidate.corpus.entries[position], candidate.corpus.known
     if candidate.position is None:

@@ -20,7 +20,7 @@ ANONYMOUS = "anonymous"
 
 
 def account_of(contributor: str | None) -> str:
-    """The account whose vote a file is; accounts are harder to invent than machines.
+    """The account to which a file's vote belongs; accounts are harder to fake than machines.
 
     All anonymous results share one account. Upper and lower case in user names are not
     distinguished.
@@ -116,7 +116,7 @@ class Corpus:
 
     @cached_property
     def runs(self) -> dict[tuple[str, ...], dict[str, tuple[int, int]]]:
-        """Each account's first result with an arm, and the arm's position in it, by arm key."""
+        """By arm key and account: the positions of the first entry with the arm, and of the arm."""
         found: dict[tuple[str, ...], dict[str, tuple[int, int]]] = {}
         for position, each in enumerate(self.entries):
             for run, place in each.runs():
@@ -136,7 +136,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusComparison:
-    """A submission and the corpus to compare it with; `position` is its own position there."""
+    """A submission, its position in a corpus (`None` if it is new), and that corpus."""
 
     own: CorpusEntry
     corpus: Corpus
@@ -145,7 +145,7 @@ class CorpusComparison:
     def outvoted(
         self, alike: set[str], differing: Mapping[str, int]
     ) -> tuple[Severity, int] | None:
-        """The severity if accounts disagree with this one, and the position of the first that does.
+        """The severity of being outvoted, and the position of the first disagreeing submission.
 
         `None` if this submission is not outvoted. If any of the accounts is known to maintainers,
         only known accounts vote. A new submission has no vote against existing submissions. In a
@@ -162,7 +162,7 @@ class CorpusComparison:
         return "serious" if more else "caution", first
 
     def is_apart(self, position: int) -> bool:
-        """Whether the entry at this position is another submission, unrelated by superseding."""
+        """Whether the entry is a different submission, and neither supersedes the other."""
         if position == self.position:
             return False
         chains = self.corpus.chains

@@ -91,7 +91,7 @@ class MarkIndex:
         return cls(digests=digests[order], owners=owners[order])
 
     def shared(self, own: NDArray[np.uint32]) -> dict[int, int]:
-        """The number of the marks in `own` that each submission shares, by its position."""
+        """By position, the number of marks that a submission has in common with `own`."""
         first = np.searchsorted(self.digests, own, "left")
         last = np.searchsorted(self.digests, own, "right")
         followed = np.minimum(last - first, _FOLLOWED)

@@ -70,7 +70,7 @@ def agreement(own: Outputs, place: int, others: Outputs, other: int) -> Agreemen
 
 
 def _factor(mine: Outputs, theirs: Outputs) -> float:
-    """The factor (at least 1) by which two arms' tokens per round differ; 1 if not counted."""
+    """The factor (at least 1) by which two arms' tokens per round differ; 1 if unknown."""
     tokens, rounds_, their_tokens, their_rounds = (
         float(column.sum()) for rows in (mine, theirs) for column in (rows[:, 3], rows[:, 4])
     )

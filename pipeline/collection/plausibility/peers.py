@@ -72,7 +72,7 @@ NO_PEERS = PeerSpeeds({}, np.empty(0))
 
 
 def peer_speeds(speeds: Iterable[BaselineSpeed | None]) -> dict[Place, PeerSpeeds]:
-    """The speeds on each device: in tokens/s for each target, in bytes/s for all targets."""
+    """The speeds on each device: in tokens/s for each target, in bytes/s over all targets."""
     found: dict[Place, dict[str, list[float]]] = {}
     for each in speeds:
         if each is None:

@@ -51,8 +51,8 @@ class Chart:
 
     `spec` is Vega-Lite with `width: "container"`; the page adds a theme. `svg` and `svg_dark` are
     static pictures of fixed size with a transparent background, for a light and a dark page.
-    `takeaway` is one sentence about the findings; `alt` describes the picture. An `empty` chart has
-    no rows: show its takeaway instead of a picture.
+    `takeaway` states the findings in a few sentences; `alt` describes the picture. An `empty` chart
+    has no rows: show its takeaway instead of a picture.
     """
 
     name: str

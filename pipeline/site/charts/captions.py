@@ -122,7 +122,7 @@ def _best_depth(best: Row, rows: list[Row]) -> str:
 
 
 def round_costs(rows: list[Row]) -> str:
-    """The cheapest and the most expensive round, in plain tokens, and the condition for a gain."""
+    """The lowest and highest round cost in units of a plain token, and the condition for a gain."""
     least, most = (end(rows, key=itemgetter("round_cost")) for end in (min, max))
 
     def printed(row: Row) -> str:
@@ -211,7 +211,7 @@ def _part(rows: list[Row], column: str, shown: int | None = None) -> str:
 
 
 def verification_curve(rows: list[Row]) -> str:
-    """Name the curves with the lowest and highest cost per token, each at its greatest width."""
+    """Name the curves with the lowest and the highest cost per token, each at its widest step."""
     last = {row["curve_label"]: row for row in rows}  # rows are in order of width
     cheapest = min(last.values(), key=lambda row: row["step_ratio"] / row["width"])
     dearest = max(last.values(), key=lambda row: row["step_ratio"] / row["width"])
@@ -237,7 +237,7 @@ CAPTIONS: Mapping[str, Callable[[list[Row]], str]] = {
 
 
 def _clear_ends(rows: list[Row], words: Callable[[Row], str], scope: str = "") -> str:
-    """The highest clear gain, the lowest clear loss, and the best "slower overall" speedup."""
+    """The highest clear gain, lowest clear loss, and highest speedup that is "slower overall"."""
     helps = [row for row in rows if row["verdict"] == "helps"]
     hurts = [row for row in rows if row["verdict"] == "hurts"]
     gain = f"the highest clear gain is {words(max(helps, key=_speedup))}" if helps else ""

@@ -45,8 +45,8 @@ class SpeedupAxis:
 def speedup_axis(rows: list[Row]) -> SpeedupAxis:
     """An axis that includes all speedups and 1; intervals are cut off at 0.1 and 10.
 
-    Text prints bounds beyond these as `<0.1` and `>10`. The axis does not show them either, because
-    a single very wide interval would squeeze all others together.
+    Text prints bounds beyond 0.1 and 10 as `<0.1` and `>10`. On the axis, a single very wide
+    interval would squeeze all other intervals together.
     """
     middles = [row["speedup"] for row in rows if row["speedup"] is not None]
     bounds = [

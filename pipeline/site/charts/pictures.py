@@ -171,7 +171,7 @@ def _series(rows: list[theme.Row], on: alt.Chart) -> tuple[alt.Chart, alt.Chart,
 
 
 def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
-    """The change in speedup over engine builds, one grey line per setting; steps are coloured."""
+    """The change in speedup over builds: a grey line per setting, coloured points at steps."""
     builds = list(dict.fromkeys(row["engine_build"] for row in sorted(rows, key=MOMENT)))
     # A phone has room for `llama.cpp` above `b6350`, but not next to it.
     axis = alt.Axis(

@@ -94,7 +94,7 @@ def answer_files(
 
 
 def _model(key: str, name: str, own: Iterable[Report]) -> Mapping[str, object]:
-    """A model's entry in the index; among several that fit, scripts prefer most `people`."""
+    """A model's entry in the index; if several fit, scripts choose the one with most `people`."""
     shape = shape_named(name)
     return {
         "id": key,
@@ -173,7 +173,7 @@ def _memory_of(question: Question) -> tuple[object, ...]:
 
 
 def _row(found: Answer) -> Iterator[Json]:
-    """Yield the values of `COLUMNS` after "machine"; the last one lists the strings for `WORDS`."""
+    """Yield the values of `COLUMNS` after "machine", those of `WORDS` as one list at the end."""
     judged = found.judged
     gain = judged.gain if judged else None
     yield found.verdict

@@ -25,8 +25,8 @@ class Facet:
     """A column with few distinct values: their keys for addresses, labels for people, and order.
 
     Values with the same order are sorted by key. The functions in `more` make further strings from
-    the keys. If there is a function `printed`, the file has the strings that it makes from the
-    labels, instead of keys and labels.
+    the keys. If `printed` is given, the strings that it makes from the labels replace keys and
+    labels in the file.
     """
 
     name: str

@@ -21,7 +21,7 @@ class Whisker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A point on a curve: where it is drawn, and the step width and the value that it shows."""
+    """A point on a curve: its position, and the `width` (tokens per step) and `value` it shows."""
 
     x: float
     y: float
@@ -83,6 +83,6 @@ def curve(points: Sequence[tuple[int, float]], *, width: float, height: float) -
 
 
 def nice_step(most: float) -> float:
-    """The distance between gridlines, 1, 2 or 5 times a power of ten, for two to five gridlines."""
+    """The distance between gridlines, 1, 2 or 5 times a power of ten, for two to four gridlines."""
     power: float = 10.0 ** math.floor(math.log10(most / 2))
     return max(factor * power for factor in (1, 2, 5) if factor * power <= most / 2)

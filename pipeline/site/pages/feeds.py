@@ -74,7 +74,7 @@ def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
 
 
 def _gains(connection: duckdb.DuckDBPyConnection, kind: str) -> dict[str, float]:
-    """Map scopes (e.g. devices) to the lower bound of their surest measured gain, if confirmed."""
+    """Map each scope (e.g. a device) to the lower bound of its best gain, if it is confirmed."""
     found = read(connection, "surest_gain", kind=kind)
     return {
         row.scope: row.interval_low for row in found if row.tier == "measured" and row.confirmed
@@ -82,7 +82,7 @@ def _gains(connection: duckdb.DuckDBPyConnection, kind: str) -> dict[str, float]
 
 
 def badge(name: str, label: str, at_least: float | None, tallies: Sequence[Row]) -> model.Asset:
-    """A badge: blue for a clear gain, else orange for confirmed losses; its text says so, too."""
+    """A badge with text; blue for a clear gain, else orange for confirmed losses, else grey."""
     losing = sum(each.confirmed_losses for each in tallies)
     confirmed = sum(each.confirmed for each in tallies)
     gain = f"at least {say.times(at_least)}" if at_least else "no clear gain"

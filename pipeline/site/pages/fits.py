@@ -157,7 +157,7 @@ class _Parts:
         )
 
     def besides(self, alone: Self) -> int:
-        """The memory that a draft adds: its buffers, and states that undo its rejected tokens."""
+        """The memory that a draft adds: its buffers, and saved states to undo rejected tokens."""
         return self.draft + self.cache - alone.cache
 
 

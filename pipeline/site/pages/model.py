@@ -42,7 +42,7 @@ class Site:
     `bundle` is the path of the JavaScript library for interactive charts. `repository` and
     `address` are the web addresses of the repository and of the site; if one is unknown (`None`),
     nothing links to it. `outside` links to the raw files that only the repository has, keyed by the
-    addresses that they would have on the site. `cache` has charts and other slow results.
+    addresses that they would have on the site. `cache` keeps values that are slow to compute.
     """
 
     bundle: str
@@ -57,7 +57,7 @@ class Site:
 
 
 def named_by_content(path: str, data: bytes) -> Asset:
-    """A file whose name changes with its content: the content's digest replaces `{}` in it."""
+    """A file whose name changes with its content: the content's digest replaces `{}` in `path`."""
     return Asset(path=path.format(hashlib.sha256(data).hexdigest()[:12]), data=data)
 
 

@@ -118,7 +118,7 @@ def own_runner(methods: Iterable[str]) -> RunnerEntry | None:
 
 
 def _runner_options(settings: Sequence[NamedSetting]) -> tuple[str, ...]:
-    """The options with which the harness runs the measured engine."""
+    """The harness options that select a runner for the engine of these settings."""
     engine = settings[0].engine
     own = next((each for each in RUNNERS.values() if each.engine_label == engine), None)
     if own is None and engine == LLAMA_CPP:  # an imported figure

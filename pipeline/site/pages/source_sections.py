@@ -25,7 +25,7 @@ def sections(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Any]:
 
 
 def in_words(quantity: str) -> str:
-    """A quantity's name in words; its unit is printed with the figure."""
+    """A quantity's name in words, with tokens/s but no other unit."""
     if quantity == "n_max":
         return "depth"
     for suffix, unit in UNITS.items():

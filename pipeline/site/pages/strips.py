@@ -72,7 +72,7 @@ def default_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:
-    """Sort rows from the fastest, with unknown accounts last; an unclear verdict counts as 1."""
+    """Sort rows from the fastest, unclear verdicts counting as 1; unknown accounts come last."""
     return sorted(rows, key=lambda r: (r.backing, -rank(r), r.device_label, r.target_label))
 
 
@@ -84,7 +84,7 @@ def rank(row: Row) -> float:
 
 
 def by_method(rows: Iterable[Row]) -> tuple[list[Group], int]:
-    """The groups on the home page, and the number of rows left out (each group's least tried)."""
+    """The groups on the home page, and the number of rows left out (the last by `best_known`)."""
     methods = grouped(rows, lambda row: row.method_label)
     ordered = sorted(methods.values(), key=_place)
     room = _room([len(own) for own in ordered])
@@ -98,7 +98,7 @@ def _place(own: Sequence[Row]) -> tuple[bool, int, str]:
 
 
 def _room(sizes: Sequence[int]) -> list[int]:
-    """The number of rows shown per group: all of a small group, an equal share of large groups."""
+    """The rows to show per group: all of a small group, an equal number of each large group."""
     room, left, waiting = [0] * len(sizes), MOST_ROWS, len(sizes)
     for place in sorted(range(len(sizes)), key=sizes.__getitem__):
         room[place] = min(sizes[place], left // waiting)
@@ -186,7 +186,10 @@ def choices(rows: Sequence[Row]) -> Iterator[Choice]:
 
 
 def median_over_people(rows: Iterable[Row]) -> tuple[float, str] | None:
-    """The median and the range of published rows (one per device); `None` for a single one."""
+    """The median of published rows (one per device), and their number and range as text.
+
+    `None` for fewer than two rows.
+    """
     bare = [row for row in rows if row.verdict is None]
     if len(bare) <= 1:
         return None
@@ -275,7 +278,7 @@ def figure(row: Row) -> str:
 
 
 def words(row: Row) -> tuple[str | None, ...]:
-    """The words below the setting: interval and verdict, or range and people, and the tier."""
+    """The words below the setting, such as interval, verdict, number of people, and tier."""
     tasks = [task for task in row.tasks if task != "all"]
     named = f"{say.listed(tasks)} only" if tasks else None
     weights = f"{len(row.quantisations)} quantisations" if len(row.quantisations) > 1 else None

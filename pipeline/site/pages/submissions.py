@@ -87,7 +87,7 @@ def index(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
 def submission_pages(
     connection: duckdb.DuckDBPyConnection, site: Site, most_pages: int = MOST_PAGES
 ) -> Iterator[Page | Asset]:
-    """The page of each submission; in a large collection, some have only a short form."""
+    """The page of each submission or, in a large collection, its short form."""
     listed = connection.table("submission").order("measured_until desc, submission")
     names = [name for (name,) in listed.select("submission").fetchall()]
     own = with_own_page(connection, most_pages)

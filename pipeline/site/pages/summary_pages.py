@@ -3,7 +3,7 @@
 A short form has no charts and does not pass through MkDocs, which saves half a second of CPU time
 and 130 KB per submission. The submissions that were measured first keep their pages, because these
 pages existed before the collection grew. For each other submission, the site has plain text, and
-data that its page for missing addresses (404) shows.
+data that the site's 404 page shows.
 """
 
 import re
@@ -34,7 +34,7 @@ def with_own_page(
 def outside(
     connection: duckdb.DuckDBPyConnection, results: Path, repository: str | None
 ) -> Mapping[str, str]:
-    """Links to the raw files that only the repository has, by the address they would have here.
+    """Links to the raw files that only the repository has, by the address the site would use.
 
     The result is empty if the site has all raw files itself, because the collection is small or the
     repository is unknown.

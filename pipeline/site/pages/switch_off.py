@@ -1,4 +1,4 @@
-"""Write when to switch speculation off: `assets/switch-off.json`, and a section of pages."""
+"""Write advice on when to switch speculation off: `assets/switch-off.json` and a page section."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -69,17 +69,23 @@ def advice(rows: Iterable[Row]) -> tuple[ClearCases, ...]:
 
 
 def streams_from(rows: Sequence[Row]) -> int | None:
-    """The lowest concurrency from which a setting's clear results are all losses, if any."""
+    """The lowest concurrency above 1 from which all clear results are losses, else `None`.
+
+    Only results without a context depth count.
+    """
     return _from([(row.concurrency, row.effect) for row in rows if not row.context_depth], 1)
 
 
 def context_from(rows: Sequence[Row]) -> int | None:
-    """The shortest context (tokens) from which a setting's clear results are all losses, if any."""
+    """The shortest context in tokens from which all clear results are losses, else `None`.
+
+    Only results of single requests count, and the context must be longer than 0 tokens.
+    """
     return _from([(row.context_depth or 0, row.effect) for row in rows if row.concurrency == 1], 0)
 
 
 def _from(cases: Iterable[tuple[int, str]], least: int) -> int | None:
-    """The smallest amount with a loss that is above `least` and above all amounts with a gain."""
+    """The smallest amount with a loss, above `least` and every amount with a gain; else `None`."""
     cases = tuple(cases)
     gained = max((amount for amount, effect in cases if effect == "gains"), default=least)
     lost = [amount for amount, effect in cases if effect == "loses" and amount > gained]

@@ -55,7 +55,7 @@ def render(
 
 
 def with_cards(text: str) -> str:
-    """Label the cells of tables with their headings, so that a narrow screen can show cards."""
+    """Label table cells with their headings, so that a narrow screen can show rows as cards."""
     return TABLE.sub(lambda found: _card_table(found[0]), text)
 
 
@@ -88,7 +88,7 @@ def figure(
 
 
 def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
-    """The specification, two pictures and the figures of every chart that is not empty."""
+    """The files of every chart that is not empty: specification, two pictures and CSV."""
     for each in figures:
         if each.chart.empty:
             continue
@@ -148,7 +148,7 @@ def environment() -> Environment:
 
 @cache
 def vocabulary_file() -> Asset:
-    """The words that page scripts need, under a name that changes with the content."""
+    """The file of words that page scripts need; its name changes with its content."""
     data = json.dumps(vocabulary.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
     return model.named_by_content("assets/vocabulary.{}.json", data)
 
@@ -173,7 +173,7 @@ def gib(mib: float | None) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Text for a page's title, which the theme does not escape: letters, digits and a few signs."""
+    """Keep letters, digits and a few signs, because the theme does not escape a page's title."""
     return " ".join(re.sub(r"[^A-Za-z0-9 .,()+_-]+", " ", text).split()) or "Unnamed"
 
 

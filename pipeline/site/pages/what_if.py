@@ -1,10 +1,10 @@
-"""Write the page How it works: when speculation pays, by the textbook formula plus costs.
+"""Write the page *How it works*: when speculation pays, by the textbook formula plus costs.
 
-With an acceptance of alpha per token, each independent of the last, a draft of gamma tokens yields
-`E = (1 - alpha^(gamma+1)) / (1 - alpha)` tokens per round (Leviathan et al. 2023, equation 1). A
-round costs `R = gamma c + T(gamma+1)`, drafting plus one verification step; on this page, T grows
-by v for every further token. The speedup is `E / R`. `site_src/assets/javascripts/whatif.js`
-computes the same.
+If each token is accepted independently with probability alpha, a draft of gamma tokens yields on
+average `E = (1 - alpha^(gamma+1)) / (1 - alpha)` tokens per round (Leviathan et al. 2023, equation
+1). A round costs `R = gamma c + T(gamma+1)`, drafting plus one verification step. On this page, T
+is 1 for one token and grows by v for each further token. The speedup is `E / R`.
+`site_src/assets/javascripts/whatif.js` computes the same.
 """
 
 import re
@@ -42,7 +42,7 @@ OPENING = WhatIfInputs(acceptance=0.7, depth=4, draft_cost=0.1, verify_cost=0.08
 
 
 def round_cost(depth: int, draft_cost: float, verify_cost: float) -> float:
-    """R: the cost of a round in plain tokens."""
+    """R, the cost of a round in units of one plain decoding step."""
     return depth * draft_cost + 1.0 + verify_cost * depth
 
 
@@ -54,7 +54,7 @@ def speedup(settings: WhatIfInputs, depth: int) -> float:
 def how_it_works(
     connection: duckdb.DuckDBPyConnection, site: Site, prose: Path, benches: Path
 ) -> Page:
-    """The explainer with its drawing, then the prose in `prose` and the figures in `benches`."""
+    """The explainer and its drawing, the prose in `prose`, and proofs from the bench files."""
     predictions = figure(connection, site, "predictions")
     depths = range(DEEPEST + 1)
     curve = [(depth, speedup(OPENING, depth)) for depth in depths]
@@ -106,7 +106,7 @@ def with_flags(page: str) -> str:
 
 
 def folded(text: str) -> Markup:
-    """Turn the sections of Markdown prose into ones that open on a click, with an anchor each."""
+    """Make each section of Markdown prose collapsible and give it an anchor."""
     opened = SECTION.sub(
         lambda found: (
             f'</details>\n\n<details markdown="1" id="{_anchor(found[1])}">'

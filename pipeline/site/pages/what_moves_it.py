@@ -15,7 +15,7 @@ FEWEST = 3  # the number of figures that a chart needs
 
 
 def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
-    """The page: sections in `moves.toml` that have enough figures, and commands for the others."""
+    """The page: charts in `moves.toml` with enough figures, and commands to measure the rest."""
     url = site.link_from("what-moves-it/")
     sections = [
         {

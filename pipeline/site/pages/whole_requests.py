@@ -1,4 +1,4 @@
-"""Compare an arm's whole requests, including reading the prompt, with its baseline's."""
+"""Compare whole requests, from prompt to last token, between an arm and its baseline."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -16,7 +16,7 @@ PROMPT_LENGTHS = (64, 512, 4096)
 
 
 def whole_requests(estimates: Iterable[Row]) -> Mapping[str, object] | None:
-    """A sentence on an arm's whole requests, a table for other lengths, and the costs for both."""
+    """Template values for an arm's whole requests: a sentence, a table by length, and costs."""
     row = next((row for row in estimates if row.whole_request is not None), None)
     costs = None if row is None else costs_of(row)
     if row is None or costs is None:

@@ -49,6 +49,12 @@ def blobs(tmp_path: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+def test_ollamas_spelling_names_the_same_file(client: Hub) -> None:
+    with_host = hub.fetch(f"hf.co/{REFERENCE}", client=client, say=lambda _: None)
+
+    assert with_host == hub.fetch(REFERENCE, client=client, say=lambda _: None)
+
+
 def test_a_file_is_stored_where_other_hub_tools_find_it(client: Hub, tmp_path: Path) -> None:
     found = hub.fetch(REFERENCE, client=client, say=lambda _: None)
 

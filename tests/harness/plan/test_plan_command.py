@@ -265,6 +265,16 @@ def test_only_the_first_bytes_of_a_file_on_the_hub_are_fetched(
     assert not (tmp_path / "hub").exists()
 
 
+def test_a_command_names_a_model_without_the_host_that_ollama_writes(
+    fake_hub: FakeHub, tmp_path: Path
+) -> None:
+    client = Hub(fake_hub.endpoint, tmp_path / "hub")
+
+    found = find("hf.co/Owner/Model-GGUF:Q8_0", say=lambda _: None, client=client)
+
+    assert found.server_name == "-hf Owner/Model-GGUF:Q8_0"
+
+
 def test_a_listed_model_is_planned_from_the_tables_unless_its_file_is_here(
     fake_hub: FakeHub, tmp_path: Path
 ) -> None:
