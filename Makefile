@@ -18,7 +18,9 @@ UV ?= uv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python
 INSTALLED = $(VENV)/.installed-$(LOCK)
-PYTEST := -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
+# The cache lists failed tests; without `--cache-clear`, a file that once could not be imported would
+# be repeated as a whole.
+PYTEST := -m pytest --cache-clear --numprocesses 4 --dist loadfile --no-loadscope-reorder
 # Servers, browsers and kills share a machine with other programs, so a failed test gets a second
 # chance when everything else has ended. Exit status 1 means that tests failed.
 REPEAT = { [ $$? = 1 ] && echo 'Repeating the failed tests. One that passes now has a race to fix.' && \
@@ -43,7 +45,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Many images forbid compiled modules, but the targets start Python about a hundred times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test lowest check check-web tidy site cold links builds learned \
+.PHONY: help setup demo test test-nightly lowest check check-web tidy site cold links builds learned \
   picture predictions serve bench bench-aa bench-durability bench-engine bench-intake bench-numbers bench-plan \
   bench-scale bench-tune format help-texts recording release-check release live-check zensical \
   weights synthetic lock advisories gate comment form send-form chromium clean
@@ -66,13 +68,16 @@ demo: ## Measure on this machine, print the verdict, build the site with it
 	  'Look at it:   make serve        (then open http://127.0.0.1:$(PORT)/)'
 
 # Four processes are used even on two cores: while two wait for a browser or a server, two compute.
-test: setup chromium ## Run all tests
-	$(RUN) $(PYTEST) $(PYTEST_ARGS) || $(REPEAT)
+test: setup chromium ## Run the tests
+	$(RUN) $(PYTEST) -m "not nightly" $(PYTEST_ARGS) || $(REPEAT)
+
+test-nightly: setup chromium ## Run the cases that `make test` leaves out, as a workflow does every night
+	$(RUN) $(PYTEST) -m nightly $(PYTEST_ARGS) || $(REPEAT)
 
 # Only tests without an engine: the command line, the format and the build of the site. The stored
 # help needs the locked typer, and tests of the workflows install locked versions.
 lowest: $(LOWEST)/.installed ## Test the command line with the lowest versions that pyproject.toml allows
-	$(LOWEST)/venv/bin/python $(PYTEST) -m "not engine" \
+	$(LOWEST)/venv/bin/python $(PYTEST) -m "not engine and not nightly" \
 	  tests/harness --ignore tests/harness/runners --ignore tests/harness/openai \
 	  --deselect tests/harness/test_stored_help.py::test_the_file_has_what_a_checkout_and_a_wheel_print \
 	  tests/schemas tests/test_commands.py tests/test_printed_commands.py tests/test_wheel.py \

@@ -25,6 +25,7 @@ from pipeline.intake.submission_digest import understand
 from pipeline.site.build import build
 from schemas import contract
 from schemas.submission import Submission
+from tests.nightly import few
 from tests.pipeline.page_tables import PageTable, tables
 from tests.sites import built_site, known, with_answers
 from tools.links import unresolved
@@ -131,7 +132,7 @@ def test_a_quotient_is_as_exact_as_its_digits(
     assert Quotient("", one, other, third).agrees == agrees
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem[-8:])
+@pytest.mark.parametrize("path", few(FILES, 8), ids=lambda path: path.stem[-8:])
 def test_the_terminal(path: Path) -> None:
     text = shown(str(path), "--details")
     sentence = FIRST_LINES.findall(" ".join(text.split()))
@@ -191,7 +192,7 @@ def test_the_totals_of_a_file_and_its_streams(path: Path) -> None:
         assert alone == pytest.approx(overall[each["arm"]]["speedup"])
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem[-8:])
+@pytest.mark.parametrize("path", few(FILES, 8), ids=lambda path: path.stem[-8:])
 def test_the_comment_on_a_pull_request(path: Path) -> None:
     result = Result(file=path.name, understood=understand(read(path)))
     text = comment.body(

@@ -24,6 +24,7 @@ RIGHTS = {
     ("builds", "measure"): {"contents": "read"},
     ("ci", "test"): {"contents": "read"},
     ("ci", "harness"): {"contents": "read"},
+    ("nightly", "cases"): {"contents": "read"},
     ("nightly", "weights"): {"contents": "read"},
     ("nightly", "cold"): {"contents": "read"},
     ("nightly", "lowest"): {"contents": "read"},

@@ -13,6 +13,7 @@ from playwright.sync_api import Page
 from bench.weights import RequestedPaths, weighed
 from tests.browser.pages import NARROW, lent, one_of_each_kind, px_too_wide, wake_charts, watch
 from tests.hostile_site import TRICKS, file_stem
+from tests.nightly import few
 from tests.sites import addresses, hostile_addresses
 
 pytestmark = [pytest.mark.browser, pytest.mark.tour]
@@ -47,14 +48,16 @@ def of_tricks(site: Path) -> list[str]:
     return [*(f"submissions/{file_stem(name)}/" for name in TRICKS), *places]
 
 
+@pytest.mark.parametrize("kinds", few(["tricks", "every"], 1))
 def test_no_page_runs_asks_spreads_or_weighs_too_much(
-    page: Page, base: str, site: Path, complaints: list[str]
+    page: Page, base: str, site: Path, complaints: list[str], kinds: str
 ) -> None:
     """Live charts on pages of tricks; `test_every_page.py` has each kind of page."""
     asked = RequestedPaths(site, base)
     page.on("request", asked.hear)
     tricks = of_tricks(site)
-    for address in (*one_of_each_kind(addresses(site)), *tricks):
+    others = one_of_each_kind(addresses(site)) if kinds == "every" else ()
+    for address in (*others, *tricks):
         complaints += weighed(page, asked, address).excess
         page.evaluate(FORCE)
         if address in tricks:

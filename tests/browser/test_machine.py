@@ -22,13 +22,14 @@ from pipeline.site.pages import answer_files
 from schemas.codec import decode
 from schemas.vocabulary import say
 from tests.browser.pages import LAPTOP, NARROW, WIDE, comes_to, lent, px_too_wide, watch
+from tests.nightly import few
 
 pytestmark = pytest.mark.browser
 CARD, MODEL = "#dm-machine-card", "#dm-machine-model"
 ANSWER = ".dm-machine__answer .dm-answer"
 BOX = f"document.querySelector({ANSWER!r}).getBoundingClientRect()"
 TOP, BOTTOM = f"{BOX}.top", f"{BOX}.bottom"
-MOST_WORDS, QUESTIONS = 100, 40
+MOST_WORDS, QUESTIONS, SHARES = 100, 40, 4
 SMALLEST: ViewportSize = {"width": 320, "height": 700}
 
 
@@ -70,7 +71,7 @@ VISITORS: dict[tuple[str, str, str], tuple[set[str], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("size", [LAPTOP, NARROW], ids=["laptop", "phone"])
-@pytest.mark.parametrize("asked", VISITORS)
+@pytest.mark.parametrize("asked", few(VISITORS, 2))
 def test_a_visitor_has_a_verdict_and_commands_above_the_fold(
     page: Page, base: str, asked: tuple[str, str, str], size: ViewportSize
 ) -> None:
@@ -94,7 +95,8 @@ def test_a_visitor_has_a_verdict_and_commands_above_the_fold(
     assert page.evaluate("window.shifts") <= 0.01
 
 
-def test_the_page_and_the_engine_of_answers_agree(page: Page, site: Path) -> None:
+@pytest.mark.parametrize("share", few(range(SHARES), 1))
+def test_the_page_and_the_engine_of_answers_agree(page: Page, site: Path, share: int) -> None:
     """Random questions give the object of `plan --json`, computed from the site's evidence."""
     shown = site / "assets"
     index = json.loads((shown / "answers/index.json").read_bytes())
@@ -106,7 +108,7 @@ def test_the_page_and_the_engine_of_answers_agree(page: Page, site: Path) -> Non
     rng = random.Random(51)  # noqa: S311 - questions of a test
     asked = [(rng.choice(gpus), rng.choice(index["models"])) for _ in range(QUESTIONS)]
 
-    for machine, model in asked:
+    for machine, model in asked[share::SHARES]:
         computer = described_computer(machine.words)
         question = question_by_name(model["name"], computer, reports=by_model, rates=rates)
         assert question is not None

@@ -14,6 +14,7 @@ from estimates.summary import summarize
 from schemas.contract import read
 from schemas.submission import Submission
 from schemas.validator import SUBMISSION_SCHEMA, schema
+from tests.nightly import few
 from tests.schema_tree import resolved
 
 RESULTS = Path(__file__).parents[2] / "results" / "community"
@@ -81,7 +82,7 @@ def doubts(document: dict[str, Any]) -> set[str] | None:
     return names & {"above-roofline", "speed-unchecked", "cheap-rounds"}
 
 
-@pytest.mark.parametrize("name", FORGED)
+@pytest.mark.parametrize("name", few(FORGED, 3))
 def test_a_forged_file_is_refused_or_flagged_without_any_optional_field(name: str) -> None:
     document = forged(name)
     bare = copy.deepcopy(document)

@@ -13,6 +13,7 @@ from pipeline.collection.plausibility import corpus_flags
 from pipeline.site.pages import feeds
 from pipeline.site.rows import read
 from schemas.submission import Submission, Trial
+from tests.nightly import few
 from tests.sample_trials import slower
 from tests.samples import SampleCosts, sample
 
@@ -158,7 +159,7 @@ def honest() -> State:
     return state(tables([*map(Prepared.of, HONEST)], KNOWN))
 
 
-@pytest.mark.parametrize("name", FORGED)
+@pytest.mark.parametrize("name", few(FORGED, 6))
 def test_a_detectable_forgery_is_flagged_and_changes_no_headline(name: str) -> None:
     forged, flag, _ = FORGED[name]
     flags = (*summarize(forged).flags, *corpus_flags(forged, HONEST))
@@ -169,7 +170,7 @@ def test_a_detectable_forgery_is_flagged_and_changes_no_headline(name: str) -> N
     assert changed(honest(), after).keys() <= {"unknown"}
 
 
-@pytest.mark.parametrize("name", FORGED)
+@pytest.mark.parametrize("name", few(FORGED, 4))
 def test_a_forgery_without_other_results_is_shown_with_its_reservations(name: str) -> None:
     forged, _, shown = FORGED[name]
 

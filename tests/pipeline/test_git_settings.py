@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.intake import gate, git
+from tests.nightly import few
 from tests.pipeline.repositories import ENVIRONMENT, FOLDER, OTHER, SMALL, Repository, name_of
 from tests.samples import sample, sample_bytes
 
@@ -113,7 +114,7 @@ def decided(path: Path) -> dict[str, set[str]]:
     }
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", few(SETTINGS, 9))
 def test_the_decision_stays_the_same(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

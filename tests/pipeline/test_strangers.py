@@ -11,6 +11,7 @@ from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.data.database import open_database
 from pipeline.site.rows import read
 from schemas.submission import Origin, Submission
+from tests.nightly import few
 from tests.pipeline.corpus_examples import VICTIM, copied
 from tests.pipeline.repositories import Repository, name_of
 from tests.pipeline.tables import (
@@ -363,10 +364,10 @@ def test_all_anonymous_results_are_one_person_in_a_chart(query: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        *(f"Sample{letter}-7B" for letter in HIDDEN),
+    few([
         "   ", "\u00a0", "\u3164", "\ufe0f", "-", "Sample  7B", " Sample-7B",
-    ],
+        *(f"Sample{letter}-7B" for letter in HIDDEN),
+    ], 8),
     ids=ascii,
 )  # fmt: skip
 def test_names_that_nobody_can_see_are_refused(repository: Repository, name: str) -> None:

@@ -3,13 +3,17 @@
 import random
 from dataclasses import replace
 
+import pytest
+
 from bench import strangers
+from tests.nightly import few
 
 
-def test_strangers_change_nothing_in_a_few_worlds() -> None:
-    (found,) = strangers.collections(3, first=8)
+@pytest.mark.parametrize("worlds", few([1, 3], 1))
+def test_strangers_change_nothing_in_a_few_worlds(worlds: int) -> None:
+    (found,) = strangers.collections(worlds, first=8)
 
-    assert (len(found["accepted"][0]), len(found["three"][0])) == (3, 9)
+    assert (len(found["accepted"][0]), len(found["three"][0])) == (worlds, 3 * worlds)
     for who in ("accepted", "three"):
         _, before, change = found[who]
         assert {key[0] for key in before} >= {*strangers.KINDS} - {"confirmed", "unknown"}

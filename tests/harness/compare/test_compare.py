@@ -20,6 +20,7 @@ from tests.harness.openai.fake_answers import MODEL
 from tests.harness.openai.test_run import SUITE
 from tests.harness.openai.test_stand_ins import command
 from tests.harness.runners.llama_server import scripted
+from tests.nightly import few
 from tests.processes import needs_shell
 
 pytestmark = [needs_shell, pytest.mark.long]
@@ -89,6 +90,7 @@ def test_the_same_program_twice_shows_no_difference_and_ends_with_0(
     assert found["confidence"] == pytest.approx(0.98)
 
 
+@pytest.mark.nightly
 def test_a_build_that_reads_prompts_at_half_speed_is_slower_at_the_first_run(
     comparing: Comparing, tmp_path: Path
 ) -> None:
@@ -105,6 +107,7 @@ def test_a_build_that_reads_prompts_at_half_speed_is_slower_at_the_first_run(
     assert plain["speed"]["direction"] == "no-difference"
 
 
+@pytest.mark.nightly
 def test_a_bound_passes_speeds_that_are_not_clearly_below_it(
     comparing: Comparing, tmp_path: Path
 ) -> None:
@@ -116,6 +119,7 @@ def test_a_bound_passes_speeds_that_are_not_clearly_below_it(
     assert done.exit_code == 0, done.stderr
 
 
+@pytest.mark.nightly
 def test_servers_of_any_kind_are_compared_by_their_commands(
     comparing: Comparing, tmp_path: Path
 ) -> None:
@@ -188,7 +192,10 @@ def test_calls_that_only_head_corrupts_end_with_4(tmp_path: Path) -> None:
     assert " of 24 answers of baseline (base: 0 of" in done.stdout
 
 
-@pytest.mark.parametrize(("against", "prompt_ms"), [("--base", 1200), ("--reference", 2000)])
+@pytest.mark.parametrize(
+    ("against", "prompt_ms"),
+    few([pytest.param("--base", 1200), pytest.param("--reference", 2000)], 1),
+)
 def test_a_first_block_that_would_overrun_the_limit_is_stopped_and_can_go_on(
     comparing: Comparing,
     tmp_path: Path,

@@ -78,6 +78,7 @@ def jobs_of_the_page() -> dict[str, Any]:
     return jobs
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("cache_dir")
 def test_the_first_run_writes_the_reference_and_the_next_ones_fit(tmp_path: Path) -> None:
     runner, jobs = ActionRunner(tmp_path), jobs_of_the_page()

@@ -240,6 +240,7 @@ def workers(fleet: int, target: str) -> Iterator[psutil.Process]:
             return
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no kill -9")
 def test_five_cells_survive_the_kill_of_a_worker(tmp_path: Path) -> None:

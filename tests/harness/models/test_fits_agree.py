@@ -18,6 +18,7 @@ from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
 from harness.plan.planner import plan
 from pipeline.site.pages import fits
+from tests.nightly import few
 
 CONTEXT = 2048
 CARDS = (4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 48, 64, 80, 96, 128)
@@ -28,6 +29,7 @@ MACHINES = {
     "two cards": ComputerOptions(gpus=("RTX 3060 12 GB", "RTX 3060 12 GB"), ram=16),
     "one memory for both": ComputerOptions(gpus=("Apple M2",), ram=24),
 }
+NAMED = [pytest.param(each, id=name) for name, each in MACHINES.items()]
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +45,7 @@ def listed(machine: ComputerOptions) -> dict[str, Extent]:
     return {each.preset.name: each.fits for each in found if each.fits and not each.preset.head}
 
 
-@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+@pytest.mark.parametrize("machine", few(NAMED, 8))
 def test_models_and_plan_agree(machine: ComputerOptions) -> None:
     words = listed(machine)
 
@@ -73,7 +75,7 @@ def planned_extent(name: str, machine: ComputerOptions) -> Extent:
     return "yes" if not document["devices"] or (on_devices and not experts) else "partly"
 
 
-@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+@pytest.mark.parametrize("machine", few(NAMED, 8))
 def test_exactly_the_models_that_do_not_fit_are_refused_for_download(
     machine: ComputerOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ from schemas.submission import Gpu
 from tests.harness.campaigns import run
 from tests.harness.openai.fake_server import serving
 from tests.harness.openai.sessions import plan
+from tests.nightly import few
 from tests.processes import eventually
 
 LETTERS = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5j"
@@ -162,7 +163,7 @@ def test_a_processor_name_is_kept_unless_it_names_a_person() -> None:
     assert clean_name(f"vCPU of {UUID}") == "unknown"
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", few(TEXTS, 4))
 @pytest.mark.usefixtures("cache_dir")
 def test_no_version_and_no_header_of_a_server_brings_a_secret_along(
     text: str, tmp_path: Path

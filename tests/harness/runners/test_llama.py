@@ -23,6 +23,7 @@ from harness.runners.inprocess import open_in_process
 from harness.runners.isolated import IsolatedSession
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign
+from tests.nightly import few
 
 pytestmark = pytest.mark.engine
 
@@ -111,7 +112,7 @@ def generate(session: Session, arm: str, prompt: str = "code-1") -> Generation:
     return answer
 
 
-@pytest.mark.parametrize("prompt", ["code-1", "code-2"])
+@pytest.mark.parametrize("prompt", few(["code-1", "code-2"], 1))
 @pytest.mark.parametrize("arm", ["prompt-lookup-n8", "draft-model-n4", "draft-model-n7"])
 def test_speculation_writes_what_the_baseline_writes(
     answers: LlamaAnswers, arm: str, prompt: str

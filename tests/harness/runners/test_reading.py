@@ -15,6 +15,7 @@ from harness.runners.inprocess.gguf_model import LoadedWeights
 from harness.runners.isolated import IsolatedSession
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, campaign
+from tests.nightly import few
 
 pytestmark = pytest.mark.engine
 
@@ -78,7 +79,7 @@ def reader(reads: Campaign) -> Iterator[ReadingSession]:
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize("prompt", ["code-1", "code-2"])
+@pytest.mark.parametrize("prompt", few(["code-1", "code-2"], 1))
 def test_reading_counts_what_rounds_of_both_models_accepted(
     reader: ReadingSession,
     together: dict[tuple[str, str], Generation],

@@ -13,6 +13,7 @@ from harness.tune.forecast import Candidate
 from schemas.method import Method
 from schemas.submission import DraftingProbe, Probes, VerificationProbe
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, trial
+from tests.nightly import few
 
 # Four rounds of two drafted tokens: one accepted none, one accepted one, two accepted both.
 DEEP: dict[str, Any] = {"rounds": 4, "drafted": 8, "accepted": 5, "accepted_histogram": (1, 1, 2)}
@@ -268,7 +269,7 @@ def test_one_pass_of_a_server_gives_no_interval() -> None:
     assert found.interval is None
 
 
-@pytest.mark.parametrize("kind", tune_rigs.KINDS)
+@pytest.mark.parametrize("kind", few(tune_rigs.KINDS, 5))
 def test_a_tune_of_a_known_rig_picks_well_with_few_trials(kind: str) -> None:
     row = tune.simulate(kind, 6, seed=7)
 

@@ -9,6 +9,7 @@ from harness.report.events import Event, TrialsPlanned, TrialStarted
 from harness.tune import report
 from harness.tune.search import StageName, TimeLeft
 from tests.harness.tune.test_tune import TUNE, TYPICAL_RIG, call, tuner
+from tests.nightly import few
 
 pytestmark = pytest.mark.usefixtures("fake_engine")
 
@@ -16,14 +17,20 @@ pytestmark = pytest.mark.usefixtures("fake_engine")
 @pytest.mark.usefixtures("cache_dir")
 @pytest.mark.parametrize(
     ("stop_at", "stages"),
-    [
-        (("look", 1), ()),
-        *((("look", trial), ("look",)) for trial in (2, 5, 16)),
-        (("race", 1), ("look",)),
-        *((("race", trial), ("look", "race")) for trial in (2, 17)),
-        (("certificate", 1), ("look", "race")),
-        *((("certificate", trial), ("look", "race", "certificate")) for trial in (2, 40)),
-    ],
+    few(
+        [
+            pytest.param(("look", 1), ()),
+            *(pytest.param(("look", trial), ("look",)) for trial in (2, 5, 16)),
+            pytest.param(("race", 1), ("look",)),
+            *(pytest.param(("race", trial), ("look", "race")) for trial in (2, 17)),
+            pytest.param(("certificate", 1), ("look", "race")),
+            *(
+                pytest.param(("certificate", trial), ("look", "race", "certificate"))
+                for trial in (2, 40)
+            ),
+        ],
+        3,
+    ),
 )
 def test_ctrl_c_at_any_moment_shows_partial_results_and_leaves_a_resumable_state(
     stop_at: tuple[StageName, int], stages: tuple[StageName, ...]

@@ -16,6 +16,7 @@ from schemas.submission import Submission
 from schemas.vocabulary import METHODS
 from tests.harness.ggufs import write_gguf
 from tests.harness.runners.llama_server import scripted
+from tests.nightly import few
 from tests.processes import needs_shell
 
 pytestmark = needs_shell
@@ -64,7 +65,7 @@ def test_every_type_of_the_help_has_its_words() -> None:
     assert {"none", *(words.partition(":")[0] for words in WORDS.values())} == {*HELP.spec_types}
 
 
-@pytest.mark.parametrize("method", WORDS)
+@pytest.mark.parametrize("method", few(WORDS, 3))
 def test_a_dry_run_offers_every_type_in_words_that_the_fork_parses(
     method: str, tmp_path: Path, cache_dir: Path
 ) -> None:

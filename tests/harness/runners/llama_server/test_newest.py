@@ -17,6 +17,7 @@ from schemas.method import Method
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
 from tests.harness.runners.contract import check_generation
 from tests.harness.runners.llama_server.test_real import ngram
+from tests.nightly import few
 
 pytestmark = pytest.mark.engine
 
@@ -115,6 +116,7 @@ def test_synthetic_rates_are_shares_of_all_rounds(nonsense: Path, program: Path)
         assert share == pytest.approx(rate, abs=4 * math.sqrt(rate * (1 - rate) / totals.rounds))
 
 
+@pytest.mark.nightly
 def test_a_model_accepts_its_own_drafts_only_if_they_are_sampled_like_its_answer(
     weights: Path, program: Path
 ) -> None:
@@ -144,7 +146,7 @@ def plain(from_text: Session) -> Generation:
     return answered(from_text, "baseline")
 
 
-@pytest.mark.parametrize("arm", [arm.id for arm in FROM_TEXT[1:]])
+@pytest.mark.parametrize("arm", few([arm.id for arm in FROM_TEXT[1:]], 1))
 def test_an_arm_without_a_draft_writes_the_baseline_and_its_counters_add_up(
     from_text: Session, plain: Generation, arm: str
 ) -> None:

@@ -13,6 +13,7 @@ from harness.runners.inprocess import open_in_process
 from harness.runners.llama_server.session import LlamaServerSession
 from harness.runners.options import ConnectionOptions
 from tests.harness.campaigns import BASELINE, DRAFT, campaign
+from tests.nightly import few
 
 pytestmark = pytest.mark.engine
 
@@ -96,7 +97,9 @@ def drafted(generation: Generation) -> int:
     return generation.rounds.drafted
 
 
-@pytest.mark.parametrize(("name", "prompt"), FIRES.items())
+@pytest.mark.parametrize(
+    ("name", "prompt"), few([pytest.param(*each) for each in FIRES.items()], 2)
+)
 def test_every_n_gram_method_writes_what_the_baseline_writes(
     session: Session, plain: dict[str, Generation], name: str, prompt: str | None
 ) -> None:
@@ -141,6 +144,7 @@ def test_a_draft_model_changes_no_text_and_reports_its_place_and_memory(
     assert not any(str(plan.target.path) in word for word in prepared.argv)
 
 
+@pytest.mark.nightly
 def test_a_method_that_remembers_begins_afresh_with_every_block(session: Session) -> None:
     blocks = [
         generate(session, "ngram-mod-n8", prompt="code-2", block=block, limit=48).rounds
