@@ -29,7 +29,7 @@ class Counted:
 
     @property
     def gains(self) -> bool:
-        """Whether drafting is expected to be faster than no drafting at one depth or more."""
+        """Whether at least one depth is expected to be faster than no drafting."""
         return any(each.speedup is not None and each.speedup.estimate > 1 for each in self.depths)
 
 

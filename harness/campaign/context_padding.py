@@ -1,7 +1,8 @@
 """Fill a prompt up to a context depth: text from the project's documentation precedes the question.
 
-The filler is `suites/filler.txt.bz2`: 32k tokens without repetition. Each prompt starts at a
-different paragraph, so that no two prompts share a prefix that an engine could cache.
+The filler is `suites/filler.txt.bz2`: 38,000 tokens with SmolLM2's tokenizer, without repetition.
+Each prompt starts at a different paragraph, so that no two prompts share a prefix that an engine
+could cache.
 """
 
 import bz2

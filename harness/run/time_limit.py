@@ -81,7 +81,7 @@ class JointEnd:
         return self.enough is not None
 
     def after_answers(self, runs: Mapping[str, RunOnEngine]) -> JointStop:
-        """Return a function that decides, whenever all runs reach a position, whether to stop."""
+        """Return the stop check, to be called when all runs are at the same trial of the plan."""
         campaign = next(iter(runs.values())).campaign
         trials, limit_s, began_s = len(plan(campaign)), self.budget_s, self.clock()
         block = trials // campaign.blocks

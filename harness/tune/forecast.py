@@ -89,7 +89,7 @@ def _probed(arm: Arm, probes: Probes | None, depth: int) -> tuple[tuple[float, .
 def over_prompts(prompts: Sequence[Drafts], costs: Sequence[float]) -> tuple[float, ...]:
     """Return the speedup at depth 1, 2 …: the harmonic mean of the prompts' forecasts.
 
-    The mean is over time ratios: each prompt's time as a share of its time without speculation.
+    That is 1 / the mean of the prompts' times, each as a share of its time without speculation.
     """
     shares = [
         [1 / each for each in forecast(prompt.chances, prompt.lengths, costs)] for prompt in prompts

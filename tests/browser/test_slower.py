@@ -43,8 +43,8 @@ def test_two_pasted_logs_give_a_verdict_and_its_reasons(page: Page) -> None:
 def test_typed_numbers_stay_in_the_address_and_come_back(page: Page, base: str) -> None:
     page.get_by_text("Type numbers instead").click()
     for label, value in (
-        ("Tokens per second without", "40"),
-        ("Tokens per second with", "25"),
+        ("Tokens per second, without speculation", "40"),
+        ("Tokens per second, with speculation", "25"),
         ("Tokens drafted", "500"),
         ("Tokens accepted", "200"),
         ("Depth (longest draft)", "8"),

@@ -31,8 +31,8 @@ def test_a_draft_is_read_as_often_as_it_drafts() -> None:
     by_memory = raised(round_costs(1.25, 1.25, 1.25, drafted=4.0))
 
     assert by_target["cheap-rounds"].message == (
-        "A round of spec takes as long as 1.25 plain tokens, but reading the weights for a round "
-        "takes as long as 1.36 plain tokens."
+        "A round of spec takes only as long as 1.25 plain tokens, but just reading the weights for "
+        "a round takes at least as long as 1.36 plain tokens."
     )
     assert "cheap-rounds" not in by_memory
 

@@ -35,6 +35,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built_site(tmp_path_factory.getbasetemp())
 
 
+@pytest.mark.nightly
 def test_the_same_inputs_give_the_same_bytes_also_from_a_cache(site: Path, tmp_path: Path) -> None:
     """Only the input of MkDocs is compared; `make cold` compares whole sites."""
     before, again = site.with_name(f"{site.name}-source"), tmp_path / "again"

@@ -158,6 +158,7 @@ def test_a_text_that_is_not_for_this_draft_is_one_line(
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.nightly
 def test_tokens_and_their_text_may_differ_in_blanks_and_in_what_a_server_left_out(
     reader: ReadingSession, together: dict[tuple[str, str], Generation], plan: Campaign
 ) -> None:

@@ -34,6 +34,7 @@ def written(folder: Path, submission: Submission) -> Path:
     return path
 
 
+@pytest.mark.nightly
 @pytest.mark.engine
 def test_a_real_result_agrees() -> None:
     prompt = min(real().suite.prompts, key=lambda each: each.tokens or 0).id

@@ -101,6 +101,7 @@ def test_synthetic_acceptance_is_counted_as_it_was_set(drafted: Session) -> None
     assert 6 <= totals.rounds <= 18
 
 
+@pytest.mark.nightly
 def test_synthetic_rates_are_shares_of_all_rounds(nonsense: Path, program: Path) -> None:
     """They are not conditional on the previous position, which would give 0.9, 0.54, 0.16."""
     rates = (0.9, 0.6, 0.3, 0.1)
