@@ -8,16 +8,28 @@ from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from schemas.codec import Json
 from schemas.finding import ROOT, Finding, bounded, child_path, nearest, shown
-from schemas.validator import WHOLE, Schema, schema, strict
+from schemas.validator import WHOLE, NotWholeError, Schema, schema, strict
 
 
 def schema_findings(document: Json, name: str) -> tuple[Finding, ...]:
     """A document's violations of a schema, sorted by place."""
     return bounded(
         finding
-        for error in strict(name).iter_errors(document)
+        for error in _errors(document, name)
         for finding in _findings_of(error, schema(name))
     )
+
+
+def _errors(document: Json, name: str) -> Iterator[ValidationError]:
+    """The validator's errors.
+
+    The validator turns every exception in a keyword of this project into an error. An exception
+    that the keyword itself did not raise, such as Ctrl-C at that moment, is raised again.
+    """
+    for error in strict(name).iter_errors(document):
+        if error.__cause__ is not None and not isinstance(error.__cause__, NotWholeError):
+            raise error.__cause__
+        yield error
 
 
 def _findings_of(error: ValidationError, root: Schema) -> Iterator[Finding]:

@@ -89,6 +89,10 @@ def strict_validator(root: Schema) -> Validator:
     )
 
 
+class NotWholeError(ValueError):
+    """A number is written as 1.0 where the format has an integer."""
+
+
 class _Whole:
     """The keyword `whole`, which refuses 1.0; the type `integer` accepts 1.0 and refuses 1.5."""
 
@@ -97,7 +101,7 @@ class _Whole:
 
     def validate(self, instance: object) -> None:
         if isinstance(instance, float) and instance.is_integer():
-            raise ValueError("no integer")
+            raise NotWholeError
 
 
 def _conforms(parse: Callable[[str], object], value: str) -> bool:

@@ -97,3 +97,17 @@ def test_values_that_json_schema_leaves_open_are_refused_behind_references_too(
 
     assert not strict_validator(definition).is_valid(value)
     assert not strict_validator(behind).is_valid(value)
+
+
+def test_ctrl_c_within_a_keyword_of_this_project_is_no_finding(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(_keyword: object, _instance: object) -> None:
+        raise KeyboardInterrupt
+
+    document = small()
+    assert schema_findings(document, SUBMISSION_SCHEMA) == ()
+    monkeypatch.setattr("schemas.validator._Whole.validate", interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        schema_findings(document, SUBMISSION_SCHEMA)
