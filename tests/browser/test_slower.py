@@ -27,8 +27,8 @@ def test_two_pasted_logs_give_a_verdict_and_its_reasons(page: Page) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
 
-    page.get_by_label("Without speculation").fill(PLAIN)
-    page.get_by_label("With speculation").fill(DRAFT)
+    page.get_by_label("Without speculation", exact=True).fill(PLAIN)
+    page.get_by_label("With speculation", exact=True).fill(DRAFT)
 
     answer = page.locator("[data-part=answer]")
     # Three requests that differ much: 0.23, with an interval from 0.06 to 0.81.
@@ -59,7 +59,7 @@ def test_typed_numbers_stay_in_the_address_and_come_back(page: Page, base: str) 
 
 
 def test_text_that_cannot_be_read_gives_one_line(page: Page) -> None:
-    page.get_by_label("With speculation").fill("<img src=x onerror=boom()> what?")
+    page.get_by_label("With speculation", exact=True).fill("<img src=x onerror=boom()> what?")
 
     expect(page.locator("[data-part=answer]")).to_have_text(
         "Nothing to read in the text with speculation: no line “eval time = … ms / … tokens”,"
@@ -68,8 +68,8 @@ def test_text_that_cannot_be_read_gives_one_line(page: Page) -> None:
 
 
 def test_two_swapped_texts_are_read_the_other_way_round(page: Page) -> None:
-    page.get_by_label("Without speculation").fill(DRAFT)
-    page.get_by_label("With speculation").fill(PLAIN)
+    page.get_by_label("Without speculation", exact=True).fill(DRAFT)
+    page.get_by_label("With speculation", exact=True).fill(PLAIN)
 
     answer = page.locator("[data-part=answer]")
     expect(answer).to_contain_text("the two texts are swapped")
@@ -77,7 +77,7 @@ def test_two_swapped_texts_are_read_the_other_way_round(page: Page) -> None:
 
 
 def test_a_single_log_that_drafted_is_the_run_with_speculation_in_either_field(page: Page) -> None:
-    page.get_by_label("Without speculation").fill(DRAFT)
+    page.get_by_label("Without speculation", exact=True).fill(DRAFT)
 
     answer = page.locator("[data-part=answer]")
     expect(answer).to_contain_text("it is read as the run with speculation")
@@ -87,8 +87,8 @@ def test_a_single_log_that_drafted_is_the_run_with_speculation_in_either_field(p
 
 def test_a_log_of_vllm_tells_its_rounds_its_speed_and_its_requests(page: Page) -> None:
     rate = "Avg generation throughput: {} tokens/s, Running: 8 reqs, Waiting: 0 reqs\n"
-    page.get_by_label("Without speculation").fill(rate.format(400) + rate.format(0))
-    page.get_by_label("With speculation").fill(
+    page.get_by_label("Without speculation", exact=True).fill(rate.format(400) + rate.format(0))
+    page.get_by_label("With speculation", exact=True).fill(
         "SpecDecoding metrics: Mean acceptance length: 2.50, Accepted throughput: 1.00 tokens/s,"
         " Accepted: 150 tokens, Drafted: 400 tokens, Avg Draft acceptance rate: 37.5%\n"
         + rate.format(320)
@@ -113,8 +113,8 @@ PASTED = Path(__file__).parents[1] / "data" / "pasted"
 
 
 def paste(page: Page, without: str, with_: str) -> Locator:
-    page.get_by_label("Without speculation").fill((PASTED / without).read_text("utf-8"))
-    page.get_by_label("With speculation").fill((PASTED / with_).read_text("utf-8"))
+    page.get_by_label("Without speculation", exact=True).fill((PASTED / without).read_text("utf-8"))
+    page.get_by_label("With speculation", exact=True).fill((PASTED / with_).read_text("utf-8"))
     return page.locator("[data-part=answer]")
 
 
@@ -150,7 +150,7 @@ def test_skipped_and_unreadable_text_is_named(page: Page) -> None:
     expect(answer).to_contain_text("3 requests in the text with speculation took the prompt from")
     expect(answer).to_contain_text("2.23×")  # noqa: RUF001 - as printed
 
-    page.get_by_label("With speculation").fill("eval time = 10.00 ms / 5 tok\n" * 2)
+    page.get_by_label("With speculation", exact=True).fill("eval time = 10.00 ms / 5 tok\n" * 2)
     expect(answer).to_contain_text(
         "Read in part: 2 lines of llama.cpp’s timings (first: line 1) in the text with speculation"  # noqa: RUF001 - as printed
     )
