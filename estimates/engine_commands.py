@@ -33,7 +33,7 @@ _MLX_CACHE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeLine:
-    """A command that starts a server; `note` warns of a replaced method or a bug of the engine."""
+    """A command that starts a server; `note` warns of a substituted method or an engine bug."""
 
     words: tuple[str, ...]
     note: str | None = None

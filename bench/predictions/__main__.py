@@ -30,7 +30,7 @@ SHIPPED = ROOT / "answers" / "fitted.json"
 FIGURES = ROOT / "bench" / "figures" / "predictions.json"
 LEDGER = ROOT / "bench" / "figures" / "ledger.csv"
 ROUND_COSTS = Path(__file__).with_name("round_costs.sql")
-_SHOWN, _WIDTH = 10, 150
+_SHOWN, _WIDTH = 5, 150
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,7 +133,7 @@ def test_at_depth_one_no_remedy_says_to_draft_fewer(page: Page) -> None:
     page.get_by_text("Type numbers instead").click()
     numbers = {"without": "40", "with": "15"}
     for label, value in numbers.items():
-        page.get_by_label(f"Tokens per second {label}", exact=True).fill(value)
+        page.get_by_label(f"Tokens per second, {label} speculation", exact=True).fill(value)
     for label, value in (("drafted", "500"), ("accepted", "300")):
         page.get_by_label(f"Tokens {label}", exact=True).fill(value)
     page.get_by_label("Depth (longest draft)", exact=True).fill("1")

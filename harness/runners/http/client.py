@@ -210,7 +210,10 @@ def _whole(response: http.client.HTTPResponse, path: str) -> str:
 
 
 def _too_large(path: str) -> ServerSilentError:
-    return ServerSilentError(f"the answer to {path} is larger than any requested answer")
+    most = _MOST_BYTES // 1024**2
+    return ServerSilentError(
+        f"the answer to {path} is larger than {most} MiB, the most that the harness reads"
+    )
 
 
 def as_json(text: str, path: str) -> Json:
