@@ -29,7 +29,7 @@ EXACT, PROMISE = 1e-9, 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedFile:
-    """The product's estimates for one file, compared with those of `bench.recompute`.
+    """The product's estimates for one file, compared with the estimates of `bench.recompute`.
 
     `known` is the number of estimates with a speedup, `differs` the largest relative difference.
     `missing` is the number of figures that only one of the two has. `timed` is the number of

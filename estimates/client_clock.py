@@ -52,7 +52,7 @@ def error(submission: Submission, arm: Arm, slack_ms: float = _SLACK_MS) -> Inte
 
 
 def apart(submission: Submission, arm: Arm) -> float:
-    """The logarithm of the centre of `error`'s interval; 0 if there is none or it contains 1."""
+    """The logarithm of the centre of `error`'s interval; 0 if it is unknown or contains 1."""
     return _log_centre(error(submission, arm))
 
 

@@ -38,9 +38,9 @@ class Option:
     """A field's command-line option: its help text, and what its name and type do not show.
 
     An `argument` may be given without its flag; a `usual` option is listed in the short help. An
-    option with `choices` accepts only these values; the examples in `such` replace those of the
-    unit. `parse` converts the string to the field's value. If the field is a tuple, the option may
-    be repeated, and `parse` gets all strings.
+    option with `choices` accepts only these values; the examples in `such` replace the unit's own
+    examples. `parse` converts the string to the field's value. If the field is a tuple, the option
+    may be repeated, and `parse` gets all strings.
     """
 
     help: str

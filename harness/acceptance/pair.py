@@ -119,7 +119,7 @@ def _reading(campaign: Campaign, draft: ModelFile) -> Campaign:
 def _foreign(
     answers: tuple[KeptAnswer, ...], target: ModelFile | None, draft: ModelFile
 ) -> Iterator[str | None]:
-    """Yield the reason for each mismatch of answers, target and draft; `None` if there is none."""
+    """Check answers, target and draft against each other: each mismatch, or `None` for a match."""
     if target is not None:
         yield _itself(target.model, draft.model)
         compared = compare_files(target.on_disk, draft.on_disk)

@@ -36,7 +36,7 @@ _BY_TYPE = {
 def method_of(types: Iterable[str]) -> str | None:
     """Translate draft types into a value for `--map method=`; several types make a chain.
 
-    Returns `None` if a type is unknown, or if there is none.
+    Returns `None` if a type is unknown or no type is given.
     """
     words = [_BY_TYPE.get(word.replace("_", "-")) for word in types]
     known = [word for word in words if word is not None]

@@ -12,7 +12,7 @@ _FORBIDDEN = re.compile(r"[\x00-\x1f<>]")
 
 
 def parsed_object(text: str) -> Mapping[str, Json]:
-    """Return the object in a JSON document, or the first one in its list; `{}` if there is none."""
+    """Return the first object in a JSON document; `{}` if the document has no object."""
     try:
         # PowerShell begins its output with a byte-order mark on some systems.
         return next(iter(objects(orjson.loads(text.lstrip("\ufeff")))), {})

@@ -1,4 +1,4 @@
-"""Base a plan's speeds on results: those that the user names, else those of similar machines."""
+"""Base a plan's speeds on the results that the user names, else on results of similar machines."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -42,7 +42,7 @@ def rates(estimate: Estimate) -> str:
 
 
 def over_alternative(estimate: Estimate) -> str:
-    """Compare the arm's speed with that of the target alone in memory; empty if unmeasured."""
+    """Compare the arm's speed with the speed of the target alone in memory; empty if unmeasured."""
     if estimate.over_alternative is None:
         return ""
     found = speedup(estimate.over_alternative, estimate.over_alternative_interval)

@@ -34,7 +34,7 @@ def failure_in_log(log: str, *, otherwise: Reason, what: str) -> Failure:
 def last_line(log: str) -> str:
     """Return the last log line that gives the reason for a failure.
 
-    If there is none, return the last line with an error, or else the last line.
+    Without such a line, return the last line with an error, or else the last line.
     """
     lines = [" ".join(line.split()) for line in log.splitlines() if line.strip()]
     phrase, _ = _decisive(log, "logs")

@@ -44,10 +44,7 @@ def text() -> str:
 
 
 def last_error() -> str:
-    """Return the last log line that gives the reason for a failure.
-
-    If there is none, return the last line with an error, or else the last line.
-    """
+    """Return the line of the engine's log that best explains a failure, as `failures.last_line`."""
     return failures.last_line(text())
 
 
