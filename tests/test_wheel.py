@@ -100,6 +100,14 @@ def test_the_container_installs_by_hashes_only() -> None:
     assert "--no-build-isolation" in text
 
 
+def test_the_container_starts_from_an_image_that_cannot_change() -> None:
+    text = (ROOT / "Containerfile").read_text("utf-8")
+    bases = re.findall(r"^FROM (\S+)", text, re.MULTILINE)
+
+    assert len(bases) == 2
+    assert all(re.fullmatch(r"python:[\w.-]+@sha256:[0-9a-f]{64}", base) for base in bases)
+
+
 @pytest.mark.long
 def test_an_installed_wheel_measures_and_validates(installed: Path, tmp_path: Path) -> None:
     method = ("--method", "draft-model:n_max=3", "--draft", "tiny:Q4_0")
