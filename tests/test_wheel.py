@@ -128,6 +128,7 @@ def test_an_installed_wheel_measures_and_validates(installed: Path, tmp_path: Pa
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_without_an_engine_one_line_says_what_to_install(installed: Path, tmp_path: Path) -> None:
     target = write_gguf(tmp_path / "target.gguf", name="Big 7B")

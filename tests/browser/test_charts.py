@@ -65,6 +65,7 @@ def test_the_picture_of_a_chart_is_painted_before_the_library_is_there(
     expect(page.locator(ALIVE).first).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_charts_come_alive_after_ten_page_changes_and_after_going_back(
     page: Page, base: str, complaints: list[str]
 ) -> None:

@@ -65,6 +65,7 @@ def test_one_new_file_adds_one_entry(results: Path, tmp_path: Path) -> None:
     assert len(set((tmp_path / "cache").iterdir()) - before) == 1
 
 
+@pytest.mark.nightly
 def test_several_processes_cache_the_bytes_of_one(results: Path, tmp_path: Path) -> None:
     sources = [each for each in discover(results) if each.kind == "submission"]
 
@@ -76,6 +77,7 @@ def test_several_processes_cache_the_bytes_of_one(results: Path, tmp_path: Path)
     assert one == two
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_an_entry_that_was_cut_short_is_computed_again(
     results: Path, cold: Tables, tmp_path: Path

@@ -139,6 +139,7 @@ def test_servers_of_any_kind_are_compared_by_their_commands(
     assert "prompt-lookup-n3" in (tmp_path / "comment.md").read_text("utf-8")
 
 
+@pytest.mark.nightly
 def test_a_reference_is_written_then_checked_and_fails_if_it_was_better(
     comparing: Comparing, tmp_path: Path
 ) -> None:
@@ -173,6 +174,7 @@ def test_a_reference_is_written_then_checked_and_fails_if_it_was_better(
     assert "is not a reference of this version" in unread.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("cache_dir")
 def test_calls_that_only_head_corrupts_end_with_4(tmp_path: Path) -> None:
     suite = tmp_path / "lamps.toml"

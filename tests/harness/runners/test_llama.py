@@ -132,6 +132,7 @@ def test_a_draft_of_the_same_family_is_mostly_right(answers: LlamaAnswers) -> No
     assert sum(item.accepted for item in generation.rounds) / drafted > 0.7
 
 
+@pytest.mark.nightly
 def test_an_oracle_that_is_always_right_is_always_accepted(answers: LlamaAnswers) -> None:
     generation = answers.of("oracle-right")
 

@@ -37,6 +37,7 @@ def plan() -> Campaign:
     )
 
 
+@pytest.mark.nightly
 def test_an_arm_with_its_own_placement_runs_alone_and_the_drafts_come_back(
     plan: Campaign,
 ) -> None:

@@ -228,6 +228,7 @@ def test_arms_that_the_noise_hides_are_named_as_not_separable() -> None:
     assert "are within" in why(outcome)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("cache_dir")
 def test_a_look_that_takes_the_whole_budget_ends_after_a_prompt_with_forecasts_only() -> None:
     hurried = tuner(TYPICAL_RIG, "prompt-lookup")

@@ -47,6 +47,7 @@ def answered(session: Session, arm: str) -> tuple[Generation, Totals]:
     return found, found.rounds
 
 
+@pytest.mark.nightly
 def test_an_eagle3_head_is_right_where_the_text_has_its_token(
     binary: str, weights: Path, tmp_path: Path
 ) -> None:
@@ -64,6 +65,7 @@ def test_an_eagle3_head_is_right_where_the_text_has_its_token(
     assert found.output_tokens == 1 + totals.rounds + totals.accepted
 
 
+@pytest.mark.nightly
 def test_a_dflash_drafter_that_knows_nothing_changes_nothing(
     binary: str, weights: Path, tmp_path: Path
 ) -> None:

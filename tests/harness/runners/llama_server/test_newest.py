@@ -147,6 +147,7 @@ def plain(from_text: Session) -> Generation:
     return answered(from_text, "baseline")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("arm", few([arm.id for arm in FROM_TEXT[1:]], 1))
 def test_an_arm_without_a_draft_writes_the_baseline_and_its_counters_add_up(
     from_text: Session, plain: Generation, arm: str
