@@ -68,6 +68,8 @@ demo: ## Measure on this machine, print the verdict, build the site with it
 	  'Look at it:   make serve        (then open http://127.0.0.1:$(PORT)/)'
 
 # Four processes are used even on two cores: while two wait for a browser or a server, two compute.
+# NumPy's waiting threads spin, and would take the cores from other processes.
+test test-nightly lowest: export OPENBLAS_NUM_THREADS := 1
 test: setup chromium ## Run the tests
 	$(RUN) $(PYTEST) -m "not nightly" $(PYTEST_ARGS) || $(REPEAT)
 

@@ -30,7 +30,6 @@ for _name in (
 # Waiting threads of an engine sleep: with four test processes on two cores, a spinning thread would
 # take the core from the thread that it waits for.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # those of NumPy spin, too
 
 # Shorten readings of load and speed, which would take a second in each of hundreds of runs.
 environment.SAMPLE_S = 0.05
