@@ -30,16 +30,12 @@ def answers(row: JsonObject, depth: int = 0) -> Iterator[Found]:
 
 
 def _inside(row: JsonObject) -> Iterator[JsonObject]:
+    """Yield the objects in a JSON value, and those in its lists."""
     for key, value in row.fields.items():
         if isinstance(value, dict):
             yield row.required(key)
-        elif isinstance(value, list):
-            elements = row.elements(key)
-            yield from (
-                elements.required(position)
-                for position, each in elements.fields.items()
-                if isinstance(each, dict)
-            )
+        elif isinstance(value, list) and not row.is_list:
+            yield from _inside(row.elements(key))
 
 
 def _is_of(row: JsonObject, form: Form) -> bool:

@@ -10,7 +10,7 @@ from harness.errors import BadInputError
 from harness.imports import rig_and_settings
 from harness.imports.arm_methods import method
 from harness.imports.ids import id_of, ids_of
-from harness.imports.needed_facts import KEYS, ImportedFacts, stated_for, typed
+from harness.imports.needed_facts import ARM, KEYS, ImportedFacts, stated_for, typed
 from harness.imports.prompts import check_tasks, pieces, suite
 from harness.imports.records import ArmRead, ParsedFiles, Part
 from harness.imports.source_files import BASELINE
@@ -18,7 +18,7 @@ from harness.imports.trials import LeftOut, trials
 from harness.run.record import utc
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
-from schemas.submission import Arm, Design, Method, Origin, Submission, Tool, Trial
+from schemas.submission import Arm, Design, Method, Origin, Placement, Submission, Tool, Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +46,8 @@ def assemble(
         submission = _submission(part, own, missing, left_out)
         if missing:
             options = ", ".join(f"{key}=… ({KEYS[key]})" for key in dict.fromkeys(missing))
-            lacking = f"{part.name}: the files lack required facts"
-            wrong.append(f"{lacking}; state them with --map: {options}")
+            lacking = "the files lack required facts; state them with --map"
+            wrong.append(f"{part.name}: {lacking}: {options}")
         elif submission is not None:
             made.append(replace(submission, origin=origin, contributor=contributor))
     if wrong:
@@ -69,11 +69,9 @@ def _submission(
     facts = part.facts | typed(stated)
     if part.needs_concurrency and facts.concurrency is None:
         missing.append("concurrency")
-    methods = {
-        # The method stated for this arm, else the file's method, else the method stated for all
-        # arms.
+    methods = {  # the method stated for this arm, else the file's, else that stated for all arms
         arm.name: method(
-            stated.get(f"arm.{arm.name}") or arm.method or facts.method, facts, missing
+            stated.get(f"{ARM}{arm.name}") or arm.method or facts.method, facts, missing
         )
         for arm in part.arms
     }
@@ -85,12 +83,16 @@ def _submission(
         counts=facts.rate_counts or "tokens",
         left_out=left_out,
     )
-    _require_baseline(part, done, left_out)
+    if done and all(trial.arm != BASELINE for trial in done):
+        message = f"{part.name}: no record of the baseline has both tokens and a time, so there is "
+        raise BadInputError("; ".join((f"{message}nothing to compare", *_lines(left_out))))
     if done or missing:
         missing += rig_and_settings.missing(facts)
     if missing or not done:
         return None
     began, ended = _window(part.name, facts, done)
+    if facts.dataset:  # a benchmark tool's suite is named after the data set that the tool sent
+        part = replace(part, suite=id_of(f"{part.suite}-{facts.dataset}"))
     return Submission(
         tier="imported",
         profile="custom",
@@ -108,27 +110,11 @@ def _submission(
             planned_trials=len(done),
             ended="completed",
         ),
-        suite=suite(
-            # A benchmark tool's suite is named after the data set that the tool sent.
-            replace(part, suite=id_of(f"{part.suite}-{facts.dataset}")) if facts.dataset else part,
-            stated,
-            prompt_ids,
-            done,
-        ),
+        suite=suite(part, stated, prompt_ids, done),
         arms=tuple(_arm(arm, arm_ids[arm.name], methods[arm.name][0], facts) for arm in part.arms),
         trials=done,
         probes=part.probes,
     )
-
-
-def _require_baseline(part: Part, done: Sequence[Trial], left_out: LeftOut) -> None:
-    """Raise `BadInputError` if arms have trials but the baseline has none, not even failed ones."""
-    if done and all(trial.arm != BASELINE for trial in done):
-        message = (
-            f"{part.name}: no record of the baseline has both tokens and a time, so there is "
-            "nothing to compare"
-        )
-        raise BadInputError("; ".join((message, *_lines(left_out))))
 
 
 def _arm(arm: ArmRead, arm_id: str, how: Method, facts: ImportedFacts) -> Arm:
@@ -141,7 +127,9 @@ def _arm(arm: ArmRead, arm_id: str, how: Method, facts: ImportedFacts) -> Arm:
         concurrency=concurrency if concurrency != 1 else None,
         outcome="failed" if arm.reason else "ok",
         reason=arm.reason,
-        placement=rig_and_settings.placement(facts),
+        placement=None
+        if facts.gpu_layers is None
+        else Placement(target_gpu_layers_requested=facts.gpu_layers),
     )
 
 

@@ -1,14 +1,12 @@
-"""Compute times, rounds and histograms from the counters of other tools."""
+"""Compute times from the rates of other tools."""
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from harness.imports.json_object import MS_PER_S
 from harness.imports.needed_facts import RateCounts
 from harness.imports.records import Record
 
-_LONGEST_DRAFT = 256  # the format's limit
 _CLOSE = 0.25  # in tokens; counting tokens or steps differs by one
 
 
@@ -39,18 +37,3 @@ def rate_counts(records: Iterable[Record]) -> RateCounts | None:
             if abs(more + 1) < _CLOSE:
                 return "steps"
     return None
-
-
-def rounds(tokens: int | None, accepted: int | None) -> int | None:
-    """Return the number of target passes after the first token: output_tokens - 1 - accepted."""
-    if tokens is None or accepted is None:
-        return None
-    return tokens - 1 - accepted if tokens - 1 - accepted >= 0 else None
-
-
-def histogram(lengths: Sequence[int]) -> tuple[int, ...] | None:
-    """Return the number of rounds per length 0, 1, 2 …; `None` if empty or one is too long."""
-    if not lengths or max(lengths) > _LONGEST_DRAFT:
-        return None
-    counted = Counter(lengths)
-    return tuple(counted[length] for length in range(max(lengths) + 1))

@@ -8,7 +8,7 @@ rig.
 import re
 from collections.abc import Iterator, Sequence
 
-from harness.imports.counting import rate_counts, rounds
+from harness.imports.counting import rate_counts
 from harness.imports.ids import id_of
 from harness.imports.json_object import JsonObject, parse
 from harness.imports.names import reason_of, target_facts, weights_in
@@ -71,16 +71,13 @@ def _by_backend(key: str, run: JsonObject, top: JsonObject, left_out: list[str])
                 f"{run.place}: backend {backend}has no baseline, so there is nothing to compare"
             )
             continue
-        records = tuple(
-            record
-            for name, entry in zip(names, runs, strict=True)
-            for record in _records(name, entry)
-        )
+        named = [*zip(names, runs, strict=True)]
+        records = tuple(record for name, entry in named for record in _records(name, entry))
         yield Part(
             name=f"{id_of(key)}-{backend}" if backend else id_of(key),
             suite="inventivehq",
             facts=facts | ImportedFacts(rate_counts=rate_counts(records)),
-            arms=tuple({n: _arm(n, entry) for n, entry in zip(names, runs, strict=True)}.values()),
+            arms=tuple({name: _arm(name, entry) for name, entry in named}.values()),
             records=records,
         )
 
@@ -90,8 +87,7 @@ def _arm(name: str, entry: JsonObject) -> ArmRead:
     known = _METHODS.get(name) or ("draft-model" if name.startswith("draft") else None)
     if known not in (None, "none"):
         known = f"{known}:n_max={_DEPTH}"
-    has_records = bool(entry.fields.get("records"))
-    failed = entry.text("status") not in (None, "ok") and not has_records
+    failed = entry.text("status") not in (None, "ok") and not entry.fields.get("records")
     return ArmRead(name=name, method=known, reason="load-failed" if failed else None)
 
 
@@ -100,7 +96,7 @@ def _records(arm: str, entry: JsonObject) -> Iterator[Record]:
         return
     for record in entry.children("records"):
         prompt = record.needed("id", record.text("id"), "the name of a prompt")
-        error, tokens = record.text("error"), record.count("predicted_n")
+        error = record.text("error")
         drafted, accepted = record.count("draft_n"), record.count("draft_n_accepted")
         # If llama-server drafted nothing, it omits the counters and the script writes null: that is
         # 0. In a record without these keys the counts are unknown.
@@ -113,12 +109,11 @@ def _records(arm: str, entry: JsonObject) -> Iterator[Record]:
             place=record.place,
             category=record.text("category"),
             reason=None if error is None else reason_of(error),
-            output_tokens=tokens,
+            output_tokens=record.count("predicted_n"),
             decode_ms=record.number("predicted_ms"),
             per_second=record.number("tps"),
             drafted=drafted,
             accepted=accepted,
-            rounds=rounds(tokens, accepted),
             output_hash=record.text("out_hash"),
         )
 
@@ -155,41 +150,33 @@ def _hardware(
     cpu = hardware.text("cpu")
     cards = hardware.children("gpus") if hardware.fields.get("gpus") else []
     # The GPU that the run's label names, or the only GPU.
-    words = (label or "").partition("(")[0].rstrip().lower()
-    named = (card for card in cards if words and words in (card.text("name") or "").lower())
-    only = cards[0] if len(cards) == 1 and not words.startswith("cpu") else None
+    own = (label or "").partition("(")[0].rstrip().lower()
+    named = (card for card in cards if own and own in (card.text("name") or "").lower())
+    only = cards[0] if len(cards) == 1 and not own.startswith("cpu") else None
     used = next(named, only)
     left_out.extend(
         f"{card.place}: left out a GPU that the run on {label or backend} did not use"
         for card in cards
         if card is not used
     )
-    facts = _system(hardware.text("platform") or "") | ImportedFacts(cpu=cpu)
-    if used is not None:
-        return facts | _card(used)
-    if backend == "metal" and cpu is not None and cpu.startswith("Apple"):
-        return facts | ImportedFacts(gpu=cpu)  # CPU and GPU are the same chip
-    return facts if cards or backend == "cpu" else facts | _labelled(label)
-
-
-def _system(platform: str) -> ImportedFacts:
-    """Extract system, version and architecture from a string like `platform.platform()`'s."""
-    words = platform.lower().split("-")
-    version = _VERSION.search(platform)
-    return ImportedFacts(
+    platform = hardware.text("platform") or ""
+    words, version = platform.lower().split("-"), _VERSION.search(platform)
+    facts = ImportedFacts(
         os=_SYSTEMS.get(words[0].rstrip("0123456789")),
         os_version=version[0] if version else None,
         cpu_architecture=next(filter(None, map(_ARCHITECTURES.get, words)), None),
+        cpu=cpu,
     )
-
-
-def _card(card: JsonObject) -> ImportedFacts:
-    memory = re.match(r"([0-9]+)\s*MiB", card.text("memory") or "")
-    return ImportedFacts(
-        gpu=card.text("name"),
-        gpu_driver=card.text("driver"),
-        vram_mib=int(memory[1]) if memory else None,
-    )
+    if used is not None:
+        memory = re.match(r"([0-9]+)\s*MiB", used.text("memory") or "")
+        return facts | ImportedFacts(
+            gpu=used.text("name"),
+            gpu_driver=used.text("driver"),
+            vram_mib=int(memory[1]) if memory else None,
+        )
+    if backend == "metal" and cpu is not None and cpu.startswith("Apple"):
+        return facts | ImportedFacts(gpu=cpu)  # CPU and GPU are the same chip
+    return facts if cards or backend == "cpu" else facts | _labelled(label)
 
 
 def _labelled(label: str | None) -> ImportedFacts:

@@ -7,7 +7,7 @@ A generation test times `n_gen` single-token steps after a given first token. It
 n_gen + 1 tokens, including the first.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
@@ -16,7 +16,7 @@ from harness.imports.json_lines import lines
 from harness.imports.json_object import JsonObject
 from harness.imports.names import target_facts
 from harness.imports.needed_facts import ImportedFacts
-from harness.imports.records import ArmRead, Format, ParsedFiles, Part, Record
+from harness.imports.records import Format, ParsedFiles, Part, Record, arms
 from harness.imports.source_files import BASELINE, Given
 from harness.run.record import utc
 from harness.runners.probes import curve_of
@@ -56,39 +56,39 @@ def read(files: Sequence[Given]) -> ParsedFiles:
             continue
         name = id_of(f"{facts.target or 'model'}-{facts.backend or 'backend'}")
         seen[name] += 1
-        part = Part(  # the name differs if the settings differ
-            name=f"{name}-{seen[name]}" if seen[name] > 1 else name,
-            suite="llama-bench",
-            facts=facts | _window(rows),
-            arms=(ArmRead(name=BASELINE, method="none"),),
-            records=tuple(record for row in rows for record in _records(row)),
-            probes=_curve(steps),
+        parts.append(
+            Part(  # the name differs if the settings differ
+                name=f"{name}-{seen[name]}" if seen[name] > 1 else name,
+                suite="llama-bench",
+                facts=facts | _window(rows),
+                arms=arms((), ()),
+                records=tuple(record for row in rows for record in _records(row)),
+                probes=_curve(steps),
+            )
         )
-        parts.append(part)
     return ParsedFiles(parts=tuple(parts), left_out=tuple(left_out))
 
 
-_Groups = dict[ImportedFacts, list[JsonObject]]
+_Groups = defaultdict[ImportedFacts, list[JsonObject]]
 
 
 def _sorted(rows: Iterable[JsonObject], left_out: list[str]) -> tuple[_Groups, _Groups]:
     """Return the generation tests and the step tests, each grouped by model, build and settings."""
-    groups: _Groups = {}
-    curves: _Groups = {}
+    groups, curves = _Groups(list), _Groups(list)
     for row in rows:
         words = "the test's number of generated tokens"
         generated, width = row.needed("n_gen", row.count("n_gen"), words), row.count("n_prompt")
         if any(row.fields.get(key) not in _PLAIN for key in _DRAFTS):
             left_out.append(f"{row.place}: the test uses speculation, so it is not a baseline")
         elif not generated and width and width <= _WIDEST:
-            curves.setdefault(_facts(row), []).append(row)
+            curves[_facts(row)].append(row)
         elif not generated or width:
             left_out.append(
                 f"{row.place}: the test also processes a prompt; only tests of pure generation "
                 "are imported"
             )
         else:
-            groups.setdefault(_facts(row), []).append(row)
+            groups[_facts(row)].append(row)
     return groups, curves
 
 
@@ -96,9 +96,7 @@ def _curve(rows: Sequence[JsonObject]) -> Probes | None:
     """Return the verification curve at context depth 0; `None` if it has fewer than two widths."""
     times = {
         row.count("n_prompt") or 0: [
-            nanoseconds / _NS_PER_MS
-            for nanoseconds in row.numbers("samples_ns") or ()
-            if nanoseconds
+            ns / _NS_PER_MS for ns in row.numbers("samples_ns") or () if ns
         ]
         for row in rows
         if not row.count("n_depth")
@@ -164,9 +162,8 @@ def _cards(row: JsonObject, *, backends: int) -> list[str]:
     if backends > 1:
         return list(dict.fromkeys(cards))  # each backend lists the same GPUs
     main = row.count("main_gpu") or 0
-    if row.text("split_mode") == "none" and main < len(cards):
-        return [cards[main]]
-    return cards
+    used = cards[main : main + 1] if row.text("split_mode") == "none" else []
+    return used or cards
 
 
 def _window(rows: Sequence[JsonObject]) -> ImportedFacts:

@@ -6,17 +6,17 @@ Studio and others. Requests at the same position in each file must have the same
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from harness.errors import BadInputError
 from harness.imports.answers import answers
 from harness.imports.arm_methods import method_of
-from harness.imports.counting import rate_counts, rounds
+from harness.imports.counting import rate_counts
 from harness.imports.json_lines import is_stream, last_chunks, lines
 from harness.imports.json_object import MS_PER_S
 from harness.imports.names import target_facts
 from harness.imports.needed_facts import ImportedFacts, agreed
-from harness.imports.printed import TABLE, Form, Found, printed, repeats
+from harness.imports.printed import TABLE, Found, printed, repeats
 from harness.imports.records import Format, ParsedFiles, Part, Record, arms, require_same_prompts
 from harness.imports.source_files import BASELINE, Given, by_arm, text
 
@@ -34,45 +34,41 @@ _BUILD = re.compile(
 _MODEL = re.compile(r"loading model\s{0,9}[:']?\s{0,9}'?(?P<path>[^'\n]{1,999}\.gguf)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
+class _Source(NamedTuple):
     """Everything that a file reports, its requests, and a line for each kind of data left out."""
 
     found: tuple[Found, ...]
-    records: tuple[Record, ...]
-    left_out: tuple[str, ...]
+    records: list[Record]
+    left_out: list[str]
 
 
 def read(files: Sequence[Given]) -> ParsedFiles:
     """Read the files as one measurement: each file is an arm, and the first is the baseline."""
     pairs = by_arm(files)
-    sources = [(file, _source(file, arm)) for arm, file in pairs]
-    first, expected = sources[0]
-    for file, source in sources:  # requests are paired by position
-        if len(source.records) != len(expected.records):
+    sources = [(arm, _source(file, arm)) for arm, file in pairs]
+    requests = [each for _, source in sources for each in source.records]
+    first, expected = files[0].name, len(sources[0][1].records)
+    for file, (_, source) in zip(files, sources, strict=True):  # requests are paired by position
+        if len(source.records) != expected:
             raise BadInputError(
-                f"{file.name} has {len(source.records)} requests, but {first.name} has "
-                f"{len(expected.records)}; {_SAME}"
+                f"{file.name} has {len(source.records)} requests, but {first} has {expected}; "
+                f"{_SAME}"
             )
-    cached = {each.prompt for _, source in sources for each in source.records if each.is_repeat}
-    records = tuple(
-        each for _, source in sources for each in source.records if each.prompt not in cached
-    )
+    cached = {each.prompt for each in requests if each.is_repeat}
+    records = tuple(each for each in requests if each.prompt not in cached)
     if not records:
-        raise BadInputError(f"{first.name}: every request took its prompt from the cache; {_SAME}")
+        raise BadInputError(f"{first}: every request took its prompt from the cache; {_SAME}")
     require_same_prompts(records, _SAME)
     engines = {each.form.engine for _, source in sources for each in source.found}
+    is_timed = any(each.decode_ms is not None for each in records)
+    stated = agreed(rate_counts(source.records) for _, source in sources)
+    engine = engines.pop() if len(engines) == 1 else None
     part = Part(
         name="llama-server",
         suite="llama-server",
-        facts=_facts([file for _, file in pairs])
-        | ImportedFacts(
-            engine=engines.pop() if len(engines) == 1 else None,
-            rate_counts=agreed(rate_counts(source.records) for _, source in sources)
-            if any(each.decode_ms is not None for each in records)
-            else "steps",
-        ),
-        arms=arms(records, pairs, {}, _methods(pairs, [source for _, source in sources])),
+        facts=_facts(files)
+        | ImportedFacts(engine=engine, rate_counts=stated if is_timed else "steps"),
+        arms=arms(records, dict(pairs), methods=_methods(sources)),
         records=records,
     )
     left_out = (
@@ -88,13 +84,13 @@ def requests_of(file: Given, arm: str = BASELINE) -> list[Record]:
 
     Raises `BadInputError` if there is none.
     """
-    return [*_source(file, arm).records]
+    return _source(file, arm).records
 
 
 def _source(file: Given, arm: str) -> _Source:
     if is_stream(file):
         file = last_chunks(file)
-    if is_json(file):
+    if _is_json(file):
         found, left_out = tuple(each for row in lines(file) for each in answers(row)), []
     else:
         whole = printed(text(file), file.name)
@@ -106,31 +102,26 @@ def _source(file: Given, arm: str) -> _Source:
         left_out += [
             f"{file.name}: {of}, with lines from two models" for of in sorted(whole.models)
         ]
+    if reason := lacking(found):
+        raise BadInputError(f"{file.name}: {reason}")
     requests = [each for each in found if each.form.gives == "request" and each.number("tokens")]
-    if not requests:
-        raise BadInputError(f"{file.name}: {_lacks(found)}")
     records = []
     for number, (each, is_repeat) in enumerate(zip(requests, repeats(requests), strict=True), 1):
         if is_repeat:
             left_out.append(f"{each.place}: a repeated request, whose prompt was in the cache")
-        record = replace(_record(each), prompt=f"request-{number}", is_repeat=is_repeat)
-        records.append(_completed(arm, record, each.form))
-    return _Source(found=found, records=tuple(records), left_out=tuple(left_out))
+        records.append(_record(arm, f"request-{number}", each, is_repeat=is_repeat))
+    return _Source(found, records, left_out)
 
 
-def has_requests(file: Given) -> bool:
-    """Whether a file has log lines of a known form that report requests with token counts."""
-    found = () if is_stream(file) or is_json(file) else printed(text(file), file.name).found
-    return any(each.form.gives == "request" and each.number("tokens") for each in found)
+def logged(file: Given) -> tuple[Found, ...]:
+    """Return what the log lines of known forms in a file report; nothing for answers in JSON."""
+    return () if _is_json(file) else printed(text(file), file.name).found
 
 
-def described(file: Given) -> str | None:
-    """Explain why a log with lines of known forms cannot be imported; `None` for other files."""
-    found = () if is_stream(file) or is_json(file) else printed(text(file), file.name).found
-    return _lacks(found) if found else None
-
-
-def _lacks(found: Sequence[Found]) -> str:
+def lacking(found: Sequence[Found]) -> str | None:
+    """Explain why a file with these values cannot be imported; `None` if it has a whole request."""
+    if any(each.form.gives == "request" and each.number("tokens") for each in found):
+        return None
     if not found:
         return f"the file has no line 'eval time = … ms / … tokens'; {_EXPECTED}"
     forms = ", ".join(dict.fromkeys(each.form.of for each in found))
@@ -140,15 +131,7 @@ def _lacks(found: Sequence[Found]) -> str:
     )
 
 
-def _completed(arm: str, request: Record, form: Form) -> Record:
-    drafted, accepted = request.drafted, request.accepted
-    if drafted is None and arm != BASELINE and form.silent:
-        drafted = accepted = 0  # the server omits the counts if it drafted nothing
-    counted = rounds(request.output_tokens, accepted)
-    return replace(request, arm=arm, drafted=drafted, accepted=accepted, rounds=counted)
-
-
-def is_json(file: Given) -> bool:
+def _is_json(file: Given) -> bool:
     """Whether a file contains answers in JSON, rather than log lines wrapped in JSON."""
     found = text(file)
     if is_stream(file) or _JSON.match(found) is None:
@@ -158,23 +141,25 @@ def is_json(file: Given) -> bool:
     )
 
 
-def _record(found: Found) -> Record:
+def _record(arm: str, prompt: str, found: Found, *, is_repeat: bool) -> Record:
     number, count, tokens = found.number, found.count, found.count("tokens")
     rate, took_ms = number("rate"), number("took_ms")
     if rate is None and tokens and took_ms:
         rate = tokens / took_ms * MS_PER_S
-    prompt, prompt_rate = count("prompt_tokens"), number("prompt_rate")
+    read, prompt_rate = count("prompt_tokens"), number("prompt_rate")
     prompt_ms, accepted = number("prompt_ms"), count("accepted")
-    if prompt_ms is None and prompt and prompt_rate:
-        prompt_ms = prompt / prompt_rate * MS_PER_S
+    if prompt_ms is None and read and prompt_rate:
+        prompt_ms = read / prompt_rate * MS_PER_S
     drafted, rejected = count("drafted"), count("rejected")
-    if drafted is None and None not in (accepted, rejected):
-        drafted = (accepted or 0) + (rejected or 0)
+    if drafted is None and accepted is not None and rejected is not None:
+        drafted = accepted + rejected
+    if drafted is None and arm != BASELINE and found.form.silent:
+        drafted = accepted = 0  # the server omits the counts if it drafted nothing
     return Record(
-        arm=BASELINE,
-        prompt="",
+        arm=arm,
+        prompt=prompt,
         place=found.place,
-        prompt_tokens=None if prompt is None else prompt + (count("cached") or 0),
+        prompt_tokens=None if read is None else read + (count("cached") or 0),
         prompt_ms=prompt_ms,
         output_tokens=tokens,
         decode_ms=number("ms"),
@@ -182,13 +167,14 @@ def _record(found: Found) -> Record:
         drafted=drafted,
         accepted=accepted,
         finish=found.finish,
+        is_repeat=is_repeat,
     )
 
 
-def _methods(pairs: Sequence[tuple[str, Given]], sources: Sequence[_Source]) -> dict[str, str]:
+def _methods(sources: Sequence[tuple[str, _Source]]) -> dict[str, str]:
     """Return the method of each arm whose log names the draft types."""
     known: dict[str, str] = {}
-    for (arm, _), source in zip(pairs, sources, strict=True):
+    for arm, source in sources:
         # A log has a line of statistics for each type of a chain.
         kinds = dict.fromkeys(each.figures.get("kind") for each in source.found)
         if method := method_of(str(kind) for kind in kinds if kind):

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from harness.errors import BadInputError
 from harness.imports.arm_methods import method_of
-from harness.imports.counting import rounds
 from harness.imports.ids import id_of
 from harness.imports.json_object import MS_PER_S
 from harness.imports.needed_facts import ImportedFacts
@@ -39,15 +38,13 @@ class _Row:
 
 def read(files: Sequence[Given]) -> ParsedFiles:
     """Read the files as one measurement: each file is an arm, and the first is the baseline."""
-    given = [(arm, file, _rows(arm, file)) for arm, file in by_arm(files)]
-    found = [each for arm, file, rows in given for each in _split_arms(arm, file, rows)]
-    pairs = [(arm, file) for arm, file, _ in found]
-    records = tuple(record for arm, _, rows in found for record in _generations(arm, rows))
+    found = [pair for arm, file in by_arm(files) for pair in _split_arms(arm, _rows(arm, file))]
+    records = tuple(record for arm, rows in found for record in _generations(arm, rows))
     part = Part(
         name="llama-spec-bench",
         suite="llama-spec-bench",
         facts=ImportedFacts(engine="ik_llama.cpp"),
-        arms=arms(records, pairs, {}, _methods({arm: rows for arm, _, rows in found})),
+        arms=arms(records, dict(found), methods=_methods(dict(found))),
         records=records,
         tasks=_TASKS,
     )
@@ -55,10 +52,8 @@ def read(files: Sequence[Given]) -> ParsedFiles:
     return ParsedFiles(parts=(part,), left_out=(derived, "acceptance by position"))
 
 
-def _split_arms(
-    arm: str, file: Given, rows: Sequence[_Row]
-) -> Iterator[tuple[str, Given, Sequence[_Row]]]:
-    """Yield a file's rows for each of its arms.
+def _split_arms(arm: str, rows: Sequence[_Row]) -> Sequence[tuple[str, Sequence[_Row]]]:
+    """Return a file's rows by arm.
 
     If the first file has rows of the baseline and of a chain, stage `base` is the baseline.
     """
@@ -67,22 +62,13 @@ def _split_arms(
         replace(row, record=replace(row.record, arm=_SECOND)) for row in rows if row.stage != _BASE
     ]
     if arm == BASELINE and plain and any(row.stage not in _PLAIN for row in rest):
-        yield from ((BASELINE, file, plain), (_SECOND, file, rest))
-    else:
-        yield arm, file, rows
+        return (BASELINE, plain), (_SECOND, rest)
+    return ((arm, rows),)
 
 
 def _rows(arm: str, file: Given) -> list[_Row]:
-    found = list(_printed(arm, file))
-    if not found:
-        raise BadInputError(
-            f"{file.name}: the file has no row of the table 'task | run | stage | tokens | …'"
-        )
-    return found
-
-
-def _printed(arm: str, file: Given) -> Iterator[_Row]:
     columns: list[str] = []
+    found: list[_Row] = []
     for number, line in enumerate(text(file).splitlines(), start=1):
         table = line[line.find("|") :].strip() if "|" in line else ""  # after log text
         cells = [cell.strip() for cell in table.strip("|").split("|")]
@@ -93,7 +79,12 @@ def _printed(arm: str, file: Given) -> Iterator[_Row]:
             columns = []
         elif len(cells) == len(columns) and not set(table) <= _RULE:
             row = dict(zip(columns, cells, strict=True))
-            yield _of_cells(arm, row, f"{file.name}: line {number}")
+            found.append(_of_cells(arm, row, f"{file.name}: line {number}"))
+    if not found:
+        raise BadInputError(
+            f"{file.name}: the file has no row of the table 'task | run | stage | tokens | …'"
+        )
+    return found
 
 
 def _of_cells(arm: str, row: Mapping[str, str], place: str) -> _Row:
@@ -103,13 +94,12 @@ def _of_cells(arm: str, row: Mapping[str, str], place: str) -> _Row:
         raise BadInputError(
             f"{place}: accepted is {row['accepted']!r}, expected accepted/drafted or -"
         )
-    failed = row["stop"] == "fail"
     record = Record(
         arm=arm,
         prompt=row["task"],
         place=place,
         category=row["task"],
-        reason="other" if failed else None,
+        reason="other" if row["stop"] == "fail" else None,
         output_tokens=None if tokens is None else int(tokens),
         decode_ms=None if seconds is None else seconds * MS_PER_S,
         drafted=int(counted[2]) if counted else None,
@@ -135,10 +125,7 @@ def _generations(arm: str, rows: Sequence[_Row]) -> Iterator[Record]:
         if arm != BASELINE and record.reason is None:
             drafted = sum(row.record.drafted or 0 for row in stages)
             accepted = sum(row.record.accepted or 0 for row in stages)
-            tokens = record.output_tokens
-            record = replace(
-                record, drafted=drafted, accepted=accepted, rounds=rounds(tokens, accepted)
-            )
+            record = replace(record, drafted=drafted, accepted=accepted)
         yield record
 
 

@@ -83,6 +83,6 @@ def pieces(part: Part) -> Iterator[Part]:
             some = prompts[start : start + MAX_PROMPTS]
             if groups[-1] and len(groups[-1]) + len(some) > MAX_PROMPTS:
                 groups.append(set())
-            groups[-1] |= {*some}
+            groups[-1].update(some)
     for group in groups:
         yield replace(part, records=tuple(r for r in part.records if r.prompt in group))

@@ -6,7 +6,7 @@ from harness.errors import BadInputError
 from harness.imports import IMPORTERS
 from harness.imports.json_lines import lines
 from harness.imports.json_object import JsonObject
-from harness.imports.llama_server import described, has_requests
+from harness.imports.llama_server import lacking, logged
 from harness.imports.records import ParsedFiles
 from harness.imports.source_files import Given, text
 from schemas.vocabulary.documents import document
@@ -43,16 +43,18 @@ def _looks_like(file: Given) -> str | None:
     """Return the format that a file seems to have, else a description of the file, else `None`."""
     try:
         start = text(file).lstrip()
-        if has_requests(file):
+        found = logged(file)
+        reason = lacking(found)
+        if reason is None:
             return "llama-server"
         # An engine's messages may precede a table.
         begins = (
             meaning for sign, meaning in _SIGNS["starts"].items() if f"\n{sign}" in f"\n{start}"
         )
         holds = (meaning for sign, meaning in _SIGNS["words"].items() if sign in start)
-        if found := next(begins, None) or next(holds, None):
-            return found
-        return described(file) or _of_row(next(iter(lines(file)), None))
+        if known := next(begins, None) or next(holds, None):
+            return known
+        return reason if found else _of_row(next(iter(lines(file)), None))
     except BadInputError:
         return None
 

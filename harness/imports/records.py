@@ -31,7 +31,6 @@ class Record:
     decode_ms: float | None = None
     per_second: float | None = None
     ttft_ms: float | None = None
-    rounds: int | None = None
     drafted: int | None = None
     accepted: int | None = None
     accepted_histogram: tuple[int, ...] | None = None
@@ -87,11 +86,12 @@ class Format:
 
 def arms(
     records: Iterable[Record],
-    files: Sequence[tuple[str, Given]],
-    concurrency: Mapping[str, int],
-    methods: Mapping[str, str] | None = None,
+    names: Iterable[str],
+    *,
+    concurrency: Mapping[str, int | None] = {},
+    methods: Mapping[str, str] = {},
 ) -> tuple[ArmRead, ...]:
-    """Return the arms of the files, the baseline first.
+    """Return the arms with these names, the baseline first.
 
     Raises `BadInputError` if the baseline drafted.
     """
@@ -102,14 +102,13 @@ def arms(
                 "baseline; give the baseline's file first, or name the arms: baseline=FILE "
                 "mtp=FILE"
             )
-    names = dict.fromkeys([BASELINE, *(arm for arm, _ in files)])
     return tuple(
         ArmRead(
             name=name,
-            method="none" if name == BASELINE else (methods or {}).get(name),
-            concurrency=concurrency.get(name),
+            method="none" if name == BASELINE else methods.get(name),
+            concurrency=concurrency.get(name) or None,
         )
-        for name in names
+        for name in dict.fromkeys((BASELINE, *names))
     )
 
 

@@ -12,18 +12,10 @@ from schemas.weights import active_size_in, parameters_of, size_in
 
 def missing(facts: ImportedFacts) -> list[str]:
     """Return the missing facts that a result needs, such as the GPU for a GPU backend."""
-    needed = {
-        "date": facts.measured_from or facts.date,
-        "cpu" if facts.backend == "cpu" else "gpu": (
-            facts.cpu if facts.backend == "cpu" else facts.gpu
-        ),
-        "backend": facts.backend,
-        "engine": facts.engine,
-        "target": facts.target,
-        "quantisation": facts.quantisation,
-        "sampling": facts.sampling,
-    }
-    return [key for key, value in needed.items() if value is None]
+    device = "cpu" if facts.backend == "cpu" else "gpu"
+    needed = (device, "backend", "engine", "target", "quantisation", "sampling")
+    found = {"date": facts.measured_from or facts.date} | {k: getattr(facts, k) for k in needed}
+    return [key for key, value in found.items() if value is None]
 
 
 def machine(facts: ImportedFacts) -> submission.Machine:
@@ -91,9 +83,3 @@ def settings(facts: ImportedFacts) -> submission.Settings:
         thinking=facts.thinking,
         **axes,
     )
-
-
-def placement(facts: ImportedFacts) -> submission.Placement | None:
-    """Return the number of the target's layers requested on the GPU, if known."""
-    layers = facts.gpu_layers
-    return None if layers is None else submission.Placement(target_gpu_layers_requested=layers)

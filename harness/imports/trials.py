@@ -48,6 +48,7 @@ def trials(
 
 
 def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -> Trial:
+    """Add the record's figures; counters that contradict each other are reported and left out."""
     trial = replace(
         trial,
         output_tokens=record.output_tokens,
@@ -57,64 +58,26 @@ def _finished(trial: Trial, record: Record, method: Method, left_out: LeftOut) -
         finish=record.finish,
         output_sha256=record.output_hash and text_digest(record.output_hash),
     )
-    return _with_counters(trial, record, method, left_out)
-
-
-def _with_counters(trial: Trial, record: Record, method: Method, left_out: LeftOut) -> Trial:
-    """Add the record's counters; those that contradict each other are reported and left out."""
+    drafted, accepted, depth = record.drafted, record.accepted, method.n_max
     if method.type == "none":
         return trial
-    drafted, accepted = record.drafted, record.accepted
     if drafted is not None and accepted is not None and accepted > drafted:
         left_out["counters with more accepted than drafted tokens"].append(record.place)
         return trial
-    depth, rounds = method.n_max, record.rounds
-    if depth is not None and _too_few(rounds, depth, record):
-        left_out[f"too few rounds for drafts of at most {depth} tokens"].append(record.place)
-        fits = not _too_many(accepted, depth, record)
-        return replace(trial, drafted=drafted, accepted=accepted if fits else None)
     trial = replace(trial, drafted=drafted, accepted=accepted)
-    if rounds is None:
+    # The first token needs no round; each round yields one token besides those accepted.
+    tokens = (record.output_tokens or 1) - 1
+    if accepted is None or accepted > tokens:
         return trial
-    if accepted is not None and record.output_tokens != 1 + accepted + rounds:
-        left_out["rounds that contradict the numbers of tokens and accepted tokens"].append(
-            record.place
-        )
-        return trial
+    rounds = tokens - accepted
+    if depth is not None and ((drafted or 0) > rounds * depth or tokens > rounds * (depth + 1)):
+        left_out[f"too few rounds for drafts of at most {depth} tokens"].append(record.place)
+        # The counter may include tokens of the last draft that were cut off when the output ended.
+        too_many = rounds > 0 and tokens > rounds * (depth + 1) + depth
+        return replace(trial, accepted=None) if too_many else trial
     return replace(
         trial,
         rounds=rounds,
-        accepted_histogram=_fitting(record.accepted_histogram, rounds, accepted),
-        drafted_histogram=_fitting(record.drafted_histogram, rounds, drafted),
+        accepted_histogram=record.accepted_histogram,
+        drafted_histogram=record.drafted_histogram,
     )
-
-
-def _too_many(accepted: int | None, depth: int, record: Record) -> bool:
-    """Whether the accepted tokens leave too few rounds to have yielded the whole output.
-
-    Each round yields one token besides those accepted. The counter may include tokens of the last
-    draft that were cut off when the output ended.
-    """
-    tokens = (record.output_tokens or 1) - 1
-    left = tokens - (accepted or 0)
-    return left > 0 and tokens > left * (depth + 1) + depth
-
-
-def _too_few(rounds: int | None, depth: int, record: Record) -> bool:
-    """Whether the counts of drafted or output tokens are too high for the number of rounds."""
-    if rounds is None:
-        return _too_many(record.accepted, depth, record)
-    tokens = (record.output_tokens or 1) - 1
-    return (record.drafted or 0) > rounds * depth or tokens > rounds * (depth + 1)
-
-
-def _fitting(
-    histogram: tuple[int, ...] | None, rounds: int, total: int | None
-) -> tuple[int, ...] | None:
-    """Return a histogram without trailing zeros; `None` if it contradicts `rounds` or `total`."""
-    if histogram is None or sum(histogram) != rounds:
-        return None
-    if sum(length * count for length, count in enumerate(histogram)) != total:
-        return None
-    longest = max((length for length, count in enumerate(histogram) if count), default=-1)
-    return histogram[: longest + 1]

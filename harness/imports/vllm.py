@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from harness.imports import vllm_bench
-from harness.imports.counting import histogram
 from harness.imports.json_lines import lines
 from harness.imports.json_object import JsonObject
 from harness.imports.names import finish_of, reason_of
@@ -21,8 +20,7 @@ _OK = 200
 
 def read(files: Sequence[Given]) -> ParsedFiles:
     """Read each file as an arm, the first as the baseline; each concurrency level is one part."""
-    pairs = by_arm(files)
-    rows = [(arm, list(lines(file))) for arm, file in pairs]
+    rows = [(arm, list(lines(file))) for arm, file in by_arm(files)]
     results = [row for _, found in rows for row in found if is_result(row)]
     levels = dict.fromkeys(map(concurrency, results)) or {None: None}
     parts = []
@@ -32,26 +30,23 @@ def read(files: Sequence[Given]) -> ParsedFiles:
             for arm, found in rows
         ]
         name = f"vllm-{level}-at-once" if len(levels) > 1 and level else "vllm"
-        parts.append(_part(name, pairs, own))
+        parts.append(_part(name, own))
     return ParsedFiles(parts=tuple(parts), left_out=tuple(vllm_bench.left_out(results)))
 
 
-def _part(
-    name: str, pairs: Sequence[tuple[str, Given]], rows: Sequence[tuple[str, list[JsonObject]]]
-) -> Part:
+def _part(name: str, rows: Sequence[tuple[str, list[JsonObject]]]) -> Part:
     records = tuple(record for arm, records in rows for record in _records(arm, records))
     require_same_prompts(records, "give each row a custom_id")
     benched = [(arm, row) for arm, records in rows for row in records if is_result(row)]
     in_flight = {arm: concurrency(row) for arm, row in benched}
     bodies = [_answer(row)[0] for _, records in rows for row in records]
     created = [made for body in bodies if body and (made := body.moment("created"))]
-    began = utc(min(created)) if created else None
+    began = ImportedFacts(engine="vLLM", measured_from=utc(min(created)) if created else None)
     return Part(
         name=name,
         suite="vllm",
-        facts=ImportedFacts(engine="vLLM", measured_from=began)
-        | vllm_bench.facts([row for _, row in benched]),
-        arms=arms(records, pairs, {arm: count for arm, count in in_flight.items() if count}),
+        facts=began | vllm_bench.facts([row for _, row in benched]),
+        arms=arms(records, (arm for arm, _ in rows), concurrency=in_flight),
         records=records,
         needs_concurrency=None in in_flight.values(),
     )
@@ -64,11 +59,8 @@ def _records(arm: str, rows: Sequence[JsonObject]) -> Iterator[Record]:
             continue
         prompt = row.text("custom_id") or row.text("prompt_id") or f"request-{number}"
         body, reason = _answer(row)
-        if body is None:
-            category = row.text("category")
-            yield Record(arm=arm, prompt=prompt, place=row.place, category=category, reason=reason)
-        else:
-            yield _finished(arm, prompt, row.text("category"), body)
+        record = Record(arm=arm, prompt=prompt, place=row.place, category=row.text("category"))
+        yield replace(record, reason=reason) if body is None else _finished(record, body)
 
 
 def _answer(row: JsonObject) -> tuple[JsonObject | None, Reason]:
@@ -85,15 +77,13 @@ def _answer(row: JsonObject) -> tuple[JsonObject | None, Reason]:
     return body, "other"
 
 
-def _finished(arm: str, prompt: str, category: str | None, body: JsonObject) -> Record:
+def _finished(record: Record, body: JsonObject) -> Record:
     usage = body.needed("usage", body.child("usage"), "the server's token count")
     metrics = body.child("metrics")
     spec = metrics.child("speculative_decoding") if metrics else None
-    record = Record(
-        arm=arm,
-        prompt=prompt,
+    record = replace(
+        record,
         place=body.place,
-        category=category,
         prompt_tokens=usage.count("prompt_tokens"),
         output_tokens=usage.count("completion_tokens"),
         ttft_ms=metrics.number("time_to_first_token_ms") if metrics else None,
@@ -109,23 +99,20 @@ def _counted(record: Record, spec: JsonObject) -> Record:
     record = replace(record, drafted=drafted, accepted=accepted)
     if drafted is None or accepted is None or record.output_tokens is None or accepted > drafted:
         return record
-    steps, accepted_lengths = spec.count("num_spec_steps"), spec.counts("acceptance_histogram")
     counted = Counted(
         drafted=drafted,
         accepted=accepted,
-        steps=steps,
-        histogram=tuple(accepted_lengths) if accepted_lengths else None,
+        steps=spec.count("num_spec_steps"),
+        histogram=tuple(spec.counts("acceptance_histogram") or ()) or None,
+        lengths=tuple(spec.counts("per_step_drafted") or ()) or None,
     )
     sums = totals(decode_ms=0.0, output_tokens=record.output_tokens, counted=counted)
-    # vLLM lists only the rounds that drafted; every other round had a draft of 0 tokens.
-    lengths = spec.counts("per_step_drafted") or []
-    plain = (sums.rounds or 0) - len(lengths)
     return replace(
         record,
         accepted=sums.accepted,
-        rounds=sums.rounds,
-        accepted_histogram=sums.accepted_histogram,
-        drafted_histogram=histogram([*lengths, *([0] * plain)]) if lengths else None,
+        # An answer of one token has no rounds, and trailing zeros are left out.
+        accepted_histogram=() if sums.accepted_histogram == (0,) else sums.accepted_histogram,
+        drafted_histogram=sums.drafted_histogram,
     )
 
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.imports.assemble import Imported, assemble
-from harness.imports.counting import rounds
 from harness.imports.needed_facts import ImportedFacts
 from harness.imports.records import ArmRead, ParsedFiles, Part, Record
 from harness.imports.source_files import BASELINE, digest, given, text
@@ -114,7 +113,6 @@ def _records(rows: list[dict[str, str]]) -> Iterator[Record]:
     """Yield a record per row, in the author's order of prompts; plain rows have no counters."""
     for row in sorted(rows, key=lambda each: (int(each["n_max"]), int(each["prompt_idx"]))):
         drafting = row["config"] != BASELINE
-        tokens, accepted = int(row["predicted_n"]), int(row["draft_n_accepted"])
         yield Record(
             arm=row["config"],
             prompt=f"{row['category']}-{row['prompt_idx']}",
@@ -122,11 +120,10 @@ def _records(rows: list[dict[str, str]]) -> Iterator[Record]:
             category=row["category"],
             prompt_tokens=int(row["prompt_n"]),
             prompt_ms=float(row["prompt_ms"]),
-            output_tokens=tokens,
+            output_tokens=int(row["predicted_n"]),
             decode_ms=float(row["predicted_ms"]),
             drafted=int(row["draft_n"]) if drafting else None,
-            accepted=accepted if drafting else None,
-            rounds=rounds(tokens, accepted) if drafting else None,
+            accepted=int(row["draft_n_accepted"]) if drafting else None,
             finish="length",
         )
 

@@ -18,7 +18,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
         name="acme",
         suite="acme",
         facts=ImportedFacts(engine="Acme"),
-        arms=arms(records, pairs, {}),
+        arms=arms(records, dict(pairs)),
         records=records,
     )
     return ParsedFiles(parts=(part,))
