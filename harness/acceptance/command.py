@@ -1,12 +1,13 @@
 """`draftmap acceptance`: measure a draft's acceptance rate without running it with its target."""
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from answers.curves import Curve, Ranged
 from harness import console
-from harness.acceptance.options import AcceptanceOptions
 from harness.acceptance.pair import Pair, pair_to_read, pair_to_write
 from harness.acceptance.reading import Found, read_into
 from harness.acceptance.report import Counted, as_json, lines
@@ -18,6 +19,7 @@ from harness.curves.read import read as read_curve
 from harness.errors import INTERRUPTED, BadInputError, MachineError, NothingMeasuredError
 from harness.machine.computer import computer_of
 from harness.models.model_facts import find
+from harness.options import option
 from harness.report import words
 from harness.report.progress import ProgressDisplay
 from harness.run import kept_answers
@@ -39,6 +41,41 @@ _SAYS = Says(
         "2048, or more if the answers need it.",
     }
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptanceOptions:
+    """The source of the answers, the greatest depth to evaluate, and the cost of drafting."""
+
+    answers: Path | None = option(
+        "The target's answers: a file written by `run --keep-answers`, or JSON lines with prompt "
+        "and answer. In that case, the target need not be on this machine. Default: the target "
+        "writes the answers now.",
+        metavar="FILE",
+        usual=True,
+    )
+    keep_answers: Path | None = option(
+        "Save the answers that the target writes now to this file (NAME.jsonl), for testing other "
+        "drafts.",
+        metavar="FILE",
+        usual=True,
+    )
+    curve: Path | None = option(
+        "The target's step times by width: JSON from `llama-bench -p 1,2,3,4,5,6,7,8,9 -n 0 -o "
+        "json`, a result file from `run`, or a file from `probe`. Default: the curve that "
+        "`probe` saved on this machine.",
+        metavar="FILE",
+        usual=True,
+    )
+    drafting_ms: float | None = option(
+        "Milliseconds per drafted token on the machine where the curve was measured. Default: "
+        "the time measured on this machine.",
+        metavar="MS",
+        least=0,
+    )
+    deepest: int = option(
+        "Longest draft to evaluate.", metavar="N", least=1, most=64, default=8, usual=True
+    )
 
 
 @console.reports_errors
@@ -113,7 +150,7 @@ def _curve(options: Options, asked: AcceptanceOptions, pair: Pair) -> Curve | No
         raise BadInputError(
             f"{asked.curve}: name the target, so that the curve can be checked against it"
         )
-    return measured.curve_of(name, find(name, say=console.say))
+    return measured.curve_for(name, find(name, say=console.say), None)
 
 
 def _counted(found: Found, pair: Pair, asked: AcceptanceOptions, curve: Curve | None) -> Counted:

@@ -12,7 +12,6 @@ from harness.errors import BadInputError
 from schemas.submission import VerificationProbe
 
 _GIB = 1024**3
-_LEAST_WIDTHS = 2
 # Tolerances of size: a file's size is exact, but one model name covers quantisations of similar
 # sizes.
 _SAME_FILE, _SAME_NAME = 0.02, 0.15
@@ -33,33 +32,24 @@ class MeasuredCurve:
     source: str
     file: str
 
-    def curve_for(self, name: str, target: PlannedModel, computer: Computer) -> Curve:
-        """Return the curve for a planned model.
+    def curve_for(self, name: str, target: PlannedModel, computer: Computer | None) -> Curve:
+        """Return the curve for a planned model, on `computer` or, for `None`, on any device.
 
         Raises `BadInputError` if the curve belongs to a different model or machine.
         """
-        self._require_card(computer)
-        return self.curve_of(name, target)
-
-    def curve_of(self, name: str, target: PlannedModel) -> Curve:
-        """Return the curve for a planned model, even if it was measured on a different device.
-
-        Raises `BadInputError` if the curve belongs to a different model.
-        """
-        self._require_steps()
-        self._require_model(name, target)
-        return Curve(probe=self.probe, source=self.source)
-
-    def _require_steps(self) -> None:
+        if computer is not None:
+            self._require_card(computer)
         if self.probe.widths[0] != 1:
             raise BadInputError(
                 f"{self.file}: the curve has no step of one token, so wider steps have no "
                 "reference; measure widths 1, 2 and so on"
             )
-        if len(self.probe.widths) < _LEAST_WIDTHS:
+        if len(self.probe.widths) == 1:
             raise BadInputError(
                 f"{self.file}: all steps have the same width; measure wider steps too (-p 1,2,3,4)"
             )
+        self._require_model(name, target)
+        return Curve(probe=self.probe, source=self.source)
 
     def _require_model(self, name: str, target: PlannedModel) -> None:
         shapes = (shape_of(self.model), shape_of(target.facts.name))

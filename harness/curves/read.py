@@ -1,6 +1,5 @@
 """Read a curve of step times from the output of llama-bench or `probe`, or from a result file."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -66,7 +65,7 @@ def read(path: Path) -> MeasuredCurve:
     try:
         sign = msgspec.json.decode(data, type=_Sign).format
     except msgspec.DecodeError:
-        return _of_bench(path, data)
+        sign = ""
     if sign.startswith("draftmap-curve"):
         return _of_kept(path, data)
     return _of_result(path, data) if sign else _of_bench(path, data)
@@ -107,11 +106,12 @@ def _of_result(path: Path, data: bytes) -> MeasuredCurve:
 
 
 def _of_bench(path: Path, data: bytes) -> MeasuredCurve:
-    found = [(row, said) for row, said in _rows(path, data) if row.is_step and row.steps]
-    rows = [row for row, _ in found]
-    if not rows:
+    found = [(row, test) for row, test in _rows(path, data) if row.is_step and row.steps]
+    if not found:
         raise BadInputError(f"{path}: it has no test with a step of 1 to {_WIDEST} tokens; {_HOW}")
-    if any(_setting(said) != _setting(found[0][1]) for _, said in found):
+    rows = [row for row, _ in found]
+    settings = [{key: test[key] for key in test.keys() - _OF_A_TEST} for _, test in found]
+    if any(each != settings[0] for each in settings):
         raise BadInputError(
             f"{path}: it has tests of several models or settings; give a file with the tests "
             "of a single model and setting"
@@ -141,21 +141,13 @@ def _device(row: _Row) -> str | None:
     return row.gpu_info or None
 
 
-def _setting(test: Mapping[str, object]) -> dict[str, object]:
-    """Return the fields that must be equal in all steps of a curve."""
-    return {key: value for key, value in test.items() if key not in _OF_A_TEST}
-
-
 def _rows(path: Path, data: bytes) -> list[tuple[_Row, dict[str, object]]]:
     """Read tests from a JSON list, or from JSON lines. Raises `BadInputError`."""
-    decoder: msgspec.json.Decoder[dict[str, object]] = msgspec.json.Decoder(dict[str, object])
     try:
-        listed = data.lstrip().startswith(b"[")
-        tests = (
-            msgspec.json.decode(data, type=list[dict[str, object]])
-            if listed
-            else decoder.decode_lines(data)
-        )
+        if data.lstrip().startswith(b"["):
+            tests = msgspec.json.decode(data, type=list[dict[str, object]])
+        else:
+            tests = msgspec.json.Decoder(dict[str, object]).decode_lines(data)
         return [(msgspec.convert(test, _Row), test) for test in tests]
     except msgspec.DecodeError as error:
         raise BadInputError(f"{path}: it is not a curve of step times ({error}); {_HOW}") from error
