@@ -1,7 +1,7 @@
 """Curves that `probe` measured on this machine, cached for `plan` and for resuming a probe."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -14,7 +14,7 @@ from harness.campaign.model import ALL_LAYERS, Campaign
 from harness.curves.measured_curve import MeasuredCurve
 from harness.machine.computer import computer_of
 from harness.models.describe import cached_facts
-from harness.runners.base import EngineReport
+from harness.runners.base import EngineReport, StepTimes
 from harness.runners.probes import curve_of, widest
 from schemas.submission import Engine, Model, Settings, VerificationProbe
 
@@ -58,10 +58,11 @@ class KeptCurve(msgspec.Struct, frozen=True, kw_only=True):
         digest = hashlib.sha256(msgspec.json.encode(parts)).hexdigest()[:16]
         return _folder() / f"{digest}.json"
 
-    def with_pass(self, step_ms: Sequence[float]) -> "KeptCurve":
+    def with_pass(self, times: StepTimes) -> "KeptCurve":
         """Return the curve with one more pass: one more step time for each width."""
-        longer = zip(self.step_ms, step_ms, strict=True)
-        return msgspec.structs.replace(self, step_ms=tuple((*had, ms) for had, ms in longer))
+        step_ms = tuple((*had, ms) for had, ms in zip(self.step_ms, times.ms, strict=True))
+        context_tokens = times.context_tokens
+        return msgspec.structs.replace(self, step_ms=step_ms, context_tokens=context_tokens)
 
     def measured(self, file: str) -> MeasuredCurve:
         """Return the measured curve from the passes made so far (at least one)."""

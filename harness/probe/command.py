@@ -1,11 +1,13 @@
 """`draftmap probe`: time a model's steps over 1, 2 … tokens, and store the curve for `plan`."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, cast
 
+import msgspec
 import typer
 from rich import progress
 
@@ -18,12 +20,11 @@ from harness.curves import kept
 from harness.curves.kept import KeptCurve
 from harness.errors import INTERRUPTED, BadInputError
 from harness.machine.computer import computer_of
-from harness.probe.measure import measure
-from harness.probe.options import ProbeOptions
+from harness.options import option
 from harness.report import trust, words
 from harness.run.chosen_engine import ChosenEngine, EngineOptions
 from harness.runners.base import Stepped
-from harness.runners.probes import PASSES
+from harness.runners.probes import PASSES, passes
 from schemas.codec import Json, encode
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Probes
@@ -57,6 +58,32 @@ draft and no answers.
 
 `plan` finds the curve of this machine. Ctrl-C loses nothing: repeat the command to continue.
 """
+_MEASURED = "What is measured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeOptions:
+    budget_min: float = option(
+        "Time limit: after the first five passes over the widths, the probe stops before a pass "
+        "that would exceed the limit.",
+        name="budget",
+        metavar="MINUTES",
+        panel=_MEASURED,
+        least=0.1,
+        most=1000,
+        default=2.0,
+    )
+    widest: int = option(
+        "Largest number of tokens in a step: the longest draft plus one.",
+        metavar="N",
+        panel=_MEASURED,
+        least=2,
+        most=64,
+        default=16,
+    )
+    json: bool = option(
+        "Print the curve as JSON, which `plan --curve` reads.", panel="Result", default=False
+    )
 
 
 @console.reports_errors
@@ -102,6 +129,29 @@ def _measured(chosen: ChosenEngine, options: Options, probing: ProbeOptions) -> 
                 return measure(curve, session, budget_s=probing.budget_min * 60, passed=passed)
         finally:
             session.close()
+
+
+def measure(
+    curve: KeptCurve,
+    session: Stepped,
+    *,
+    budget_s: float,
+    passed: Callable[[KeptCurve, float], None],
+    clock: Callable[[], float] = time.monotonic,
+) -> KeptCurve:
+    """Measure the missing passes of a curve, and store each pass once it is finished.
+
+    After each pass, `passed` is called with the curve and the seconds that the pass took. Raises
+    `HarnessError` if steps cannot be timed.
+    """
+    timed = passes(session, curve.widths, had=curve.passes, budget_s=budget_s, clock=clock)
+    for times, pass_s in timed:
+        curve = curve.with_pass(times)
+        kept.keep(curve)
+        passed(curve, pass_s)
+    curve = msgspec.structs.replace(curve, complete=True)
+    kept.keep(curve)
+    return curve
 
 
 def _nothing_yet(campaign: Campaign, session: Stepped, widest: int) -> KeptCurve:

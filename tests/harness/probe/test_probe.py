@@ -17,7 +17,7 @@ from harness.curves import kept
 from harness.curves.kept import KeptCurve
 from harness.errors import MachineError
 from harness.machine import computer as computers
-from harness.probe.measure import measure
+from harness.probe.command import measure
 from harness.runners import CONNECT, base
 from harness.runners.http.values import BadAnswerError
 from harness.runners.llama_server import completion
