@@ -1,7 +1,7 @@
 """Find a draft model, its target and the target's answers; refuse any that do not match."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -58,7 +58,7 @@ def pair_to_write(options: Options, say: Callable[[str], None]) -> Pair:
     options = replace(options, target=options.target or DEFAULT_TARGET, blocks=1)
     campaign = campaign_from(replace(options, methods=(parse(DRAFT_MODEL),)), say=say)
     baseline = tuple(arm for arm in campaign.arms if arm.role == "baseline")
-    _refuse(_itself(campaign.target.model, campaign.drafts[0].model))
+    _require_two(campaign.target.model, campaign.drafts[0].model)
     return Pair(
         reads=_reading(campaign, campaign.drafts[0]),
         writes=replace(campaign, arms=baseline, drafts=()),
@@ -90,8 +90,7 @@ def pair_to_read(
     context = options.context_tokens or _context(answers)
     options = replace(options, drafts=(), methods=methods, context_tokens=context)
     campaign = campaign_from(replace(options, target=draft), say=say)
-    for reason in _foreign(answers, target, campaign.target):
-        _refuse(reason)
+    _require_match(answers, target, campaign.target)
     writers = [each.target for each in answers if each.target]
     stated = _name(writers[0]) if writers else "the model that wrote the answers"
     return Pair(
@@ -116,12 +115,12 @@ def _reading(campaign: Campaign, draft: ModelFile) -> Campaign:
     )
 
 
-def _foreign(
+def _require_match(
     answers: tuple[KeptAnswer, ...], target: ModelFile | None, draft: ModelFile
-) -> Iterator[str | None]:
-    """Check answers, target and draft against each other: each mismatch, or `None` for a match."""
+) -> None:
+    """Raise `HarnessError` if answers, target and draft do not match each other."""
     if target is not None:
-        yield _itself(target.model, draft.model)
+        _require_two(target.model, draft.model)
         compared = compare_files(target.on_disk, draft.on_disk)
         if not compared.fits:
             raise refusal(target.model.name, draft.model.name, compared.reason)
@@ -130,30 +129,28 @@ def _foreign(
     for each in answers:
         writer = each.target
         if writer and target and _differ(writer.sha256, target.model.sha256):
-            yield (
+            raise BadInputError(
                 f"the answers were written by {_name(writer)}, not by {_name(target.model)}; "
                 "name the model that wrote them"
             )
         if _differ(each.chat_template_sha256, template):
-            yield "the answers were written with a chat template that differs from the target's"
+            raise BadInputError(
+                "the answers were written with a chat template that differs from the target's"
+            )
         if writer and target is None:
-            yield _itself(writer, draft.model)
+            _require_two(writer, draft.model)
             if _differ(writer.tokenizer_sha256, draft.model.tokenizer_sha256):
-                yield (
+                raise BadInputError(
                     f"{draft.model.name} and {_name(writer)} have different vocabularies; if "
                     "they differ in only a few tokens, also name the target's file"
                 )
 
 
-def _refuse(reason: str | None) -> None:
-    if reason is not None:
-        raise BadInputError(reason)
-
-
-def _itself(target: Model, draft: Model) -> str | None:
-    if target.sha256 is None or target.sha256 != draft.sha256:
-        return None
-    return f"{_name(draft)} is the target itself; name a smaller model with --draft"
+def _require_two(target: Model, draft: Model) -> None:
+    if target.sha256 is not None and target.sha256 == draft.sha256:
+        raise BadInputError(
+            f"{_name(draft)} is the target itself; name a smaller model with --draft"
+        )
 
 
 def _differ(one: str | None, other: str | None) -> bool:

@@ -27,16 +27,10 @@ class ReadAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rounds:
-    """Counts of the rounds at one depth.
+class Rounds(AcceptedRounds):
+    """The rounds at one depth: `tried[j - 1]` drafted at least j tokens and accepted j - 1."""
 
-    `reached[j - 1]` rounds accepted at least j tokens. `tried[j - 1]` rounds drafted at least j
-    tokens and accepted the first j - 1.
-    """
-
-    rounds: int
     tried: tuple[int, ...]
-    reached: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +104,7 @@ def _tokens(tasks: Sequence[Sequence[Rounds]]) -> Ranged:
     The mean of the rounds per token is taken over each task's answers, then over tasks.
     """
     shares = [[(1.0, r.rounds / (r.rounds + sum(r.reached))) for r in group] for group in tasks]
-    counts = [AcceptedRounds(rounds=r.rounds, reached=r.reached) for group in tasks for r in group]
+    counts = [each for group in tasks for each in group]
     pooled, estimate = tokens_by_depth(counts)[-1], time_ratio(shares)
     low, high = (estimate * end / pooled.estimate for end in (pooled.low, pooled.high))
     return Ranged(
