@@ -8,10 +8,17 @@ import typer
 
 from estimates.model import Summary
 from harness import console
-from harness.compare import reference as estimates
 from harness.compare.comparison import ERROR_RATE
 from harness.compare.options import Builds
-from harness.compare.reference import Reference
+from harness.compare.reference import (
+    FAIL_BELOW,
+    Reference,
+    TaskCheck,
+    check,
+    mismatch,
+    reference_of,
+)
+from harness.compare.report import signed
 from harness.errors import (
     INVALID_ANSWERS,
     NO,
@@ -39,30 +46,27 @@ def check_reference(
     measured, _ = run_command.measured_interleaved(request, whole_block)
     (engine,) = measured.values()
     try:
-        now = estimates.reference_of(engine.submission)
+        now = reference_of(engine.submission)
     except ValueError as error:
         raise MachineError(str(error)) from error
     if reference is None:
         with written(path) as part:
             part.write_bytes(msgspec.json.format(msgspec.json.encode(now), indent=1) + b"\n")
-        checks: Sequence[estimates.TaskCheck] = ()
-        lines, verdict = (
-            [f"Reference written: {path}. The next run is checked against it."],
-            "written",
-        )
+        checks: Sequence[TaskCheck] = ()
+        verdict = "written"
+        lines = [f"Reference written: {path}. The next run is checked against it."]
     else:
-        if apart := estimates.mismatch(reference, now):
+        if apart := mismatch(reference, now):
             raise BadInputError(f"{path}: {apart}; name another file to write a new reference")
-        checks = estimates.check(reference, now, builds.fail_below or estimates.FAIL_BELOW)
+        checks = check(reference, now, builds.fail_below or FAIL_BELOW)
         verdict = _verdict(engine.summary, checks)
         lines = [*_lines(reference.engine, now.engine, checks, verdict)]
     if builds.markdown is not None:
         with written(builds.markdown) as part:
             part.write_text("\n".join(["### Tokens per round", "", *lines, ""]), "utf-8")
     if request.result.json:
-        figures = [encode(check) for check in checks]
-        confidence = 1 - ERROR_RATE
-        console.print_json({"verdict": verdict, "confidence": confidence, "tasks": figures})
+        figures = {"confidence": 1 - ERROR_RATE, "tasks": encode(checks)}
+        console.print_json({"verdict": verdict, **figures})
     else:
         console.print_lines(lines)
     if code := _CODES.get(verdict, 0):
@@ -78,7 +82,7 @@ def read(path: Path) -> Reference | None:
         return None
     try:
         with path.open("rb") as file:
-            return msgspec.json.decode(file.read(_LARGEST), type=estimates.Reference)
+            return msgspec.json.decode(file.read(_LARGEST), type=Reference)
     except OSError as error:
         raise unreadable(path, error) from error
     except msgspec.DecodeError as error:
@@ -88,18 +92,15 @@ def read(path: Path) -> Reference | None:
         ) from error
 
 
-def _verdict(summary: Summary, checks: Sequence[estimates.TaskCheck]) -> str:
+def _verdict(summary: Summary, checks: Sequence[TaskCheck]) -> str:
     if any(flag.name == "invalid-answers" for flag in summary.flags):
         return "invalid-answers"
-    standings = [each.standing for each in checks]
-    if "lower" in standings or not standings or set(standings) == {"not-compared"}:
-        return "lower" if "lower" in standings else "not-compared"
-    return "higher" if "higher" in standings else "no-difference"
+    found = {each.standing for each in checks}
+    decisive = (each for each in ("lower", "higher", "no-difference") if each in found)
+    return next(decisive, "not-compared")
 
 
-def _lines(
-    base: str, head: str, checks: Sequence[estimates.TaskCheck], verdict: str
-) -> Iterator[str]:
+def _lines(base: str, head: str, checks: Sequence[TaskCheck], verdict: str) -> Iterator[str]:
     """Yield the verdict, and a table that is readable both in a terminal and in Markdown."""
     lower = [
         f"{c.arm} on {c.task} (largest loss on {c.prompt})" for c in checks if c.standing == "lower"
@@ -118,13 +119,11 @@ def _lines(
     yield ""
     yield "| Method | Task | Reference → head | Change | Verdict |"
     yield "| --- | --- | --- | --- | --- |"
-    for check in checks:
+    for each in checks:
         values = change = ""
-        if check.reference and check.measured and check.interval:
-            values = f"{say.number(check.reference, 2)} → {say.number(check.measured, 2)}"
-            ends = (check.interval.low - 1, check.interval.high - 1)
-            change = f"{say.percent(check.measured / check.reference - 1, 1, signed=True)} "
-            change += f"[{', '.join(say.percent(end, 1, signed=True) for end in ends)}]"
-        left = f", {say.count(check.left_out, 'changed answer')} left out" if check.left_out else ""
-        standing = check.standing.replace("-", " ")
-        yield f"| `{check.arm}` | {check.task} | {values} | {change} | {standing}{left} |"
+        if each.reference and each.measured:
+            values = f"{say.number(each.reference, 2)} → {say.number(each.measured, 2)}"
+            change = signed(each.measured / each.reference, each.interval)
+        left = f", {say.count(each.left_out, 'changed answer')} left out" if each.left_out else ""
+        standing = each.standing.replace("-", " ")
+        yield f"| `{each.arm}` | {each.task} | {values} | {change} | {standing}{left} |"

@@ -261,11 +261,12 @@ class _Judge:
         changed = found.changed(clock)
         if changed is None or per_token == 0:
             return None
+        base_ms, faster = changed
         grain_ms = 0.0 if clock is by_writing else CLIENT_GRAIN_MS
-        bound = min(self.fail_below, changed.base_ms / (changed.base_ms + grain_ms))
+        bound = min(self.fail_below, base_ms / (base_ms + grain_ms))
         if per_token is None:
-            return self._change(changed.base_ms, -changed.faster, bound)
-        return self._change(1000 * per_token / changed.base_ms, changed.faster, bound)
+            return self._change(base_ms, -faster, bound)
+        return self._change(1000 * per_token / base_ms, faster, bound)
 
     def _change(self, base: float, means: Logs, bound: float | None = None) -> FigureChange:
         """Return a change between builds; `head` is `base * ratio`, so that all three agree."""
@@ -291,9 +292,9 @@ class _Judge:
         own, alone = found.changed(by_writing), baseline.changed(by_writing)
         if counts is None or own is None or alone is None or found.blocks != baseline.blocks:
             return None
-        base, head = counts
-        means = np.log(head / base) - own.faster + alone.faster
-        return self._change(float(np.mean(base)) * own.base_ms / alone.base_ms, means)
+        (base, head), (own_ms, own_faster), (alone_ms, alone_faster) = counts, own, alone
+        means = np.log(head / base) - own_faster + alone_faster
+        return self._change(float(np.mean(base)) * own_ms / alone_ms, means)
 
 
 def _outputs(pairs: Sequence[PromptPairs]) -> Outputs:

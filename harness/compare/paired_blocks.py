@@ -34,14 +34,6 @@ class _Clocked:
     medians: Times
 
 
-@dataclass(frozen=True, slots=True)
-class _ChangedTime:
-    """A time under base, and in each block the log of base's time over head's."""
-
-    base_ms: float
-    faster: Logs
-
-
 ByClock = Callable[[PromptPairs, Sequence[int]], _Clocked | None]
 
 
@@ -67,8 +59,11 @@ class PairedBlocks:
         kept = tuple(each for each, own in zip(pairs, at, strict=True) if own.issuperset(blocks))
         return cls(pairs=kept, blocks=blocks) if kept and blocks else None
 
-    def changed(self, by_clock: ByClock) -> _ChangedTime | None:
-        """Return the mean change of a time in each block; `None` if a time is unknown."""
+    def changed(self, by_clock: ByClock) -> tuple[float, Logs] | None:
+        """Return a time under base, and in each block the mean log of base's time over head's.
+
+        `None` if a time is unknown.
+        """
         rows, times, weights = [], [], []
         groups = by_task(self.pairs)
         for group in groups:
@@ -83,7 +78,7 @@ class PairedBlocks:
         shares = np.asarray(weights) / (len(groups) * base_ms)
         middle = float(np.median(logs, axis=-1) @ shares)
         means = block_means(logs, shares) - middle
-        return _ChangedTime(base_ms, means + math.log(time_ratio(times)))
+        return base_ms, means + math.log(time_ratio(times))
 
     @property
     def prompt_tokens(self) -> float:

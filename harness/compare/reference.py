@@ -8,7 +8,7 @@ agree.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Literal
@@ -79,7 +79,7 @@ def reference_of(submission: Submission) -> Reference:
         suite=f"{submission.suite.id} {submission.suite.version} {submission.suite.sha256}",
         max_output_tokens=submission.settings.max_output_tokens or 0,
         arms={
-            arm.id: dict(_tasks(submission, arm.id))
+            arm.id: _tasks(submission, arm.id)
             for arm in submission.arms
             if arm.role == "speculation" and can_draft(arm.method)
         },
@@ -143,31 +143,25 @@ def _checked(
     )
 
 
-def _pooled(prompts: Iterator[_PromptReference]) -> float:
+def _pooled(prompts: Iterable[_PromptReference]) -> float:
     return 1 / fmean(each.rounds_per_token for each in prompts)
 
 
-def _tasks(submission: Submission, arm: str) -> Iterator[tuple[str, _TaskReference]]:
+def _tasks(submission: Submission, arm: str) -> dict[str, _TaskReference]:
     trials = [trial for trial in submission.trials if trial.arm == arm and trial.outcome == "ok"]
     answered = {trial.prompt for trial in trials}
     tasks: dict[str, list[str]] = {}
     for prompt in submission.suite.prompts:
         if prompt.id in answered:
             tasks.setdefault(prompt.task, []).append(prompt.id)
-    level = level_of(max(1, len(tasks)))
+    found = {}
     for task, ids in tasks.items():
         prompts = {prompt: _prompt([t for t in trials if t.prompt == prompt]) for prompt in ids}
-        value = _pooled(iter(prompts.values()))
-        error = _over_blocks([t for t in trials if t.prompt in prompts], level)
-        yield (
-            task,
-            _TaskReference(
-                tokens_per_round=value,
-                low=value * math.exp(-error),
-                high=value * math.exp(error),
-                prompts=prompts,
-            ),
-        )
+        value = _pooled(prompts.values())
+        error = _over_blocks([t for t in trials if t.prompt in prompts], level_of(len(tasks)))
+        low, high = (value * math.exp(sign * error) for sign in (-1, 1))
+        found[task] = _TaskReference(tokens_per_round=value, low=low, high=high, prompts=prompts)
+    return found
 
 
 def _prompt(trials: Sequence[Trial]) -> _PromptReference:

@@ -6,13 +6,13 @@ from functools import partial
 from textwrap import wrap
 from typing import Literal
 
+from estimates.model import Interval
 from harness.compare.comparison import (
     FEWEST_BLOCKS,
     WIDE,
     ArmChange,
     Comparison,
     Direction,
-    FigureChange,
     Outputs,
 )
 from schemas.vocabulary import say
@@ -143,16 +143,20 @@ def _rows(arm: ArmChange) -> list[tuple[str, str, str, str]]:
     ):
         if change is not None:
             values = f"{printed(change.base)} → {printed(change.head)}"
-            rows.append((what, values, _change(change), words[change.direction]))
+            rows.append(
+                (what, values, signed(change.ratio, change.interval), words[change.direction])
+            )
     return [*rows, ("outputs", *_same(arm.outputs))] if arm.outputs else rows
 
 
-def _change(change: FigureChange) -> str:
-    text = say.percent(change.ratio - 1, 1, signed=True)
-    if change.interval is None:
-        return f"{text} (too few blocks)"
-    ends = (change.interval.low - 1, change.interval.high - 1)
-    return f"{text} [{', '.join(say.percent(end, 1, signed=True) for end in ends)}]"
+def signed(ratio: float, interval: Interval | None) -> str:
+    """Print a ratio as a change in percent, with its interval in brackets."""
+    if interval is None:
+        return f"{say.percent(ratio - 1, 1, signed=True)} (too few blocks)"
+    change, low, high = (
+        say.percent(each - 1, 1, signed=True) for each in (ratio, interval.low, interval.high)
+    )
+    return f"{change} [{low}, {high}]"
 
 
 def _same(outputs: Outputs) -> tuple[str, str, str]:
