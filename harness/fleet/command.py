@@ -76,8 +76,8 @@ def run(
     if not alone:
         console.say(f"Listening on {options.listen}; other machines need a copy of {options.tls}.")
     key = connections.security(options.tls)
-    fleet = scheduler.Fleet(options.listen, key, options.output, console.say)
-    failed = asyncio.run(fleet.measure(missing, devices)) if missing else {}
+    own = {"address": options.listen, "key": key, "output": options.output}
+    failed = asyncio.run(scheduler.measure(missing, devices, **own)) if missing else {}
     if options.json:
         console.print_json({"cells": {run.id: failed.get(run.id, "done") for run in runs}})
     else:
