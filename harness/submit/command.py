@@ -16,7 +16,6 @@ from harness.options import option
 from harness.run.request import check_contributor
 from harness.submit import pull_request as submission
 from schemas.codec import Json
-from schemas.submission import Submission
 
 # Programs that copy a command's output to the clipboard.
 _COPIERS = {"win32": "clip", "darwin": "pbcopy"}
@@ -69,7 +68,13 @@ def submit(
             "own: name yourself with --contributor NAME."
         )
     if options.without_git:
-        _print_text(replace(result, supersedes=options.supersedes or result.supersedes))
+        text = submission.as_text(
+            replace(result, supersedes=options.supersedes or result.supersedes)
+        )
+        form = submission.form_address()
+        form = form or "in the repository, choose New issue, then Send a result without git"
+        console.say(f"Paste these lines into the form: {form}")
+        typer.echo(text, nl=False)
         return
     checkout = submission.find_checkout((options.repository or Path()).resolve())
     if options.supersedes is not None:
@@ -78,16 +83,6 @@ def submit(
     given = {"--supersedes": options.supersedes, "--contributor": options.contributor}
     more = [word for flag, value in given.items() if value for word in (flag, value)]
     _send((str(file), *more), path, checkout, options)
-
-
-def _print_text(result: Submission) -> None:
-    text = submission.as_text(result)
-    form = (
-        submission.form_address()
-        or "in the repository, choose New issue, then Send a result without git"
-    )
-    console.say(f"Paste these lines into the form: {form}")
-    typer.echo(text, nl=False)
 
 
 def _send(file: Sequence[str], path: Path, checkout: Path, options: SubmitOptions) -> None:

@@ -85,14 +85,14 @@ def write_result(submission: Submission, checkout: Path) -> Path:
     """Write a submission into the clone and return its path; an existing file is kept unchanged."""
     data = canonical_bytes(encode(submission))
     flat, dated = _places(canonical_name(submission, data), checkout)
+    for path in (dated, flat):
+        if path.exists():
+            return path
     in_flat = sum(1 for _ in flat.parent.glob("*.json"))
-    there = next((path for path in (dated, flat) if path.exists()), None)
-    path = there or flat.parent / folder_of(flat.name, in_flat) / flat.name
+    path = flat.parent / folder_of(flat.name, in_flat) / flat.name
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
-            with files.written(path) as part:
-                part.write_bytes(data)
+        with files.written(path) as part:
+            part.write_bytes(data)
     except OSError as error:
         raise MachineError(f"{path} cannot be written ({error.strerror})") from error
     return path
@@ -116,8 +116,7 @@ def form_address() -> str | None:
         named = metadata.metadata("draftmap").get_all("Project-URL") or []
     except metadata.PackageNotFoundError:
         return None
-    addresses = dict(each.split(", ", 1) for each in named)
-    repository = addresses.get("Repository")
+    repository = dict(each.split(", ", 1) for each in named).get("Repository")
     return repository and f"{repository.rstrip('/')}/issues/new?template=result.yml"
 
 
@@ -140,16 +139,11 @@ def was_submitted(path: Path, checkout: Path) -> bool:
 def accepted_since(path: Path, checkout: Path) -> str | None:
     """Return the day on which the project accepted a result file; `None` if it has not."""
     main = next((each for each in ("origin/HEAD", "main") if _has(each, checkout)), "HEAD")
-    command = (
-        "git",
-        "log",
-        "-1",
-        "--format=%cs",
-        main,
-        "--",
-        path.relative_to(checkout).as_posix(),
+    place = path.relative_to(checkout).as_posix()
+    return (
+        _run(("git", "log", "-1", "--format=%cs", main, "--", place), checkout).stdout.strip()
+        or None
     )
-    return _run(command, checkout).stdout.strip() or None
 
 
 def login(checkout: Path) -> str | None:
@@ -218,11 +212,10 @@ def _has(reference: str, checkout: Path) -> bool:
 
 def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a program and return its result; a missing or hanging program counts as failed."""
-    words = list(command)
     try:
         # git and gh with our own arguments and a file name in canonical form.
         return subprocess.run(  # noqa: S603
-            words,
+            command,
             cwd=folder,
             capture_output=True,
             encoding="utf-8",  # regardless of the console's code page
@@ -234,4 +227,4 @@ def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[st
         reason = f"no answer within {_TIMEOUT_S} s; is the command waiting for a password?"
     except OSError as error:
         reason = str(error)
-    return subprocess.CompletedProcess(words, returncode=1, stdout="", stderr=reason)
+    return subprocess.CompletedProcess(command, returncode=1, stdout="", stderr=reason)
