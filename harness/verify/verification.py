@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from estimates.trial_times import rounds
+from estimates.decomposition import tokens_per_round
 from harness.campaign.model import Campaign, PlannedTrial
 from harness.errors import BadInputError, MachineError
 from harness.run.record import trial_of
@@ -89,18 +89,13 @@ def _repeated(
         prompt=stated.prompt,
         same_prompt=_same(rendered[stated.prompt], answer.prompt_sha256),
         same_answer=_same(stated.output_sha256, own.output_sha256),
-        stated_tokens_per_round=_tokens_per_round(stated),
-        own_tokens_per_round=_tokens_per_round(own),
+        stated_tokens_per_round=tokens_per_round([stated]),
+        own_tokens_per_round=tokens_per_round([own]),
     )
 
 
 def _same(one: str | None, other: str | None) -> bool | None:
     return None if one is None or other is None else one == other
-
-
-def _tokens_per_round(trial: Trial) -> float | None:
-    count = rounds(trial)
-    return ((trial.output_tokens or 1) - 1) / count if count else None
 
 
 def verdict(found: Sequence[Repeated]) -> Verdict:
