@@ -15,7 +15,7 @@ from harness.imports.counting import rate_counts
 from harness.imports.json_lines import is_stream, last_chunks, lines
 from harness.imports.json_object import MS_PER_S
 from harness.imports.names import target_facts
-from harness.imports.needed_facts import ImportedFacts, agreed
+from harness.imports.needed_facts import ImportedFacts, RateCounts, agreed
 from harness.imports.printed import TABLE, Found, printed, repeats
 from harness.imports.records import Format, ParsedFiles, Part, Record, arms, require_same_prompts
 from harness.imports.source_files import BASELINE, Given, by_arm, text
@@ -61,7 +61,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
     require_same_prompts(records, _SAME)
     engines = {each.form.engine for _, source in sources for each in source.found}
     is_timed = any(each.decode_ms is not None for each in records)
-    stated = agreed(rate_counts(source.records) for _, source in sources)
+    stated: RateCounts | None = agreed(rate_counts(source.records) for _, source in sources)
     engine = engines.pop() if len(engines) == 1 else None
     part = Part(
         name="llama-server",
@@ -80,10 +80,7 @@ def read(files: Sequence[Given]) -> ParsedFiles:
 
 
 def requests_of(file: Given, arm: str = BASELINE) -> list[Record]:
-    """Return every request in order, the same requests as `serverlog.js`.
-
-    Raises `BadInputError` if there is none.
-    """
+    """Return the requests that `serverlog.js` returns; raise `BadInputError` if there is none."""
     return _source(file, arm).records
 
 

@@ -24,6 +24,7 @@ _UNITS = {
     "us": 1e-3,
     "ns": 1e-6,
 }
+_NUMBER = re.compile(r"(?:[0-9]{0,20}\.)?[0-9]{1,20}(?:e\+?[0-9]{1,3})?|[0-9]{1,20}\.")
 _TOOK = re.compile(r"([0-9.]{1,20})(h|ms|m|s|µs|us|ns)")
 
 
@@ -36,7 +37,7 @@ class Form:
     engine: str | None = None
     silent: bool = False
     hides: str | None = None
-    words: tuple[str, ...] = ()
+    words: Sequence[str] = ()
     signs: re.Pattern[str] = re.compile("")
     lines: tuple[re.Pattern[str], ...] = ()
     needs: tuple[str, ...] = ()
@@ -58,8 +59,10 @@ class Found:
         named: Mapping[str, float] = TABLE["figure"].get(name, {name: 1})
         for key, factor in named.items():
             value = self.figures.get(key)
-            if isinstance(value, str):
-                value = _milliseconds(value) if key.endswith("took") else _finite(value)
+            if isinstance(value, str) and key.endswith("took"):
+                value = _milliseconds(value)
+            elif isinstance(value, str):
+                value = float(value) if _NUMBER.fullmatch(value) else None
             if value is not None:
                 return value * factor + (key == "steps")  # without the first token
         return None
@@ -81,14 +84,6 @@ class Printed:
     models: frozenset[str]
 
 
-def _finite(text: str) -> float | None:
-    return (
-        float(text)
-        if re.fullmatch(r"(?:[0-9]{0,20}\.)?[0-9]{1,20}(?:e\+?[0-9]{1,3})?|[0-9]{1,20}\.", text)
-        else None
-    )
-
-
 def _milliseconds(text: str) -> float | None:
     parts = _TOOK.findall(text)
     return sum(float(value) * _UNITS[unit] for value, unit in parts) if parts else None
@@ -96,12 +91,8 @@ def _milliseconds(text: str) -> float | None:
 
 FORMS = tuple(
     Form(
-        **{
-            **each,
-            "words": tuple(each["words"]),
-            "signs": re.compile(each["signs"]),
-            "lines": tuple(map(re.compile, each["lines"])),
-        }
+        **each
+        | {"signs": re.compile(each["signs"]), "lines": tuple(map(re.compile, each["lines"]))}
     )
     for each in TABLE["form"]
 )
@@ -125,10 +116,8 @@ class _Known:
         return self._signs.search(line) if has_word else None
 
     def signed(self, line: str) -> Form | None:
-        found = self.sign(line)
-        return (
-            next((form for form in self.forms if form.signs.search(line)), None) if found else None
-        )
+        forms = self.forms if self.sign(line) else ()
+        return next((form for form in forms if form.signs.search(line)), None)
 
     def hits(self, line: str) -> list["_Hit"]:
         """Match a line against the known forms; return each match with its values."""
@@ -172,7 +161,8 @@ def printed(text: str, name: str) -> Printed:
             tasks[server] = slot[0]
         if not hits and (form := known.signed(line)):
             unread.append((number, form))
-        for form, figures in ((hit.form, hit.figures) for hit in hits):
+        for hit in hits:
+            form, figures = hit.form, hit.figures
             if form.of in hidden:
                 models.add(form.of)
                 continue
