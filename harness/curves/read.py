@@ -120,7 +120,11 @@ def _of_bench(path: Path, data: bytes) -> MeasuredCurve:
     for row in sorted(rows, key=lambda each: each.n_prompt):
         times.setdefault(row.n_prompt, []).extend(ns / _NS_PER_MS for ns in row.steps)
     row = rows[0]
-    device = _device(row)
+    # The GPU; empty for a CPU, `None` if not stated.
+    backends = {
+        name.strip() for name in (row.backends or "").upper().replace("BLAS", "CPU").split(",")
+    }
+    device = "" if row.n_gpu_layers == 0 or backends <= {"CPU"} else row.gpu_info or None
     build = f" b{row.build_number}" if row.build_number else ""
     where = "" if device is None else f" on {device or 'a CPU'}"
     return MeasuredCurve(
@@ -131,14 +135,6 @@ def _of_bench(path: Path, data: bytes) -> MeasuredCurve:
         source=f"llama-bench{build}{where}",
         file=str(path),
     )
-
-
-def _device(row: _Row) -> str | None:
-    """Return the GPU of a test: empty for a CPU, `None` if not stated."""
-    names = (row.backends or "").upper().replace("BLAS", "CPU").split(",")
-    if row.n_gpu_layers == 0 or {name.strip() for name in names} <= {"CPU"}:
-        return ""
-    return row.gpu_info or None
 
 
 def _rows(path: Path, data: bytes) -> list[tuple[_Row, dict[str, object]]]:

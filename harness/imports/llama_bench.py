@@ -143,27 +143,23 @@ def _facts(row: JsonObject) -> ImportedFacts:
 
 
 def _devices(row: JsonObject) -> ImportedFacts:
-    """Return a test's backend, CPU and GPUs; BLAS counts as the CPU."""
+    """Return a test's backend, CPU, and the GPUs that it used; BLAS counts as the CPU."""
     # Tools around llama-bench add a word: "Vulkan RADV".
     words = [name.lower().split(" ")[0] for name in (row.text("backends") or "").split(",")]
     backends = [_BACKENDS[word] for word in words if word in _BACKENDS]
     devices = dict.fromkeys(name for name in backends if name != "cpu")
+    cards = [name.strip() for name in (row.text("gpu_info") or "").split(",") if name.strip()]
+    main = row.count("main_gpu") or 0
+    if len(devices) > 1:
+        cards = list(dict.fromkeys(cards))  # each backend lists the same GPUs
+    elif row.text("split_mode") == "none":
+        cards = cards[main : main + 1] or cards  # the main GPU has the whole model
     cpu = row.text("cpu_info")
     return ImportedFacts(
         backend=next(iter(devices), "cpu") if backends else None,
         cpu=None if cpu is None else cpu.split(", ")[0],
-        gpu=", ".join(_cards(row, backends=len(devices))) or None,
+        gpu=", ".join(cards) or None,
     )
-
-
-def _cards(row: JsonObject, *, backends: int) -> list[str]:
-    """Return the GPUs that a test used: all listed, or the main GPU if the model was not split."""
-    cards = [name.strip() for name in (row.text("gpu_info") or "").split(",") if name.strip()]
-    if backends > 1:
-        return list(dict.fromkeys(cards))  # each backend lists the same GPUs
-    main = row.count("main_gpu") or 0
-    used = cards[main : main + 1] if row.text("split_mode") == "none" else []
-    return used or cards
 
 
 def _window(rows: Sequence[JsonObject]) -> ImportedFacts:
