@@ -76,8 +76,7 @@ def run(
     if not alone:
         console.say(f"Listening on {options.listen}; other machines need a copy of {options.tls}.")
     key = connections.security(options.tls)
-    own = {"address": options.listen, "key": key, "output": options.output}
-    failed = asyncio.run(scheduler.measure(missing, devices, **own)) if missing else {}
+    failed = asyncio.run(scheduler.measure(missing, devices, options, key)) if missing else {}
     if options.json:
         console.print_json({"cells": {run.id: failed.get(run.id, "done") for run in runs}})
     else:

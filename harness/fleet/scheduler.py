@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from pathlib import Path
 
 import dask
 from distributed import Client, Scheduler, SpecCluster, as_completed
@@ -14,28 +13,24 @@ from harness.errors import MachineError
 from harness.files import written
 from harness.fleet import worker
 from harness.fleet.matrix import MatrixRun
+from harness.fleet.options import FleetOptions
 from harness.fleet.owned_device import OwnedDevice
 
 
 async def measure(
-    runs: Sequence[MatrixRun],
-    devices: Sequence[OwnedDevice],
-    *,
-    address: str,
-    key: Security,
-    output: Path,
+    runs: Sequence[MatrixRun], devices: Sequence[OwnedDevice], options: FleetOptions, key: Security
 ) -> dict[str, str]:
     """Measure runs on local devices and on workers that connect; return the failures by run.
 
     Raises `MachineError` if the address cannot be used.
     """
     dask.config.set(worker.CONFIG)
-    cluster = _cluster(devices, address, key)
+    cluster = _cluster(devices, options.listen, key)
     try:
         await cluster
     except (OSError, RuntimeError, ValueError) as error:
         raise MachineError(
-            f"{address} cannot be used ({error}); choose another --listen address"
+            f"{options.listen} cannot be used ({error}); choose another --listen address"
         ) from error
     failed: dict[str, str] = {}
     async with cluster, Client(cluster, asynchronous=True) as client:
@@ -58,7 +53,7 @@ async def measure(
                 failed[name] = str(found)
                 say(f"{name} failed: {found}")
                 continue
-            with written(output / f"{name}.json") as part:
+            with written(options.output / f"{name}.json") as part:
                 part.write_text(found, "utf-8")
             say(f"{name} is done.")
         waiting.cancel()
