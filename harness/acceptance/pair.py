@@ -51,10 +51,7 @@ class Pair:
 
 
 def pair_to_write(options: Options, say: Callable[[str], None]) -> Pair:
-    """Find target and draft on this disk.
-
-    Raises `HarnessError` if one is missing or they do not match.
-    """
+    """Find target and draft on this disk. Raises `HarnessError` unless both are there and match."""
     options = replace(options, target=options.target or DEFAULT_TARGET, blocks=1)
     campaign = campaign_from(replace(options, methods=(parse(DRAFT_MODEL),)), say=say)
     baseline = tuple(arm for arm in campaign.arms if arm.role == "baseline")
@@ -71,10 +68,7 @@ def pair_to_write(options: Options, say: Callable[[str], None]) -> Pair:
 def pair_to_read(
     options: Options, answers: tuple[KeptAnswer, ...], say: Callable[[str], None]
 ) -> Pair:
-    """Pair a draft with the answers in a file; the target need not be on this disk.
-
-    Raises `HarnessError`.
-    """
+    """Pair a draft with answers; the target need not be on this disk. Raises `HarnessError`."""
     for field, flag in _OF_ANSWERS.items():
         if getattr(options, field) != getattr(Options(), field):
             raise BadInputError(

@@ -50,10 +50,7 @@ class AtDepth:
 
 
 def rounds_of(answer: ReadAnswer, depth: int) -> Rounds:
-    """Count the rounds of one answer.
-
-    Its first token needs no round: prefill yields it.
-    """
+    """Count the rounds of one answer. Its first token needs none, because prefill yields it."""
     tried, reached = [0] * depth, [0] * depth
     written, rounds = 1, 0
     while written <= len(answer.agrees):

@@ -74,10 +74,7 @@ def check_reference(
 
 
 def read(path: Path) -> Reference | None:
-    """Read the reference; `None` if there is no file yet.
-
-    Raises `BadInputError` if the file is not a reference.
-    """
+    """Read the reference; `None` without a file. Raises `BadInputError` if it is unreadable."""
     if not path.exists():
         return None
     try:

@@ -60,20 +60,16 @@ class PairedBlocks:
         return cls(pairs=kept, blocks=blocks) if kept and blocks else None
 
     def changed(self, by_clock: ByClock) -> tuple[float, Logs] | None:
-        """Return a time under base, and in each block the mean log of base's time over head's.
-
-        `None` if a time is unknown.
-        """
+        """Return base's time, and by block the log of base's over head's; `None` if unknown."""
         rows, times, weights = [], [], []
         groups = by_task(self.pairs)
         for group in groups:
-            timed = [by_clock(prompt, self.blocks) for prompt in group]
-            clocked = [times for times in timed if times is not None]
+            clocked = [found for each in group if (found := by_clock(each, self.blocks))]
             if len(clocked) < len(group):
                 return None
-            rows += [np.log(np.divide(times.base_ms, times.head_ms)) for times in clocked]
-            times.append([times.medians for times in clocked])
-            weights += [times.medians[0] / len(group) for times in clocked]
+            rows += [np.log(np.divide(each.base_ms, each.head_ms)) for each in clocked]
+            times.append([each.medians for each in clocked])
+            weights += [each.medians[0] / len(group) for each in clocked]
         base_ms, logs = mean_times(times)[0], np.asarray(rows, np.float64)
         shares = np.asarray(weights) / (len(groups) * base_ms)
         middle = float(np.median(logs, axis=-1) @ shares)

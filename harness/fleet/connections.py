@@ -1,8 +1,4 @@
-"""The key of a fleet.
-
-Scheduler and workers use it to authenticate each other, because a scheduler can run commands on
-workers.
-"""
+"""The key with which scheduler and workers authenticate: a scheduler runs commands on workers."""
 
 import os
 from pathlib import Path

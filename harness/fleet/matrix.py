@@ -1,7 +1,4 @@
-"""Read `matrix.toml`: targets x methods x backends x rigs.
-
-Each combination is a cell, measured by one `run`.
-"""
+"""Read `matrix.toml`: targets x methods x backends x rigs, of which each is one `run`."""
 
 import hashlib
 import itertools

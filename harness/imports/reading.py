@@ -16,10 +16,7 @@ _SIGNS: dict[str, dict[str, str]] = document("foreign_files", "harness.imports")
 
 
 def read(form: str, files: Sequence[Given]) -> ParsedFiles:
-    """Read the files.
-
-    Raises `BadInputError` naming the format that the files seem to have instead.
-    """
+    """Read the files. Raises `BadInputError`, naming the format that they seem to have instead."""
     seen: dict[bytes, str] = {}
     for file in files:
         if file.data in seen:  # a run would be compared with itself, or counted twice

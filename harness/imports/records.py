@@ -91,10 +91,7 @@ def arms(
     concurrency: Mapping[str, int | None] = {},
     methods: Mapping[str, str] = {},
 ) -> tuple[ArmRead, ...]:
-    """Return the arms with these names, the baseline first.
-
-    Raises `BadInputError` if the baseline drafted.
-    """
+    """Return these arms, the baseline first. Raises `BadInputError` if the baseline drafted."""
     for record in records:
         if record.arm == BASELINE and record.drafted:
             raise BadInputError(

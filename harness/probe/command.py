@@ -199,10 +199,7 @@ def _shown(begun: KeptCurve, budget_s: float) -> Iterator[Callable[[KeptCurve, f
         try:
             yield passed
         except KeyboardInterrupt:
-            done = (
-                f"{latest.passes} of {PASSES} passes are saved"
-                if latest.passes
-                else "no pass ended"
-            )
+            saved = latest.passes
+            done = f"{saved} of {PASSES} passes are saved" if saved else "no pass ended"
             console.say(f"{done}; repeat the command to continue.")
             raise typer.Exit(INTERRUPTED) from None

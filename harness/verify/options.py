@@ -40,10 +40,7 @@ class VerifyOptions(EngineOptions):
     )  # fmt: skip
 
     def campaign_options(self, submission: Submission) -> Options:
-        """Return the options of a run that repeats the result.
-
-        Raises `BadInputError` if the result cannot be repeated.
-        """
+        """Return the options of a run that repeats the result, or raise `BadInputError`."""
         settings = submission.settings
         methods = [arm.method for arm in submission.arms if arm.role == "speculation"]
         _require_repeatable(submission, self.prompts)
