@@ -79,8 +79,7 @@ def run(form: str, files: Sequence[Given], facts: Mapping[str, str]) -> Imported
 
 
 def imported(form: str) -> Imported:
-    sample = ALL[form]
-    return run(form, [given(SAMPLES / name) for name in sample.files], sample.facts)
+    return run(form, files(form), ALL[form].facts)
 
 
 def one(form: str) -> Submission:
@@ -92,4 +91,14 @@ def changed(name: str, change: Any) -> Given:  # noqa: ANN401 - a function that 
     """A sample after a change of its JSON, under the same name."""
     value = json.loads((SAMPLES / name).read_bytes().removeprefix(b"\xef\xbb\xbf"))
     change(value)
-    return Given(name=name, data=json.dumps(value).encode())
+    return file(name, value)
+
+
+def file(name: str, *content: object) -> Given:
+    """A file with a text, or with a JSON value in each line."""
+    lines = [each if isinstance(each, str) else json.dumps(each) for each in content]
+    return Given(name=name, data="\n".join(lines).encode())
+
+
+def files(form: str) -> list[Given]:
+    return [given(SAMPLES / name) for name in ALL[form].files]

@@ -7,10 +7,10 @@ import pytest
 
 from estimates.summary import summarize
 from harness.errors import BadInputError
-from harness.imports.source_files import Given, given
+from harness.imports.source_files import given
 from schemas.method import Method
 from schemas.submission import OperatingSystem
-from tests.harness.imports.samples import ALL, SAMPLES, changed, imported, one, run
+from tests.harness.imports.samples import ALL, SAMPLES, changed, file, imported, one, run
 
 
 def test_the_community_file_becomes_a_result_for_every_run_and_backend() -> None:
@@ -50,8 +50,8 @@ def test_hashes_of_outputs_become_exactness_and_names_become_sizes() -> None:
     def part(value: dict[str, Any]) -> None:
         value["runs"]["gpu0"]["runs"][2]["records"][0]["out_hash"] = "another"
 
-    file = changed("inventivehq.json", part)
-    cuda = run("inventivehq", [file], {"date": "2026-06-01"}).submissions[0]
+    done = run("inventivehq", [changed("inventivehq.json", part)], {"date": "2026-06-01"})
+    cuda = done.submissions[0]
     found = {(e.arm, e.prompt): e.exactness for e in summarize(cuda).prompts}
 
     assert found["draft_0_5b", "code_a"] == "identical"
@@ -106,16 +106,13 @@ def test_answers_without_ids_are_paired_by_position_if_the_prompts_are_as_long()
         rows = (SAMPLES / name).read_text(encoding="utf-8").splitlines()
         return [json.loads(row)["response"]["body"] for row in rows][:2]
 
-    def lined(rows: list[dict[str, Any]]) -> Given:
-        return Given(name="x.jsonl", data="\n".join(map(json.dumps, rows)).encode())
-
     base, spec = bare("vllm-baseline.jsonl"), bare("vllm-spec.jsonl")
     facts = ALL["vllm"].facts
-    done = run("vllm", [lined(base), lined(spec)], facts).submissions[0]
+    done = run("vllm", [file("x", *base), file("x", *spec)], facts).submissions[0]
 
     assert [prompt.id for prompt in done.suite.prompts] == ["request-1", "request-2"]
     with pytest.raises(BadInputError, match="not have the same prompts"):
-        run("vllm", [lined(base), lined(spec[::-1])], facts)
+        run("vllm", [file("x", *base), file("x", *spec[::-1])], facts)
 
 
 def test_a_run_on_the_processor_of_a_machine_without_listed_cards_has_no_gpu() -> None:
@@ -154,8 +151,7 @@ def test_an_old_file_without_hardware_and_times_reads_as_well(
         value.clear()
         value |= inner
 
-    file = changed("inventivehq.json", bare)
     stated = {"date": "2026-06-01", "cpu": "Some CPU"} | facts
-    (only,) = run("inventivehq", [file], stated).submissions
+    (only,) = run("inventivehq", [changed("inventivehq.json", bare)], stated).submissions
 
     assert [trial.decode_ms for trial in only.trials] == decode_ms

@@ -1,7 +1,7 @@
 """The importers of llama-server and llama-spec-bench keep and omit the right data."""
 
-import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +10,9 @@ from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.imports.arm_methods import method_of
 from harness.imports.assemble import Imported
-from harness.imports.source_files import Given, given
+from harness.imports.source_files import Given
 from schemas.method import Method
-from tests.harness.imports.samples import ALL, FACTS, SAMPLES, imported, one, run
+from tests.harness.imports.samples import ALL, SAMPLES, file, files, imported, one, run
 from tests.pipeline.test_slower_reading import PLAIN_RUN, SPECULATIVE
 
 
@@ -33,10 +33,14 @@ BASE_TABLE, MTP_TABLE = (
 )
 
 
+def tables(*contents: str) -> Imported:
+    named = [file(f"{at}.txt", each) for at, each in enumerate(contents)]
+    return run("llama-spec-bench", named, ALL["llama-spec-bench"].facts)
+
+
 def of_tables(base: str, mtp: str) -> list[tuple[int | None, int | None]]:
     """Import two tables; return drafted and accepted tokens of the second arm."""
-    files = [Given(name=name, data=each.encode()) for name, each in (("a", base), ("b", mtp))]
-    (found,) = run("llama-spec-bench", files, ALL["llama-spec-bench"].facts).submissions
+    (found,) = tables(base, mtp).submissions
     return [(trial.drafted, trial.accepted) for trial in found.trials if trial.arm != "baseline"]
 
 
@@ -70,12 +74,8 @@ def test_the_stages_of_a_chain_are_one_method_of_one_generation() -> None:
         "| code | 1 | ngram_mod | 101 | limit | 2.000 | 10 | 30/40 |\n"
         "| code | 1 | mtp | 101 | limit | 2.000 | 20 | 20/40 |\n"
     )
-    files = [
-        Given(name="base.txt", data=f"{head}{base}".encode()),
-        Given(name="chain.txt", data=f"{head}{chain}".encode()),
-    ]
 
-    (found,) = run("llama-spec-bench", files, ALL["llama-spec-bench"].facts).submissions
+    (found,) = tables(head + base, head + chain).submissions
 
     trial = found.trials[1]
     assert found.arms[1].method == Method(
@@ -113,26 +113,24 @@ def test_a_log_of_llama_server_gives_build_model_method_and_counters() -> None:
     assert any("statistics lines" in line for line in imported("llama-server").left_out)
 
 
+def of_logs(off: Given, on: Given, **facts: str) -> Imported:
+    return run("llama-server", [off, on], ALL["llama-server"].facts | facts)
+
+
 @pytest.mark.parametrize("older", ["draft acceptance rate =", "draft acceptance ="])
 def test_older_builds_call_it_an_acceptance_rate(older: str) -> None:
-    off, on = (given(SAMPLES / name) for name in ALL["llama-server"].files)
+    off, on = files("llama-server")
     renamed = on.data.replace(b"draft acceptance =", older.encode()).replace(b", mean len", b" ;")
 
-    (found,) = run(
-        "llama-server", [off, Given(name="on.log", data=renamed)], ALL["llama-server"].facts
-    ).submissions
+    (found,) = of_logs(off, replace(on, data=renamed)).submissions
 
     assert [t.accepted for t in found.trials if t.arm != "baseline"] == [50, 60]
 
 
 def test_llama_cli_and_llama_speculative_count_steps_and_not_tokens() -> None:
-    files = [
-        Given(name="off.log", data=PLAIN_RUN.encode()),
-        Given(name="on.log", data=SPECULATIVE.encode()),
-    ]
-    facts = FACTS | {"method": "mtp:n_max=4", "sampling": "greedy"}
+    logs = (file("off.log", PLAIN_RUN), file("on.log", SPECULATIVE))
 
-    (found,) = run("llama-server", files, facts).submissions
+    (found,) = of_logs(*logs, method="mtp:n_max=4").submissions
 
     off, on = found.trials
     assert (off.output_tokens, off.decode_ms) == (101, 1000.0)
@@ -156,12 +154,8 @@ def answer(ms: float, **drafts: int) -> dict[str, Any]:
     }
 
 
-def of_answers(off: dict[str, Any], on: dict[str, Any], method: str = "mtp:n_max=3") -> Imported:
-    files = [
-        Given(name=name, data=json.dumps(each).encode())
-        for name, each in (("off.json", off), ("on.json", on))
-    ]
-    return run("llama-server", files, ALL["llama-server"].facts | {"method": method})
+def of_answers(off: dict[str, Any], on: dict[str, Any]) -> Imported:
+    return of_logs(file("off.json", off), file("on.json", on), method="mtp:n_max=3")
 
 
 def test_a_pasted_answer_with_timings_reads_like_a_log() -> None:
@@ -237,11 +231,11 @@ def test_a_figure_beyond_all_measure_is_named(change: dict[str, Any], said: str)
 
 
 def test_logs_with_different_prompts_are_not_paired() -> None:
-    off, on = (given(SAMPLES / name) for name in ALL["llama-server"].files)
-    other = Given(name="on.log", data=on.data.replace(b"   60 tokens (", b"   61 tokens ("))
+    off, on = files("llama-server")
+    other = replace(on, data=on.data.replace(b"   60 tokens (", b"   61 tokens ("))
 
     with pytest.raises(BadInputError, match="the same prompts in the same order"):
-        run("llama-server", [off, other], ALL["llama-server"].facts)
+        of_logs(off, other)
 
 
 def step(width: int, milliseconds: float) -> dict[str, Any]:
@@ -257,10 +251,7 @@ def test_steps_of_llama_bench_are_a_verification_curve() -> None:
     curve_only = [step(2, 10.8), step(1, 9.8)]
     facts = {"date": "2026-08-15"}
 
-    whole, alone = (
-        run("llama-bench", [Given(name="b.json", data=json.dumps(each).encode())], facts)
-        for each in (rows, curve_only)
-    )
+    whole, alone = (run("llama-bench", [file("b", each)], facts) for each in (rows, curve_only))
 
     probe = whole.submissions[0].probes
     assert probe is not None

@@ -10,7 +10,7 @@ import pytest
 from harness.errors import BadInputError
 from harness.imports.json_object import parse
 from harness.imports.source_files import MAX_BYTES, Given, given
-from tests.harness.imports.samples import ALL, FACTS, SAMPLES, changed, run
+from tests.harness.imports.samples import ALL, FACTS, SAMPLES, changed, file, run
 
 
 def test_a_text_that_says_nan_keeps_it() -> None:
@@ -51,10 +51,9 @@ def test_a_packed_file_may_not_be_larger_inside(tmp_path: Path) -> None:
 
 def test_an_answer_over_several_lines_is_one_answer() -> None:
     rows = (SAMPLES / "vllm-baseline.jsonl").read_text(encoding="utf-8").splitlines()
-    body = json.loads(rows[0])["response"]["body"]
-    pretty = Given(name="one.json", data=json.dumps(body, indent=2).encode())
+    pretty = json.dumps(json.loads(rows[0])["response"]["body"], indent=2)
 
-    submission = run("vllm", [pretty], ALL["vllm"].facts).submissions[0]
+    submission = run("vllm", [file("one.json", pretty)], ALL["vllm"].facts).submissions[0]
 
     assert [(t.prompt, t.output_tokens) for t in submission.trials] == [("request-1", 41)]
 
@@ -124,9 +123,7 @@ def test_a_spec_bench_table_with_both_arms_has_its_own_baseline() -> None:
     )
     facts = ALL["llama-spec-bench"].facts
 
-    (found,) = run(
-        "llama-spec-bench", [Given(name="both.md", data=table.encode())], facts
-    ).submissions
+    (found,) = run("llama-spec-bench", [file("both.md", table)], facts).submissions
 
     assert [(arm.id, arm.method.type) for arm in found.arms][1] == ("speculative", "mtp")
     assert [(t.arm, t.decode_ms, t.accepted) for t in found.trials] == [

@@ -1,6 +1,5 @@
 """The requests of `vllm bench serve --save-detailed` are read and paired as they were sent."""
 
-import json
 from typing import Any
 
 import pytest
@@ -8,11 +7,9 @@ import pytest
 from estimates.summary import summarize
 from harness.errors import BadInputError
 from harness.imports.source_files import Given
-from tests.harness.imports.samples import FACTS, run
+from tests.harness.imports.samples import FACTS, file, run
 
-
-def as_json(name: str, value: object) -> Given:
-    return Given(name=name, data=json.dumps(value).encode())
+DRAFTED = FACTS | {"method": "eagle3", "sampling": "greedy"}
 
 
 def served(itls: list[list[float]], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
@@ -39,8 +36,8 @@ def test_requests_of_vllm_bench_serve_are_paired_by_their_place() -> None:
     spec = served([[0.25] * 2, [0.05] * 5, [0.1]], spec_decode_num_drafts=7)
     facts = {key: FACTS[key] for key in ("quantisation", "backend", "gpu")}
 
-    files = [as_json("base.json", base), as_json("spec.json", spec)]
-    done = run("vllm", files, facts | {"method": "eagle3", "sampling": "greedy"})
+    both = [file("base.json", base), file("spec.json", spec)]
+    done = run("vllm", both, facts | {"method": "eagle3", "sampling": "greedy"})
 
     (submission,) = done.submissions
     estimates = {each.task: each.speedup for each in summarize(submission).estimates}
@@ -57,40 +54,36 @@ def test_requests_of_vllm_bench_serve_are_paired_by_their_place() -> None:
 
 
 def test_the_data_set_of_a_benchmark_is_that_of_the_suite() -> None:
-    files = [as_json(name, served([[0.1] * 10])) for name in ("base.json", "spec.json")]
-    stated = FACTS | {"method": "eagle3", "sampling": "greedy", "dataset": "ShareGPT"}
-    files[1] = as_json("spec.json", served([[0.05] * 10]))
+    both = [file("base", served([[0.1] * 10])), file("spec", served([[0.05] * 10]))]
 
-    (submission,) = run("vllm", files, stated).submissions
+    (submission,) = run("vllm", both, DRAFTED | {"dataset": "ShareGPT"}).submissions
 
     assert submission.suite.id == "vllm-sharegpt"
 
 
 def test_requests_at_a_rate_say_no_concurrency_and_it_is_asked_for() -> None:
-    files = [as_json("base.json", served([[0.1] * 10], request_rate=2.0, max_concurrency=None))]
+    paced = [file("base.json", served([[0.1] * 10], request_rate=2.0, max_concurrency=None))]
 
     with pytest.raises(BadInputError, match="concurrency=…"):
-        run("vllm", files, FACTS | {"sampling": "greedy"})
+        run("vllm", paced, FACTS | {"sampling": "greedy"})
 
-    done = run("vllm", files, FACTS | {"sampling": "greedy", "concurrency": "3"})
+    done = run("vllm", paced, FACTS | {"sampling": "greedy", "concurrency": "3"})
     assert done.submissions[0].arms[0].concurrency == 3
 
 
 def test_all_requests_at_once_are_that_many_in_flight() -> None:
-    files = [as_json("base.json", served([[0.1] * 10] * 2, max_concurrency=None))]
+    at_once = file("base.json", served([[0.1] * 10] * 2, max_concurrency=None))
 
-    done = run("vllm", files, FACTS | {"sampling": "greedy"})
+    done = run("vllm", [at_once], FACTS | {"sampling": "greedy"})
 
     assert done.submissions[0].arms[0].concurrency == 2
 
 
 def test_runs_with_different_concurrency_become_separate_results() -> None:
-    def file(name: str, alone: float, crowded: float) -> Given:
-        runs = [served([[alone] * 10]), served([[crowded] * 10], max_concurrency=8)]
-        return Given(name=name, data="\n".join(map(json.dumps, runs)).encode())
+    def runs(name: str, alone: float, crowded: float) -> Given:
+        return file(name, served([[alone] * 10]), served([[crowded] * 10], max_concurrency=8))
 
-    files = [file("base.jsonl", 0.1, 0.2), file("spec.jsonl", 0.05, 0.4)]
-    done = run("vllm", files, FACTS | {"method": "eagle3", "sampling": "greedy"})
+    done = run("vllm", [runs("base", 0.1, 0.2), runs("spec", 0.05, 0.4)], DRAFTED)
 
     found = {
         submission.arms[0].concurrency or 1: summarize(submission).estimates[0].speedup
@@ -100,16 +93,14 @@ def test_runs_with_different_concurrency_become_separate_results() -> None:
 
 
 def test_the_bench_of_sglang_writes_the_same_lists() -> None:
-    def file(name: str, itls: list[list[float]], **more: Any) -> Given:  # noqa: ANN401 - JSON
+    def bench(name: str, itls: list[list[float]], **more: Any) -> Given:  # noqa: ANN401 - JSON
         row = served(itls, backend="sglang-oai", completed=len(itls), request_rate=float("inf"))
         left = {key: value for key, value in row.items() if key not in ("num_prompts", "model_id")}
-        return as_json(name, left | {"max_concurrency": None} | more)
+        return file(name, left | {"max_concurrency": None} | more)
 
-    files = [
-        file("base.jsonl", [[0.1] * 10, [0.2] * 10]),
-        file("spec.jsonl", [[0.25] * 2, [0.05] * 5], accept_length=3.1),
-    ]
-    done = run("vllm", files, FACTS | {"method": "eagle3", "sampling": "greedy"})
+    base = bench("base.jsonl", [[0.1] * 10, [0.2] * 10])
+    spec = bench("spec.jsonl", [[0.25] * 2, [0.05] * 5], accept_length=3.1)
+    done = run("vllm", [base, spec], DRAFTED)
 
     (submission,) = done.submissions
     assert submission.engine.name == "SGLang"
@@ -131,7 +122,7 @@ def test_the_bench_of_sglang_writes_the_same_lists() -> None:
 )
 def test_a_wrong_list_of_vllm_bench_serve_is_named(change: dict[str, Any], said: str) -> None:
     with pytest.raises(BadInputError) as caught:
-        run("vllm", [as_json("base.json", served([[0.1]]) | change)], FACTS)
+        run("vllm", [file("base.json", served([[0.1]]) | change)], FACTS)
 
     assert said in str(caught.value)
 
@@ -142,4 +133,4 @@ def test_vllm_bench_serve_without_details_says_which_option_it_needs() -> None:
         del summary[key]
 
     with pytest.raises(BadInputError, match="run vllm bench serve with --save-detailed"):
-        run("vllm", [as_json("base.json", summary)], FACTS)
+        run("vllm", [file("base.json", summary)], FACTS)
