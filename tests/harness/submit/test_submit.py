@@ -37,12 +37,15 @@ def checkout(tmp_path: Path) -> Path:
     return root
 
 
-def test_a_result_is_placed_under_its_canonical_name(result: Path, checkout: Path) -> None:
+def test_a_result_is_placed_once_under_its_canonical_name(result: Path, checkout: Path) -> None:
     path = pull_request.write_result(pull_request.accepted(result), checkout)
+    again = pull_request.write_result(pull_request.accepted(result), checkout)
 
     name = path.relative_to(checkout).as_posix()
     assert name.startswith("results/community/nvidia-geforce-rtx-4060--sample-7b-q4-k-m--20261121-")
     assert path.read_bytes() == result.read_bytes()
+    assert again == path
+    assert len(list(path.parent.iterdir())) == 1
 
 
 def test_a_result_replaces_only_an_existing_one(checkout: Path) -> None:
@@ -98,14 +101,6 @@ def run_git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)  # noqa: S607
 
 
-def test_placing_twice_changes_nothing(result: Path, checkout: Path) -> None:
-    first = pull_request.write_result(pull_request.accepted(result), checkout)
-    again = pull_request.write_result(pull_request.accepted(result), checkout)
-
-    assert first == again
-    assert len(list(first.parent.iterdir())) == 1
-
-
 def test_a_result_goes_to_the_folder_of_its_month_once_the_main_one_is_full(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,14 +117,13 @@ def test_a_result_goes_to_the_folder_of_its_month_once_the_main_one_is_full(
     assert pull_request.replacing(sample(), second.name, checkout).supersedes == second.name
 
 
-def test_a_checkout_is_found_from_a_folder_inside_it(checkout: Path) -> None:
+def test_a_checkout_is_found_from_inside_and_outside_the_option_is_named(
+    checkout: Path, tmp_path: Path
+) -> None:
     inside = checkout / "results" / "community"
     inside.mkdir(parents=True)
 
     assert pull_request.find_checkout(inside) == checkout
-
-
-def test_outside_of_a_checkout_the_option_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="--repository"):
         pull_request.find_checkout(tmp_path)
 
@@ -142,31 +136,33 @@ def test_an_invalid_file_is_refused_with_its_findings(tmp_path: Path) -> None:
         pull_request.accepted(path)
 
 
-def test_the_steps_make_a_branch_with_one_file(checkout: Path) -> None:
-    path = checkout / "results" / "community" / "a--b--20261121-00112233.json"
-
-    commands = pull_request.steps(path, checkout)
-
-    assert commands[:3] == (
-        ("git", "switch", "-c", "result/a--b--20261121-00112233"),
-        ("git", "add", "results/community/a--b--20261121-00112233.json"),
-        ("git", "commit", "-m", "Result: a--b--20261121-00112233"),
-    )
+NAME = "a--b--20261121-00112233"
 
 
-def test_the_gate_runs_before_anything_is_pushed(checkout: Path) -> None:
-    path = checkout / "results" / "community" / "a--b--20261121-00112233.json"
+def test_the_steps_commit_one_file_and_run_the_gate_before_they_push(checkout: Path) -> None:
+    path = checkout / "results" / "community" / f"{NAME}.json"
     (checkout / "pipeline" / "intake").mkdir(parents=True)
     (checkout / "pipeline" / "intake" / "cli.py").touch()
 
     commands = pull_request.steps(path, checkout)
 
-    verbs = [command[1] for command in commands[:5]]
-    assert verbs == ["switch", "add", "commit", "-m", "push"]
+    assert commands[:3] == (
+        ("git", "switch", "-c", f"result/{NAME}"),
+        ("git", "add", f"results/community/{NAME}.json"),
+        ("git", "commit", "-m", f"Result: {NAME}"),
+    )
+    assert [command[1] for command in commands[3:5]] == ["-m", "push"]
     assert commands[3][2:] == ("pipeline.intake", "gate", "--base", "@{-1}", "--head", "HEAD")
     named = pull_request.steps(path, checkout, "ada")
     assert named[3] == (*commands[3], "--author", "ada")
-    assert named[5][-2:] == ("--head", "ada:result/a--b--20261121-00112233")
+    assert named[5][-2:] == ("--head", f"ada:result/{NAME}")
+
+
+def gh_that(script: str, folder: Path) -> Path:
+    """Write a `gh` that runs a script, and return its folder."""
+    (folder / "gh").write_text(f"#!/bin/sh\n{script}\n", "utf-8")
+    (folder / "gh").chmod(0o755)
+    return folder
 
 
 @needs_shell
@@ -174,21 +170,14 @@ def test_the_gate_runs_before_anything_is_pushed(checkout: Path) -> None:
 def test_the_account_is_asked_of_the_program_that_opens_the_pull_request(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, script: str, expected: str | None
 ) -> None:
-    programs = checkout / "bin"
-    programs.mkdir()
-    for name in ("gh", "git"):
-        (programs / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-        (programs / name).chmod(0o755)
-    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setenv("PATH", str(gh_that(script, checkout)))
 
     assert pull_request.login(checkout) == expected
 
 
 @needs_shell
 def test_output_of_gh_is_read_in_any_code_page(checkout: Path, tmp_path: Path) -> None:
-    gh = tmp_path / "gh"
-    gh.write_text("#!/bin/sh\nprintf 'zo\\303\\253'\n", "utf-8")
-    gh.chmod(0o755)
+    gh_that("printf 'zo\\303\\253'", tmp_path)
     asked = "import sys, pathlib; from harness.submit import pull_request as submit; "
     asked += "print(ascii(submit.login(pathlib.Path(sys.argv[1]))))"
     narrow = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)}
@@ -210,7 +199,7 @@ def test_a_result_with_findings_of_the_gate_is_not_pushed(checkout: Path) -> Non
 
 
 def test_a_step_that_fails_leaves_the_rest_as_commands(checkout: Path) -> None:
-    subprocess.run(["git", "init", "--quiet", str(checkout)], check=True)  # noqa: S607
+    run_git(checkout, "init", "--quiet")
     commands = [("git", "status"), ("git", "switch", "no-such-branch"), ("git", "push")]
     began = []
 
@@ -228,21 +217,16 @@ def test_a_result_that_breaks_a_rule_is_not_written(tmp_path: Path) -> None:
     assert not (tmp_path / "out.json").exists()
 
 
-def test_a_directory_as_output_gets_the_canonical_name(tmp_path: Path) -> None:
-    submission = sample()
+@pytest.mark.parametrize("name", [".", "out", "my.results"])
+def test_a_name_without_json_is_a_directory_and_the_file_gets_the_canonical_name(
+    tmp_path: Path, name: str
+) -> None:
+    data = sample_bytes(sample())
 
-    path = write(submission, tmp_path)
-
-    assert path == tmp_path / canonical_name(submission, sample_bytes(submission))
-    assert path.read_bytes() == sample_bytes(submission)
-
-
-@pytest.mark.parametrize("name", ["out", "my.results"])
-def test_a_name_without_json_is_a_directory_that_is_made(tmp_path: Path, name: str) -> None:
     path = write(sample(), tmp_path / name)
 
-    assert path.parent == tmp_path / name
-    assert path.name.startswith("nvidia-geforce-rtx-4060--")
+    assert path == tmp_path / name / canonical_name(sample(), data)
+    assert path.read_bytes() == data
 
 
 def test_an_unwritable_output_is_reported_before_measuring(tmp_path: Path) -> None:
@@ -265,10 +249,7 @@ def test_the_text_for_the_form_contains_the_exact_bytes(result: Path) -> None:
 def test_the_address_of_the_pull_request_is_passed_on(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gh = checkout / "gh"
-    gh.write_text("#!/bin/sh\necho the-address\n")
-    gh.chmod(0o755)
-    monkeypatch.setenv("PATH", str(checkout))
+    monkeypatch.setenv("PATH", str(gh_that("echo the-address", checkout)))
 
     assert list(pull_request.open_pull_request([("gh", "pr", "create")], checkout)) == [
         "gh pr create",
@@ -277,16 +258,11 @@ def test_the_address_of_the_pull_request_is_passed_on(
 
 
 def test_a_result_that_has_its_branch_was_submitted(checkout: Path) -> None:
-    path = checkout / "results" / "community" / "a--b--20261121-00112233.json"
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    subprocess.run(["git", "init", "--quiet", str(checkout)], check=True)  # noqa: S607
-    subprocess.run(
-        ["git", *identity, "commit", "--quiet", "--allow-empty", "-m", "first"],  # noqa: S607
-        cwd=checkout,
-        check=True,
-    )
+    path = checkout / "results" / "community" / f"{NAME}.json"
+    run_git(checkout, "init", "--quiet")
+    run_git(checkout, "commit", "--allow-empty", "-m", "first")
     before = pull_request.was_submitted(path, checkout)
-    subprocess.run(["git", "branch", pull_request.branch(path)], cwd=checkout, check=True)  # noqa: S607
+    run_git(checkout, "branch", pull_request.branch(path))
 
     assert not before
     assert pull_request.was_submitted(path, checkout)
