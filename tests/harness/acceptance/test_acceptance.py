@@ -19,7 +19,6 @@ from tests.harness.ggufs import write_gguf
 SMALL = ("--tasks", "code,chat", "--prompts", "1", "--max-tokens", "9")
 # Of nine tokens the second, fourth, sixth and eighth are right: a round yields two, and four rounds
 # do at depth 1; a deeper draft gains nothing.
-TOKENS_A_ROUND = 2.0
 
 pytestmark = pytest.mark.usefixtures("fake_engine", "cache_dir")
 
@@ -139,6 +138,13 @@ def test_texts_of_unknown_origin_are_read_without_a_task(models: list[str], tmp_
     assert "  other" not in done.stdout
 
 
+def engine(
+    monkeypatch: pytest.MonkeyPatch, session: type[FakeSession], rig: FakeRig | None = None
+) -> None:
+    adapter = Adapter(open=partial(session, rig or FakeRig()))
+    monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _: adapter)
+
+
 class Interrupted(FakeSession):
     """Raises Ctrl-C while the second answer is read."""
 
@@ -156,8 +162,7 @@ class Interrupted(FakeSession):
 def test_ctrl_c_keeps_the_answers_already_read(
     models: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = Adapter(open=partial(Interrupted, FakeRig()))
-    monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _: engine)
+    engine(monkeypatch, Interrupted)
     kept = tmp_path / "a.jsonl"
 
     done = counted(*models, *SMALL, "--keep-answers", str(kept))
@@ -184,8 +189,7 @@ class Refusing(FakeSession):
 def test_an_answer_that_cannot_be_read_is_named(
     models: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = Adapter(open=partial(Refusing, FakeRig()))
-    monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _: engine)
+    engine(monkeypatch, Refusing)
     good: dict[str, object] = {"prompt": "Why?", "answer": "So it is."}
     kept = lines(tmp_path / "a.jsonl", good, {"prompt": "Why?", "tokens": [9, 9]})
 
@@ -195,30 +199,20 @@ def test_an_answer_that_cannot_be_read_is_named(
     assert done.stderr.endswith("Error: answer 2 of 2: an answer has the token 9\n")
 
 
-def test_a_prompt_without_an_answer_is_left_out_with_a_note(
+def test_a_prompt_without_an_answer_is_left_out_with_a_note_and_without_any_there_is_no_report(
     models: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = Adapter(open=partial(FakeSession, FakeRig(failing_trials={0: "crashed"})))
-    monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _: engine)
+    engine(monkeypatch, FakeSession, FakeRig(failing_trials={0: "crashed"}))
+    some = counted(*models, *SMALL)
+    full = FakeRig(failing_trials=dict.fromkeys(range(9), "out-of-memory"))
+    engine(monkeypatch, FakeSession, full)
+    none = counted(*models, *SMALL)
 
-    done = counted(*models, *SMALL)
-
-    assert done.exit_code == 0, done.output
-    assert "1 answer, 9 tokens" in done.stdout
-    assert "target failed: the fake rig is set to fail" in done.stderr
-
-
-def test_without_any_answer_it_is_not_measured(
-    models: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rig = FakeRig(failing_trials=dict.fromkeys(range(9), "out-of-memory"))
-    engine = Adapter(open=partial(FakeSession, rig))
-    monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _: engine)
-
-    done = counted(*models, *SMALL)
-
-    assert done.exit_code == 3
-    assert "no rounds to count" in done.stderr.splitlines()[-1]
+    assert some.exit_code == 0, some.output
+    assert "1 answer, 9 tokens" in some.stdout
+    assert "target failed: the fake rig is set to fail" in some.stderr
+    assert none.exit_code == 3
+    assert "no rounds to count" in none.stderr.splitlines()[-1]
 
 
 def test_models_that_do_not_form_a_pair_are_one_line_each(

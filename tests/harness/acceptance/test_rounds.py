@@ -98,10 +98,9 @@ def test_every_task_counts_once_in_the_tokens_of_a_round() -> None:
 
 
 def test_a_position_that_no_round_reached_has_no_chance() -> None:
-    assert at_depth([ReadAnswer(task="code", agrees=(False,) * 4, limit=5)], 2).acceptance == (
-        0.0,
-        None,
-    )
+    wrong = ReadAnswer(task="code", agrees=(False,) * 4, limit=5)
+
+    assert at_depth([wrong], 2).acceptance == (0.0, None)
 
 
 def test_a_speedup_is_tokens_over_the_wider_step_and_the_drafting() -> None:

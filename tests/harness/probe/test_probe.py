@@ -31,24 +31,30 @@ from tests.harness.ggufs import write_gguf
 RIG = FakeRig(step_ms=20.0, extra_width_ms=2.0)
 
 
-@pytest.fixture(autouse=True)
-def processor(monkeypatch: pytest.MonkeyPatch, binding: None, cache_dir: Path) -> None:  # noqa: ARG001 - see there
-    """A machine without a card, and the fake engine on it."""
+def on_processor(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     rig = Machine(
         os=OperatingSystem(family="linux"),
-        cpu=Cpu(name="Test CPU", architecture="x86_64", logical_cores=2),
+        cpu=Cpu(name=name, architecture="x86_64", logical_cores=2),
         ram_mib=24_000,
     )
     monkeypatch.setattr("harness.machine.detect.machine", lambda: rig)
+
+
+@pytest.fixture(autouse=True)
+def processor(monkeypatch: pytest.MonkeyPatch, binding: None, cache_dir: Path) -> None:  # noqa: ARG001 - see there
+    """A machine without a card, and the fake engine on it."""
+    on_processor(monkeypatch, "Test CPU")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache_dir / "hub"))
     assert computers.computer_of().devices == ()
     engine(monkeypatch, FakeSession)
 
 
 def engine(
-    monkeypatch: pytest.MonkeyPatch, session: Callable[[FakeRig, Campaign], base.Session]
+    monkeypatch: pytest.MonkeyPatch,
+    session: Callable[[FakeRig, Campaign], base.Session],
+    rig: FakeRig = RIG,
 ) -> None:
-    adapter = base.Adapter(open=partial(session, RIG))
+    adapter = base.Adapter(open=partial(session, rig))
     monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _options: adapter)
 
 
@@ -162,30 +168,28 @@ def test_passes_before_ctrl_c_are_kept_and_continued(
     assert (whole["complete"], len(whole["step_ms"][0])) == (True, 21)
 
 
-def test_ctrl_c_while_the_model_loads_ends_at_once(
-    weights: str, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(_rig: FakeRig, _campaign: Campaign) -> FakeSession:
-        raise KeyboardInterrupt
+def loading(_rig: FakeRig, _campaign: Campaign) -> FakeSession:
+    raise KeyboardInterrupt
 
-    engine(monkeypatch, interrupted)
+
+@pytest.mark.parametrize(
+    ("session", "said"),
+    [(loading, "Interrupted"), (Interrupted, "no pass ended; repeat the command")],
+)
+def test_ctrl_c_before_the_end_of_a_pass_ends_at_once_and_keeps_nothing(
+    session: type[FakeSession],
+    said: str,
+    weights: str,
+    cache_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Interrupted, "passes", 2)
+    engine(monkeypatch, session)
 
     ended = call("probe", weights)
 
     assert (ended.exit_code, ended.stdout) == (130, "")
-    assert list(kept_curves(cache_dir)) == []
-
-
-def test_ctrl_c_before_the_first_pass_says_that_nothing_is_kept(
-    weights: str, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Interrupted, "passes", 2)
-    engine(monkeypatch, Interrupted)
-
-    ended = call("probe", weights)
-
-    assert ended.exit_code == 130
-    assert "no pass ended; repeat the command" in ended.stderr
+    assert said in ended.stderr
     assert list(kept_curves(cache_dir)) == []
 
 
@@ -226,12 +230,7 @@ def test_other_weights_and_another_machine_have_no_part_in_a_curve(
 
     assert used(copy)
     assert not used(changed)
-    rig = Machine(
-        os=OperatingSystem(family="linux"),
-        cpu=Cpu(name="Another CPU", architecture="x86_64", logical_cores=2),
-        ram_mib=24_000,
-    )
-    monkeypatch.setattr("harness.machine.detect.machine", lambda: rig)
+    on_processor(monkeypatch, "Another CPU")
     assert not used(weights)
 
 
@@ -344,9 +343,7 @@ def test_the_later_of_two_probes_of_a_day_is_used(
     weights: str, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     call("probe", weights, "--widest", "3")
-    slower = FakeRig(step_ms=20.0, extra_width_ms=20.0)
-    adapter = base.Adapter(open=partial(FakeSession, slower))
-    monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _options: adapter)
+    engine(monkeypatch, FakeSession, FakeRig(step_ms=20.0, extra_width_ms=20.0))
     call("probe", weights, "--widest", "4")
     # Both may be of the same second.
     for path in (cache_dir / "curves").glob("*.json"):
