@@ -4,8 +4,8 @@ import json
 import re
 import shutil
 import sys
+from collections import Counter
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -39,6 +39,12 @@ class Comparing:
             *("--target", str(self.target), "--method", "ngram-simple", *more),
         )
 
+    def builds(self, token_ms: float = 1.0, crashes_with: str = "-") -> tuple[Path, Path]:
+        """Return two builds, of which only the second has a change."""
+        base, head = (self.folder / name / "llama-server" for name in ("base", "head"))
+        scripted.write(head, build=7001, token_ms=token_ms, crashes_with=crashes_with)
+        return scripted.write(base, build=7000), head
+
     def called(self, *options: str) -> Result:
         small = ("--tasks", "code", "--prompts", "2", "--max-tokens", "9", "--blocks", "6")
         output = ("--output", str(self.folder / "out"))
@@ -54,10 +60,7 @@ def comparing(tmp_path: Path, cache_dir: Path) -> Comparing:
 def test_a_slower_build_ends_with_1_and_says_by_how_much(
     comparing: Comparing, tmp_path: Path
 ) -> None:
-    base = scripted.write(tmp_path / "base" / "llama-server", build=7000)
-    head = scripted.write(tmp_path / "head" / "llama-server", build=7001, token_ms=1.2)
-
-    done = comparing(base, head, "--markdown", str(tmp_path / "comment.md"))
+    done = comparing(*comparing.builds(token_ms=1.2), "--markdown", str(tmp_path / "comment.md"))
 
     assert done.exit_code == 1, done.stderr
     assert done.stdout.startswith("Slower: baseline by 1")
@@ -108,13 +111,8 @@ def test_a_build_that_reads_prompts_at_half_speed_is_slower_at_the_first_run(
 
 
 @pytest.mark.nightly
-def test_a_bound_passes_speeds_that_are_not_clearly_below_it(
-    comparing: Comparing, tmp_path: Path
-) -> None:
-    base = scripted.write(tmp_path / "base" / "llama-server", build=7000)
-    head = scripted.write(tmp_path / "head" / "llama-server", build=7001, token_ms=1.2)
-
-    done = comparing(base, head, "--fail-below", "0.5")
+def test_a_bound_passes_speeds_that_are_not_clearly_below_it(comparing: Comparing) -> None:
+    done = comparing(*comparing.builds(token_ms=1.2), "--fail-below", "0.5")
 
     assert done.exit_code == 0, done.stderr
 
@@ -249,26 +247,16 @@ def test_builds_that_are_not_two_of_a_kind_are_refused(
     assert said in done.stderr
 
 
-def test_an_arm_that_only_base_can_run_ends_with_3(comparing: Comparing, tmp_path: Path) -> None:
-    base = scripted.write(tmp_path / "base" / "llama-server", build=7000)
-    head = scripted.write(
-        tmp_path / "head" / "llama-server", build=7001, crashes_with="ngram-simple"
-    )
-
-    done = comparing(base, head)
+def test_an_arm_that_only_base_can_run_ends_with_3(comparing: Comparing) -> None:
+    done = comparing(*comparing.builds(crashes_with="ngram-simple"))
 
     assert done.exit_code == 3, done.stderr
     assert done.stdout.startswith("Not compared: ngram-simple-n8.")
     assert "ngram-simple-n8: head cannot run this arm" in done.stdout
 
 
-def test_a_build_that_cannot_run_at_all_ends_the_other_at_once(
-    comparing: Comparing, tmp_path: Path
-) -> None:
-    base = scripted.write(tmp_path / "base" / "llama-server", build=7000)
-    head = scripted.write(tmp_path / "head" / "llama-server", build=7001, crashes_with="none")
-
-    done = comparing(base, head)
+def test_a_build_that_cannot_run_at_all_ends_the_other_at_once(comparing: Comparing) -> None:
+    done = comparing(*comparing.builds(crashes_with="none"))
 
     assert done.exit_code == 3, done.stderr
     assert "Error: head: the baseline cannot run" in done.stderr
@@ -276,15 +264,12 @@ def test_a_build_that_cannot_run_at_all_ends_the_other_at_once(
 
 
 def test_a_missing_program_ends_with_2_and_not_with_1(comparing: Comparing, tmp_path: Path) -> None:
-    base = scripted.write(tmp_path / "llama-server", build=7000)
+    base, where = scripted.write(tmp_path / "llama-server", build=7000), tmp_path / "nothing"
 
-    done = comparing(base, tmp_path / "nothing")
+    done = comparing(base, where)
 
-    assert done.exit_code == 2
-    where = tmp_path / "nothing"
-    assert (
-        done.stderr == f"Error: there is no program at {where}; name a llama-server with --head\n"
-    )
+    said = f"Error: there is no program at {where}; name a llama-server with --head\n"
+    assert (done.exit_code, done.stderr) == (2, said)
 
 
 def test_a_comparison_has_a_fixed_number_of_blocks(comparing: Comparing, tmp_path: Path) -> None:
@@ -294,39 +279,21 @@ def test_a_comparison_has_a_fixed_number_of_blocks(comparing: Comparing, tmp_pat
     assert "leave out --precision" in done.stderr
 
 
-def test_a_dry_run_prints_the_commands_of_both_builds(comparing: Comparing, tmp_path: Path) -> None:
-    base = scripted.write(tmp_path / "base" / "llama-server", build=7000)
-    head = scripted.write(tmp_path / "head" / "llama-server", build=7001)
-
-    done = comparing(base, head, "--dry-run")
-
-    assert done.exit_code == 0, done.stderr
-    assert [name for name in done.stdout.splitlines() if name in {"base", "head"}] == [
-        "base",
-        "head",
-    ]
-
-
-def test_builds_are_compared_after_a_context_of_the_depth_that_was_given(
-    comparing: Comparing, tmp_path: Path
-) -> None:
-    base = scripted.write(tmp_path / "llama-server", build=7000)
-
-    done = comparing(base, base, "--context-depth", "1024", "--dry-run", "--json")
-
-    assert json.loads(done.stdout)["settings"]["context_depth_tokens"] == 1024
-
-
-def test_a_program_of_the_current_folder_is_found(
+def test_a_dry_run_finds_programs_here_and_prints_the_commands_of_both_builds(
     comparing: Comparing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripted.write(tmp_path / "llama-server", build=7000)
     monkeypatch.chdir(tmp_path)
-    here = ("--base", "./llama-server", "--head", "./llama-server")
+    here = ("--base", "./llama-server", "--head", "./llama-server", "--dry-run")
+    asked = (*here, "--target", str(comparing.target))
 
-    done = comparing.called(*here, "--target", str(comparing.target), "--dry-run")
+    done = comparing.called(*asked)
+    deep = comparing.called(*asked, "--context-depth", "1024", "--json")
 
     assert done.exit_code == 0, done.stderr
+    names = [name for name in done.stdout.splitlines() if name in {"base", "head"}]
+    assert names == ["base", "head"]
+    assert json.loads(deep.stdout)["settings"]["context_depth_tokens"] == 1024
 
 
 def test_every_arm_has_each_order_of_the_builds_equally_often() -> None:
@@ -337,8 +304,5 @@ def test_every_arm_has_each_order_of_the_builds_equally_often() -> None:
     groups = passes(plan(planned), "block")
     assert [turn[0].order for turn in groups] == list(turns)
     for arm in ("baseline", LOOKUP.id):
-        firsts = sorted(turns[turn[0].order][0] for turn in groups if turn[0].arm == arm)
-        assert [(name, len(list(each))) for name, each in groupby(firsts)] == [
-            ("base", 3),
-            ("head", 3),
-        ]
+        firsts = Counter(turns[turn[0].order][0] for turn in groups if turn[0].arm == arm)
+        assert firsts == {"base": 3, "head": 3}
