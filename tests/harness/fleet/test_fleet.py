@@ -75,10 +75,7 @@ def test_a_matrix_is_every_combination(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (
-            "target.bog = {}",
-            "there are options for bog, but no list in the matrix contains that name",
-        ),
+        ("target.bog = {}", "options for bog, but no list in the matrix contains that name"),
         ("options.block = 3", r"block: not an option for cells. Did you mean 'blocks'"),
         ("options.output = 3", "output: not an option for cells"),
         ("options.blocks = {}", r"got `object` - at `\$.options"),
@@ -98,9 +95,8 @@ def test_a_wrong_matrix_is_refused(tmp_path: Path, line: str, message: str) -> N
 
 
 def test_the_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
-    with pytest.raises(
-        BadInputError, match=r"no fleet\.key and fleet\.pem in .*; copy the folder from"
-    ):
+    missing = r"no fleet\.key and fleet\.pem in .*; copy the folder from"
+    with pytest.raises(BadInputError, match=missing):
         security(tmp_path)
 
     make_key(tmp_path / "keys")
@@ -180,17 +176,16 @@ def test_a_dry_run_lists_the_cells_that_are_not_done(tmp_path: Path) -> None:
     first, second = parsed(tmp_path, 'targets = ["nowhere.gguf", "elsewhere.gguf"]\n')
     (tmp_path / f"{first.id}.json").write_text("{}")
 
-    done = CliRunner().invoke(
-        app, ["fleet", str(tmp_path / "matrix.toml"), "--dry-run", "--output", str(tmp_path)]
-    )
+    words = ["fleet", str(tmp_path / "matrix.toml"), "--dry-run", "--output", str(tmp_path)]
+
+    done = CliRunner().invoke(app, words)
+    found = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
 
     why = "elsewhere.gguf does not exist; check the path, or name a preset or owner/repo:quant"
     assert done.exit_code == 3, done.stderr
     assert done.stdout == f"{second.id}  cannot run: {why}\n"
-    words = ["fleet", str(tmp_path / "matrix.toml"), "--dry-run", "--json", "--output"]
-    found = CliRunner().invoke(app, [*words, str(tmp_path)])
-    assert json.loads(found.stdout)["expected_s"] == {second.id: None}
-    assert json.loads(found.stdout)["failed"] == {second.id: why}
+    assert found["expected_s"] == {second.id: None}
+    assert found["failed"] == {second.id: why}
 
 
 MODELS = [f"Model-{number}-7B" for number in range(5)]
@@ -271,8 +266,7 @@ def test_five_cells_survive_the_kill_of_a_worker(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_only_those_with_the_key_connect(tmp_path: Path) -> None:
-    trial = RunningFleet(tmp_path)
-    fleet = trial.start("--listen", "127.0.0.1:18786")
+    fleet = RunningFleet(tmp_path).start("--listen", "127.0.0.1:18786")
     try:
         while not (tmp_path / "keys" / "fleet.key").exists():
             assert fleet.poll() is None
@@ -299,9 +293,7 @@ async def connects(scheme: str, key: Security | None) -> bool:
 
 @pytest.mark.long
 def test_an_address_that_is_taken_is_one_line(tmp_path: Path) -> None:
-    trial = RunningFleet(tmp_path)
-
-    with trial.start("--listen", "192.0.2.1:8786") as fleet:  # of no machine here
+    with RunningFleet(tmp_path).start("--listen", "192.0.2.1:8786") as fleet:  # of no machine here
         lines = (fleet.stderr or fleet).read().splitlines()
 
     assert fleet.returncode == 3

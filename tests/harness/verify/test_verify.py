@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -49,17 +50,13 @@ def test_a_real_result_agrees() -> None:
     assert f"baseline: {prompt}" in done.stderr
 
 
+SAMPLED: dict[str, Any] = {"sampling": "other", "temperature": 0.7, "sampling_seed": 1}
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        (
-            {
-                "settings": replace(
-                    real().settings, sampling="other", temperature=0.7, sampling_seed=1
-                )
-            },
-            "its answers were sampled",
-        ),
+        ({"settings": replace(real().settings, **SAMPLED)}, "its answers were sampled"),
         ({"suite": replace(real().suite, id="mine", sha256="f" * 64)}, "suite mine 1.0.0"),
         (
             {"target": replace(real().target, sha256="ab" * 32)},
@@ -83,9 +80,8 @@ def test_results_without_digests_padded_prompts_and_unknown_prompts_are_refused(
     tmp_path: Path,
 ) -> None:
     server = replace(sample(), engine=replace(sample().engine, runner="openai", name="vLLM"))
-    bare = replace(
-        server, trials=tuple(replace(t, output_sha256=None) for t in server.trials), probes=None
-    )
+    trials = tuple(replace(each, output_sha256=None) for each in server.trials)
+    bare = replace(server, trials=trials, probes=None)
 
     assert "has no answer digests" in verified(written(tmp_path, bare)).stderr
     deep = COMMUNITY / REAL.replace("f243c777", "045ca858")
