@@ -25,7 +25,15 @@ from harness.mlx.draft_rounds import totals
 from harness.mlx.model import MlxModel, ReadPrompt, margin, vocabulary_mismatch
 from harness.models import thinking
 from harness.runners import base, probes
-from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, TrialRequest
+from harness.runners.base import (
+    EngineReport,
+    FailedError,
+    Failure,
+    Generation,
+    PreparedArm,
+    TrialRequest,
+    returns_failure,
+)
 from harness.runners.failures import reason_in_log
 from schemas.codec import token_digest
 from schemas.rig import Backend
@@ -73,26 +81,24 @@ class MlxSession:
             ),
         )
 
-    def prepare(self, arm: str) -> PreparedArm | Failure:
+    @returns_failure
+    def prepare(self, arm: str) -> PreparedArm:
         """Load the arm's draft if necessary, and warm up with one generation that is discarded."""
         began = time.perf_counter()
-        failure = self._load_draft(self._arms[arm].method.draft)
-        if failure is not None:
-            return failure
+        self._load_draft(self._arms[arm].method.draft)
         load_s = time.perf_counter() - began
         mx.reset_peak_memory()
-        warm_up = self.warm_up(arm)
-        if isinstance(warm_up, Failure):
-            return warm_up
+        prompt = self._campaign.suite.prompts[0].id
+        request = TrialRequest(arm=arm, prompt=prompt, max_output_tokens=WARM_UP_OUTPUT_TOKENS)
+        warm_up = self._answer(request)
         peak = DeviceMemory(device=self._device.name, peak_mib=mx.get_peak_memory() // _MIB)
         return PreparedArm(load_s=load_s, warm_up=warm_up, peak_memory=(peak,))
 
-    def warm_up(self, arm: str) -> Generation | Failure:
-        prompt = self._campaign.suite.prompts[0].id
-        request = TrialRequest(arm=arm, prompt=prompt, max_output_tokens=WARM_UP_OUTPUT_TOKENS)
-        return self.generate(request)
+    @returns_failure
+    def generate(self, request: TrialRequest) -> Generation:
+        return self._answer(request)
 
-    def generate(self, request: TrialRequest) -> Generation | Failure:
+    def _answer(self, request: TrialRequest) -> Generation:
         arm, prompt = self._arms[request.arm], self._prompts[request.prompt]
         model = self._drafts.get(arm.method.draft or "")
         began = time.perf_counter()
@@ -102,11 +108,12 @@ class MlxSession:
             target = self._target.read(prompt)
             if draft is not None and not (draft.trims() and target.trims()):
                 detail = "the models' cache cannot drop rejected tokens (recurrent state)"
-                return Failure(reason="rollback-unsupported", detail=detail)
+                raise FailedError(Failure(reason="rollback-unsupported", detail=detail))
             return self._written(arm, request, target, draft, began)
         except RuntimeError as error:  # raised by MLX for lack of memory and other failures
             detail = " ".join(str(error).split())
-            return Failure(reason=reason_in_log(detail) or "other", detail=detail)
+            reason = reason_in_log(detail) or "other"
+            raise FailedError(Failure(reason=reason, detail=detail)) from error
 
     def probe(self) -> Probes:
         """Measure the cost per token of each loaded draft."""
@@ -133,19 +140,19 @@ class MlxSession:
     def close(self) -> None:
         """Do nothing: the end of the process frees the memory."""
 
-    def _load_draft(self, name: str | None) -> Failure | None:
+    def _load_draft(self, name: str | None) -> None:
         if name is None or name in self._drafts:
-            return None
+            return
         path = next(each.on_disk for each in self._campaign.drafts if each.model.id == name)
         try:
             draft = MlxModel(path)
         except HarnessError as error:
-            return Failure(reason=reason_in_log(str(error)) or "load-failed", detail=str(error))
+            reason = reason_in_log(str(error)) or "load-failed"
+            raise FailedError(Failure(reason=reason, detail=str(error))) from error
         mismatch = vocabulary_mismatch(self._target, draft)
         if mismatch is not None:
-            return Failure(reason="vocabulary-mismatch", detail=mismatch)
+            raise FailedError(Failure(reason="vocabulary-mismatch", detail=mismatch))
         self._drafts[name] = draft
-        return None
 
     def _written(
         self,

@@ -11,7 +11,7 @@ from harness.errors import BadInputError
 from harness.openai.endpoints import Command, Endpoint
 from harness.openai.listed_models import NO_PAGE, Served, choose, listed, offer
 from harness.openai.server_identity import ServerIdentity, identify
-from harness.runners.base import Failure
+from harness.runners.base import FailedError, Failure
 from harness.runners.http import process
 from harness.runners.http.client import (
     Client,
@@ -49,35 +49,32 @@ class Connection(Server):
         return read_counters(_page(self.client)) if self.has_counters else None
 
 
-def connect(
-    endpoint: Endpoint, options: ConnectionOptions, *, key: str | None
-) -> Connection | Failure:
-    """Connect to a server and identify it; on failure, end a server that this call started."""
+def connect(endpoint: Endpoint, options: ConnectionOptions, *, key: str | None) -> Connection:
+    """Connect to a server and identify it.
+
+    Raises `FailedError`, after ending a server that this call started.
+    """
     limit_s = options.answer_limit_s
     if isinstance(endpoint, ServerAddress):
         return _identified(Client(address=endpoint, limit_s=limit_s, key=key), options.model)
     began = time.perf_counter()
     started = _started(endpoint, limit_s, key)
-    if isinstance(started, Failure):
-        return replace(started, detail=without_key(started.detail, key))
     load_s = time.perf_counter() - began
     address = ServerAddress(host=process.HOST, port=started.port)
     with ExitStack() as undo:
         undo.callback(started.end)
         server = _identified(Client(address=address, limit_s=limit_s, key=key), options.model)
-        if isinstance(server, Failure):
-            return server
-        death = started.death()
-        if death is not None:  # another program answered on the port
-            return death
+        if death := started.death():  # another program answered on the port
+            raise FailedError(death)
         undo.pop_all()
     return replace(server, process=started, load_s=load_s, argv=recorded(endpoint))
 
 
-def reconnect(
-    lost: Connection, options: ConnectionOptions, *, key: str | None
-) -> Connection | Failure:
-    """Reconnect to a server that fell silent, once it is ready; refuse a different server."""
+def reconnect(lost: Connection, options: ConnectionOptions, *, key: str | None) -> Connection:
+    """Reconnect to a server that fell silent, once it is ready.
+
+    Raises `FailedError`, also if a different server answers.
+    """
     address = lost.client.address
     asked = Client(address=address, limit_s=process.ASK_LIMIT_S, key=key)
     until_s = time.monotonic() + min(_RETURNS_S, options.answer_limit_s)
@@ -87,28 +84,28 @@ def reconnect(
             break
         time.sleep(_POLL_S)
     server = connect(address, options, key=key)
-    if isinstance(server, Failure):
-        return server
-    if (server.identity, server.served) == (lost.identity, lost.served):
-        return server
-    return Failure(
-        reason="other", detail=f"{address} was restarted with a different engine or model"
-    )
+    if (server.identity, server.served) != (lost.identity, lost.served):
+        detail = f"{address} was restarted with a different engine or model"
+        raise FailedError(Failure(reason="other", detail=detail))
+    return server
 
 
-def _started(command: Command, limit_s: float, key: str | None) -> ServerProcess | Failure:
+def _started(command: Command, limit_s: float, key: str | None) -> ServerProcess:
     port = process.free_port()
     program, *arguments = with_port(command, port)
-    found = shutil.which(program)
-    if found is None:
-        return Failure(
-            reason="load-failed", detail=f"there is no program {program} on this machine"
-        )
     address = ServerAddress(host=process.HOST, port=port)
     asked = Client(address=address, limit_s=process.ASK_LIMIT_S, key=key)
-    return process.start_ready(
-        Path(found), arguments, port=port, limit_s=limit_s, ask=lambda: _ask(asked)
-    )
+    found = shutil.which(program)
+    if found is None:
+        detail = without_key(f"there is no program {program} on this machine", key)
+        raise FailedError(Failure(reason="load-failed", detail=detail))
+    try:
+        return process.start_ready(
+            Path(found), arguments, port=port, limit_s=limit_s, ask=lambda: _ask(asked)
+        )
+    except FailedError as error:
+        detail = without_key(str(error), key)
+        raise FailedError(replace(error.failure, detail=detail)) from error
 
 
 def _ask(client: Client) -> None:
@@ -124,7 +121,7 @@ def _ask(client: Client) -> None:
         listed(client)
 
 
-def _identified(client: Client, model: str | None) -> Connection | Failure:
+def _identified(client: Client, model: str | None) -> Connection:
     try:
         identity = identify(client, model)
         if identity.name == "mlx-lm" and model is None:
@@ -135,9 +132,9 @@ def _identified(client: Client, model: str | None) -> Connection | Failure:
         else:
             served = choose(identity.models, model, where=str(client.address))
     except ServerError as error:
-        return failure_of(error, client, offers=offer(()))
+        raise FailedError(failure_of(error, client, offers=offer(()))) from error
     except BadInputError as error:
-        return Failure(reason="load-failed", detail=str(error))
+        raise FailedError(Failure(reason="load-failed", detail=str(error))) from error
     page = ""
     with suppress(ServerError):
         page = _page(client)

@@ -14,8 +14,8 @@ from harness.models.model_file import ModelFile
 from harness.openai.connection import Connection, connect
 from harness.openai.endpoints import api_key, endpoints, parse
 from harness.openai.listed_models import Served
-from harness.openai.session import no_depth, rejection
-from harness.runners.base import Failure
+from harness.openai.session import require_comparable, require_depth
+from harness.runners.base import FailedError
 from harness.runners.http.client import ServerAddress
 from harness.runners.options import ConnectionOptions
 from schemas.codec import slug
@@ -114,18 +114,17 @@ class NamedModels:
 
         Raises `HarnessError` if a server does not answer, or is not comparable with the baseline's.
         """
-        limit_s = min(_ASK_LIMIT_S, self.options.answer_limit_s)
-        alone = no_depth(base) if self.options.one_server else None
-        if alone is not None:
-            raise BadInputError(f"{alone.detail}: --spec-base-url URL")
+        try:
+            if self.options.one_server:
+                require_depth(base)
+        except FailedError as error:
+            raise BadInputError(f"{error}: --spec-base-url URL") from error
         for url in self.options.spec_base_urls:
             address = parse(url, option="--spec-base-url")
-            asked = replace(self.options, answer_limit_s=limit_s)
-            found = connect(address, asked, key=api_key())
-            if not isinstance(found, Failure):
-                found = rejection(found, base, draft=None) or found
-            if isinstance(found, Failure):
-                raise MachineError(f"the server with speculation: {found.detail}")
+            try:
+                require_comparable(self._connected(address), base, draft=None)
+            except FailedError as error:
+                raise MachineError(f"the server with speculation: {error}") from error
 
     def _server(self, *, needed: bool) -> Connection | None:
         endpoint = endpoints(self.options).base
@@ -136,12 +135,14 @@ class NamedModels:
                     "with --target"
                 )
             return None
+        try:
+            return self._connected(endpoint)
+        except FailedError as error:
+            raise MachineError(f"the baseline's server: {error}") from error
+
+    def _connected(self, address: ServerAddress) -> Connection:
         limit_s = min(_ASK_LIMIT_S, self.options.answer_limit_s)
-        options = replace(self.options, answer_limit_s=limit_s)
-        server = connect(endpoint, options, key=api_key())
-        if isinstance(server, Failure):
-            raise MachineError(f"the baseline's server: {server.detail}")
-        return server
+        return connect(address, replace(self.options, answer_limit_s=limit_s), key=api_key())
 
 
 def _other_model(name: str, stated: str) -> bool:

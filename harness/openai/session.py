@@ -5,6 +5,7 @@ starts a new server for every arm in every block, unless requests set the draft 
 one server is started, and all arms alternate on it.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -18,7 +19,7 @@ from harness.openai.connection import Connection, connect, reconnect
 from harness.openai.listed_models import ANOTHER_NAME, difference, offer, shown
 from harness.openai.reported_device import computed_on
 from harness.openai.streamed_answer import Answer
-from harness.runners.base import EngineReport, Failure, Generation, PreparedArm
+from harness.runners.base import EngineReport, FailedError, Failure, Generation, PreparedArm
 from harness.runners.http.client import ServerAddress, ServerError, ServerSilentError
 from harness.runners.http.session import ServerRequest, ServerSession
 from harness.runners.options import ConnectionOptions
@@ -59,14 +60,13 @@ class OpenAiSession(ServerSession[Connection]):
         A server that the harness starts is reused to prepare the baseline.
         """
         baseline = next(arm for arm in self._campaign.arms if arm.role == "baseline")
-        server = self._server_of(baseline, 0)
-        if isinstance(server, Failure):
-            raise MachineError(f"the baseline's server: {server.detail}")
-        self._base = server
-        log = server.process.log() if server.process else ""
+        try:
+            self._base = server = self._server_of(baseline, 0)
+        except FailedError as error:
+            raise MachineError(f"the baseline's server: {error}") from error
         endpoint = self._endpoint(baseline)
         identity, settings = server.identity, self._campaign.settings
-        backend, devices = computed_on(identity, self._options, endpoint, log=log)
+        backend, devices = computed_on(identity, self._options, endpoint, log=server.log())
         switches = identity.name in exchange.SWITCHES_THINKING
         return EngineReport(
             engine=Engine(
@@ -85,48 +85,41 @@ class OpenAiSession(ServerSession[Connection]):
             ),
         )
 
-    def prepare(self, arm: str) -> PreparedArm | Failure:
+    def _prepared(self, arm: ArmPlan) -> PreparedArm:
         """Connect to the arm's server and warm up; for the first arm, also pad all prompts."""
-        prepared = super().prepare(arm)
-        if self._shared and isinstance(prepared, PreparedArm):
-            prepared = self._contradiction(self._arms[arm]) or prepared
+        prepared = super()._prepared(arm)
+        server = self._server_of(arm, 0)
+        if self._shared and arm.drafts:
+            self._require_obedience(server, arm)
         depth = self._campaign.settings.context_depth_tokens
-        if depth is None or self._filled or isinstance(prepared, Failure):
+        if depth is None or self._filled:
             return prepared
-        plan = self._arms[arm]
-        server = self._server_of(plan, 0)
-        if isinstance(server, Failure):
-            return server
-        size_of = partial(self._size, server, plan, depth)
+        size_of = partial(self._size, server, arm, depth)
         try:
             self._filled = {
                 text: filled(text, depth=depth, size_of=size_of) for text in self._texts.values()
             }
         except ServerError as error:
-            return self._failure(server, error)
+            raise FailedError(self._failure(server, error)) from error
         self._turn = None  # this server has cached the prompts: ours is started again
         return prepared
 
-    def _contradiction(self, arm: ArmPlan) -> Failure | None:
-        """Return a failure if the only server ignores the draft depth in requests; else `None`."""
-        server = self._server_of(arm, 0)
-        if isinstance(server, Failure):
-            return server
+    def _require_obedience(self, server: Connection, arm: ArmPlan) -> None:
+        """Raise `FailedError` if the only server ignores the draft depth in requests."""
         baseline = next(each for each in self._campaign.arms if each.role == "baseline")
 
         def ask(other: ArmPlan) -> Answer:
-            self._asked(server, self._warm_up_of(other))
+            with suppress(FailedError):
+                self._asked(server, self._warm_up_of(other))
             return self._warm_ups[other.id]
 
         plain, own = self._warm_ups[baseline.id], self._warm_ups[arm.id]
-        again = partial(map, ask, (baseline, arm))
-        if not arm.drafts or depth_by_request.obeys(plain, own, again):
-            return None
-        field = depth_by_request.FIELDS[server.identity.name]
-        return _not_comparable(
-            f"{server.client.address} ignores {field}; start the server with a draft, or name a "
-            "second server with speculation"
-        )
+        if not depth_by_request.obeys(plain, own, partial(map, ask, (baseline, arm))):
+            field = depth_by_request.FIELDS[server.identity.name]
+            raise _not_comparable(
+                f"{server.client.address} ignores {field}; start the server with a draft, or name "
+                "a second server with speculation"
+            )
 
     def _size(self, server: Connection, arm: ArmPlan, depth: int, text: str) -> int:
         """Return a prompt's token count from the server; estimate it for a far too long prompt."""
@@ -140,20 +133,19 @@ class OpenAiSession(ServerSession[Connection]):
         """Return the request with its prompt padded to the context depth, if a depth is set."""
         return replace(prompt, text=self._filled.get(prompt.text, prompt.text))
 
-    def _server_of(self, arm: ArmPlan, block: int) -> Connection | Failure:
+    def _server_of(self, arm: ArmPlan, block: int) -> Connection:
         endpoint = self._endpoint(arm)
         if not isinstance(endpoint, ServerAddress):
             return super()._server_of(arm, block)
         lost = self._lost.pop(endpoint, None)
         options = self._options_of(arm)
         place = endpoint, options.model
-        found = reconnect(lost, options, key=self._key) if lost else self._running.get(place)
-        if lost and isinstance(found, Connection):
-            warm_up = self._warm_up(found, arm)
-            found = warm_up if isinstance(warm_up, Failure) else found
-        found = found or self._start(arm)
-        if isinstance(found, Connection):
-            self._running[place] = found
+        if lost:
+            found = reconnect(lost, options, key=self._key)
+            self._warm_up(found, arm)
+        else:
+            found = self._running.get(place) or self._start(arm)
+        self._running[place] = found
         return found
 
     def _failure(self, server: Connection, error: ServerError) -> Failure:
@@ -161,7 +153,7 @@ class OpenAiSession(ServerSession[Connection]):
             self._lost[server.client.address] = server
         return super()._failure(server, error)
 
-    def _start(self, arm: ArmPlan) -> Connection | Failure:
+    def _start(self, arm: ArmPlan) -> Connection:
         return connect(self._endpoint(arm), self._options_of(arm), key=self._key)
 
     def _options_of(self, arm: ArmPlan) -> ConnectionOptions:
@@ -197,66 +189,64 @@ class OpenAiSession(ServerSession[Connection]):
     ) -> tuple[float, ...] | None:
         return exchange.margins(server, self._whole(prompt), known)
 
-    def _rejection(self, server: Connection, arm: ArmPlan) -> Failure | None:
-        """Return why a server cannot run an arm or be compared with the baseline's server."""
+    def _check(self, server: Connection, arm: ArmPlan) -> None:
+        """Raise `FailedError` if a server cannot run an arm, or differs from the baseline's."""
         if server.identity.name == "Ollama":
             detail = ollama.rejection(server.client, server.served.id, arm.method)
             if detail is not None:
-                return _not_comparable(detail)
+                raise _not_comparable(detail)
         if arm.role == "baseline":
             self._base = self._base or server
         if self._shared:
-            return no_depth(server)
-        if not arm.drafts or self._base is None:
-            return None
-        named = bool(self._options.spec_models)
-        return rejection(server, self._base, draft=self._draft(arm), named=named)
+            require_depth(server)
+        elif arm.drafts and self._base is not None:
+            named = bool(self._options.spec_models)
+            require_comparable(server, self._base, draft=self._draft(arm), named=named)
 
     def _offers(self, server: Connection) -> str:
         return offer(server.identity.models)
 
 
-def no_depth(server: Connection) -> Failure | None:
-    """Return a failure if requests to this server cannot set the draft depth; else `None`."""
-    if server.identity.name in depth_by_request.FIELDS:
-        return None
-    return _not_comparable(
-        f"{server.identity.shown_name} fixes the depth at its start, not per request, so it "
-        "cannot serve both arms; name a second server with speculation"
-    )
+def require_depth(server: Connection) -> None:
+    """Raise `FailedError` if requests to this server cannot set the draft depth."""
+    if server.identity.name not in depth_by_request.FIELDS:
+        raise _not_comparable(
+            f"{server.identity.shown_name} fixes the depth at its start, not per request, so it "
+            "cannot serve both arms; name a second server with speculation"
+        )
 
 
-def rejection(
+def require_comparable(
     server: Connection, base: Connection, *, draft: str | None, named: bool = False
-) -> Failure | None:
-    """Return why a server is not comparable with the baseline's: it differs, or is that server.
+) -> None:
+    """Raise `FailedError` if a server differs from the baseline's, or is that server.
 
     One server may run both arms if it is LM Studio, which drafts if a request names a draft model,
     or if the user `named` a model for each arm.
     """
     ours, theirs = server.identity, base.identity
     if (ours.shown_name, ours.version) != (theirs.shown_name, theirs.version):
-        return _not_comparable(
+        raise _not_comparable(
             f"this server is {ours.shown_name} {ours.shown_version}, but the baseline's server "
             f"is {theirs.shown_name} {theirs.shown_version}; all arms of a result must use the "
             "same engine"
         )
     apart = difference(server.served, base.served)
     if apart is not None and not (named and apart == ANOTHER_NAME):
-        return _not_comparable(
+        raise _not_comparable(
             f"this server offers {server.served.id}, but the baseline's server offers "
             f"{base.served.id} ({apart}); start both servers with the same weights, under the "
             "same name"
         )
     if ours.name in exchange.DRAFTS_BY_REQUEST:
-        offers_it = draft is None or any(model.id == draft for model in ours.models)
-        offered = f"{server.client.address} offers no model {draft}; it has {shown(ours.models)}"
-        return None if offers_it else Failure(reason="load-failed", detail=offered)
+        if draft is None or any(model.id == draft for model in ours.models):
+            return
+        detail = f"{server.client.address} offers no model {draft}; it has {shown(ours.models)}"
+        raise FailedError(Failure(reason="load-failed", detail=detail))
     one_server = server.process is None and server.client.address == base.client.address
     if one_server and (not named or server.served.id == base.served.id):
-        return _not_comparable(_OLLAMA if ours.name == "Ollama" else _SAME_SERVER)
-    return None
+        raise _not_comparable(_OLLAMA if ours.name == "Ollama" else _SAME_SERVER)
 
 
-def _not_comparable(detail: str) -> Failure:
-    return Failure(reason="other", detail=" ".join(detail.split()))
+def _not_comparable(detail: str) -> FailedError:
+    return FailedError(Failure(reason="other", detail=" ".join(detail.split())))

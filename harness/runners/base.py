@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, Self, runtime_checkable
+from functools import wraps
+from typing import Literal, ParamSpec, Protocol, Self, TypeVar, runtime_checkable
 
 from harness.campaign.model import Campaign
 from harness.models.model_file import ServedModels
@@ -123,6 +124,31 @@ class Failure:
         return replace(self, waited_ms=1000 * limit_s) if self.reason == "timed-out" else self
 
 
+class FailedError(Exception):
+    """An arm or a trial did not run: inside a runner, the error that carries the failure."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.detail)
+        self.failure = failure
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def returns_failure(method: Callable[P, T]) -> Callable[P, T | Failure]:
+    """Have a session's method return the failure of a `FailedError` instead of raising it."""
+
+    @wraps(method)
+    def returning(*arguments: P.args, **named: P.kwargs) -> T | Failure:
+        try:
+            return method(*arguments, **named)
+        except FailedError as error:
+            return error.failure
+
+    return returning
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineReport:
     """The engine's description of itself, and the settings that the engine actually uses."""
@@ -153,23 +179,18 @@ class Session(Protocol):
 
     def report(self) -> EngineReport:
         """The loaded engine and its settings."""
-        ...
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
         """Load the arm's models and warm up with the arm's own settings."""
-        ...
 
     def generate(self, request: TrialRequest) -> Generation | Failure:
         """Run one generation of a prepared arm."""
-        ...
 
     def probe(self) -> Probes | None:
         """Measure the cost of a drafted token, if possible, after all arms are prepared."""
-        ...
 
     def close(self) -> None:
         """Free everything; the session must not be used afterwards."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +217,6 @@ class ReadingSession(Session, Protocol):
         Raises `HarnessError` if the comparison is impossible, for example if tokens and text
         contradict each other.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +242,6 @@ class ConcurrentSession(Session, Protocol):
 
         At most `concurrency` requests are in flight; the next request starts when a request ends.
         """
-        ...
 
 
 @runtime_checkable
@@ -231,7 +250,6 @@ class Resting(Protocol):
 
     def rest(self) -> None:
         """Free the engine, so that another engine can use the machine until the next request."""
-        ...
 
 
 @runtime_checkable
@@ -240,7 +258,6 @@ class ByClientClock(Resting, Protocol):
 
     def compares_requests(self) -> bool:
         """Whether decode times need confirmation by the times of whole requests."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,7 +277,6 @@ class Stepped(Session, Protocol):
 
         Raises `HarnessError` if steps cannot be timed.
         """
-        ...
 
 
 # Loads the target of a campaign. Raises `HarnessError` if the target cannot be loaded.

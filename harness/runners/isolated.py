@@ -19,7 +19,7 @@ from typing import Any
 from harness.campaign.model import Campaign
 from harness.errors import HarnessError, MachineError
 from harness.runners import base
-from schemas.submission import Probes
+from schemas.submission import Probes, Reason
 
 # Long enough to load 40 GB from a disk, or to answer at one token in five seconds. A shorter answer
 # limit must not shorten the load limit. A longer answer limit implies a slow machine, so it extends
@@ -29,23 +29,11 @@ ANSWER_LIMIT_S = 900.0
 _CLOSE_LIMIT_S = 10.0
 
 
-class _ChildLostError(Exception):
-    """The child died or does not answer; the error contains the resulting failure."""
-
-    def __init__(self, failure: base.Failure) -> None:
-        super().__init__(failure.detail)
-        self.failure = failure
-
-
 class IsolatedSession:
     """A session that passes every call to a child process and survives the child's death."""
 
     def __init__(
-        self,
-        runner: base.Runner,
-        campaign: Campaign,
-        *,
-        answer_limit_s: float = ANSWER_LIMIT_S,
+        self, runner: base.Runner, campaign: Campaign, *, answer_limit_s: float = ANSWER_LIMIT_S
     ) -> None:
         """Start a child process and load the target there. Raises the child's errors."""
         self._runner = runner
@@ -56,7 +44,7 @@ class IsolatedSession:
         self._computes = True
         try:
             self._start()
-        except _ChildLostError as error:
+        except base.FailedError as error:
             raise MachineError(
                 f"the engine failed while loading: {error}; try: python -m harness doctor"
             ) from error
@@ -68,7 +56,7 @@ class IsolatedSession:
     def prepare(self, arm: str) -> base.PreparedArm | base.Failure:
         try:
             answer: base.PreparedArm | base.Failure = self._ask(methodcaller("prepare", arm))
-        except _ChildLostError as error:
+        except base.FailedError as error:
             return self._replace_child(error.failure)
         if not isinstance(answer, base.Failure):
             self._prepared.add(arm)
@@ -83,7 +71,7 @@ class IsolatedSession:
         call = methodcaller("generate", request)
         try:
             answer: base.Generation | base.Failure = self._ask(call, limit_s=self._answer_limit_s)
-        except _ChildLostError as error:
+        except base.FailedError as error:
             return self._replace_child(error.failure.given_up_after(self._answer_limit_s))
         return answer
 
@@ -96,7 +84,7 @@ class IsolatedSession:
         """
         try:
             found: base.Agreement = self._ask(methodcaller("agreement", prompt, tokens, text))
-        except _ChildLostError as error:
+        except base.FailedError as error:
             raise MachineError(
                 f"the engine failed while reading the answers: {error}; try: python -m "
                 "harness doctor"
@@ -107,7 +95,7 @@ class IsolatedSession:
         """Measure the drafting costs; `None` if the child dies."""
         try:
             probes: Probes | None = self._ask(methodcaller("probe"))
-        except _ChildLostError as error:
+        except base.FailedError as error:
             self._replace_child(error.failure)
             return None
         return probes
@@ -116,7 +104,7 @@ class IsolatedSession:
         """Time single steps of the target. Raises `MachineError` if the child dies."""
         try:
             times: base.StepTimes = self._ask(methodcaller("step_times", widths))
-        except _ChildLostError as error:
+        except base.FailedError as error:
             self._replace_child(error.failure)
             raise MachineError(str(error)) from error
         return times
@@ -129,7 +117,7 @@ class IsolatedSession:
         if self._computes:
             self._process.kill()
         else:
-            with suppress(_ChildLostError):  # the child may be gone already
+            with suppress(base.FailedError):  # the child may be gone already
                 self._ask(methodcaller("close"), limit_s=_CLOSE_LIMIT_S)
         self._end_child()
 
@@ -144,39 +132,41 @@ class IsolatedSession:
         self._receive(self._limit_s)
 
     def _ask(self, call: methodcaller, *, limit_s: float | None = None) -> Any:  # noqa: ANN401 - what the method returns
-        """Call a method of the child's session. Raises the method's errors."""
+        """Call a method of the child's session.
+
+        Raises the method's errors, and `FailedError` if the child died or does not answer.
+        """
         self._computes = True  # before the call is sent: Ctrl-C may arrive in between
         try:
             self._connection.send(call)
-        except (BrokenPipeError, OSError):
-            raise _ChildLostError(self._death()) from None
+        except OSError:
+            raise self._death() from None
         return self._receive(limit_s or self._limit_s)
 
     def _receive(self, limit_s: float) -> Any:  # noqa: ANN401 - what the child sent
         try:
             if not self._connection.poll(limit_s):
                 detail = f"no answer within {limit_s:g} s"
-                raise _ChildLostError(base.Failure(reason="timed-out", detail=detail))
+                raise base.FailedError(base.Failure(reason="timed-out", detail=detail))
             answer = self._connection.recv()
             self._computes = False
         except (EOFError, ConnectionResetError):
-            raise _ChildLostError(self._death()) from None
+            raise self._death() from None
         if isinstance(answer, HarnessError):
             raise answer
         return answer
 
-    def _death(self) -> base.Failure:
+    def _death(self) -> base.FailedError:
         self._process.join(_CLOSE_LIMIT_S)
         code = self._process.exitcode
+        reason: Reason = "crashed"
+        how = f"ended (exit code {code})"
         if code is not None and code < 0:
-            name = signal.Signals(-code).name
+            how = f"died ({signal.Signals(-code).name})"
             if -code == signal.SIGKILL:
-                detail = "the engine's process was killed (SIGKILL), usually because memory ran out"
-                return base.Failure(reason="out-of-memory", detail=detail)
-            return base.Failure(reason="crashed", detail=f"the engine's process died ({name})")
-        return base.Failure(
-            reason="crashed", detail=f"the engine's process ended (exit code {code})"
-        )
+                reason = "out-of-memory"
+                how = "was killed (SIGKILL), usually because memory ran out"
+        return base.FailedError(base.Failure(reason=reason, detail=f"the engine's process {how}"))
 
     def _replace_child(self, failure: base.Failure) -> base.Failure:
         self._process.kill()  # dead already, or hanging

@@ -10,7 +10,9 @@ _server = partial(option, panel=_SERVERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Timeouts:
+class ConnectionOptions:
+    """Options to start an engine or connect to it, and the time limits for its answers."""
+
     answer_limit_s: float = option(
         "Maximum time for one answer, or for starting a server. Default: 15m.",
         name="timeout",
@@ -19,12 +21,6 @@ class _Timeouts:
         least=0.1,
         default=900.0,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionOptions(_Timeouts):
-    """Options to start an engine or connect to it, and the time limits for its answers."""
-
     binary: str | None = None
     command: str = "run"  # the name of the measuring command, as typed
     plain_alone: bool = False  # whether a server without speculation is enough
@@ -48,10 +44,8 @@ class ConnectionOptions(_Timeouts):
         metavar="COMMAND",
     )
     spec_server_commands: tuple[str, ...] = _server(
-        (
-            "Instead of --spec-base-url: the command that starts the server with speculation; "
-            "one command for each --method."
-        ),
+        "Instead of --spec-base-url: the command that starts the server with speculation; "
+        "one command for each --method.",
         name="spec-server-command",
         metavar="COMMAND",
         default=(),

@@ -16,7 +16,7 @@ import psutil
 
 from harness.campaign.server_arguments import without_keys
 from harness.machine.engines import server_environment
-from harness.runners.base import Failure
+from harness.runners.base import FailedError, Failure
 from harness.runners.failures import failure_in_log
 from harness.runners.http.client import ServerError
 from harness.runners.http.guard import NEW_GROUP, Guard
@@ -65,25 +65,25 @@ class ServerProcess:
     def running(self) -> bool:
         return self._process.poll() is None
 
-    def wait_until_ready(self, limit_s: float, *, ask: Callable[[], object]) -> Failure | None:
+    def wait_until_ready(self, limit_s: float, *, ask: Callable[[], object]) -> None:
         """Wait until the server is ready; end it if it fails, is too slow or is interrupted.
 
-        `ask` sends the server a request, and raises `ServerError` until the server is ready.
+        `ask` sends the server a request, and raises `ServerError` until the server is ready. Raises
+        `FailedError`.
         """
         until = time.monotonic() + limit_s
         with ExitStack() as undo:
             undo.callback(self.end)  # even after Ctrl-C: no other code can end it yet
             while time.monotonic() < until:
                 if death := self.death(loading=True):
-                    return death
+                    raise FailedError(death)
                 with suppress(ServerError):
                     ask()
                     undo.pop_all()
-                    return None
+                    return
                 time.sleep(_POLL_S)
-            late = f"was not ready within {limit_s:.0f} s; raise --timeout"
-            what = f"{self.program.name} {late}"
-            return failure_in_log(self.log(), otherwise="timed-out", what=what)
+            what = f"{self.program.name} was not ready within {limit_s:.0f} s; raise --timeout"
+            raise FailedError(failure_in_log(self.log(), otherwise="timed-out", what=what))
 
     def end(self) -> None:
         """End the server and its children: SIGTERM first, then SIGKILL."""
@@ -151,17 +151,13 @@ def start(program: Path, arguments: Sequence[str], *, port: int) -> ServerProces
 
 
 def start_ready(
-    program: Path,
-    arguments: Sequence[str],
-    *,
-    port: int,
-    limit_s: float,
-    ask: Callable[[], object],
-) -> ServerProcess | Failure:
-    """Start a server and wait until it is ready; after a failure no process is left."""
+    program: Path, arguments: Sequence[str], *, port: int, limit_s: float, ask: Callable[[], object]
+) -> ServerProcess:
+    """Start a server and wait until it is ready. Raises `FailedError`, leaving no process."""
     try:
         server = start(program, arguments, port=port)
     except OSError as error:
         detail = f"{program.name} cannot be started: {error.strerror}"
-        return Failure(reason="load-failed", detail=detail)
-    return server.wait_until_ready(limit_s, ask=ask) or server
+        raise FailedError(Failure(reason="load-failed", detail=detail)) from error
+    server.wait_until_ready(limit_s, ask=ask)
+    return server

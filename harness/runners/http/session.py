@@ -14,7 +14,15 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from harness.campaign.model import ArmPlan, Campaign
-from harness.runners.base import Failure, FinishedRequest, Generation, PreparedArm, TrialRequest
+from harness.runners.base import (
+    FailedError,
+    Failure,
+    FinishedRequest,
+    Generation,
+    PreparedArm,
+    TrialRequest,
+    returns_failure,
+)
 from harness.runners.failures import reason_in_answer
 from harness.runners.http.client import (
     Client,
@@ -49,6 +57,9 @@ class Server:
     load_s: float | None = None
     argv: tuple[str, ...] | None = None
 
+    def log(self) -> str:
+        return self.process.log() if self.process else ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
@@ -80,7 +91,7 @@ ServerT = TypeVar("ServerT", bound=Server)
 class ServerSession(ABC, Generic[ServerT]):
     """A session with at most one running server, for the current arm.
 
-    Failures are returned, not raised.
+    Its private methods raise `FailedError`; `prepare` and `generate` return the failure.
     """
 
     def __init__(self, campaign: Campaign) -> None:
@@ -95,7 +106,7 @@ class ServerSession(ABC, Generic[ServerT]):
         self._warm: tuple[str, int] | None = None
 
     @abstractmethod
-    def _start(self, arm: ArmPlan) -> ServerT | Failure:
+    def _start(self, arm: ArmPlan) -> ServerT:
         """Start a server for an arm; on a failure no process is left."""
 
     @abstractmethod
@@ -113,9 +124,8 @@ class ServerSession(ABC, Generic[ServerT]):
         `_ask`.
         """
 
-    def _rejection(self, server: ServerT, arm: ArmPlan) -> Failure | None:  # noqa: ARG002 - a hook
-        """Return why an arm cannot be measured on a server; `None` if it can."""
-        return None
+    def _check(self, server: ServerT, arm: ArmPlan) -> None:
+        """Raise `FailedError` if an arm cannot be measured on a server."""
 
     def _offers(self, server: ServerT) -> str:  # noqa: ARG002 - a hook
         """Return advice for a 404 answer: the models that the server offers, if known."""
@@ -123,32 +133,33 @@ class ServerSession(ABC, Generic[ServerT]):
 
     def prepare(self, arm: str) -> PreparedArm | Failure:
         """Connect to the arm's server, starting it if necessary; discard a warm-up generation."""
-        plan = self._arms[arm]
-        found = self._server_of(plan, 0)
-        if not isinstance(found, Failure):
-            found = self._rejection(found, plan) or found
-        if isinstance(found, Failure):
+        try:
+            return self._prepared(self._arms[arm])
+        except FailedError as error:
             self.rest()
-            return found
-        warm_up = self._warm_up(found, plan)
-        if isinstance(warm_up, Failure):
-            return warm_up
-        return PreparedArm(load_s=found.load_s, warm_up=warm_up, argv=found.argv)
+            return error.failure
 
-    def generate(self, request: TrialRequest) -> Generation | Failure:
-        found = self._ready(request)
-        return found if isinstance(found, Failure) else self._answer(found, request, alone=True)
+    def _prepared(self, arm: ArmPlan) -> PreparedArm:
+        server = self._server_of(arm, 0)
+        self._check(server, arm)
+        warm_up = self._warm_up(server, arm)
+        return PreparedArm(load_s=server.load_s, warm_up=warm_up, argv=server.argv)
+
+    @returns_failure
+    def generate(self, request: TrialRequest) -> Generation:
+        return self._answer(self._ready(request), request, alone=True)
 
     def generate_concurrently(
         self, requests: Sequence[TrialRequest], concurrency: int
     ) -> Iterator[FinishedRequest]:
         """Run generations of one arm in one block; a failed generation does not end the rest."""
-        found = self._ready(requests[0]) if requests else None
+        ready = returns_failure(self._ready)(requests[0])
 
-        def answer(request: TrialRequest) -> Generation | Failure:
-            if found is None or isinstance(found, Failure):
-                return found or Failure(reason="other", detail="nothing was asked")
-            return self._answer(found, request, alone=concurrency == 1)
+        @returns_failure
+        def answer(request: TrialRequest) -> Generation:
+            if isinstance(ready, Failure):
+                raise FailedError(ready)
+            return self._answer(ready, request, alone=concurrency == 1)
 
         return run_concurrently(requests, concurrency, answer)
 
@@ -167,54 +178,52 @@ class ServerSession(ABC, Generic[ServerT]):
         if server is not None and server.process is not None:
             server.process.end()
 
-    def _server_of(self, arm: ArmPlan, block: int) -> ServerT | Failure:
+    def _server_of(self, arm: ArmPlan, block: int) -> ServerT:
         """Return the server for an arm in a block: the running or shared one, or a new one."""
         turn = ("", 0) if self._shared else (arm.id, block)
         if self._started is not None and self._turn == turn:
             return self._started
         self.close()
-        found = self._start(arm)
-        if not isinstance(found, Failure):
-            self._started, self._turn = found, turn
-        return found
+        self._started = self._start(arm)
+        self._turn = turn
+        return self._started
 
-    def _ready(self, request: TrialRequest) -> ServerT | Failure:
+    def _ready(self, request: TrialRequest) -> ServerT:
         """Return the server for a request; a fresh server is warmed up first."""
         arm = self._arms[request.arm]
-        found = self._server_of(arm, request.block)
-        if isinstance(found, Failure) or found.process is None or self._warm == self._turn:
-            return found
-        warm_up = self._warm_up(found, arm)
-        return warm_up if isinstance(warm_up, Failure) else found
+        server = self._server_of(arm, request.block)
+        if server.process is not None and self._warm != self._turn:
+            self._warm_up(server, arm)
+        return server
 
-    def _warm_up(self, server: ServerT, arm: ArmPlan) -> Generation | Failure:
+    def _warm_up(self, server: ServerT, arm: ArmPlan) -> Generation:
         """Warm up a server with one generation; if that fails, end the server."""
-        generation = self._asked(server, self._warm_up_of(arm))
-        if isinstance(generation, Failure):
+        try:
+            generation = self._asked(server, self._warm_up_of(arm))
+        except FailedError:
             self.rest()
-        else:
-            self._warm = self._turn
+            raise
+        self._warm = self._turn
         return generation
 
     def _warm_up_of(self, arm: ArmPlan) -> ServerRequest:
         return replace(self._request(arm, WARM_UP_TEXT, WARM_UP_OUTPUT_TOKENS), warm_up=True)
 
-    def _asked(self, server: ServerT, prompt: ServerRequest) -> Generation | Failure:
+    def _asked(self, server: ServerT, prompt: ServerRequest) -> Generation:
         try:
             return self._ask(server, prompt)
         except ServerError as error:
-            return self._failure(server, error)
+            raise FailedError(self._failure(server, error)) from error
 
-    def _answer(
-        self, server: ServerT, request: TrialRequest, *, alone: bool
-    ) -> Generation | Failure:
+    def _answer(self, server: ServerT, request: TrialRequest, *, alone: bool) -> Generation:
         arm = self._arms[request.arm]
         text, limit = self._texts[request.prompt], request.max_output_tokens
         drawn = self._sampling(request.block)
         prompt = replace(self._request(arm, text, limit), alone=alone, sampling=drawn)
-        generation = self._asked(server, prompt)
-        if isinstance(generation, Failure):
-            return generation.given_up_after(server.client.limit_s)
+        try:
+            generation = self._asked(server, prompt)
+        except FailedError as error:
+            raise FailedError(error.failure.given_up_after(server.client.limit_s)) from error
         if drawn is not None:  # sampled texts are not compared
             return generation
         if arm.role == "baseline" and alone and request.prompt not in self._references:

@@ -7,6 +7,7 @@ from collections import deque
 import llama_cpp
 
 from harness.runners import failures
+from harness.runners.base import FailedError, Failure
 from schemas.submission import Reason
 
 _LINES = 200
@@ -52,6 +53,7 @@ def out_of_memory() -> bool:
     return failures.is_out_of_memory(text())
 
 
-def reason(otherwise: Reason) -> Reason:
-    """Return why something failed: out of memory if the log says so, else the given reason."""
-    return "out-of-memory" if out_of_memory() else otherwise
+def failed(reason: Reason, error: Exception) -> FailedError:
+    """Return an error as a failure: out of memory if the log says so, else the given reason."""
+    reason = "out-of-memory" if out_of_memory() else reason
+    return FailedError(Failure(reason=reason, detail=str(error)))

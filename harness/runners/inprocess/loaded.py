@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError, HarnessError
-from harness.runners.base import Failure
+from harness.runners.base import FailedError, Failure
 from harness.runners.inprocess import drafters, engine_log
 from harness.runners.inprocess.context import Context, with_default_attention
 from harness.runners.inprocess.gguf_model import LoadedWeights, vocabulary_mismatch
@@ -42,11 +42,11 @@ class LoadedModels:
         context = self.drafts.get(arm.method.draft or "")
         return context.weights.resident_layers if context else None
 
-    def load_draft(self, arm: ArmPlan) -> Failure | None:
-        """Load the draft that an arm needs, if any; return the failure if that is impossible."""
+    def load_draft(self, arm: ArmPlan) -> None:
+        """Load the draft that an arm needs, if any. Raises `FailedError` if that is impossible."""
         draft = arm.method.draft
         if draft is None or draft in self.drafts:
-            return None
+            return
         settings = with_default_attention(self._campaign.settings)
         path = next(model.on_disk for model in self._campaign.drafts if model.model.id == draft)
         try:
@@ -54,11 +54,10 @@ class LoadedModels:
             mismatch = vocabulary_mismatch(self.weights, weights)
             if mismatch is not None:
                 weights.close()
-                return Failure(reason="vocabulary-mismatch", detail=mismatch)
+                raise FailedError(Failure(reason="vocabulary-mismatch", detail=mismatch))
             self.drafts[draft] = Context(weights, settings, name=f"draft {draft}", outputs=1)
         except HarnessError as error:
-            return Failure(reason=engine_log.reason("load-failed"), detail=str(error))
-        return None
+            raise engine_log.failed("load-failed", error) from error
 
     def drafter(self, arm: ArmPlan, prompt: Sequence[int], reference: Sequence[int]) -> Drafter:
         """Return a drafter that is ready to continue the prompt.

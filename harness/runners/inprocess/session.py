@@ -6,6 +6,7 @@ Before an arm with a different placement is loaded, everything else is freed.
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 
 from harness.campaign.context_padding import rendered
@@ -15,11 +16,13 @@ from harness.runners import probes
 from harness.runners.base import (
     Agreement,
     EngineReport,
+    FailedError,
     Failure,
     Generation,
     PreparedArm,
     StepTimes,
     TrialRequest,
+    returns_failure,
 )
 from harness.runners.device_placement import placement_of
 from harness.runners.devices import MemoryMeter
@@ -63,46 +66,34 @@ class LlamaSession:
     def report(self) -> EngineReport:
         return engine_report(self._at(self._campaign.settings.gpu_layers).target, self._campaign)
 
-    def prepare(self, arm: str) -> PreparedArm | Failure:
+    @returns_failure
+    def prepare(self, arm: str) -> PreparedArm:
         """Load the arm's draft if necessary, and warm up with one generation that is discarded."""
         began = time.perf_counter()
         plan = self._arms[arm]
         loaded = self._loaded_for(plan)
-        if isinstance(loaded, Failure):
-            return loaded
-        failure = loaded.load_draft(plan)
-        if failure is not None:
-            return failure
+        loaded.load_draft(plan)
         if plan not in self._with_drafts:
             self._with_drafts.append(plan)
         load_s = time.perf_counter() - began
-        warm_up = self._warm_up(plan)
-        if isinstance(warm_up, Failure):
-            return warm_up
+        warm_up = self._warm_up(loaded, plan)
         placement = placement_of(
             plan,
             self._campaign,
             target_layers=loaded.weights.resident_layers,
             draft_layers=loaded.draft_layers(plan),
         )
-        return PreparedArm(
-            load_s=load_s,
-            warm_up=warm_up,
-            placement=placement,
-            peak_memory=self._memory.in_use(),
-        )
+        peak = self._memory.in_use()
+        return PreparedArm(load_s=load_s, warm_up=warm_up, placement=placement, peak_memory=peak)
 
-    def generate(self, request: TrialRequest) -> Generation | Failure:
+    @returns_failure
+    def generate(self, request: TrialRequest) -> Generation:
         """Run one generation, after a warm-up if the target was just loaded for it."""
         arm = self._arms[request.arm]
         here = self._loaded
         loaded = self._loaded_for(arm)
-        if isinstance(loaded, Failure):
-            return loaded
         if loaded is not here:
-            warm_up = self._warm_up(arm)
-            if isinstance(warm_up, Failure):
-                return warm_up
+            self._warm_up(loaded, arm)
         return self._answer(loaded, arm, request)
 
     def agreement(
@@ -154,11 +145,11 @@ class LlamaSession:
             self._loaded.close()
             self._loaded = None
 
-    def _loaded_for(self, arm: ArmPlan) -> LoadedModels | Failure:
+    def _loaded_for(self, arm: ArmPlan) -> LoadedModels:
         try:
             return self._at(layers_of(arm, self._campaign.settings))
         except HarnessError as error:
-            return Failure(reason=engine_log.reason("load-failed"), detail=str(error))
+            raise engine_log.failed("load-failed", error) from error
 
     def _at(self, gpu_layers: int) -> LoadedModels:
         """Return the models with this many target layers on the GPU, reloading them if necessary.
@@ -171,29 +162,25 @@ class LlamaSession:
         self._loaded = loaded = LoadedModels(self._campaign, self._states, gpu_layers=gpu_layers)
         for arm in self._with_drafts:
             if layers_of(arm, self._campaign.settings) == gpu_layers:
-                loaded.load_draft(arm)
+                with suppress(FailedError):
+                    loaded.load_draft(arm)
         return loaded
 
-    def _warm_up(self, arm: ArmPlan) -> Generation | Failure:
+    def _warm_up(self, loaded: LoadedModels, arm: ArmPlan) -> Generation:
         prompt = self._campaign.suite.prompts[0].id
-        loaded = self._at(layers_of(arm, self._campaign.settings))
         request = TrialRequest(arm=arm.id, prompt=prompt, max_output_tokens=WARM_UP_OUTPUT_TOKENS)
         return self._answer(loaded, arm, request)
 
-    def _answer(
-        self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest
-    ) -> Generation | Failure:
+    def _answer(self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest) -> Generation:
         try:
             return self._generate(loaded, arm, request)
-        except RollbackError:
+        except RollbackError as error:
             self._states.forget(loaded.target)
-            return Failure(
-                reason="rollback-unsupported",
-                detail="the model cannot drop rejected tokens (recurrent state)",
-            )
+            detail = "the model cannot drop rejected tokens (recurrent state)"
+            raise FailedError(Failure(reason="rollback-unsupported", detail=detail)) from error
         except DecodeError as error:
             self._states.forget(loaded.target)
-            return Failure(reason=engine_log.reason("other"), detail=str(error))
+            raise engine_log.failed("other", error) from error
 
     def _generate(self, loaded: LoadedModels, arm: ArmPlan, request: TrialRequest) -> Generation:
         prompt = self._prompts[request.prompt]

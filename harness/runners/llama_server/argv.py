@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from estimates.engine_commands import parts, sizes, stages
 from harness.campaign.model import ArmPlan, Campaign, RunSettings, layers_of
-from harness.runners.base import Failure
+from harness.runners.base import FailedError, Failure
 from harness.runners.devices import default_threads
 from harness.runners.http import process
 from harness.runners.llama_server.abilities import Abilities
@@ -14,29 +14,24 @@ from schemas.vocabulary.axes import AXES
 from schemas.vocabulary.methods import LlamaCpp
 
 
-class _RefusedArgumentError(Exception):
-    """A `--server-arg` that conflicts with an argument set by the harness."""
-
-
-class _UnknownToBinaryError(Exception):
-    """The binary has no flag for a setting that the arm needs."""
-
-
 def arguments(
     arm: ArmPlan, campaign: Campaign, *, abilities: Abilities, port: int
-) -> tuple[str, ...] | Failure:
-    """Return the arguments after the program's name, or why the binary cannot run the arm."""
+) -> tuple[str, ...]:
+    """Return the arguments after the program's name.
+
+    Raises `FailedError` if the binary cannot run the arm, or if a `--server-arg` conflicts with an
+    argument that the harness sets.
+    """
     words = _Words(abilities)
-    try:
-        _common(words, arm, campaign, port=port)
-        _speculation(words, arm.method, campaign)
-        _axes(words, campaign.settings)
-    except _RefusedArgumentError as error:
-        return Failure(reason="other", detail=str(error))
-    except _UnknownToBinaryError as error:
-        step = "use another build or another --method"
-        return Failure(reason="other", detail=f"this llama-server does not support {error}; {step}")
+    _common(words, arm, campaign, port=port)
+    _speculation(words, arm.method, campaign)
+    _axes(words, campaign.settings)
     return tuple(words.argv)
+
+
+def _unknown(what: str) -> FailedError:
+    detail = f"this llama-server does not support {what}; use another build or another --method"
+    return FailedError(Failure(reason="other", detail=detail))
 
 
 @dataclass(slots=True)
@@ -49,11 +44,11 @@ class _Words:
     def need(self, value: object, *names: str) -> None:
         """Add a flag, followed by its value unless the value is `None`.
 
-        `names` are the flag's names in different builds. Raises `_UnknownToBinaryError` if the
-        binary supports none of them.
+        `names` are the flag's names in different builds. Raises `FailedError` if the binary
+        supports none of them.
         """
         if not self.offer(value, *names):
-            raise _UnknownToBinaryError(names[0])
+            raise _unknown(names[0])
 
     def offer(self, value: object, *names: str) -> bool:
         """If the binary supports a flag, add it, with any value; return whether it does."""
@@ -87,7 +82,7 @@ def _common(words: _Words, arm: ArmPlan, campaign: Campaign, *, port: int) -> No
 def _default_axes(words: _Words, settings: RunSettings) -> None:
     """Add the flags of all axes that have a default, so that a build's own defaults have no effect.
 
-    Raises `_UnknownToBinaryError` if the build cannot set an axis whose value is not the default.
+    Raises `FailedError` if the build cannot set an axis whose value is not the default.
     """
     for axis in AXES.values():
         if not axis.server or axis.default is None:
@@ -98,15 +93,13 @@ def _default_axes(words: _Words, settings: RunSettings) -> None:
             words.argv += [names[0], str(value)]
         elif value != axis.default:
             without_value = words.abilities.first(*axis.server)
-            raise _UnknownToBinaryError(
-                f"{without_value} with a value" if without_value else axis.server[-1]
-            )
+            raise _unknown(f"{without_value} with a value" if without_value else axis.server[-1])
 
 
 def _axes(words: _Words, settings: RunSettings) -> None:
     """Add the flags of the axes that have no default but are set, and the user's own arguments.
 
-    Raises `_UnknownToBinaryError` or `_RefusedArgumentError`.
+    Raises `FailedError`.
     """
     for axis in AXES.values():
         value = axis.value(settings)
@@ -119,10 +112,11 @@ def _axes(words: _Words, settings: RunSettings) -> None:
     for argument in settings.server_arguments or ():
         name, _, value = argument.partition(" ")
         if words.abilities.names_of(name) & {*words.argv}:
-            raise _RefusedArgumentError(
+            detail = (
                 f"--server-arg {name}: the harness sets this argument; use the corresponding "
                 "option of run"
             )
+            raise FailedError(Failure(reason="other", detail=detail))
         words.need(value or None, name)
 
 
@@ -131,7 +125,7 @@ def _speculation(words: _Words, method: Method, campaign: Campaign) -> None:
         words.argv += ["--spec-type", "none"] if words.abilities.spec_types else []
         return
     if method.type == "other" and not method.chain:
-        raise _UnknownToBinaryError(f"method {method.name}")
+        raise _unknown(f"method {method.name}")
     _force(words, method)
     if method.draft:
         _with_draft(words, method.draft, campaign)
@@ -158,7 +152,7 @@ def _force(words: _Words, method: Method) -> None:
     if method.length is None:
         return
     if method.draft is None:
-        raise _UnknownToBinaryError("forced acceptance without a draft; name a draft with --draft")
+        raise _unknown("forced acceptance without a draft; name a draft with --draft")
     words.need(f"{method.length:g}", *_flags(method.type).forced)
 
 
@@ -177,16 +171,14 @@ def _type(words: _Words, *kinds: str) -> None:
         words.argv += ["--spec-type", ",".join(named)]
     elif kinds != (DRAFT_MODEL,):
         it = f"offers {', '.join(offered)}" if offered else "supports draft models only"
-        raise _UnknownToBinaryError(f"method {'+'.join(kinds)} (it {it})")
+        raise _unknown(f"method {'+'.join(kinds)} (it {it})")
 
 
 def _stages(words: _Words, method: Method) -> None:
-    """Add a method's stages in ik_llama.cpp's syntax. Raises `_UnknownToBinaryError`."""
+    """Add a method's stages in ik_llama.cpp's syntax. Raises `FailedError`."""
     found, offered = stages(method), words.abilities.spec_types
     if found is None or any(word.partition(":")[0] not in offered for word in found[1::2]):
-        raise _UnknownToBinaryError(
-            f"method {'+'.join(method.types)} (it offers {', '.join(offered)})"
-        )
+        raise _unknown(f"method {'+'.join(method.types)} (it offers {', '.join(offered)})")
     words.argv += found
 
 
@@ -197,7 +189,7 @@ def _flags(kind: str) -> LlamaCpp:
         ours = (
             ", which only the in-process runner supports" if DEFAULT_RUNNER in entry.runners else ""
         )
-        raise _UnknownToBinaryError(f"method {kind}{ours}")
+        raise _unknown(f"method {kind}{ours}")
     return entry.llama_cpp
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError
 from harness.machine.command_line import join_command
-from harness.runners.base import Failure
+from harness.runners.base import FailedError, Failure
 from harness.runners.http import process
 from harness.runners.http.client import Client, ServerAddress, ServerSilentError
 from harness.runners.llama_server.argv import arguments
@@ -31,28 +31,26 @@ def start(
     *,
     limit_s: float,
     port: Callable[[], int] = process.free_port,
-) -> process.ServerProcess | Failure:
-    """Start a server and wait until it is ready; after a failure no process is left."""
+) -> process.ServerProcess:
+    """Start a server and wait until it is ready. Raises `FailedError`, leaving no process."""
     failure = Failure(reason="load-failed", detail="no port is free")
     for _ in range(_PORTS_TO_TRY):
         at = port()
         argv = arguments(arm, campaign, abilities=binary.abilities, port=at)
-        started = argv if isinstance(argv, Failure) else _start(binary, argv, at, limit_s)
-        if not isinstance(started, Failure):
-            return started
-        failure = started
+        try:
+            return _start(binary, argv, at, limit_s)
+        except FailedError as error:
+            failure = error.failure
         if _TAKEN not in failure.detail:
             # A server that ends immediately may lose the log line with the reason.
             if not process.is_taken(at):
                 break
             detail = f"{failure.detail}; another program listens at port: {at}"
             failure = Failure(reason="load-failed", detail=detail)
-    return failure
+    raise FailedError(failure)
 
 
-def _start(
-    binary: Binary, argv: Sequence[str], port: int, limit_s: float
-) -> process.ServerProcess | Failure:
+def _start(binary: Binary, argv: Sequence[str], port: int, limit_s: float) -> process.ServerProcess:
     # Another server may answer on the port; only ours lists this model name.
     name = f"draftmap-{secrets.token_hex(8)}"
     ask = partial(_is_ours, port, name)
@@ -94,9 +92,10 @@ def command_lines(campaign: Campaign, options: ConnectionOptions) -> tuple[str, 
     binary.backend(campaign, options.backend)
     shared = campaign.interleaved == "prompt"
     for arm in (deepest(campaign),) if shared else campaign.arms:
-        argv = arguments(arm, campaign, abilities=binary.abilities, port=_ANY_PORT)
-        if isinstance(argv, Failure):
-            raise BadInputError(f"{arm.id}: {argv.detail}")
+        try:
+            argv = arguments(arm, campaign, abilities=binary.abilities, port=_ANY_PORT)
+        except FailedError as error:
+            raise BadInputError(f"{arm.id}: {error}") from error
         lines.append(join_command((str(binary.path), *argv)))
     return tuple(lines)
 

@@ -12,7 +12,7 @@ from harness.campaign.context_padding import rendered
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
 from harness.models.thinking import has_switch
-from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, StepTimes
+from harness.runners.base import EngineReport, FailedError, Generation, PreparedArm, StepTimes
 from harness.runners.device_placement import placement_of
 from harness.runners.failures import failure_in_log, reason_in_log
 from harness.runners.http.client import Client, ServerAddress, ServerError
@@ -34,64 +34,54 @@ class LlamaServerSession(ServerSession[Server]):
         super().__init__(campaign)
         self._binary = find(options.binary)
         self._shared = self._shared and self._binary.abilities.stages
-        self._limits = options
+        self._options = options
         self._prompts: dict[str, tuple[int, ...]] = {}
 
     def report(self) -> EngineReport:
-        return self._binary.report(self._campaign, self._limits.backend)
+        return self._binary.report(self._campaign, self._options.backend)
 
-    def prepare(self, arm: str) -> PreparedArm | Failure:
+    def _prepared(self, arm: ArmPlan) -> PreparedArm:
         """Prepare the arm's server, and read the placement of layers and the memory use."""
         self.rest()
         free_mib = self._binary.free_mib()
-        prepared = super().prepare(arm)
-        if isinstance(prepared, Failure) or self._started is None or not self._started.process:
-            return prepared
-        log = self._started.process.log()
-        target_layers, draft_layers = resident_layers(log)
+        prepared = super()._prepared(arm)
+        log = self._server_of(arm, 0).log()
+        target, draft = resident_layers(log)
         return replace(
             prepared,
-            placement=placement_of(
-                self._arms[arm],
-                self._campaign,
-                target_layers=target_layers,
-                draft_layers=draft_layers,
-            ),
+            placement=placement_of(arm, self._campaign, target_layers=target, draft_layers=draft),
             peak_memory=in_use(log, before_mib=free_mib, after_mib=self._binary.free_mib()),
         )
 
     def step_times(self, widths: Sequence[int]) -> StepTimes:
         """Time a step of each width after the first prompt, without speculation."""
         arm = next(each for each in self._campaign.arms if each.role == "baseline")
-        server = self._server_of(arm, 0)
-        if isinstance(server, Failure):
-            raise MachineError(f"the server did not start: {server.detail}")
         request = self._request(arm, self._campaign.suite.prompts[0].text, 1)
         try:
+            server = self._server_of(arm, 0)
             prompt = self._tokens(server, request)
             return StepTimes(
                 context_tokens=len(prompt), ms=completion.step_times(server.client, prompt, widths)
             )
+        except FailedError as error:
+            raise MachineError(f"the server did not start: {error}") from error
         except ServerError as error:
             raise MachineError(f"single steps cannot be timed: {error}; {INSTEAD}") from error
 
-    def _start(self, arm: ArmPlan) -> Server | Failure:
+    def _start(self, arm: ArmPlan) -> Server:
         arm = deepest(self._campaign) if self._shared else arm
         began = time.perf_counter()
-        limit_s = self._limits.answer_limit_s
+        limit_s = self._options.answer_limit_s
         process = start(arm, self._campaign, self._binary, limit_s=limit_s)
-        if isinstance(process, Failure):
-            return process
         log = process.log()
         # Only the log shows that a draft is incompatible: it is loaded but never used.
         if arm.drafts and reason_in_log(log) == "vocabulary-mismatch":
             process.end()
-            return failure_in_log(
-                log, otherwise="vocabulary-mismatch", what="the draft does not fit"
-            )
+            what = "the draft does not fit"
+            raise FailedError(failure_in_log(log, otherwise="vocabulary-mismatch", what=what))
         address = ServerAddress(host=HOST, port=process.port)
         return Server(
-            client=Client(address=address, limit_s=self._limits.answer_limit_s),
+            client=Client(address=address, limit_s=limit_s),
             process=process,
             load_s=time.perf_counter() - began,
             argv=without_places(process.arguments),

@@ -17,7 +17,7 @@ import pytest
 from estimates.summary import summarize
 from harness.campaign.model import ArmPlan, Campaign
 from harness.runners import probes
-from harness.runners.base import Failure, Generation, PreparedArm, TrialRequest
+from harness.runners.base import FailedError, Failure, Generation, PreparedArm, TrialRequest
 from harness.runners.http.process import HOST, ServerProcess, free_port
 from harness.runners.llama_server import launch
 from harness.runners.llama_server.binary import find
@@ -59,13 +59,16 @@ def plan(target: Path, *arms: ArmPlan, draft: Path | None = None, **sizes: int) 
 
 def started(
     planned: Campaign, binary: str, port: Callable[[], int] = free_port, limit_s: float = PATIENCE_S
-) -> ServerProcess | Failure:
+) -> ServerProcess:
     return launch.start(BASELINE, planned, find(binary), limit_s=limit_s, port=port)
 
 
-def failure(found: ServerProcess | Failure) -> Failure:
-    assert isinstance(found, Failure), found
-    return found
+def failure(
+    planned: Campaign, binary: str, port: Callable[[], int] = free_port, limit_s: float = PATIENCE_S
+) -> Failure:
+    with pytest.raises(FailedError) as failed:
+        started(planned, binary, port, limit_s)
+    return failed.value.failure
 
 
 def test_a_method_that_never_fires_and_a_bad_draft_get_different_reasons(
@@ -97,7 +100,7 @@ def test_a_broken_file_does_not_load_and_the_log_says_why(
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(nonsense.read_bytes()[:5_000_000])
 
-    found = failure(started(plan(broken), binary))
+    found = failure(plan(broken), binary)
 
     assert found.reason == "load-failed"
     assert "error loading model" in found.detail
@@ -111,7 +114,7 @@ def test_a_context_that_does_not_fit_is_out_of_memory(
     small.chmod(0o755)
 
     # 22.5 KiB of cache for a token: 6.4 GiB, where 2 GB are allowed.
-    found = failure(started(plan(weights, context_tokens=300_000), str(small)))
+    found = failure(plan(weights, context_tokens=300_000), str(small))
 
     assert found.reason == "out-of-memory"
     assert "failed to allocate" in found.detail
@@ -124,7 +127,6 @@ def test_a_port_that_is_taken_is_left_for_another(binary: str, nonsense: Path) -
         ports = chain((taken.getsockname()[1],), iter(free_port, None))
         found = started(plan(nonsense), binary, ports.__next__)
 
-    assert isinstance(found, ServerProcess), found
     found.end()
 
 
@@ -136,7 +138,7 @@ def test_ports_that_are_all_taken_are_named(
         taken.bind((HOST, 0))
         taken.listen()
         port = taken.getsockname()[1]
-        found = failure(started(plan(nonsense), binary, lambda: port))
+        found = failure(plan(nonsense), binary, lambda: port)
 
     assert found.reason == "load-failed"
     assert f"port: {port}" in found.detail
@@ -145,7 +147,7 @@ def test_ports_that_are_all_taken_are_named(
 def test_a_server_that_is_not_ready_in_time_is_ended(binary: str, nonsense: Path) -> None:
     before = children()
 
-    found = failure(started(plan(nonsense), binary, limit_s=0.0))
+    found = failure(plan(nonsense), binary, limit_s=0.0)
 
     assert found.reason == "timed-out"
     assert "raise --timeout" in found.detail
