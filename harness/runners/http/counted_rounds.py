@@ -16,14 +16,16 @@ from itertools import pairwise
 
 from harness.runners.base import Totals
 
+# The prefixes are those of each engine; the suffix `_total` is optional.
 _LINE = re.compile(
-    r"^(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(?P<labels>[^}]*)\})?\s+(?P<value>\S+)", re.MULTILINE
+    r"^(?P<series>(?:llamacpp:spec_decode|vllm:spec_decode|mistralrs_speculative)_"
+    r"(?P<name>[a-zA-Z0-9_:]*?)(?:_total)?(?:\{(?P<labels>[^}]*)\})?)\s+(?P<value>\S+)",
+    re.MULTILINE,
 )
 _POSITION = re.compile(r'position="(\d{1,3})"')
 _MOST = 2**53  # larger counts are not exact as floats
 _LONGEST_DRAFT = 256
 # The names of the same counters in each engine.
-_PREFIXES = ("llamacpp:spec_decode", "vllm:spec_decode", "mistralrs_speculative")
 _ROUNDS = ("num_drafts", "drafts")
 _DRAFTED = ("num_draft_tokens", "draft_tokens", "draft_tokens_proposed")
 _ACCEPTED = ("num_accepted_tokens", "accepted_tokens", "draft_tokens_accepted")
@@ -90,35 +92,26 @@ def read_counters(text: str) -> Counters | None:
     """Read the speculation counters in a metrics page; `None` if they are missing or not counts."""
     values: dict[str, float] = {}
     positions: dict[int, float] = {}
-    seen = set[tuple[str, str | None]]()
+    seen = set[str]()
     for match in _LINE.finditer(text):
-        name = _bare(match["name"])
-        if name is None:
-            continue
-        value, place = _count(match["value"]), (match["name"], match["labels"])
-        if value is None or place in seen:  # not a count, or a duplicate
+        name, value = match["name"], _count(match["value"])
+        if value is None or match["series"] in seen:  # not a count, or a duplicate
             return None
-        seen.add(place)
+        seen.add(match["series"])
         position = _POSITION.search(match["labels"] or "")
         if name in _BY_POSITION and position:
             index = int(position[1])
             positions[index] = positions.get(index, 0.0) + value
         elif not position:
             values[name] = values.get(name, 0.0) + value
-    drafted, accepted = _either(values, _DRAFTED), _either(values, _ACCEPTED)
-    rounds = _either(values, _ROUNDS)
+    rounds, drafted, accepted = (
+        next((int(values[name]) for name in names if name in values), None)
+        for names in (_ROUNDS, _DRAFTED, _ACCEPTED)
+    )
     if drafted is None or accepted is None or rounds is None:
         return None
     at = tuple(int(positions.get(index, 0)) for index in range(max(positions, default=-1) + 1))
     return Counters(rounds=rounds, drafted=drafted, accepted=accepted, accepted_at=at)
-
-
-def _bare(name: str) -> str | None:
-    """Return a counter's name without engine prefix and suffix `_total`; `None` if unprefixed."""
-    for prefix in _PREFIXES:
-        if name.startswith(f"{prefix}_"):
-            return name.removeprefix(f"{prefix}_").removesuffix("_total")
-    return None
 
 
 def _count(text: str) -> float | None:
@@ -128,10 +121,6 @@ def _count(text: str) -> float | None:
     except ValueError:
         return None
     return value if 0 <= value < _MOST else None
-
-
-def _either(values: dict[str, float], names: tuple[str, ...]) -> int | None:
-    return next((int(values[name]) for name in names if name in values), None)
 
 
 def totals(

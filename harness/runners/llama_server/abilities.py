@@ -1,12 +1,11 @@
 """Read the abilities of a llama-server from its --help."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 _FLAG = re.compile(r"(?<![\w-])(--?[A-Za-z][A-Za-z0-9-]*)")
-# ik_llama.cpp indents a flag that has no short name.
-_ENTRY = re.compile(r"^\s{0,10}--?[A-Za-z]")
+# The start of a flag's help; ik_llama.cpp indents a flag that has no short name.
+_ENTRY = re.compile(r"^(?=[ \t]{0,10}--?[A-Za-z])", re.MULTILINE)
 # The gap between a flag and its explanation on the same line.
 _GAP = re.compile(r"(?<!\s)\s{2,}+(?=[^\s-])")
 _REMOVED = "argument has been removed"
@@ -49,7 +48,7 @@ def read_help(text: str) -> Abilities:
     takes_value: set[str] = set()
     spec_types: tuple[str, ...] = ()
     stages = False
-    for entry in _entries(text):
+    for entry in _ENTRY.split(text)[1:]:
         if _REMOVED in " ".join(entry.split()):
             continue
         head = _GAP.split(entry.splitlines()[0].replace(",  ", ", "), maxsplit=1)[0]
@@ -69,20 +68,6 @@ def read_help(text: str) -> Abilities:
         hides_layers=_TRACE.search(text) is not None,
         stages=stages,
     )
-
-
-def _entries(text: str) -> Iterator[str]:
-    """Yield the help of each flag: its line and the indented lines below."""
-    entry: list[str] = []
-    for line in text.splitlines():
-        if _ENTRY.match(line):
-            if entry:
-                yield "\n".join(entry)
-            entry = [line]
-        elif entry:
-            entry.append(line)
-    if entry:
-        yield "\n".join(entry)
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """Read how many times each draft position was tried and accepted, from ik_llama.cpp's counts."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from msgspec import Struct
 
@@ -29,9 +28,9 @@ def counted_by_depth(listed: Sequence[ByDepth], stated: Counted) -> Counted:
     drafted = [entry.draft_n for entry in listed]
     accepted = [entry.draft_n_accepted for entry in listed]
     histogram = by_length(drafted[0], accepted)
-    exactly = [here - deeper for here, deeper in pairwise((*drafted, 0))]
+    exactly = by_length(drafted[0], drafted[1:])
     consecutive = [entry.depth for entry in listed] == list(range(1, len(listed) + 1))
-    if histogram is None or min(exactly) < 0 or not consecutive:
+    if histogram is None or exactly is None or not consecutive:
         raise values.BadAnswerError(
             f"draft_by_depth counts {drafted} drafted and {accepted} accepted from depth 1 on; "
             "that is impossible, because fewer rounds reach a deeper token"

@@ -23,30 +23,24 @@ vllm:spec_decode_num_accepted_tokens_total{engine="0",model_name="m"} 4.0
 vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",position="0"} 3.0
 vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",position="1"} 1.0
 """
+MISTRAL_RS = """\
+mistralrs_speculative_drafts_total 6
+mistralrs_speculative_draft_tokens_proposed_total 24
+mistralrs_speculative_draft_tokens_accepted_total 11
+"""
 
 
-def test_the_counters_of_llama_cpp_are_read() -> None:
-    assert read_counters(LLAMA) == Counters(
-        rounds=6, drafted=24, accepted=11, accepted_at=(5, 4, 2)
-    )
-
-
-def test_the_counters_of_vllm_are_read() -> None:
-    assert read_counters(VLLM) == Counters(rounds=3, drafted=15, accepted=4, accepted_at=(3, 1))
-
-
-def test_the_counters_of_mistral_rs_are_read() -> None:
-    text = (
-        "mistralrs_speculative_drafts_total 6\n"
-        "mistralrs_speculative_draft_tokens_proposed_total 24\n"
-        "mistralrs_speculative_draft_tokens_accepted_total 11\n"
-    )
-
-    assert read_counters(text) == Counters(rounds=6, drafted=24, accepted=11)
-
-
-def test_a_page_without_speculation_has_no_counters() -> None:
-    assert read_counters("llamacpp:tokens_predicted_total 40\n") is None
+@pytest.mark.parametrize(
+    ("page", "counters"),
+    [
+        (LLAMA, Counters(rounds=6, drafted=24, accepted=11, accepted_at=(5, 4, 2))),
+        (VLLM, Counters(rounds=3, drafted=15, accepted=4, accepted_at=(3, 1))),
+        (MISTRAL_RS, Counters(rounds=6, drafted=24, accepted=11)),
+        ("llamacpp:tokens_predicted_total 40\n", None),  # no speculation
+    ],
+)
+def test_the_counters_of_each_engine_are_read(page: str, counters: Counters | None) -> None:
+    assert read_counters(page) == counters
 
 
 @pytest.mark.parametrize("value", ["NaN", "+Inf", "-Inf", "many", "-3", "1e300", "1_0x"])
@@ -156,10 +150,11 @@ def test_without_the_last_rounds_length_the_histogram_is_unknown() -> None:
     assert made.accepted_histogram is None
 
 
-def test_an_arm_that_drafted_nothing_has_only_plain_rounds() -> None:
-    made = totals(decode_ms=5.0, output_tokens=10, counted=Counted(drafted=0, accepted=0))
+@pytest.mark.parametrize("drafted", [0, 27])
+def test_without_accepted_drafts_all_rounds_have_length_zero(drafted: int) -> None:
+    made = totals(decode_ms=5.0, output_tokens=10, counted=Counted(drafted=drafted, accepted=0))
 
-    assert (made.rounds, made.drafted, made.accepted) == (9, 0, 0)
+    assert (made.rounds, made.drafted, made.accepted) == (9, drafted, 0)
     assert made.accepted_histogram == (9,)
 
 
@@ -181,12 +176,6 @@ def test_a_disagreeing_metrics_page_is_recorded(
 
     assert (made.metrics_drafted, made.metrics_accepted) == kept
     assert (made.drafted, made.accepted) == (12, 6)
-
-
-def test_drafts_that_were_never_accepted_give_only_rounds_of_length_zero() -> None:
-    made = totals(decode_ms=5.0, output_tokens=10, counted=Counted(drafted=27, accepted=0))
-
-    assert (made.rounds, made.accepted_histogram) == (9, (9,))
 
 
 @pytest.mark.parametrize(

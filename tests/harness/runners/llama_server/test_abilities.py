@@ -37,13 +37,8 @@ def test_a_build_of_early_2026_has_types_for_n_grams_and_the_older_depths() -> N
     abilities = captured("llama-cpp-python-0.3.18")
 
     assert abilities.spec_types == (
-        "none",
-        "ngram-cache",
-        "ngram-simple",
-        "ngram-map-k",
-        "ngram-map-k4v",
-        "ngram-mod",
-    )
+        "none", "ngram-cache", "ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-mod"
+    )  # fmt: skip
     assert {"--draft-max", "--draft-min", "--draft-p-min", "--spec-ngram-size-n"} <= abilities.flags
     assert abilities.first("--spec-draft-n-max", "--draft-max") == "--draft-max"
 
@@ -59,19 +54,11 @@ def test_all_names_of_one_flag_are_known() -> None:
     assert {"-md", "--model-draft", "--spec-draft-model"} <= captured("b10434").flags
 
 
-def test_a_value_on_a_line_of_its_own_is_found() -> None:
-    text = (
-        "--spec-type none,draft-simple,ngram-mod\n"
-        "                                        comma-separated list of types\n"
-    )
+@pytest.mark.parametrize("value", ["none,draft-simple,ngram-mod", "[none|draft-simple|ngram-mod]"])
+def test_types_are_separated_by_commas_or_bars(value: str) -> None:
+    text = f"--spec-type {value}\n                                   list of types\n"
 
     assert read_help(text).spec_types == ("none", "draft-simple", "ngram-mod")
-
-
-def test_bars_between_the_types_are_understood() -> None:
-    text = "--spec-type [none|ngram-cache|ngram-simple]\n                 type of speculation\n"
-
-    assert read_help(text).spec_types == ("none", "ngram-cache", "ngram-simple")
 
 
 def test_text_that_is_not_help_has_no_flags() -> None:
