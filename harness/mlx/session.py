@@ -34,7 +34,7 @@ from harness.runners.base import (
     TrialRequest,
     returns_failure,
 )
-from harness.runners.failures import reason_in_log
+from harness.runners.failures import reason_in
 from schemas.codec import token_digest
 from schemas.rig import Backend
 from schemas.submission import Device, DeviceMemory, Engine, Probes
@@ -83,7 +83,6 @@ class MlxSession:
 
     @returns_failure
     def prepare(self, arm: str) -> PreparedArm:
-        """Load the arm's draft if necessary, and warm up with one generation that is discarded."""
         began = time.perf_counter()
         self._load_draft(self._arms[arm].method.draft)
         load_s = time.perf_counter() - began
@@ -112,11 +111,10 @@ class MlxSession:
             return self._written(arm, request, target, draft, began)
         except RuntimeError as error:  # raised by MLX for lack of memory and other failures
             detail = " ".join(str(error).split())
-            reason = reason_in_log(detail) or "other"
+            reason = reason_in(detail) or "other"
             raise FailedError(Failure(reason=reason, detail=detail)) from error
 
     def probe(self) -> Probes:
-        """Measure the cost per token of each loaded draft."""
         prompt = next(iter(self._prompts.values()))
         drafting = []
         for name, model in self._drafts.items():
@@ -147,7 +145,7 @@ class MlxSession:
         try:
             draft = MlxModel(path)
         except HarnessError as error:
-            reason = reason_in_log(str(error)) or "load-failed"
+            reason = reason_in(str(error)) or "load-failed"
             raise FailedError(Failure(reason=reason, detail=str(error))) from error
         mismatch = vocabulary_mismatch(self._target, draft)
         if mismatch is not None:

@@ -21,7 +21,7 @@ from harness.run.engine_run import MeasuredEngine, RunOnEngine
 from harness.run.interleave import NotStartedError, all_fit, interleave
 from harness.run.request import RunRequest
 from harness.run.time_limit import BLOCK, JointEnd, budget_for, in_turns, too_short
-from harness.runners.failures import is_out_of_memory
+from harness.runners.failures import reason_in
 from schemas.submission import Submission
 
 
@@ -68,7 +68,7 @@ def measured_interleaved(
     _require_figures(end, ended.values())
     measured: dict[str, MeasuredEngine] = {}
     for name, outcome in ended.items():
-        if isinstance(outcome, HarnessError) and is_out_of_memory(str(outcome)):
+        if isinstance(outcome, HarnessError) and reason_in(str(outcome)) == "out-of-memory":
             for line in runs[name].planned(runs[name].campaign.arms[0]):
                 console.say(line)
         if not isinstance(outcome, HarnessError):

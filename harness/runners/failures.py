@@ -1,6 +1,7 @@
 """Read from an engine's log or answer why something failed."""
 
 import re
+from typing import Literal
 
 from harness.runners.base import Failure
 from schemas.submission import Reason
@@ -11,24 +12,14 @@ _BAD = re.compile(r"error|failed|abort|assert|mismatch|incompatible", re.IGNOREC
 _FRAME = re.compile(r"#\d+\s")  # a line of a backtrace, which follows the reason
 
 
-def reason_in_log(log: str) -> Reason | None:
-    """Return the failure reason that a log names, if any."""
-    return _decisive(log, "logs")[1]
-
-
-def reason_in_answer(message: str) -> Reason | None:
-    """Return the failure reason that a server's refusal names, if any."""
-    return _decisive(message, "answers")[1]
-
-
-def is_out_of_memory(log: str) -> bool:
-    """Whether a log reports a failed allocation."""
-    return reason_in_log(log) == "out-of-memory"
+def reason_in(text: str, where: Literal["logs", "answers"] = "logs") -> Reason | None:
+    """Return the failure reason that a log, or a server's refusal in an answer, names, if any."""
+    return _decisive(text, where)[1]
 
 
 def failure_in_log(log: str, *, otherwise: Reason, what: str) -> Failure:
     """Return why an engine ended, with the log line that names the reason."""
-    return Failure(reason=reason_in_log(log) or otherwise, detail=f"{what}: {last_line(log)}")
+    return Failure(reason=reason_in(log) or otherwise, detail=f"{what}: {last_line(log)}")
 
 
 def last_line(log: str) -> str:

@@ -23,7 +23,7 @@ from harness.runners.base import (
     TrialRequest,
     returns_failure,
 )
-from harness.runners.failures import reason_in_answer
+from harness.runners.failures import reason_in
 from harness.runners.http.client import (
     Client,
     ServerError,
@@ -218,7 +218,11 @@ class ServerSession(ABC, Generic[ServerT]):
     def _answer(self, server: ServerT, request: TrialRequest, *, alone: bool) -> Generation:
         arm = self._arms[request.arm]
         text, limit = self._texts[request.prompt], request.max_output_tokens
-        drawn = self._sampling(request.block)
+        settings = self._campaign.settings
+        drawn: Sampling | None = None
+        if settings.temperature is not None:
+            seed = settings.sampling_seed + request.block
+            drawn = Sampling(temperature=settings.temperature, seed=seed)
         prompt = replace(self._request(arm, text, limit), alone=alone, sampling=drawn)
         try:
             generation = self._asked(server, prompt)
@@ -243,13 +247,6 @@ class ServerSession(ABC, Generic[ServerT]):
     def _draft(self, arm: ArmPlan) -> str | None:
         draft = arm.method.draft
         return next((d.model.name for d in self._campaign.drafts if d.model.id == draft), None)
-
-    def _sampling(self, block: int) -> Sampling | None:
-        """Return a block's sampling settings; `None` means greedy."""
-        settings = self._campaign.settings
-        if settings.temperature is None:
-            return None
-        return Sampling(temperature=settings.temperature, seed=settings.sampling_seed + block)
 
     def _failure(self, server: ServerT, error: ServerError) -> Failure:
         """Return the failure behind an error; if the server died, its log tells the reason.
@@ -303,7 +300,7 @@ def failure_of(error: ServerError, client: Client, *, offers: str) -> Failure:
             return Failure(reason="crashed", detail=f"the server ended: {error}; start it again")
         case ServerRefusedError():
             detail = str(error) + _advice(error.status, client, offers)
-            return Failure(reason=reason_in_answer(str(error)) or "bad-answer", detail=detail)
+            return Failure(reason=reason_in(str(error), "answers") or "bad-answer", detail=detail)
         case _:
             return Failure(reason="bad-answer", detail=str(error))
 

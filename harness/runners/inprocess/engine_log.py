@@ -50,7 +50,7 @@ def last_error() -> str:
 
 
 def out_of_memory() -> bool:
-    return failures.is_out_of_memory(text())
+    return failures.reason_in(text()) == "out-of-memory"
 
 
 def failed(reason: Reason, error: Exception) -> FailedError:

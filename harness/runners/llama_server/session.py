@@ -14,7 +14,7 @@ from harness.errors import MachineError
 from harness.models.thinking import has_switch
 from harness.runners.base import EngineReport, FailedError, Generation, PreparedArm, StepTimes
 from harness.runners.device_placement import placement_of
-from harness.runners.failures import failure_in_log, reason_in_log
+from harness.runners.failures import failure_in_log, reason_in
 from harness.runners.http.client import Client, ServerAddress, ServerError
 from harness.runners.http.process import HOST
 from harness.runners.http.session import Server, ServerRequest, ServerSession
@@ -75,7 +75,7 @@ class LlamaServerSession(ServerSession[Server]):
         process = start(arm, self._campaign, self._binary, limit_s=limit_s)
         log = process.log()
         # Only the log shows that a draft is incompatible: it is loaded but never used.
-        if arm.drafts and reason_in_log(log) == "vocabulary-mismatch":
+        if arm.drafts and reason_in(log) == "vocabulary-mismatch":
             process.end()
             what = "the draft does not fit"
             raise FailedError(failure_in_log(log, otherwise="vocabulary-mismatch", what=what))

@@ -16,7 +16,7 @@ from harness.runners import failures
     ],
 )
 def test_the_log_names_the_reason(line: str, reason: str | None) -> None:
-    assert failures.reason_in_log(f"loading\n{line}\nexiting\n") == reason
+    assert failures.reason_in(f"loading\n{line}\nexiting\n") == reason
 
 
 def test_the_last_line_about_an_error_is_quoted() -> None:
@@ -47,6 +47,5 @@ def test_the_reason_of_an_abort_is_quoted_and_not_its_backtrace() -> None:
 
 
 def test_a_context_that_is_too_small_is_a_reason_of_answers_only() -> None:
-    assert failures.reason_in_answer("maximum context length is 64") == "context-too-small"
-    assert failures.reason_in_log("maximum context length is 64") is None
-    assert not failures.is_out_of_memory("maximum context length is 64")
+    assert failures.reason_in("maximum context length is 64", "answers") == "context-too-small"
+    assert failures.reason_in("maximum context length is 64") is None
