@@ -6,8 +6,8 @@ changed during the request. A missing count is unknown, never zero, except for l
 mlx-vlm.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from harness.machine.lenient_json import part
 from harness.openai.server_identity import EngineName
@@ -17,27 +17,16 @@ from harness.runners.http.values import count, whole_numbers
 from schemas.codec import Json
 from schemas.vocabulary.documents import document
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
-    """The path and the names of an engine's draft counters; an empty name is a missing counter."""
-
-    path: str
-    drafted: str
-    accepted: str
-    steps: str = ""
-    histogram: str = ""
-    lengths: str = ""
-    depth: str = ""
-
-
-_SOURCES = [_Source(**each) for each in document("draft_counts", "harness.openai")["sources"]]
+# The path and the names of each engine's draft counters; an empty name is a missing counter.
+_SOURCES: list[Mapping[str, str]] = [
+    defaultdict(str, each) for each in document("draft_counts", "harness.openai")["sources"]
+]
 
 
 def in_answer(answer: Answer) -> Counted | None:
     """Return the draft counts in an answer, from the first source that has them, or `None`."""
     stated: dict[str, Json] = {**answer.extras, "usage": dict(answer.usage)}
-    found = (_read(part(stated, *each.path.split(".")), each) for each in _SOURCES)
+    found = (_read(part(stated, *each["path"].split(".")), each) for each in _SOURCES)
     return next(filter(None, found), None) or _predicted(stated)
 
 
@@ -49,18 +38,18 @@ def without_drafts(engine: EngineName, answer: Answer) -> Counted | None:
     return Counted(drafted=0, accepted=0) if timings.get("draft_n") is None else None
 
 
-def _read(values: Mapping[str, Json], names: _Source) -> Counted | None:
-    drafted, accepted = count(values, names.drafted), count(values, names.accepted)
+def _read(values: Mapping[str, Json], names: Mapping[str, str]) -> Counted | None:
+    drafted, accepted = count(values, names["drafted"]), count(values, names["accepted"])
     if drafted is None or accepted is None or accepted > drafted:
         return None  # more accepted than drafted: the names mean something else
-    counts = whole_numbers(values.get(names.histogram))
+    counts = whole_numbers(values.get(names["histogram"]))
     return Counted(
         drafted=drafted,
         accepted=accepted,
-        steps=count(values, names.steps),
+        steps=count(values, names["steps"]),
         histogram=None if counts is None or min(counts) < 0 else without_zeros(counts),
-        lengths=whole_numbers(values.get(names.lengths)),
-        depth=count(values, names.depth),
+        lengths=whole_numbers(values.get(names["lengths"])),
+        depth=count(values, names["depth"]),
     )
 
 
