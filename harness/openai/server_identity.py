@@ -73,19 +73,16 @@ class ServerIdentity:
         return public_text.version(self.version or "") or "unknown"
 
     @property
-    def commit(self) -> str | None:
-        """The commit in a llama.cpp version such as `b1234-abc1234`; `None` for other versions."""
-        match = _BUILD.fullmatch(self.version or "")
-        return match["commit"] if match else None
-
-    @property
-    def build_number(self) -> int | None:
-        """The build number in a llama.cpp version such as `b1234-abc1234`; else `None`.
+    def build(self) -> tuple[int | None, str | None]:
+        """The number and commit of a llama.cpp version such as `b1234-abc1234`; else `None`s.
 
         The numbers 0 and 1 also give `None`: builds outside a checkout have them.
         """
         match = _BUILD.fullmatch(self.version or "")
-        return int(match["number"]) if match and int(match["number"]) > 1 else None
+        if match is None:
+            return None, None
+        number = int(match["number"])
+        return number if number > 1 else None, match["commit"]
 
 
 def identify(client: Client, model: str | None = None) -> ServerIdentity:
@@ -138,10 +135,8 @@ def _answers(client: Client, model: str | None) -> bool:
         client.post(
             f"{client.address.api}/chat/completions", {"model": model or "", "messages": []}
         )
-    except ServerRefusedError as error:
-        return error.status not in NO_PAGE
-    except ServerError:
-        return True
+    except ServerError as error:
+        return not (isinstance(error, ServerRefusedError) and error.status in NO_PAGE)
     return True
 
 

@@ -67,14 +67,15 @@ class OpenAiSession(ServerSession[Connection]):
         endpoint = self._endpoint(baseline)
         identity, settings = server.identity, self._campaign.settings
         backend, devices = computed_on(identity, self._options, endpoint, log=server.log())
+        number, commit = identity.build
         switches = identity.name in exchange.SWITCHES_THINKING
         return EngineReport(
             engine=Engine(
                 runner="openai",
                 name=identity.shown_name,
                 version=identity.shown_version,  # a measured result must have a version
-                commit=identity.commit,
-                build_number=identity.build_number,
+                commit=commit,
+                build_number=number,
                 backend=backend,
                 devices=devices,
             ),

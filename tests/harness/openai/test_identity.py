@@ -115,4 +115,4 @@ def test_a_build_of_llama_cpp_has_a_number_and_a_commit(
 ) -> None:
     identity = ServerIdentity(name="llama.cpp", models=(), version=info)
 
-    assert (identity.build_number, identity.commit) == (number, commit)
+    assert identity.build == (number, commit)
