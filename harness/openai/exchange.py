@@ -74,12 +74,9 @@ def exchange(
     depth, sums = _counted(connection, answer, before, deepest)
     if not prompt.arm.drafts:
         require_plain(sums.drafted)
+    longest = 1 + (deepest or 0)
     timed = decode_time(
-        answer,
-        times,
-        longest=1 + (deepest or 0),
-        server_clock=server_clock,
-        alone=prompt.alone,
+        answer, times, longest=longest, server_clock=server_clock, alone=prompt.alone
     )
     generation = Generation(
         tokens=answer.tokens,
@@ -98,11 +95,9 @@ def exchange(
         finish=answer.finish,
     )
     check_depth(generation, stated=depth, asked=deepest)
+    states_times = times is not None
     return TimedAnswer(
-        generation=generation,
-        answer=answer,
-        states_times=times is not None,
-        proven=timed.proven,
+        generation=generation, answer=answer, states_times=states_times, proven=timed.proven
     )
 
 

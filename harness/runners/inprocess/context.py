@@ -80,12 +80,10 @@ class Context:
         return self._choices(1)[0]
 
     def step(self, tokens: Sequence[int]) -> list[int]:
-        """Feed tokens after the held text; return the greedy choice after each."""
         self._feed(tokens, logits_from=0)
         return self._choices(len(tokens))
 
     def advance(self, tokens: Sequence[int]) -> int:
-        """Feed tokens after the held text; return the greedy choice after the last."""
         self._feed(tokens, logits_from=len(tokens) - 1)
         return self._choices(1)[0]
 

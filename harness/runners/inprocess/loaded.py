@@ -37,11 +37,6 @@ class LoadedModels:
             self.weights.close()
             raise
 
-    def draft_layers(self, arm: ArmPlan) -> int | None:
-        """Return the number of draft layers on the GPU; `None` if unknown or without a draft."""
-        context = self.drafts.get(arm.method.draft or "")
-        return context.weights.resident_layers if context else None
-
     def load_draft(self, arm: ArmPlan) -> None:
         """Load the draft that an arm needs, if any. Raises `FailedError` if that is impossible."""
         draft = arm.method.draft
@@ -97,6 +92,6 @@ class LoadedModels:
     def close(self) -> None:
         """Free each context and then its weights; the target comes last."""
         for context in (*self.drafts.values(), self.target):
-            self._states.closed(context)
+            self._states.forget(context)
             context.close()
             context.weights.close()

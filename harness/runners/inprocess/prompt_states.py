@@ -60,7 +60,10 @@ class PromptStates:
         return prompt_state
 
     def forget(self, context: Context) -> None:
-        """Clear the context, and note that it no longer holds a known prompt."""
+        """Clear the context, and note that it no longer holds a known prompt.
+
+        Its saved states remain: a later context of the same name can use them.
+        """
         context.clear()
         self._current.pop(context.name, None)
 
@@ -68,10 +71,6 @@ class PromptStates:
         """Drop all states, so that each prompt is processed again."""
         self._left_bytes += sum(len(saved or b"") for _, saved in self._states.values())
         self._states.clear()
-
-    def closed(self, context: Context) -> None:
-        """Note that the context was closed; a later context of the same name can use its states."""
-        self._current.pop(context.name, None)
 
     def _restored(self, context: Context, prompt: tuple[int, ...], saved: bytes | None) -> bool:
         if self._current.get(context.name) == prompt and context.try_truncate(len(prompt)):

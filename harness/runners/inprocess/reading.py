@@ -24,7 +24,12 @@ def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: 
     Raises `BadInputError` for a token beyond the model's vocabulary or an answer beyond its
     context, and `MachineError` if a step fails.
     """
-    _require_room(model, len(prompt) + len(answer))
+    needed, room = len(prompt) + len(answer), llama_cpp.llama_n_ctx(model.ctx)
+    if needed > room:
+        raise BadInputError(
+            f"a prompt and its answer take {needed} tokens, but the context has room for {room}: "
+            f"raise --context to {needed} or more"
+        )
     _require_known(model, max((*prompt, *answer)))
     choices: list[int] = []
     try:
@@ -82,13 +87,4 @@ def _require_known(model: Context, token: int) -> None:
             f"an answer has the token {token}, but the draft's vocabulary has "
             f"{model.weights.vocabulary_size} tokens: the answer is from a model with a "
             "different vocabulary"
-        )
-
-
-def _require_room(model: Context, needed: int) -> None:
-    room = llama_cpp.llama_n_ctx(model.ctx)
-    if needed > room:
-        raise BadInputError(
-            f"a prompt and its answer take {needed} tokens, but the context has room for {room}: "
-            f"raise --context to {needed} or more"
         )

@@ -30,7 +30,7 @@ from harness.runners.inprocess import engine_log
 from harness.runners.inprocess.context import DecodeError, RollbackError
 from harness.runners.inprocess.drafters import ModelDrafter, NoDrafter
 from harness.runners.inprocess.loaded import LoadedModels
-from harness.runners.inprocess.loop import Decoded, Drafter, decode
+from harness.runners.inprocess.loop import decode
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.reading import answer_tokens, read, rendered_prompt
 from harness.runners.inprocess.report import engine_report
@@ -68,7 +68,6 @@ class LlamaSession:
 
     @returns_failure
     def prepare(self, arm: str) -> PreparedArm:
-        """Load the arm's draft if necessary, and warm up with one generation that is discarded."""
         began = time.perf_counter()
         plan = self._arms[arm]
         loaded = self._loaded_for(plan)
@@ -77,11 +76,12 @@ class LlamaSession:
             self._with_drafts.append(plan)
         load_s = time.perf_counter() - began
         warm_up = self._warm_up(loaded, plan)
+        draft = loaded.drafts.get(plan.method.draft or "")
         placement = placement_of(
             plan,
             self._campaign,
             target_layers=loaded.weights.resident_layers,
-            draft_layers=loaded.draft_layers(plan),
+            draft_layers=draft.weights.resident_layers if draft else None,
         )
         peak = self._memory.in_use()
         return PreparedArm(load_s=load_s, warm_up=warm_up, placement=placement, peak_memory=peak)
@@ -99,10 +99,6 @@ class LlamaSession:
     def agreement(
         self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
     ) -> Agreement:
-        """Return which tokens of an answer the loaded target would have chosen.
-
-        Raises `HarnessError`.
-        """
         target = self._at(self._campaign.settings.gpu_layers).target
         self._states.forget(target)
         if isinstance(prompt, str):
@@ -111,7 +107,6 @@ class LlamaSession:
         return read(target, prompt, answer, rows=probes.widest(self._campaign))
 
     def probe(self) -> Probes:
-        """Measure the cost per token of each loaded draft."""
         prompt = next(iter(self._prompts.values()))
         loaded = self._at(self._campaign.settings.gpu_layers)
         drafting = []
@@ -202,6 +197,9 @@ class LlamaSession:
             max_output_tokens=request.max_output_tokens,
         )
         wall_ms = (time.perf_counter() - began) * 1000
+        # The time to the first token is unknown unless every model read the whole prompt.
+        readers = (state, drafter) if isinstance(drafter, ModelDrafter) else (state,)
+        waits_ms = [each.prompt_ms for each in readers]
         if arm.role == "baseline":
             key = (request.prompt, request.max_output_tokens)
             self._references.setdefault(key, (*prompt, *decoded.tokens))
@@ -213,7 +211,7 @@ class LlamaSession:
             prompt_ids=tuple(prompt),
             prompt_ms=state.prompt_ms,
             draft_prompt_ms=drafter.prompt_ms if isinstance(drafter, ModelDrafter) else None,
-            ttft_ms=_waited_ms(state.prompt_ms, drafter),
+            ttft_ms=None if None in waits_ms else sum(each or 0.0 for each in waits_ms),
             wall_ms=wall_ms,
             rounds=decoded.rounds,
             finish="stop" if target.is_end(decoded.tokens[-1]) else "length",
@@ -238,28 +236,16 @@ class LlamaSession:
         known = self._references.get(key)
         if known is None:
             prompt = self._prompts[request.prompt]
-            answer = self._plain(loaded, prompt, request.max_output_tokens).tokens
-            known = self._references[key] = (*prompt, *answer)
+            answer = decode(
+                target=loaded.target,
+                drafter=NoDrafter(),
+                prompt=prompt,
+                first=self._states.ensure_prompt_state(loaded.target, prompt).first,
+                first_margin=None,
+                max_output_tokens=request.max_output_tokens,
+            )
+            known = self._references[key] = (*prompt, *answer.tokens)
         return known
-
-    def _plain(self, loaded: LoadedModels, prompt: list[int], limit: int) -> Decoded:
-        return decode(
-            target=loaded.target,
-            drafter=NoDrafter(),
-            prompt=prompt,
-            first=self._states.ensure_prompt_state(loaded.target, prompt).first,
-            first_margin=None,
-            max_output_tokens=limit,
-        )
-
-
-def _waited_ms(prompt_ms: float | None, drafter: Drafter) -> float | None:
-    """Return the time until the first token; `None` unless every model read the whole prompt."""
-    if not isinstance(drafter, ModelDrafter):
-        return prompt_ms
-    if prompt_ms is None or drafter.prompt_ms is None:
-        return None
-    return prompt_ms + drafter.prompt_ms
 
 
 def _check_context(prompts: dict[str, list[int]], campaign: Campaign) -> None:
