@@ -12,6 +12,8 @@ from tests.harness.openai.fake_answers import DRAFT, MODEL
 from tests.harness.openai.fake_server import serving
 from tests.harness.openai.sessions import open_session, plan, refused
 
+SAME_NAME = f"offers {MODEL}, but the baseline's server offers {MODEL}"
+
 
 def test_a_draft_that_lm_studio_does_not_have_is_named() -> None:
     with serving(style="lm-studio") as one:
@@ -88,24 +90,40 @@ def test_an_ollama_model_that_drafts_is_refused_as_a_baseline(
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"),
+    ("base", "spec", "said"),
     [
         (
+            {},
             {"version": "0.31.0"},
             "this server is vLLM 0.31.0, but the baseline's server is vLLM 0.32.0+cpu",
         ),
-        ({"style": "sglang"}, "this server is SGLang 0.5.21, but the baseline's server is vLLM"),
         (
+            {},
+            {"style": "sglang"},
+            "this server is SGLang 0.5.21, but the baseline's server is vLLM",
+        ),
+        (
+            {},
             {"models": ("Other",)},
             f"this server offers Other, but the baseline's server offers {MODEL} (root Other and",
         ),
+        (
+            {"root": "Qwen/X"},
+            {"root": "Qwen/X-AWQ"},
+            f"{SAME_NAME} (root Qwen/X-AWQ and Qwen/X); start both",
+        ),
+        (
+            {"style": "llama-server", "file_bytes": 16_000_000_000},
+            {"style": "llama-server", "file_bytes": 4_600_000_000},
+            f"{SAME_NAME} (file bytes 4600000000 and 16000000000); start both",
+        ),
     ],
 )
-def test_servers_with_different_models_or_engines_are_refused(
-    spec: dict[str, Any], said: str
+def test_servers_with_different_engines_models_or_weights_are_refused(
+    base: dict[str, Any], spec: dict[str, Any], said: str
 ) -> None:
-    with serving() as base, serving(depth=3, **spec) as other:
-        session = open_session(plan(), base_url=base.url, spec_base_urls=(other.url,))
+    with serving(**base) as plain, serving(depth=3, **spec) as other:
+        session = open_session(plan(), base_url=plain.url, spec_base_urls=(other.url,))
         session.prepare("baseline")
 
         failure = refused(session)
@@ -151,32 +169,6 @@ def test_a_name_and_a_limit_say_nothing_of_the_weights() -> None:
     assert difference(Served(id="a", file_bytes=7), Served(id="b", file_bytes=7)) is None
     assert difference(Served(id="a", root="x/y"), Served(id="b")) == "another name"
     assert difference(Served(id="a", quantisation="F16"), Served(id="b", quantisation="F16"))
-
-
-@pytest.mark.parametrize(
-    ("base", "spec", "said"),
-    [
-        ({"root": "Qwen/X"}, {"root": "Qwen/X-AWQ"}, "(root Qwen/X-AWQ and Qwen/X)"),
-        (
-            {"style": "llama-server", "file_bytes": 16_000_000_000},
-            {"style": "llama-server", "file_bytes": 4_600_000_000},
-            "(file bytes 4600000000 and 16000000000)",
-        ),
-    ],
-)
-def test_equal_names_of_other_weights_are_refused(
-    base: dict[str, Any], spec: dict[str, Any], said: str
-) -> None:
-    with serving(**base) as plain, serving(depth=3, **spec) as other:
-        session = open_session(plan(), base_url=plain.url, spec_base_urls=(other.url,))
-        session.prepare("baseline")
-
-        failure = refused(session)
-
-    assert (
-        f"offers {MODEL}, but the baseline's server offers {MODEL} {said}; start both"
-        in failure.detail
-    )
 
 
 def test_a_baseline_that_drafts_is_refused() -> None:

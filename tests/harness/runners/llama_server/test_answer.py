@@ -123,19 +123,19 @@ def test_an_answer_without_draft_counters_drafted_nothing() -> None:
     assert found.accepted_histogram == (3,)
 
 
-def test_margins_are_differences_of_log_probabilities() -> None:
-    listed: Json = [
-        {"id": 1, "top_logprobs": [{"id": 1, "logprob": -0.5}, {"id": 2, "logprob": -2.0}]},
-        {"id": 3, "top_logprobs": [{"id": 3, "logprob": -0.25}, {"id": 4, "logprob": -0.5}]},
-    ]
+@pytest.mark.parametrize(
+    ("logprobs", "expected"),
+    [
+        (((-0.5, -2.0), (-0.25, -0.5)), (1.5, 0.25)),
+        (((0.0,),), None),  # a token without a runner-up
+    ],
+)
+def test_margins_are_differences_of_log_probabilities(
+    logprobs: tuple[tuple[float, ...], ...], expected: tuple[float, ...] | None
+) -> None:
+    listed: Json = [{"top_logprobs": [{"logprob": each} for each in pair]} for pair in logprobs]
 
-    assert margins_in({"completion_probabilities": listed}) == (1.5, 0.25)
-
-
-def test_a_token_without_a_runner_up_leaves_all_margins_unknown() -> None:
-    listed: Json = [{"id": 1, "top_logprobs": [{"id": 1, "logprob": 0.0}]}]
-
-    assert margins_in({"completion_probabilities": listed}) is None
+    assert margins_in({"completion_probabilities": listed}) == expected
 
 
 def test_a_baseline_that_drafts_by_itself_is_refused() -> None:
