@@ -18,8 +18,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from harness import INSTALLED, PROGRAM, __version__, console
 from harness.command_help import Command, UsageError
-from harness.errors import BAD_INPUT, EXIT_CODES, MachineError
-from harness.features import COMMANDS
+from harness.errors import EXIT_CODES, BadInputError, MachineError
+from harness.features import COMMANDS, command_module, guide
 
 _SIMILAR = 0.65
 _SHORT = ("m", "md", "ngl", "c", "t", "o", "h", "V")
@@ -56,7 +56,7 @@ class _Commands(TyperGroup):
     def format_commands(self, context: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - see above
         """Write the whole first line of each command's help; typer would cut it."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, each.summary) for name, each in COMMANDS.items()])
+            formatter.write_dl([*COMMANDS.items()])
 
 
 @contextmanager
@@ -74,8 +74,7 @@ def _in_one_line() -> Iterator[None]:
 
 
 def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carries
-    feature = COMMANDS[name]
-    module = feature.load()
+    module = command_module(name)
     application = getattr(module, "app", None)
     if application is None:
         application = typer.Typer(add_completion=False, context_settings=HELP_NAMES)
@@ -83,8 +82,8 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 - of the parser that typer carrie
         application.command(name, cls=Command, help=getattr(module, "HELP", None))(function)
     command: Any = typer.main.get_command(application)
     command.name = name
-    command.help = "\n\n".join(filter(None, (feature.summary, command.help)))
-    command.epilog = f"Guide: {feature.page} in the repository."
+    command.help = "\n\n".join(filter(None, (COMMANDS[name], command.help)))
+    command.epilog = f"Guide: {guide(name)} in the repository."
     for shown in (command, *command.params):
         shown.help = console.as_started(getattr(shown, "help", None) or "")
     for shown in (command, *getattr(command, "commands", {}).values()):
@@ -163,17 +162,22 @@ def main() -> None:
     treat_termination_as_ctrl_c()
     try:
         app(in_full(sys.argv[1:]), prog_name=PROGRAM)
+    except BadInputError as error:
+        console.say(f"Error: {error}")
+        raise SystemExit(error.exit_code) from None
     except MemoryError:
         console.say("Error: out of memory; end other programs, or raise the memory limit")
         raise SystemExit(MachineError.exit_code) from None
 
 
 def in_full(words: list[str]) -> list[str]:
-    """Expand the shortcuts: `help run` to `run --help`, and a model to `run MODEL`."""
+    """Expand the shortcuts: `help run` to `run --help`, and a model to `run MODEL`.
+
+    Raises `BadInputError` for a word that is neither a command nor a model.
+    """
     for word in words:
         if (plain := _as_typed(word)) != word:
-            console.say(f"Error: {word!r} has typographic dashes or quotes; type {plain}")
-            raise SystemExit(BAD_INPUT)
+            raise BadInputError(f"{word!r} has typographic dashes or quotes; type {plain}")
     first = words[0] if words else "-"
     if first == "help":
         return [*words[1:2], "--help"]
@@ -184,22 +188,21 @@ def in_full(words: list[str]) -> list[str]:
     if is_model(first):
         return ["run", *words]
     if first == "import":
-        console.say("Error: `import` works only in a checkout of the repository; clone it with git")
-        raise SystemExit(BAD_INPUT)
+        raise BadInputError(
+            "`import` works only in a checkout of the repository; clone it with git"
+        )
     if "/" in first or ":" in first or first.lower().endswith(".gguf"):
-        console.say(f"Error: {refuse_unknown(first)}")
-        raise SystemExit(BAD_INPUT)
+        raise refuse_unknown(first)
     kinds = (("command", COMMANDS, "--help"), ("model", names(), "models"))
     near = (
         f"the nearest {kind} is {nearest[0]!r}" if nearest else f"`{PROGRAM} {lists}` lists {kind}s"
         for kind, choices, lists in kinds
         for nearest in [get_close_matches(first.lower(), choices, 1, _SIMILAR)]
     )
-    console.say(
-        f"Error: {first!r} is neither a command nor a model (a name, a file or "
-        f"owner/repo:quant); {', '.join(near)}"
+    raise BadInputError(
+        f"{first!r} is neither a command nor a model (a name, a file or owner/repo:quant); "
+        f"{', '.join(near)}"
     )
-    raise SystemExit(BAD_INPUT)
 
 
 def _as_typed(word: str) -> str:

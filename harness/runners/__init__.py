@@ -2,19 +2,20 @@
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 
-from harness.features import ENGINES, Feature
+from harness.features import ENGINES
 from harness.runners.base import Adapter
 from harness.runners.options import ConnectionOptions
 
 
-def _connect(engine: Feature, options: ConnectionOptions) -> Adapter:
-    adapter: Adapter = engine.load().connect(options)
+def _connect(module: str, options: ConnectionOptions) -> Adapter:
+    adapter: Adapter = import_module(module).connect(options)
     return adapter
 
 
 # The function that connects each runner to its engine. Raises `BadInputError` if the options do not
 # identify an engine.
 CONNECT: dict[str, Callable[[ConnectionOptions], Adapter]] = {
-    name: partial(_connect, engine) for name, engine in ENGINES.items()
+    name: partial(_connect, module) for name, module in ENGINES.items()
 }

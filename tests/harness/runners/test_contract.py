@@ -17,9 +17,9 @@ from tests.harness.runners import contract, contract_cases
 MARKS = {"llama-cpp-python": pytest.mark.engine, "llama-server": pytest.mark.engine}
 # An engine that is an optional feature has its cases in its own test folder.
 OTHERS = [
-    import_module(f"tests.{engine.module}.contract_cases")
-    for engine in ENGINES.values()
-    if find_spec(f"tests.{engine.module}") and find_spec(f"tests.{engine.module}.contract_cases")
+    import_module(f"tests.{module}.contract_cases")
+    for module in ENGINES.values()
+    if find_spec(f"tests.{module}") and find_spec(f"tests.{module}.contract_cases")
 ]
 CASES = {name: case for found in (contract_cases, *OTHERS) for name, case in found.CASES.items()}
 NAMES = [
