@@ -7,61 +7,44 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from harness import INSTALLED
 
 # Only a hung driver takes longer than this many seconds.
 _LIMIT_S = 8.0
 _KILLED_S = 1.0
+# Programs that hung are not run again: every snapshot would wait for them.
+_hung: set[str] = set()
 
 
-@dataclass(frozen=True, slots=True)
-class Programs:
-    """Run system programs.
-
-    A program that hung is not run again: every snapshot would wait for it.
-    """
-
-    hung: set[str] = field(default_factory=set)
-
-    def output(self, *command: str, variables: Mapping[str, str] | None = None) -> str | None:
-        """Return a command's output; `None` if the command is missing, fails, hangs or has hung."""
-        program = shutil.which(command[0])
-        if program is None or program in self.hung:
-            return None
-        try:
-            # Commands are constants of this package; the user installed the program.
-            process = subprocess.Popen(  # noqa: S603
-                [program, *command[1:]],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                errors="replace",
-                env={**os.environ, **(variables or {})},
-            )
-        except OSError:
-            return None
+def output(*command: str, variables: Mapping[str, str] | None = None) -> str | None:
+    """Return a command's output; `None` if the command is missing, fails, hangs or has hung."""
+    program = shutil.which(command[0])
+    if program is None or program in _hung:
+        return None
+    try:
+        # Commands are constants of this package; the user installed the program.
+        process = subprocess.Popen(  # noqa: S603
+            [program, *command[1:]],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            errors="replace",
+            env={**os.environ, **(variables or {})},
+        )
+    except OSError:
+        return None
+    with process.stdout:  # type: ignore[union-attr]  # a pipe, as asked
         try:
             text, _ = process.communicate(timeout=_LIMIT_S)
         except subprocess.TimeoutExpired:
-            self.hung.add(program)
-            _kill(process)
+            _hung.add(program)
+            process.kill()
+            with suppress(subprocess.TimeoutExpired):  # a kill has to wait for the driver
+                process.wait(_KILLED_S)
             return None
-        return text if process.returncode == 0 else None
-
-
-# The whole process shares the list of hung programs.
-output = Programs().output
-
-
-def _kill(process: subprocess.Popen[str]) -> None:
-    process.kill()
-    with suppress(subprocess.TimeoutExpired):  # a kill has to wait for the driver
-        process.wait(_KILLED_S)
-    if process.stdout is not None:
-        process.stdout.close()
+    return text if process.returncode == 0 else None
 
 
 def failure(command: Sequence[str], *, limit_s: float) -> str | None:
