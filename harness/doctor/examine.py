@@ -1,5 +1,6 @@
 """Run all checks of the doctor in order; a failed check does not stop the others."""
 
+import platform
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from harness.campaign.from_options import campaign_from
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.campaign.options import Options
 from harness.doctor import engine_checks, machine_checks
-from harness.doctor.check import Check, fail, ok
+from harness.doctor.check import Check
 from harness.errors import HarnessError
 from harness.machine.detect import machine as describe_machine
 from harness.machine.engines import (
@@ -46,7 +47,7 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
     machine = describe_machine()
     state = Watch().snapshot("before")
     ram = psutil.virtual_memory()
-    yield engine_checks.python()
+    yield Check("Python", "ok", platform.python_version())
     yield engine_checks.compiler()
     bound, server = package_version() is not None, server_program()
     yield engine_checks.binding(package_version(), server)
@@ -57,11 +58,11 @@ def examine(*, model: str | None, say: Callable[[str], None]) -> Iterator[Check]
     elif server is not None:
         yield _checked(
             "Backend",
-            lambda: engine_checks.server_devices(binary.find(server).devices(), machine.gpus),
+            lambda: engine_checks.server_backend(binary.find(server).devices(), machine.gpus),
             f"Replace it: {OTHER_SERVER}",
         )
     yield machine_checks.memory(ram.total // _MIB, ram.available // _MIB)
-    yield ok("Models", fitting(overview(DEFAULT_CONTEXT_TOKENS)))
+    yield Check("Models", "ok", fitting(overview(DEFAULT_CONTEXT_TOKENS)))
     yield _checked("Disk", _disk, "Models and unfinished runs are stored in this directory.")
     yield machine_checks.power(on_battery=machine.on_battery)
     yield machine_checks.load(state, machine.cpu.logical_cores or 1)
@@ -99,4 +100,4 @@ def _checked(name: str, check: Callable[[], Check], remedy: str) -> Check:
     try:
         return check()
     except HarnessError as error:
-        return fail(name, str(error), remedy)
+        return Check(name, "fail", str(error), remedy)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from estimates.system_load import in_use
-from harness.doctor.check import Check, fail, ok, warn
+from harness.doctor.check import Check
 from schemas.submission import Machine, Snapshot
 from schemas.vocabulary import say
 
@@ -21,38 +21,43 @@ _CLOCK_READINGS = 50
 
 def processor(machine: Machine) -> Check:
     cores = f"{machine.cpu.physical_cores or '?'} cores, {machine.cpu.logical_cores} threads usable"
-    return ok("Processor", f"{machine.cpu.name}, {cores}")
+    return Check("Processor", "ok", f"{machine.cpu.name}, {cores}")
 
 
 def gpu(machine: Machine) -> Check:
     if not machine.gpus:
-        return ok("GPU", "no GPU found; the CPU will be measured")
+        return Check("GPU", "ok", "no GPU found; the CPU will be measured")
     names = [f"{g.name}, {g.vram_mib} MiB" if g.vram_mib else g.name for g in machine.gpus]
-    return ok("GPU", "; ".join(names))
+    return Check("GPU", "ok", "; ".join(names))
 
 
 def memory(total_mib: int, available_mib: int) -> Check:
     free, total = available_mib / _GIB_IN_MIB, total_mib / _GIB_IN_MIB
     found = f"{free:.1f} of {total:.1f} GiB available"
     if available_mib < _NEEDED_RAM_MIB:
-        return fail("Memory", found, "Close other programs: the default campaign needs 1 GiB.")
-    return ok("Memory", found)
+        return Check(
+            "Memory", "fail", found, "Close other programs: the default campaign needs 1 GiB."
+        )
+    return Check("Memory", "ok", found)
 
 
 def disk(free_bytes: int) -> Check:
     found = f"{free_bytes / _MIB / _GIB_IN_MIB:.1f} GiB free for models"
     if free_bytes < _NEEDED_DISK_MIB * _MIB:
         remedy = "Free 1 GiB, or set DRAFTMAP_CACHE to a directory on another disk."
-        return fail("Disk", found, remedy)
-    return ok("Disk", found)
+        return Check("Disk", "fail", found, remedy)
+    return Check("Disk", "ok", found)
 
 
 def power(*, on_battery: bool | None) -> Check:
     if on_battery:
-        return warn(
-            "Power", "on battery", "Plug the machine in: on battery, clocks are lower and vary."
+        return Check(
+            "Power",
+            "warn",
+            "on battery",
+            "Plug the machine in: on battery, clocks are lower and vary.",
         )
-    return ok("Power", "no battery in use" if on_battery is None else "mains")
+    return Check("Power", "ok", "no battery in use" if on_battery is None else "mains")
 
 
 def load(state: Snapshot, cores: int) -> Check:
@@ -70,10 +75,10 @@ def load(state: Snapshot, cores: int) -> Check:
         remedy = (
             "The host is shared and busy. Paired blocks compensate for other load; use --blocks 6."
         )
-        return warn("Load", shown, remedy)
+        return Check("Load", "warn", shown, remedy)
     if in_use(state, cores) > _BUSY_SHARE or (state.cpu_pressure or 0.0) > _PRESSURE_LIMIT:
-        return warn("Load", shown, "Close other programs, wait a minute, then measure.")
-    return ok("Load", shown)
+        return Check("Load", "warn", shown, "Close other programs, wait a minute, then measure.")
+    return Check("Load", "ok", shown)
 
 
 def clock(read: Callable[[], float]) -> Check:
@@ -91,5 +96,5 @@ def clock(read: Callable[[], float]) -> Check:
             "This clock cannot time rounds shorter than a millisecond accurately; use a "
             "larger model."
         )
-        return warn("Clock", found, remedy)
-    return ok("Clock", found)
+        return Check("Clock", "warn", found, remedy)
+    return Check("Clock", "ok", found)

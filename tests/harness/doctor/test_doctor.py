@@ -62,11 +62,6 @@ def test_a_binding_that_does_not_load_or_is_missing_fails() -> None:
     )
 
 
-def test_an_old_python_fails() -> None:
-    assert engine_checks.python((3, 10)).status == "fail"
-    assert engine_checks.python((3, 11)).status == "ok"
-
-
 def test_an_engine_that_works_shows_its_rate() -> None:
     # The fake rig takes 20 ms for a token, with a noise of one percent.
     check = decode(partial(FakeSession, FakeRig()), campaign(), "take another")
