@@ -13,8 +13,8 @@ from harness.campaign.model import Campaign, PromptSuite
 from harness.campaign.options import AUTOMATIC_LAYERS, Options
 from harness.campaign.refusals import require_sensible
 from harness.errors import BadInputError
-from harness.models import compatibility, gguf_header
-from harness.models.describe import cached_facts, describe
+from harness.models import compatibility
+from harness.models.describe import describe
 from harness.models.model_file import ModelFile, ServedModels
 from harness.models.resolve import on_disk, own_head, planned, resolve
 from harness.models.room import automatic_layers, require_room
@@ -67,7 +67,7 @@ def campaign_from(
         runner=runner,
     )
     require_sensible(campaign)
-    _check_vocabularies(campaign, say=say)
+    _check_vocabularies(campaign)
     return replace(campaign, profile=profile)
 
 
@@ -154,25 +154,16 @@ def methods_named(options: Options) -> tuple[str, ...]:
     return (head,) if head else ()
 
 
-def _check_vocabularies(campaign: Campaign, *, say: Callable[[str], None]) -> None:
+def _check_vocabularies(campaign: Campaign) -> None:
     """Compare the vocabularies of the files on this disk before any model is loaded.
 
-    Draft heads are skipped: they use the target's state and tokens.
+    Draft heads are skipped: they use the target's state and tokens. Raises `BadInputError` for a
+    draft whose vocabulary is not compatible with the target's.
     """
     methods = [arm.method for arm in campaign.arms]
     models = {each.draft for each in methods if not METHODS[each.type].architectures}
     for draft in campaign.drafts:
         if draft.model.id in models and campaign.target.is_here and draft.is_here:
-            _check_vocabulary(campaign.target, draft, say=say)
-
-
-def _check_vocabulary(target: ModelFile, draft: ModelFile, *, say: Callable[[str], None]) -> None:
-    """Raise `BadInputError` when the draft's vocabulary is not compatible with the target's."""
-    compared = compatibility.compare(
-        cached_facts(target.on_disk, say=say).header.vocabulary,
-        cached_facts(draft.on_disk, say=say).header.vocabulary,
-        target_tokens=lambda: gguf_header.tokens(target.on_disk),
-        draft_tokens=lambda: gguf_header.tokens(draft.on_disk),
-    )
-    if not compared.fits:
-        raise compatibility.refusal(target.model.name, draft.model.name, compared.reason)
+            reason = compatibility.compare_files(campaign.target.on_disk, draft.on_disk).reason
+            if reason is not None:
+                raise compatibility.refusal(campaign.target.model.name, draft.model.name, reason)

@@ -7,15 +7,12 @@ have special tokens there. Builds since 2026 refuse any other pair; builds of 20
 between vocabularies as text.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.errors import BadInputError
-
-if TYPE_CHECKING:
-    from harness.models.gguf_header import Vocabulary
+from harness.models.gguf_header import TOKENIZERS, Vocabulary, vocabulary_and_tokens
 
 # Since July 2026 (vllm-project/vllm#38174), with greedy drafts.
 OTHER_VOCABULARIES = (
@@ -27,7 +24,7 @@ FIRST_COMPARED = 5  # SPEC_VOCAB_CHECK_START_TOKEN_ID
 _SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Condition:
     """One condition of the rule, with the finding as a clause without a full stop."""
 
@@ -36,7 +33,7 @@ class Condition:
     found: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Difference:
     """A token id whose text differs between target and draft."""
 
@@ -73,88 +70,65 @@ def refusal(target: str, draft: str, reason: str | None) -> BadInputError:
     )
 
 
-def compare(
-    target: "Vocabulary",
-    draft: "Vocabulary",
-    *,
-    target_tokens: Callable[[], Sequence[bytes]],
-    draft_tokens: Callable[[], Sequence[bytes]],
-) -> Compatibility:
-    """Apply the rule. Token texts are slow to read, so they are read only if the digests differ."""
-    differing: tuple[Difference, ...] = ()
-    if target.sha256 != draft.sha256:
-        differing = _differences(target_tokens(), draft_tokens())
-    conditions = {
-        "kind": _kind(target, draft),
-        "bos": _added("BOS", (target.add_bos, draft.add_bos), (target.bos, draft.bos)),
-        "eos": _added("EOS", (target.add_eos, draft.add_eos), (target.eos, draft.eos)),
-        "size": _size(target, draft),
-        "texts": _texts(differing, min(target.size, draft.size)),
-    }
-    points = [
-        Condition(name=name, holds=holds, found=text) for name, (holds, text) in conditions.items()
-    ]
-    return Compatibility(
-        points=tuple(points), differing=len(differing), differences=differing[:_SHOWN]
-    )
-
-
 def compare_files(target: Path, draft: Path) -> Compatibility:
     """Apply the rule to two GGUF files. Raises `BadInputError` if a file is not GGUF."""
-    from harness.models.gguf_header import vocabulary_and_tokens  # noqa: PLC0415 - slow to import
-
     (ours, words), (theirs, others) = map(vocabulary_and_tokens, (target, draft))
-    return compare(ours, theirs, target_tokens=lambda: words, draft_tokens=lambda: others)
+    differing = () if ours.sha256 == theirs.sha256 else _differences(words, others)
+    points = (
+        _kind(ours, theirs),
+        _added("BOS", (ours.add_bos, theirs.add_bos), (ours.bos, theirs.bos)),
+        _added("EOS", (ours.add_eos, theirs.add_eos), (ours.eos, theirs.eos)),
+        _size(ours.size, theirs.size),
+        _texts(differing, min(ours.size, theirs.size)),
+    )
+    return Compatibility(points=points, differing=len(differing), differences=differing[:_SHOWN])
 
 
-def _kind(target: "Vocabulary", draft: "Vocabulary") -> tuple[bool, str]:
+def _kind(target: Vocabulary, draft: Vocabulary) -> Condition:
     """Compare the kinds of vocabulary, named as in llama.cpp or else as in the files."""
-    from harness.models.gguf_header import TOKENIZERS  # noqa: PLC0415 - slow to import
-
     ours, theirs = (
         TOKENIZERS[each.kind].type if each.kind in TOKENIZERS else each.kind
         for each in (target, draft)
     )
+    found = f"the target's vocabulary is {ours}, the draft's {theirs}"
     if ours == theirs:
-        return True, f"both vocabularies are {ours}"
-    return False, f"the target's vocabulary is {ours}, the draft's {theirs}"
+        found = f"both vocabularies are {ours}"
+    return Condition("kind", ours == theirs, found)
 
 
-def _added(
-    word: str, adds: tuple[bool, bool], ids: tuple[int | None, int | None]
-) -> tuple[bool, str]:
+def _added(word: str, adds: tuple[bool, bool], ids: tuple[int | None, int | None]) -> Condition:
+    verb = "adds" if adds[0] else "does not add"
     if adds[0] != adds[1]:
-        verb = "adds" if adds[0] else "does not add"
-        return False, f"the target {verb} {word}, unlike the draft"
-    if not adds[0]:
-        return True, f"neither model adds {word}"
-    if ids[0] == ids[1]:
-        return True, f"both models add {word}, token {ids[0]}"
-    return False, f"{word} is token {ids[0]} in the target and {ids[1]} in the draft"
+        holds, found = False, f"the target {verb} {word}, unlike the draft"
+    elif not adds[0]:
+        holds, found = True, f"neither model adds {word}"
+    elif ids[0] == ids[1]:
+        holds, found = True, f"both models add {word}, token {ids[0]}"
+    else:
+        holds, found = False, f"{word} is token {ids[0]} in the target and {ids[1]} in the draft"
+    return Condition(word.lower(), holds, found)
 
 
-def _size(target: "Vocabulary", draft: "Vocabulary") -> tuple[bool, str]:
-    sizes = f"the target's vocabulary has {target.size} tokens, the draft's {draft.size}"
-    if target.size == draft.size:
-        sizes = f"both vocabularies have {target.size} tokens"
-    holds = abs(target.size - draft.size) <= SIZE_DIFFERENCE
-    return holds, f"{sizes}; the sizes may differ by {SIZE_DIFFERENCE}"
+def _size(target: int, draft: int) -> Condition:
+    sizes = f"the target's vocabulary has {target} tokens, the draft's {draft}"
+    if target == draft:
+        sizes = f"both vocabularies have {target} tokens"
+    found = f"{sizes}; the sizes may differ by {SIZE_DIFFERENCE}"
+    return Condition("size", abs(target - draft) <= SIZE_DIFFERENCE, found)
 
 
-def _texts(differing: Sequence[Difference], shared: int) -> tuple[bool, str]:
-    if not differing:
-        return (
-            True,
-            f"tokens {FIRST_COMPARED} to {shared - 1} have the same texts in both vocabularies",
-        )
-    first = differing[0]
-    found = f"{first.target!r} in the target and {first.draft!r} in the draft"
-    return False, f"token {first.token} is {found}"
+def _texts(differing: Sequence[Difference], shared: int) -> Condition:
+    found = f"tokens {FIRST_COMPARED} to {shared - 1} have the same texts in both vocabularies"
+    if differing:
+        first = differing[0]
+        texts = f"{first.target!r} in the target and {first.draft!r} in the draft"
+        found = f"token {first.token} is {texts}"
+    return Condition("texts", not differing, found)
 
 
 def _differences(target: Sequence[bytes], draft: Sequence[bytes]) -> tuple[Difference, ...]:
     return tuple(
-        Difference(token=token, target=_readable(ours), draft=_readable(theirs))
+        Difference(token, ours.decode(errors="replace"), theirs.decode(errors="replace"))
         for token in range(FIRST_COMPARED, min(len(target), len(draft)))
         if target[token] != draft[token]
         and (ours := _as_loaded(target[token], token))
@@ -165,7 +139,3 @@ def _differences(target: Sequence[bytes], draft: Sequence[bytes]) -> tuple[Diffe
 def _as_loaded(text: bytes, token: int) -> bytes:
     """Return a token's text as llama.cpp compares it: up to a zero byte; a placeholder if empty."""
     return text.partition(b"\0")[0] if text else f"[EMPTY_{token}]".encode()
-
-
-def _readable(text: bytes) -> str:
-    return text.decode(errors="replace")

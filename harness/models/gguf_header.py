@@ -78,7 +78,7 @@ def read(path: Path) -> Header:
         parameters=sum(tensor.elements for part in parts for tensor in part.tensors),
         active_parameters=_active_parameters(parts, architecture),
         file_bytes=sum(path.stat().st_size for path in paths),
-        vocabulary=_vocabulary(first, path),
+        vocabulary=_vocabulary(first, _tokens(first, path)),
         layers=first.number(f"{architecture}.block_count"),
         general_name=first.text("general.name"),
         base_name=first.text("general.basename"),
@@ -92,11 +92,8 @@ def vocabulary_and_tokens(path: Path) -> tuple[Vocabulary, tuple[bytes, ...]]:
     """
     first = opened(part_paths(path)[0])
     refuse_renamed_part(first, path)
-    return _vocabulary(first, path), _tokens(first, path)
-
-
-def tokens(path: Path) -> tuple[bytes, ...]:
-    return _tokens(opened(part_paths(path)[0]), path)
+    texts = _tokens(first, path)
+    return _vocabulary(first, texts), texts
 
 
 def tokenizer_sha256(texts: Sequence[bytes]) -> str:
@@ -113,11 +110,10 @@ def tokenizer_sha256(texts: Sequence[bytes]) -> str:
 
 def _quantisation(parts: list[GgufHeader]) -> str:
     """Return the name of the file type (`Q4_K_M`), or the most common type of the weights."""
-    file_type = parts[0].number("general.file_type")
     from gguf import LlamaFileType  # noqa: PLC0415 - imports numpy
 
-    names = {int(member): member.name for member in LlamaFileType}
-    name = names.get(file_type, "GUESSED") if file_type is not None else "GUESSED"
+    names: dict[int | None, str] = {int(member): member.name for member in LlamaFileType}
+    name = names.get(parts[0].number("general.file_type"), "GUESSED")
     if name != "GUESSED":
         return name.removeprefix("MOSTLY_").removeprefix("ALL_")
     weights: Counter[str] = Counter()
@@ -150,8 +146,7 @@ def _tokens(first: GgufHeader, path: Path) -> tuple[bytes, ...]:
     return texts
 
 
-def _vocabulary(first: GgufHeader, path: Path) -> Vocabulary:
-    texts = _tokens(first, path)
+def _vocabulary(first: GgufHeader, texts: Sequence[bytes]) -> Vocabulary:
     kind = first.text(f"{_PREFIX}model") or "none"
     usual = TOKENIZERS.get(kind, _Tokenizer())
     pre = (first.text(f"{_PREFIX}pre") if usual.type == "BPE" else None) or ""

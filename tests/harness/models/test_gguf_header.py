@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import BadInputError
-from harness.models import compatibility, gguf_header
+from harness.models import gguf_header
+from harness.models.compatibility import compare_files as compare
 from tests.harness.ggufs import TOKENS, write_gguf
 
 
@@ -105,7 +106,7 @@ def test_any_part_of_a_split_model_leads_to_its_tokens(tmp_path: Path) -> None:
     second = write_gguf(tmp_path / "big-00002-of-00002.gguf", tokens=None, split=(1, 2))
 
     assert gguf_header.read(second).parameters == 4096
-    assert gguf_header.tokens(second)[7] == b"t7"
+    assert gguf_header.vocabulary_and_tokens(second)[1][7] == b"t7"
 
 
 def test_a_missing_part_of_a_split_model_is_named(tmp_path: Path) -> None:
@@ -123,15 +124,6 @@ def test_parts_of_a_split_model_add_up(tmp_path: Path) -> None:
 
     assert header.parameters == 8192
     assert header.file_bytes == first.stat().st_size + second.stat().st_size
-
-
-def compare(target: Path, draft: Path) -> compatibility.Compatibility:
-    return compatibility.compare(
-        gguf_header.vocabulary_and_tokens(target)[0],
-        gguf_header.vocabulary_and_tokens(draft)[0],
-        target_tokens=lambda: gguf_header.tokens(target),
-        draft_tokens=lambda: gguf_header.tokens(draft),
-    )
 
 
 @pytest.fixture
