@@ -106,6 +106,12 @@ def written(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
+def cache(path: Path, data: bytes) -> None:
+    """Write a file of the cache. Raises `MachineError`."""
+    with usable(), written(path) as part:
+        part.write_bytes(data)
+
+
 def made_once(name: str, needed_bytes: int, make: Callable[[Path], None], *, what: str) -> Path:
     """Return the cached file with this name, made on the first call while other processes wait."""
     path = directory() / name

@@ -10,11 +10,13 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from answers.presets import Preset
 from harness import files, install
 from harness.errors import MachineError
 from harness.machine.command import failure, own_module
 from harness.machine.engines import PACKAGE, package_version
 
+_MB = 1_000_000
 _DERIVE_LIMIT_S = 1800
 _END_OF_LIST = -1
 # The `general.file_type` of the formats that are written with numpy.
@@ -22,25 +24,17 @@ _FLOATS = {"F32": 0, "F16": 1}
 _REPLACED = ("GGUF.", "general.architecture", "general.file_type")
 
 
-def derive(
-    source: Path,
-    name: str,
-    *,
-    quantisation: str,
-    pruned_layers: Sequence[int] = (),
-    expected_bytes: int,
-    say: Callable[[str], None],
-) -> Path:
-    """Return the file `name` in the cache, made from `source` on first use.
+def derive(source: Path, name: str, preset: Preset, *, say: Callable[[str], None]) -> Path:
+    """Return a preset's file `name` in the cache, made from `source` on first use.
 
     Raises `MachineError`.
     """
 
     def make(part: Path) -> None:
         say(f"Making {name} from {source.name} …")
-        _quantise(source, part, quantisation, pruned_layers)
+        _quantise(source, part, preset.quantisation, preset.pruned_layers)
 
-    return files.made_once(name, expected_bytes, make, what=name)
+    return files.made_once(name, (preset.size_mb or 0) * _MB, make, what=name)
 
 
 def _quantise(source: Path, destination: Path, quantisation: str, pruned: Sequence[int]) -> None:

@@ -17,8 +17,6 @@ from schemas.codec import slug
 from schemas.submission import Model
 from schemas.vocabulary import WEIGHTS
 
-__all__ = ["CachedFacts", "WeightsFile", "cached_facts", "describe", "family_of"]
-
 # Increment this version when descriptions change, so that old cache entries are not used.
 _CACHE_VERSION = 2
 _HASH_IS_SLOW_BYTES = 1_000_000_000
@@ -73,23 +71,13 @@ def _named(weights: WeightsFile, digest: str) -> WeightsFile:
     """
     note = files.directory() / "names" / f"{digest}.json"
     if weights.name is None and digest in WEIGHTS:
-        preset = presets()[WEIGHTS[digest].preset]
-        return replace(
-            weights,
-            name=preset.model,
-            family=preset.family,
-            repository=preset.repository,
-            derivation=preset.derivation,
-        )
+        return WeightsFile.of_preset(weights.path, presets()[WEIGHTS[digest].preset])
     if weights.name is None:
         noted = orjson.loads(note.read_bytes()) if note.is_file() else {}
         return replace(weights, **noted)
     if not note.is_file():
         named = {key: value for key, value in asdict(weights).items() if key != "path"}
-        with files.usable():
-            note.parent.mkdir(exist_ok=True)
-            with files.written(note) as part:
-                part.write_bytes(orjson.dumps(named))
+        files.cache(note, orjson.dumps(named))
     return weights
 
 
@@ -106,10 +94,7 @@ def cached_facts(path: Path, *, say: Callable[[str], None]) -> CachedFacts:
     if path.is_file() and path.stat().st_size > _HASH_IS_SLOW_BYTES:
         say(f"Reading {path.name} to compute its digest (once per file) …")
     facts = CachedFacts(header=gguf_header.read(path), sha256=files.sha256_of(path))
-    with files.usable():
-        note.parent.mkdir(exist_ok=True)
-        with files.written(note) as part:
-            part.write_bytes(orjson.dumps(facts))
+    files.cache(note, orjson.dumps(facts))
     return facts
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import BadInputError
+from harness.models import hub_names
 from harness.models.hub_cache import cached_files
 from harness.models.hub_names import choose, complete
-from harness.models.hub_names import reference as parts_of
 from harness.models.model_file import WeightsFile
 from schemas.vocabulary.say import size
 
@@ -18,36 +18,39 @@ if TYPE_CHECKING:
     from harness.models.hub_client import Hub
 
 
-def default_client() -> "Hub":
-    """Return the hub's own client, which is slow to import."""
-    from harness.models.hub_client import Hub  # noqa: PLC0415 - slow to import
-
-    return Hub()
-
-
-def fetch(reference: str, *, client: "Hub", say: Callable[[str], None]) -> WeightsFile:
+def fetch(
+    reference: str, *, client: "Hub | None" = None, say: Callable[[str], None]
+) -> WeightsFile:
     """Return the weights of `owner/repo:quant`. Raises `BadInputError` or `MachineError`."""
-    repository, quantisation = _parts(reference)
+    repository, quantisation = parts(reference)
     path = cached(repository, quantisation, client=client)
     if path is None:
+        client = client or _default_client()
         commit, files = client.list(repository)
         chosen = [files[name] for name in choose(list(files), repository, quantisation)]
         say(f"Fetching {_described(chosen)} from {repository} …")
-        paths = [client.fetch(repository, commit, file) for file in chosen]
-        path = paths[0]
+        path, *_ = [client.fetch(repository, commit, file) for file in chosen]
     return WeightsFile(path=path, repository=repository)
 
 
-def readers(reference: str, *, client: "Hub") -> dict[str, Callable[[int, int], bytes]]:
+def readers(reference: str, *, client: "Hub | None") -> dict[str, Callable[[int, int], bytes]]:
     """Return, by file name, functions that read byte ranges of the files of `owner/repo:quant`."""
-    repository, quantisation = _parts(reference)
+    repository, quantisation = parts(reference)
+    client = client or _default_client()
     commit, files = client.list(repository)
     names = choose(list(files), repository, quantisation)
     return {name: partial(client.read, repository, commit, name) for name in names}
 
 
-def _parts(reference: str) -> tuple[str, str]:
-    found = parts_of(reference)
+def _default_client() -> "Hub":
+    from harness.models.hub_client import Hub  # noqa: PLC0415 - slow to import
+
+    return Hub()
+
+
+def parts(reference: str) -> tuple[str, str]:
+    """Split `owner/repo:quant`. Raises `BadInputError` for any other text."""
+    found = hub_names.reference(reference)
     if found is None:
         raise BadInputError(f"{reference!r} has the wrong form; write owner/repo:quant")
     return found
@@ -62,6 +65,6 @@ def cached(repository: str, quantisation: str, *, client: "Hub | None" = None) -
 
 def _described(files: "Sequence[RepoSibling]") -> str:
     known = [file.size for file in files if file.size is not None]
-    parts = f" and {len(files) - 1} more" if len(files) > 1 else ""
+    more = f" and {len(files) - 1} more" if len(files) > 1 else ""
     total = f" ({size(sum(known))})" if len(known) == len(files) else ""
-    return f"{files[0].rfilename}{parts}{total}"
+    return f"{files[0].rfilename}{more}{total}"

@@ -31,7 +31,7 @@ def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) 
     """
     path = files.expanded(name)
     if path.is_file():
-        return _from_file(path)
+        return _from_file(path, server_name=str(path))
     preset = preset_named(name)
     if preset is not None:
         return _from_preset(preset, say, client)
@@ -47,18 +47,14 @@ def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) 
         return replace(listed, server_name=f"-hf {name}")
 
 
-def _from_file(path: Path) -> PlannedModel:
-    return PlannedModel(facts=gguf_shape.facts_of_file(path), path=path, server_name=str(path))
+def _from_file(path: Path, *, server_name: str) -> PlannedModel:
+    return PlannedModel(facts=gguf_shape.facts_of_file(path), path=path, server_name=server_name)
 
 
 def _from_hub(reference: str, say: Callable[[str], None], client: "Hub | None") -> PlannedModel:
-    parts = hub_names.reference(reference)
-    local = hub.cached(*parts, client=client) if parts else None
+    local = hub.cached(*hub.parts(reference), client=client)
     if local is not None:
-        return PlannedModel(
-            facts=gguf_shape.facts_of_file(local), path=local, server_name=f"-hf {reference}"
-        )
-    client = client or hub.default_client()
+        return _from_file(local, server_name=f"-hf {reference}")
     say(f"Reading the header of {reference} …")
     headers = {
         name: parse_header(name, read)
@@ -78,7 +74,7 @@ def _from_hub(reference: str, say: Callable[[str], None], client: "Hub | None") 
 def _from_preset(preset: Preset, say: Callable[[str], None], client: "Hub | None") -> PlannedModel:
     path = preset_path(preset, client=client)
     if path is not None:
-        return _from_file(path)
+        return _from_file(path, server_name=str(path))
     listed = model_by_name(preset)
     if listed is not None:
         return listed

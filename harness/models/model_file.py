@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
+from answers.presets import Preset
 from harness.errors import BadInputError
 from schemas.submission import Model
 
@@ -45,6 +46,17 @@ class WeightsFile:
     family: str | None = None
     repository: str | None = None
     derivation: str | None = None
+
+    @classmethod
+    def of_preset(cls, path: Path, preset: Preset) -> Self:
+        """Return a preset's file, with the model's name and family from the table of presets."""
+        return cls(
+            path=path,
+            name=preset.model,
+            family=preset.family,
+            repository=preset.repository,
+            derivation=preset.derivation,
+        )
 
 
 class ServedModels(Protocol):

@@ -6,8 +6,8 @@ from typing import Literal
 
 from answers.catalog import head_facts, preset_facts
 from answers.machines import Computer
-from answers.model import MIB, LayerPlacement, ModelFacts, Setting
-from answers.placement import Draft, Extent, fit, project
+from answers.model import MIB, Buffers, LayerPlacement, ModelFacts, Setting
+from answers.placement import Extent, fit, project
 from answers.presets import Pair, Preset, pairs, presets
 from harness.machine.computer import computer_of
 from harness.models.gguf_file import part_paths
@@ -56,14 +56,12 @@ def need_of(
     """Return the memory that a target and its draft need on a computer; empty if unknown."""
     if facts is None:
         return Need()
-    second = Draft(facts=draft) if draft else None
-    case = load_plan(computer, facts, Setting(context=context_tokens), second)
+    case = load_plan(computer, facts, Setting(context=context_tokens), draft)
     found = fit(case)
-    whole = found
+    places: tuple[Buffers, ...] = (found.host,)
     if computer.devices:
         layers = LayerPlacement(layers=facts.placed_layers, share=found.placement.share)
-        whole = project(case, layers)
-    places = whole.devices if computer.devices else (whole.host,)
+        places = project(case, layers).devices
     return Need(needed_bytes=round(sum(place.total() for place in places) * MIB), fits=found.extent)
 
 
@@ -103,7 +101,7 @@ def assess(computer: Computer, context_tokens: int) -> ModelsOverview:
     """Assess the presets and pairs for a computer, with a given context size."""
     sizes = {preset.name: _file_bytes(preset) for preset in presets().values()}
     facts = {name: facts_about(presets()[name], size) for name, size in sizes.items()}
-    needs = {name: need_of(computer, context_tokens, facts[name]) for name in facts}
+    needs = {name: need_of(computer, context_tokens, each) for name, each in facts.items()}
     models = [
         ModelEntry(
             preset=presets()[name],

@@ -59,7 +59,7 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
     if preset is not None:
         return _from_preset(preset, say)
     if hub_names.reference(value):
-        return hub.fetch(value, client=hub.default_client(), say=say)
+        return hub.fetch(value, say=say)
     raise refuse_unknown(value)
 
 
@@ -81,12 +81,10 @@ def refuse_unknown(value: str) -> BadInputError:
         instead = f"name {known.name}, which is the same model" if known else _OTHER_NAMES
         return BadInputError(f"{value} does not exist; check the path, or {instead}")
     hint = suggestion(value.lower(), names(), most=3)
-    hint = hint or " `python -m harness models` lists the names."
-    message = (
-        f"{value!r} is neither a file, nor a known name, nor a reference such as "
-        f"owner/repo:quant.{hint}"
+    return BadInputError(
+        f"{value!r} is neither a file, nor a known name, nor a reference such as owner/repo:quant."
+        f"{hint or ' `python -m harness models` lists the names.'}"
     )
-    return BadInputError(message)
 
 
 def _preset_of(stem: str) -> Preset | None:
@@ -100,25 +98,12 @@ def _from_preset(preset: Preset, say: Callable[[str], None]) -> WeightsFile:
     """Return the weights of a preset, with name and family from the table of presets."""
     _require_source(preset)
     if preset.repository is not None:
-        path = hub.fetch(preset.reference, client=hub.default_client(), say=say).path
+        path = hub.fetch(preset.reference, say=say).path
     else:
         path = embedded.embedded(say=say)
         if preset.name != DEFAULT_DRAFT:
-            path = derive(
-                path,
-                made_path(preset).name,
-                quantisation=preset.quantisation,
-                pruned_layers=preset.pruned_layers,
-                expected_bytes=(preset.size_mb or 0) * _MB,
-                say=say,
-            )
-    return WeightsFile(
-        path=path,
-        name=preset.model,
-        family=preset.family,
-        repository=preset.repository,
-        derivation=preset.derivation,
-    )
+            path = derive(path, made_path(preset).name, preset, say=say)
+    return WeightsFile.of_preset(path, preset)
 
 
 def _require_source(preset: Preset) -> None:

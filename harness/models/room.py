@@ -25,7 +25,12 @@ _MAKER = re.compile(r"^tiny|[^a-z].*")
 
 
 def load_plan(
-    computer: Computer, target: ModelFacts, setting: Setting, draft: Draft | None = None
+    computer: Computer,
+    target: ModelFacts,
+    setting: Setting,
+    draft: ModelFacts | None,
+    *,
+    draft_on_host: bool = False,
 ) -> LoadPlan:
     """Plan how a target and its draft load into a computer's free memory."""
     return LoadPlan(
@@ -34,7 +39,7 @@ def load_plan(
         devices=computer.devices,
         unified=computer.unified,
         host=computer.host,
-        draft=draft,
+        draft=Draft(facts=draft, on_host=draft_on_host) if draft else None,
     )
 
 
@@ -45,17 +50,16 @@ def require_room(names: Sequence[str], context: int) -> None:
     that kind are ignored. All other models must fit into free memory, if necessary entirely into
     main memory.
     """
-    known = [named_facts(name) for name in names]
-    target = known[0] if known else None
+    known = {name: facts for name in names if (facts := named_facts(name)) is not None}
+    target = known.get(names[0])
     if target is None:
         return
-    drafts = [facts for facts in known[1:] if facts is not None]
-    for name, facts in zip(names[1:], known[1:], strict=True):
-        if facts is not None and (reason := other_vocabulary(target, facts)):
+    drafts = {name: facts for name, facts in known.items() if name in names[1:]}
+    for name, facts in drafts.items():
+        if reason := other_vocabulary(target, facts):
             raise refusal(names[0], name, reason)
-    largest = max(drafts, key=lambda facts: facts.model_bytes) if drafts else None
-    draft = Draft(facts=largest) if largest else None
-    case = load_plan(computer_of(), target, Setting(context=context), draft)
+    largest = max(drafts.values(), key=lambda facts: facts.model_bytes, default=None)
+    case = load_plan(computer_of(), target, Setting(context=context), largest)
     on_host = fit(replace(case, devices=()))
     if fit(case).fits or on_host.fits:
         return
@@ -106,10 +110,9 @@ def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[in
     if not computer.devices:
         return None
     facts = facts_of_file(draft) if draft is not None else None
-    second = Draft(facts=facts) if facts else None
-    case = load_plan(computer, facts_of_file(target), Setting(context=context), second)
+    case = load_plan(computer, facts_of_file(target), Setting(context=context), facts)
     found = fit(case)
-    if facts is None or case.draft is None or found.device_fits:
+    if case.draft is None or found.device_fits:
         return found.placement.layers, case.draft_layers
     on_host = replace(case, draft=replace(case.draft, on_host=True))  # not even the draft fits
     return fit(on_host).placement.layers, 0
@@ -125,8 +128,7 @@ def failed_allocation(
         second = facts_of_file(draft) if draft is not None else None
     except HarnessError:
         return ()
-    draft_plan = Draft(facts=second, on_host=draft_layers == 0) if second else None
-    case = load_plan(computer, facts, setting, draft_plan)
+    case = load_plan(computer, facts, setting, second, draft_on_host=draft_layers == 0)
     case = replace(case, host=replace(case.host, name="main memory"))
     whole = facts.placed_layers if computer.devices else 0
     placed = min(whole, layers) if layers >= 0 else whole

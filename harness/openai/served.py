@@ -8,9 +8,9 @@ from pathlib import Path
 from harness import files
 from harness.errors import BadInputError, MachineError
 from harness.machine.detect import machine
-from harness.models.describe import WeightsFile, describe, family_of
+from harness.models.describe import describe, family_of
 from harness.models.folder import cached_folder, describe_folder, is_model_folder
-from harness.models.model_file import ModelFile
+from harness.models.model_file import ModelFile, WeightsFile
 from harness.openai.connection import Connection, connect
 from harness.openai.endpoints import api_key, endpoints, parse
 from harness.openai.listed_models import Served
