@@ -39,13 +39,12 @@ def state(drm: Path, environment: Mapping[str, str] = os.environ) -> GpuState:
     devices = [device for device in _usable(drm, environment) if _vendor(device)]
     most = max((_vram(device) for device in devices), default=0)
     used = [device for device in devices if 4 * _vram(device) >= most]
-    clocks = [hertz for device in used if (hertz := _monitored(device, "freq1_input"))]
-    heats = [heat for device in used if (heat := _monitored(device, "temp[0-9]*_input"))]
-    powers = [
-        power
-        for device in used
-        if (power := _monitored(device, "power1_average") or _monitored(device, "power1_input"))
-    ]
+    clocks, heats, powers = (
+        [value for device in used if (value := _monitored(device, *patterns))]
+        for patterns in (
+            ("freq1_input",), ("temp[0-9]*_input",), ("power1_average", "power1_input")
+        )
+    )  # fmt: skip
     return GpuState(
         clock_mhz=min(clocks) / 1e6 if clocks else None,
         temperature_c=max(heats) / 1000 if heats else None,
@@ -96,10 +95,13 @@ def _vram(device: Path) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def _monitored(device: Path, pattern: str) -> int | None:
-    """Return the highest reading among a device's sensor files of one kind; `None` without any."""
-    texts = [text_of(path) for path in device.glob(f"hwmon/hwmon*/{pattern}")]
-    return max((int(text) for text in texts if text.isdecimal()), default=None)
+def _monitored(device: Path, *patterns: str) -> int:
+    """Return the highest reading of the first kind of sensor file that has any above 0, else 0."""
+    for pattern in patterns:
+        texts = [text_of(path) for path in device.glob(f"hwmon/hwmon*/{pattern}")]
+        if highest := max((int(text) for text in texts if text.isdecimal()), default=0):
+            return highest
+    return 0
 
 
 def parse_lspci(text: str) -> dict[str, str]:
@@ -136,5 +138,5 @@ def _gpu(device: Path, names: dict[str, str]) -> Gpu | None:
 
 
 def _watts(device: Path, name: str) -> float | None:
-    microwatts = _monitored(device, name) or 0
+    microwatts = _monitored(device, name)
     return microwatts / _MICROWATT if microwatts >= _MICROWATT else None

@@ -11,13 +11,8 @@ from harness.machine.detect import clean_name, kernel_version, machine
 from harness.machine.environment import Watch, steal_fraction
 from schemas.codec import encode
 from schemas.submission import Gpu
+from tests.harness.rigs import capture
 from tests.processes import needs_colons
-
-CAPTURES = Path(__file__).parents[2] / "captures"
-
-
-def capture(name: str) -> str:
-    return (CAPTURES / name).read_text(encoding="utf-8")
 
 
 def test_a_laptop_card_without_a_settable_limit() -> None:

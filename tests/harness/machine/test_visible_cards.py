@@ -42,20 +42,20 @@ def test_the_file_lists_the_cards_that_may_be_used(usable: Visible, names: list[
     assert [gpu.name.removeprefix("NVIDIA GeForce RTX ") for gpu in found.gpus] == names
 
 
-def test_the_state_is_that_of_the_card_in_use() -> None:
-    usable = Visible(variable="1", addresses=("0000:41:00.0",))
-
+@pytest.mark.parametrize(
+    ("usable", "numbers"),
+    [
+        (Visible(variable="1", addresses=("0000:41:00.0",)), (2520, 66, 412.7)),
+        (Visible(), (210, 66, 427.9)),  # the worst of both, and their power together
+    ],
+)
+def test_the_state_is_that_of_the_cards_in_use(
+    usable: Visible, numbers: tuple[float, float, float]
+) -> None:
     state = nvidia.parse_state(nvidia.chosen_rows(STATES, usable))
 
-    assert (state.clock_mhz, state.temperature_c, state.power_w) == (2520, 66, 412.7)
-    assert state.throttled is True
-
-
-def test_the_state_of_several_cards_is_the_worst_of_them_and_their_power_together() -> None:
-    state = nvidia.parse_state(nvidia.chosen_rows(STATES, Visible()))
-
-    assert (state.clock_mhz, state.temperature_c) == (210, 66)
-    assert state.power_w == pytest.approx(427.9)
+    found = (state.clock_mhz, state.temperature_c, state.power_w)
+    assert found == pytest.approx(numbers)
     assert state.throttled is True
 
 
