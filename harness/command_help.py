@@ -25,8 +25,6 @@ NO_RUNNING_SERVER = (
     "assigned to a setting. Give --server-binary PATH, so that the harness starts the server, or "
     "plan with --curve FILE"
 )
-# The reason why a command lacks an option that other commands have.
-_WHY = {("probe", "--base-url"): NO_RUNNING_SERVER}
 
 
 class Command(TyperCommand):
@@ -51,21 +49,19 @@ class Command(TyperCommand):
         except UsageError as error:
             if not hasattr(error, "possibilities"):  # not an unknown option
                 raise
-            why = _WHY.get((context.command.name, error.option_name))
-            no_option = _no_option(error.option_name, options)
-            error.message = f"no option {error.option_name}; {why}" if why else no_option
+            error.message = _no_option(error.option_name, options)
+            if (context.command.name, error.option_name) == ("probe", "--base-url"):
+                error.message = f"no option --base-url; {NO_RUNNING_SERVER}"
             error.possibilities = None
             raise
 
     def _require_once(self, context: Any, words: list[str]) -> None:  # noqa: ANN401 - see above
         """Refuse a second value for a single-value option: the parser would drop the first."""
         _, _, order = self.make_parser(context).parse_args([*words])
-        single = (each for each in order if each.nargs == 1 and not each.multiple)
-        once = [each for each in single if not getattr(each, "is_flag", False)]
-        twice = next((each for each in once if once.count(each) > 1), None)
-        if twice is not None:
-            message = f"{twice.opts[0]} is given twice; give it once"
-            raise UsageError(message, ctx=context)
+        for each in order:
+            single = each.nargs == 1 and not each.multiple and not getattr(each, "is_flag", False)
+            if single and order.count(each) > 1:
+                raise UsageError(f"{each.opts[0]} is given twice; give it once", ctx=context)
 
     def format_help(self, context: Any, formatter: Any) -> None:  # noqa: ANN401 - see above
         """Format the help without breaking commands at hyphens."""

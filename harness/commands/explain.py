@@ -1,6 +1,6 @@
 """`draftmap explain`: explain a flag, a verdict, a reason, a finding or an exit code."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -45,23 +45,22 @@ def explained() -> Mapping[str, str]:
 
     Flags and verdicts take precedence over other tables.
     """
-    found: dict[str, str] = {}
-    for name, text in _entries():
-        found.setdefault(name, " ".join(text.split()))
-    return found
-
-
-def _entries() -> Iterator[tuple[str, str]]:
     codes: Mapping[str, Mapping[str, str]] = document("codes")
     verdicts, doubts = VERDICTS.values(), DOUBTS.items()
-    yield from ((f.id, f"{f.severity} flag. {f.explanation()} {f.remedy}") for f in FLAGS.values())
-    yield from ((v.id, f"verdict, {v.label}. {codes['verdict'][v.id]}") for v in verdicts)
-    yield from ((name, f"reason for no verdict: {text}.") for name, text in doubts)
-    yield from ((n, f"reason for a failure. {text}") for n, text in codes["reason"].items())
-    yield from ((m.id, f"method, {m.label}: {m.summary}.") for m in METHODS.values())
-    yield from ((n, f"rule of the format. {rule.__doc__}") for n, rule in RULES.items())
-    yield from ((n, f"finding. {text}") for n, text in codes["code"].items())
-    yield from ((str(number), f"exit code: {text}.") for number, text in EXIT_CODES.items())
+    tables = (
+        {f.id: f"{f.severity} flag. {f.explanation()} {f.remedy}" for f in FLAGS.values()},
+        {v.id: f"verdict, {v.label}. {codes['verdict'][v.id]}" for v in verdicts},
+        {name: f"reason for no verdict: {text}." for name, text in doubts},
+        {n: f"reason for a failure. {text}" for n, text in codes["reason"].items()},
+        {m.id: f"method, {m.label}: {m.summary}." for m in METHODS.values()},
+        {n: f"rule of the format. {rule.__doc__}" for n, rule in RULES.items()},
+        {n: f"finding. {text}" for n, text in codes["code"].items()},
+        {str(number): f"exit code: {text}." for number, text in EXIT_CODES.items()},
+    )
+    found: dict[str, str] = {}
+    for name, text in (entry for table in tables for entry in table.items()):
+        found.setdefault(name, " ".join(text.split()))
+    return found
 
 
 def _code(word: str) -> str:

@@ -19,11 +19,15 @@ def call(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments))
 
 
-def test_validate_is_silent_on_stdout_for_a_valid_file(tmp_path: Path) -> None:
+@pytest.fixture
+def good(tmp_path: Path) -> str:
     path = tmp_path / "good.json"
     path.write_bytes(sample_bytes(sample()))
+    return str(path)
 
-    result = call("validate", str(path))
+
+def test_validate_is_silent_on_stdout_for_a_valid_file(good: str) -> None:
+    result = call("validate", good)
 
     assert (result.exit_code, result.stdout) == (0, "")
 
@@ -40,13 +44,10 @@ def test_validate_prints_one_line_per_finding(tmp_path: Path) -> None:
     assert json.loads(for_machines.stdout)["findings"][0]["path"] == "$.trials[0].block"
 
 
-def test_show_prints_the_report_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "good.json"
-    path.write_bytes(sample_bytes(sample()))
-
-    brief = call("show", str(path))
-    result = call("show", str(path), "--details")
-    for_machines = call("show", str(path), "--json")
+def test_show_prints_the_report_of_a_file(good: str) -> None:
+    brief = call("show", good)
+    result = call("show", good, "--details")
+    for_machines = call("show", good, "--json")
 
     assert brief.exit_code == result.exit_code == 0
     assert result.stdout.startswith(brief.stdout)
@@ -74,10 +75,8 @@ def test_show_of_a_missing_or_invalid_file_is_bad_input(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no shell that closes the output")
-def test_a_program_without_standard_output_is_silent(tmp_path: Path) -> None:
-    path = tmp_path / "good.json"
-    path.write_bytes(sample_bytes(sample(tasks=("code",), blocks=1)))
-    command = f'"{sys.executable}" -m harness show "{path}" >&-'
+def test_a_program_without_standard_output_is_silent(good: str) -> None:
+    command = f'"{sys.executable}" -m harness show "{good}" >&-'
 
     done = subprocess.run(["/bin/sh", "-c", command], stderr=PIPE, text=True, check=False)
 
@@ -98,10 +97,8 @@ def test_a_folder_in_place_of_a_file_and_a_wrong_path_have_different_messages(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk always full")
 @pytest.mark.parametrize("options", [[], ["--json"]])
-def test_a_report_that_cannot_be_written_is_one_line(tmp_path: Path, options: list[str]) -> None:
-    path = tmp_path / "good.json"
-    path.write_bytes(sample_bytes(sample()))
-    command = [sys.executable, "-m", "harness", "show", str(path), *options]
+def test_a_report_that_cannot_be_written_is_one_line(good: str, options: list[str]) -> None:
+    command = [sys.executable, "-m", "harness", "show", good, *options]
 
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(command, stdout=full, stderr=PIPE, text=True, check=False)
@@ -162,10 +159,8 @@ def test_validate_judges_the_other_files_when_one_cannot_be_read(tmp_path: Path)
     ]
 
 
-def test_a_windows_console_gets_plain_characters_for_missing_ones(tmp_path: Path) -> None:
-    path = tmp_path / "good.json"
-    path.write_bytes(sample_bytes(sample()))
-    command = [sys.executable, "-m", "harness", "show", str(path), "--details"]
+def test_a_windows_console_gets_plain_characters_for_missing_ones(good: str) -> None:
+    command = [sys.executable, "-m", "harness", "show", good, "--details"]
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
 
     done = subprocess.run(command, env=environment, capture_output=True, check=False)
