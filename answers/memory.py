@@ -8,7 +8,6 @@ against public logs.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -42,45 +41,10 @@ _ROWS_PER_EXPERT = 2
 _ROWS_SCORED = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightBytes:
-    """Bytes of all weights in each memory; a token reads only some of a mixture's experts."""
-
-    device_dense: float
-    device_experts: float
-    host_dense: float
-    host_experts: float
-
-
-@lru_cache(maxsize=4096)
-def weights_of(facts: ModelFacts, placement: LayerPlacement) -> WeightBytes:
-    """The weights in each memory that plain decoding uses: no prediction head, no token embedding.
-
-    The output matrix is on a device if any layer is on a device.
-    """
-    own = len(facts.layers)
-    first = min(own, max(0, facts.placed_layers - placement.layers))
-    sums = sums_of(facts)
-    stay = max(first, min(own, placement.cpu_experts))
-    on_device = placement.layers > 0
-    return WeightBytes(
-        device_dense=sums.dense[own] - sums.dense[first] + on_device * facts.output_bytes,
-        device_experts=sums.experts[own] - sums.experts[stay],
-        host_dense=sums.dense[first] + (not on_device) * facts.output_bytes,
-        host_experts=sums.experts[stay],
-    )
-
-
-def kv_mib(layers: Sequence[Layer], setting: Setting) -> float:
-    """MiB for the keys and values of these layers over the whole context."""
+def kv_mib(layer: Layer, setting: Setting) -> float:
+    """MiB for a layer's keys and values over the whole context."""
     k, v = KV_TYPE_BYTES[setting.kv_k], KV_TYPE_BYTES[setting.kv_v]
-    return (
-        sum(
-            cells(setting, layer.window) * (layer.k_width * k + layer.v_width * v)
-            for layer in layers
-        )
-        / MIB
-    )
+    return cells(setting, layer.window) * (layer.k_width * k + layer.v_width * v) / MIB
 
 
 def cells(setting: Setting, window: int | None) -> int:
@@ -93,52 +57,10 @@ def cells(setting: Setting, window: int | None) -> int:
     return min(per_stream, _padded(window * sequences + setting.ubatch)) * streams
 
 
-def recurrent_mib(one_bytes: float, setting: Setting) -> float:
-    """MiB of the recurrent state of all sequences, with the copies that undo rejected tokens."""
-    return one_bytes * setting.slots * (1 + setting.rollback_states) / MIB
-
-
 def state_bytes(*, d_conv: int, d_inner: int, d_state: int, groups: int) -> int:
     """The bytes of one layer's recurrent state for one sequence, in 32-bit floats."""
     convolution = (d_conv - 1) * (d_inner + 2 * groups * d_state)
     return (convolution + d_state * d_inner) * _F32
-
-
-def device_compute_mib(facts: ModelFacts, setting: Setting, *, prediction: bool = False) -> float:
-    """MiB of the compute buffer on a device that holds at least some layers."""
-    rows = setting.ubatch * _F32 / MIB
-    widest = _widest_rows(facts, prediction=prediction) * rows
-    if not setting.flash_attention:
-        return max(widest, _without_flash(facts, setting))
-    logits = setting.slots * facts.vocabulary * _F32 / MIB
-    masks = _mask_cells(facts, setting) * setting.ubatch * 2 / MIB
-    return masks + max(widest, logits + 2 * facts.embedding * rows)
-
-
-def split_compute_mib(facts: ModelFacts, setting: Setting) -> float:
-    """MiB by which a device's compute buffer grows if some layers or experts stay in host memory.
-
-    The activations of one micro-batch are copied between the memories. For wide batches, a weight
-    matrix in host memory is copied, too; a quarter of the largest layer is assumed for it.
-    """
-    matrix = sums_of(facts).largest_bytes / 4 / MIB
-    return facts.embedding * setting.ubatch * _F32 / MIB + matrix
-
-
-def host_compute_mib(facts: ModelFacts, setting: Setting, *, split: bool) -> float:
-    """MiB of host memory for the inputs of a step: attention masks and embedded tokens."""
-    row = facts.embedding * setting.ubatch * _F32 / MIB
-    mask_bytes = 2 if setting.flash_attention else _F32
-    masks = _mask_cells(facts, setting) * setting.ubatch * mask_bytes / MIB
-    if not setting.flash_attention:
-        return masks + row
-    return masks + (3 if split else 2) * row
-
-
-def cpu_compute_mib(facts: ModelFacts, setting: Setting) -> float:
-    """MiB of the single compute buffer if the whole model is in host memory."""
-    row = facts.embedding * setting.ubatch * _F32 / MIB
-    return device_compute_mib(facts, setting) + row
 
 
 def logits_mib(facts: ModelFacts, setting: Setting) -> float:
@@ -147,9 +69,57 @@ def logits_mib(facts: ModelFacts, setting: Setting) -> float:
     return rows * (facts.vocabulary + facts.embedding) * _F32 / MIB
 
 
-def output_mib(facts: ModelFacts, setting: Setting) -> float:
-    """MiB of the host buffer from which logits are read."""
-    return setting.slots * facts.vocabulary * _F32 / MIB
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BufferSizes:
+    """Sizes in MiB that depend on the setting, but not on the placement.
+
+    `caches` has one layer's cache for each kind of cache, with the cumulative count of such layers.
+    `device_compute` is the compute buffer of a device, which `split` enlarges if some layers or
+    experts stay in host memory. `host_compute` is the only compute buffer if the whole model is in
+    host memory, and `head_compute` that of a prediction head. `inputs` are the attention masks and
+    embedded tokens in host memory. Logits are read from `output`, in host memory.
+    """
+
+    sums: LayerSums
+    caches: tuple[tuple[float, tuple[float, ...]], ...]
+    device_compute: float
+    split: float
+    host_compute: float
+    head_compute: float
+    inputs: float
+    inputs_split: float
+    output: float
+
+
+@lru_cache(maxsize=4096)
+def sizes_of(facts: ModelFacts, setting: Setting) -> BufferSizes:
+    """The sizes of a model's buffers with these settings; cached per model and setting."""
+    sums, flash = sums_of(facts), setting.flash_attention
+    rows = setting.ubatch * _F32 / MIB
+    row = facts.embedding * rows
+    output = setting.slots * facts.vocabulary * _F32 / MIB
+    masks = _mask_cells(facts, setting) * setting.ubatch * (2 if flash else _F32) / MIB
+
+    def compute(*, prediction: bool) -> float:
+        widest = _widest_rows(facts, prediction=prediction) * rows
+        if not flash:
+            return max(widest, _without_flash(facts, setting))
+        return masks + max(widest, output + 2 * row)
+
+    device_compute = compute(prediction=False)
+    return BufferSizes(
+        sums=sums,
+        caches=tuple((kv_mib(layer, setting), before) for layer, before in sums.caches),
+        device_compute=device_compute,
+        # The activations of one micro-batch are copied between the memories. For wide batches, a
+        # weight matrix in host memory is, too; a quarter of the largest layer is assumed for it.
+        split=row + sums.largest_bytes / 4 / MIB,
+        host_compute=device_compute + row,
+        head_compute=compute(prediction=True),
+        inputs=masks + (2 if flash else 1) * row,
+        inputs_split=masks + (3 if flash else 1) * row,
+        output=output,
+    )
 
 
 def place(
@@ -160,10 +130,11 @@ def place(
     speculates_with_head: bool = False,
 ) -> Placed:
     """The buffers on each device and in host memory for a model with this placement."""
-    sizes = _sizes(facts, setting)
+    sizes = sizes_of(facts, setting)
     host = Buffers(model=facts.embedding_bytes / MIB, output=sizes.output)
     devices = tuple([Buffers() for _ in placement.share])
     own, start = len(facts.layers), 0
+    sequences = setting.slots * (1 + setting.rollback_states)
     for home, end in zip((host, *devices), _ends(facts, placement), strict=True):
         if start == end:
             continue
@@ -172,7 +143,7 @@ def place(
         experts = sums.experts[end] - sums.experts[stay]
         home.model += (sums.dense[end] - sums.dense[start] + experts) / MIB
         host.model += (sums.experts[stay] - sums.experts[start]) / MIB
-        home.recurrent = recurrent_mib(sums.states[head] - sums.states[start], setting)
+        home.recurrent = (sums.states[head] - sums.states[start]) * sequences / MIB
         for mib, before in sizes.caches:
             home.kv += mib * (before[head] - before[start])
             home.draft_kv += mib * (before[end] - before[head]) * speculates_with_head
@@ -180,58 +151,16 @@ def place(
     last = devices[-1] if placement.layers else host
     if placement.layers or not facts.tied:
         last.model += facts.output_bytes / MIB
-    _add_compute(facts, placement, sizes, devices, host)
+    split = placement.layers < facts.placed_layers or placement.cpu_experts > 0
+    host.compute = sizes.inputs_split if split else sizes.inputs
+    for device in devices if placement.layers else ():
+        device.compute = sizes.device_compute + (sizes.split if split else 0.0)
+    if placement.layers == 0:
+        host.compute = sizes.host_compute
     if speculates_with_head and facts.draft_layers:
-        last.draft_compute = sizes.head
+        last.draft_compute = sizes.head_compute
         host.draft_compute += sizes.inputs if placement.layers else 0.0
     return devices, host
-
-
-def _add_compute(
-    facts: ModelFacts,
-    placement: LayerPlacement,
-    sizes: "_Sizes",
-    devices: tuple[Buffers, ...],
-    host: Buffers,
-) -> None:
-    split = placement.layers < facts.placed_layers or placement.cpu_experts > 0
-    if placement.layers == 0:
-        host.compute = sizes.alone
-        return
-    for device in devices:
-        device.compute = sizes.compute + (sizes.compute_split if split else 0.0)
-    host.compute = sizes.inputs_split if split else sizes.inputs
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sizes:
-    """Sizes in MiB that depend on the setting: one layer's cache of each kind, other buffers."""
-
-    sums: LayerSums
-    caches: tuple[tuple[float, tuple[float, ...]], ...]
-    compute: float
-    compute_split: float
-    inputs: float
-    inputs_split: float
-    alone: float
-    head: float
-    output: float
-
-
-@lru_cache(maxsize=4096)
-def _sizes(facts: ModelFacts, setting: Setting) -> _Sizes:
-    sums = sums_of(facts)
-    return _Sizes(
-        sums=sums,
-        caches=tuple((kv_mib((layer,), setting), before) for layer, before in sums.caches),
-        compute=device_compute_mib(facts, setting),
-        compute_split=split_compute_mib(facts, setting),
-        inputs=host_compute_mib(facts, setting, split=False),
-        inputs_split=host_compute_mib(facts, setting, split=True),
-        alone=cpu_compute_mib(facts, setting),
-        head=device_compute_mib(facts, setting, prediction=True),
-        output=output_mib(facts, setting),
-    )
 
 
 def _ends(facts: ModelFacts, placement: LayerPlacement) -> list[int]:

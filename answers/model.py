@@ -73,6 +73,11 @@ class ModelFacts:
         return self.experts > self.experts_used > 0
 
     @property
+    def used_share(self) -> float:
+        """The share of a mixture's experts that one token uses, 1 for a dense model."""
+        return self.experts_used / self.experts if self.mixture else 1.0
+
+    @property
     def model_bytes(self) -> float:
         """The size of all weights in the file in bytes, including the token embedding."""
         layers = sum(layer.weight_bytes + layer.expert_bytes for layer in self.all_layers)

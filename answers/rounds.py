@@ -303,7 +303,7 @@ def _draft_ms(
         return 0.0
     if draft is None:
         head = load.target.draft_layers
-        used = load.target.experts_used / load.target.experts if load.target.mixture else 1.0
+        used = load.target.used_share
         layers = (layer.weight_bytes + layer.expert_bytes * used for layer in head)
         read = sum(layers) + load.target.output_bytes
         launches = max(1, len(head))

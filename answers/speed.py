@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from answers.layer_sums import sums_of
-from answers.memory import kv_mib, weights_of
+from answers.memory import kv_mib
 from answers.model import MIB, LayerPlacement, ModelFacts, Setting
 from answers.placement import LoadPlan, Projection
 
@@ -111,24 +111,29 @@ class StepBytes:
 
 @lru_cache(maxsize=4096)
 def step_bytes(facts: ModelFacts, placement: LayerPlacement, setting: Setting) -> StepBytes:
-    """The weights and cache that a step reads with this placement, at a typical context."""
+    """The weights and cache that a step reads with this placement, at a typical context.
+
+    The output matrix is on a device if any layer is. A plain step reads neither the prediction head
+    nor the token embedding.
+    """
     setting = replace(setting, context=_DEPTH_TOKENS, slots=1)
-    weights, own = weights_of(facts, placement), len(facts.layers)
+    sums, own, on_device = sums_of(facts), len(facts.layers), placement.layers > 0
     first = min(own, max(0, facts.placed_layers - placement.layers))
-    device, host = weights.device_dense, weights.host_dense
-    for layer, before in sums_of(facts).caches:
-        cache = kv_mib((layer,), setting) * MIB
+    stay = max(first, min(own, placement.cpu_experts))
+    device = sums.dense[own] - sums.dense[first] + on_device * facts.output_bytes
+    host = sums.dense[first] + (not on_device) * facts.output_bytes
+    for layer, before in sums.caches:
+        cache = kv_mib(layer, setting) * MIB
         device += cache * (before[own] - before[first])
         host += cache * before[first]
     launches = starts_ms(facts, min(placement.layers, len(facts.layers)))
     launches += min(placement.layers, placement.cpu_experts) * MS_PER_CROSSING
-    used = facts.experts_used / facts.experts if facts.mixture else 1.0
     return StepBytes(
         device=device,
         host=host,
-        device_experts=weights.device_experts,
-        host_experts=weights.host_experts,
-        used=used,
+        device_experts=sums.experts[own] - sums.experts[stay],
+        host_experts=sums.experts[stay],
+        used=facts.used_share,
         launches_ms=launches,
     )
 
@@ -136,11 +141,6 @@ def step_bytes(facts: ModelFacts, placement: LayerPlacement, setting: Setting) -
 def plain(load: LoadPlan, found: Projection, machine: MachineSpeed) -> SpeedEstimate:
     """Tokens per second of plain decoding, without speculation."""
     step = step_bytes(load.target, found.placement, load.setting)
-    return plain_of(step, assumed_rates(step, machine), machine)
-
-
-def plain_of(step: StepBytes, assumes: Iterator[str], machine: MachineSpeed) -> SpeedEstimate:
-    """Tokens per second of plain decoding if each step reads these bytes, with an interval."""
     tps = plain_tps(step, machine)
     device = not step.device or machine.device_reached_gb_per_s is not None
     host = not step.host + step.host_experts or machine.host_reached_gb_per_s is not None
@@ -152,7 +152,7 @@ def plain_of(step: StepBytes, assumes: Iterator[str], machine: MachineSpeed) -> 
         low=tps * EFFICIENCY_LOW / EFFICIENCY,
         high=tps * EFFICIENCY_HIGH / EFFICIENCY,
         basis="physics",
-        assumes=tuple(assumes),
+        assumes=tuple(assumed_rates(step, machine)),
     )
 
 
@@ -190,8 +190,7 @@ def host_rate(machine: MachineSpeed) -> float:
 @lru_cache(maxsize=512)
 def weights_per_token(facts: ModelFacts) -> float:
     """The bytes of weights that one token reads from all memories."""
-    used = facts.experts_used / facts.experts if facts.mixture else 1.0
-    layers = (layer.weight_bytes + layer.expert_bytes * used for layer in facts.layers)
+    layers = (layer.weight_bytes + layer.expert_bytes * facts.used_share for layer in facts.layers)
     return facts.output_bytes + sum(layers)
 
 

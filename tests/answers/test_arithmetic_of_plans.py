@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from answers.memory import cells, kv_mib, place, recurrent_mib, state_bytes
+from answers.memory import cells, kv_mib, place, state_bytes
 from answers.model import Layer, LayerPlacement, Memory, ModelFacts, Setting
 from answers.placement import Draft, LoadPlan, Projection, fit, largest_context, project
 from answers.rounds import Speculation, YieldCurve, parts_of, speedup, tokens_per_round
@@ -36,11 +36,9 @@ def known(name: str, quantisation: str, *, with_head: bool = False) -> ModelFact
 
 
 def test_a_layer_keeps_its_widths_for_every_cell() -> None:
-    # 16 layers · 2048 values · 8192 tokens · 2 bytes = 512 MiB; 34 bytes for 32 values in q8_0
-    layers = [ATTENTION] * 16
-
-    assert kv_mib(layers, Setting(context=8192)) == 512
-    assert kv_mib(layers, Setting(context=8192, kv_k="q8_0", kv_v="q8_0")) == 272
+    # 2048 values · 8192 tokens · 2 bytes = 32 MiB; 34 bytes for 32 values in q8_0
+    assert kv_mib(ATTENTION, Setting(context=8192)) == 32
+    assert kv_mib(ATTENTION, Setting(context=8192, kv_k="q8_0", kv_v="q8_0")) == 17
 
 
 def test_a_window_keeps_its_tokens_and_a_micro_batch() -> None:
@@ -56,8 +54,12 @@ def test_a_window_keeps_its_tokens_and_a_micro_batch() -> None:
 
 def test_a_recurrent_state_is_kept_for_every_slot_and_every_token_that_may_be_undone() -> None:
     # (3 · (6144 + 2 · 16 · 128) + 128 · 6144) · 4 bytes · 48 layers
-    assert recurrent_mib(48 * STATE, Setting()) == 149.625
-    assert recurrent_mib(48 * STATE, Setting(slots=4, rollback_states=2)) == 1795.5
+    recurrent = facts(*[Layer(state_bytes=STATE)] * 48)
+    settings = (Setting(), Setting(slots=4, rollback_states=2))
+
+    hosts = [place(recurrent, setting, LayerPlacement(layers=0))[1] for setting in settings]
+
+    assert [host.recurrent for host in hosts] == [149.625, 1795.5]
 
 
 def test_embedding_stays_in_host_memory_and_the_last_layers_go_to_the_device() -> None:

@@ -21,17 +21,18 @@ def looped(
 ) -> Counted:
     """The buffers, layer by layer."""
     devices = tuple(Buffers() for _ in placement.share)
-    host = Buffers(model=facts.embedding_bytes / MIB, output=memory.output_mib(facts, setting))
+    host = Buffers(model=facts.embedding_bytes / MIB, output=memory.sizes_of(facts, setting).output)
     first = facts.placed_layers - placement.layers
+    sequences = setting.slots * (1 + setting.rollback_states)
     for index, layer in enumerate(facts.all_layers):
         device = devices[device_of(index - first, placement)] if index >= first else host
         device.model += layer.weight_bytes / MIB
         (host if index < placement.cpu_experts else device).model += layer.expert_bytes / MIB
         if index < len(facts.layers):
-            device.kv += memory.kv_mib((layer,), setting)
-            device.recurrent += memory.recurrent_mib(layer.state_bytes, setting)
+            device.kv += memory.kv_mib(layer, setting)
+            device.recurrent += layer.state_bytes * sequences / MIB
         elif head:
-            device.draft_kv += memory.kv_mib((layer,), setting)
+            device.draft_kv += memory.kv_mib(layer, setting)
     add_compute(facts, setting, placement, devices, host, head=head)
     return devices, host
 
@@ -46,20 +47,20 @@ def add_compute(
     head: bool,
 ) -> None:
     """The output matrix and the compute buffers."""
+    sizes = memory.sizes_of(facts, setting)
     last = devices[-1] if placement.layers else host
     if placement.layers or not facts.tied:
         last.model += facts.output_bytes / MIB
     split = placement.layers < facts.placed_layers or placement.cpu_experts > 0
     for device in devices if placement.layers else ():
-        device.compute = memory.device_compute_mib(facts, setting)
-        device.compute += memory.split_compute_mib(facts, setting) if split else 0.0
-    host.compute = memory.cpu_compute_mib(facts, setting)
+        device.compute = sizes.device_compute + (sizes.split if split else 0.0)
+    host.compute = sizes.host_compute
     if placement.layers:
-        host.compute = memory.host_compute_mib(facts, setting, split=split)
+        host.compute = sizes.inputs_split if split else sizes.inputs
     if head and facts.draft_layers:
-        last.draft_compute = memory.device_compute_mib(facts, setting, prediction=True)
+        last.draft_compute = sizes.head_compute
         if placement.layers:
-            host.draft_compute = memory.host_compute_mib(facts, setting, split=False)
+            host.draft_compute = sizes.inputs
 
 
 def device_of(position: int, placement: LayerPlacement) -> int:

@@ -1,12 +1,12 @@
 """The weights of a step are counted where they are, as a plain loop over the layers does."""
 
-from dataclasses import astuple
+from dataclasses import replace
 
 import pytest
 
-from answers.memory import WeightBytes, weights_of
-from answers.model import Layer, LayerPlacement, ModelFacts
+from answers.model import Layer, LayerPlacement, ModelFacts, Setting
 from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.speed import step_bytes
 
 MODELS = (("qwen3-8b", False), ("qwen3.5-27b", True), ("qwen3-30b-a3b", False))
 
@@ -27,11 +27,10 @@ def test_three_layers_one_of_them_in_main_memory_and_a_head() -> None:
         embedding_bytes=9.0,
     )
 
-    found = weights_of(facts, LayerPlacement(layers=4, cpu_experts=2))
+    found = step_bytes(facts, LayerPlacement(layers=4, cpu_experts=2), Setting())
 
-    assert found == WeightBytes(
-        device_dense=67.0, device_experts=400.0, host_dense=10.0, host_experts=300.0
-    )
+    assert (found.device, found.device_experts) == (67.0, 400.0)
+    assert (found.host, found.host_experts) == (10.0, 300.0)
 
 
 @pytest.mark.parametrize(("model", "head"), MODELS)
@@ -42,12 +41,15 @@ def test_every_placement_is_counted_as_a_loop_over_the_layers_counts(
     shape = shape_of(model)
     assert shape is not None
     facts = facts_of(shape, quantisation_of("Q4_K_M"), with_head=head)
+    bare = tuple(replace(layer, k_width=0, v_width=0) for layer in facts.layers)
+    facts = replace(facts, layers=bare)  # a step reads the caches, too
     for layers in range(facts.placed_layers + 1):
         placement = LayerPlacement(layers=layers, cpu_experts=experts)
 
-        found = weights_of(facts, placement)
+        found = step_bytes(facts, placement, Setting())
 
-        assert astuple(found) == pytest.approx(counted(facts, placement), rel=1e-9)
+        read = (found.device, found.device_experts, found.host, found.host_experts)
+        assert read == pytest.approx(counted(facts, placement), rel=1e-9)
 
 
 def counted(facts: ModelFacts, placement: LayerPlacement) -> tuple[float, float, float, float]:
