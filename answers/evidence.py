@@ -141,62 +141,41 @@ def _of_method(pairs: Sequence[Pair], task: str | None, quantisation: str | None
         settings[figure.depth, figure.draft].append((report, figure))
     # The setting that most people tried; the fastest if several are equal.
     best = max(settings.values(), key=lambda each: (_people(each), _over_people(each)))
-    lost = _lost(known)
-    return _measured(best, lost=lost) if tier != "published" else _published(best, lost=lost)
+    return _found(best, tier, lost=_lost(known))
 
 
-def _measured(pairs: Sequence[Pair], *, lost: bool) -> Found:
-    """The median figure with its own interval, else a prediction interval for one more person."""
-    middle = median_low(sorted(figure.speedup for _, figure in pairs))
-    report, figure = next(pair for pair in pairs if pair[1].speedup == middle)
-    low, high = figure.low, figure.high
-    if low is None or high is None:
-        low, high = middle / _one_more(1), middle * _one_more(1)
-    return _found(pairs, report, figure, bounds=(middle, low, high), lost=lost)
+def _found(pairs: Sequence[Pair], tier: Tier, *, lost: bool) -> Found:
+    """The median figure: of people, if published, else of figures.
 
-
-def _published(pairs: Sequence[Pair], *, lost: bool) -> Found:
-    """The median over people, with a prediction interval for one more person."""
-    middle = _over_people(pairs)
-    reach = _one_more(_people(pairs))
-    report, figure = min(pairs, key=lambda pair: abs(math.log(pair[1].speedup / middle)))
-    bounds = (middle, middle / reach, middle * reach)
-    return _found(pairs, report, figure, bounds=bounds, lost=lost)
-
-
-def _one_more(people: int) -> float:
-    """The half-width, as a factor, of the 90 % prediction interval for one more person."""
-    return math.exp(_Z90 * BETWEEN_PEOPLE * math.sqrt(1 + 1 / people))
-
-
-def _found(
-    pairs: Sequence[Pair],
-    report: Report,
-    figure: Figure,
-    *,
-    bounds: tuple[float, float, float],
-    lost: bool,
-) -> Found:
+    A measured figure has its own interval; any other has a prediction interval for one more person.
+    """
+    published, people = tier == "published", _people(pairs)
     each = [*_by_person(pairs).values()]
+    figures = sorted(figure.speedup for _, figure in pairs)
+    middle = _over_people(pairs) if published else median_low(figures)
+    _, figure = min(pairs, key=lambda pair: abs(math.log(pair[1].speedup / middle)))
+    low, high = figure.low, figure.high
+    if published or low is None or high is None:
+        spread = BETWEEN_PEOPLE * math.sqrt(1 + 1 / (people if published else 1))
+        low, high = middle / math.exp(_Z90 * spread), middle * math.exp(_Z90 * spread)
     rates = [before for _, x in pairs if (before := x.before_tps) is not None]
-    kinds = {found.quantisation for found, _ in pairs}
-    speedup, low, high = bounds
+    kinds = {report.quantisation for report, _ in pairs}
     return Found(
-        tier=report.tier,
+        tier=tier,
         method=figure.method,
         depth=figure.depth,
         draft=figure.draft,
-        people=_people(pairs),
-        speedup=speedup,
+        people=people,
+        speedup=middle,
         low=low,
         high=high,
         least=min(each),
         most=max(each),
         before_tps=median(rates) if rates else None,
         quantisation=kinds.pop() if len(kinds) == 1 else None,
-        sources=tuple(dict.fromkeys(found.source for found, _ in pairs)),
+        sources=tuple(dict.fromkeys(report.source for report, _ in pairs)),
         lost=lost,
-        sure=any(not found.doubts for found, _ in pairs),
+        sure=any(not report.doubts for report, _ in pairs),
     )
 
 
@@ -221,10 +200,10 @@ def _lost(pairs: Sequence[Pair]) -> bool:
     by_depth = defaultdict(list)
     for pair in pairs:
         by_depth[pair[1].depth].append(pair)
-    best: dict[str, float] = {}
+    best: dict[str, float] = defaultdict(float)
     for at_depth in by_depth.values():
         for person, speedup in _by_person(at_depth).items():
-            best[person] = max(speedup, best.get(person, 0.0))
+            best[person] = max(speedup, best[person])
     losers = [pair for pair in pairs if best[pair[0].person] < 1]
     gainers = [pair for pair in pairs if best[pair[0].person] >= 1]
     if _people(losers) <= _people(gainers):
