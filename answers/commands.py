@@ -1,9 +1,11 @@
 """Build the arguments of a llama-server line for a plan, and list the methods that can draft."""
 
+from collections.abc import Mapping
+
 from answers.model import LayerPlacement, Setting
 from answers.rounds import DraftSource, Speculation
 from estimates.engine_commands import default_method
-from schemas.method import NO_SPECULATION, Method
+from schemas.method import DRAFT_MODEL, NO_SPECULATION, Method
 from schemas.vocabulary import METHODS
 
 _DEPTH = 8  # the longest draft of a method that chooses its depth itself
@@ -12,23 +14,19 @@ _USUAL_BATCH = 2048  # llama-server's default; a larger micro-batch needs a larg
 
 def methods_by(source: DraftSource) -> tuple[str, ...]:
     """The ids of the methods that use this draft source on llama-server, the usual method first."""
-    found = []
-    for method in METHODS.values():
-        draft = {"model": "required", "other-head": "required", "own-head": "built-in"}.get(source)
-        drafts = method.drafts and not method.instrument
-        if method.llama_cpp and method.draft == (draft or "none") and drafts:
-            found.append(method.id)
-    return tuple(found[:1] if source == "model" else found[1:] if source == "other-head" else found)
+    return tuple(
+        each.id
+        for each in METHODS.values()
+        if each.llama_cpp and each.drafts and not each.instrument and source_of(each.id) == source
+    )
 
 
 def source_of(method: str) -> DraftSource:
     """The source from which a method drafts."""
-    draft = METHODS[method].draft
-    if draft == "built-in":
-        return "own-head"
-    if draft == "none":
-        return "text"
-    return "model" if method in methods_by("model") else "other-head"
+    if method == DRAFT_MODEL:
+        return "model"
+    sources: Mapping[str, DraftSource] = {"built-in": "own-head", "none": "text"}
+    return sources.get(METHODS[method].draft, "other-head")
 
 
 def default_depth(method: str) -> int:

@@ -11,8 +11,10 @@ from importlib import resources
 
 from answers.rates import Rate
 from answers.rounds import YieldCurve
-from schemas.codec import Json, decode
+from schemas.codec import decode
 from schemas.vocabulary import say
+
+_FILES = resources.files("answers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,15 +88,11 @@ class Learned:
 @cache
 def learned() -> Learned:
     """The bandwidths, yields and errors that the pipeline last derived from all results."""
-    return decode(Learned, _json("learned.json"))
+    return decode(Learned, json.loads(_FILES.joinpath("learned.json").read_bytes()))
 
 
 @cache
 def logged_memory_error() -> LoggedMemoryError:
     """The error of planned memory compared with public logs, as computed by `bench.plan`."""
-    return decode(dict[str, LoggedMemoryError], _json("planner_errors.json"))["memory"]
-
-
-def _json(name: str) -> Json:
-    found: Json = json.loads(resources.files("answers").joinpath(name).read_bytes())
-    return found
+    found = json.loads(_FILES.joinpath("planner_errors.json").read_bytes())
+    return decode(LoggedMemoryError, found["memory"])

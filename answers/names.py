@@ -68,14 +68,9 @@ def machine_named(text: str) -> NamedMachine:
     return found if found.cards or found.processor else _read(re.sub("[()]", " ", bare))
 
 
-def cards_of(text: str) -> tuple[NamedCard, ...]:
-    """All cards in the table that a text names, with counts and sizes in GiB."""
-    return machine_named(text).cards
-
-
 def cards_named(text: str) -> tuple[str, int] | None:
     """The only card named in a text, and how many of it; `None` for no card or different cards."""
-    cards = cards_of(text)
+    cards = machine_named(text).cards
     if len({card.key for card in cards}) != 1:
         return None
     return cards[0].key, sum(card.count for card in cards)

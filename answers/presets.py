@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -23,6 +23,7 @@ _OWNER = re.compile(r"[\w-][\w.-]*/(?=[^/]+$)")
 # The kinds of quantisation that llama.cpp's files have.
 _IN_GGUF = re.compile(r"(UD-)?(I?Q\d|TQ\d|MXFP4|NVFP4|B?F16|F32)", re.IGNORECASE)
 _REPOSITORY = re.compile(r"^[\w-][\w.-]*/|-GGUF(?=:|$)", re.IGNORECASE)
+_TABLES = document("presets", "answers")
 SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
 
 
@@ -96,12 +97,12 @@ class Month:
 
 @cache
 def month() -> Month:
-    return msgspec.convert(_tables()["month"], Month)
+    return msgspec.convert(_TABLES["month"], Month)
 
 
 @cache
 def presets() -> dict[str, Preset]:
-    return {each.name: each for each in msgspec.convert(_tables()["presets"], list[Preset])}
+    return {each.name: each for each in msgspec.convert(_TABLES["presets"], list[Preset])}
 
 
 @cache
@@ -174,7 +175,7 @@ def _of_model(slug: str, quantisation: str | None, *, owned: bool) -> Preset | N
         family=shape.architecture,
         vocabulary=shape.name,
         quantisation=bits,
-        repository=_tables()["repositories"].get(slug) if fetched else None,
+        repository=_TABLES["repositories"].get(slug) if fetched else None,
         method=HEAD if shape.head_layers else None,
     )
 
@@ -206,9 +207,4 @@ def _joined(name: str) -> str:
 
 @cache
 def pairs() -> tuple[Pair, ...]:
-    return msgspec.convert(_tables()["pairs"], tuple[Pair, ...])
-
-
-@cache
-def _tables() -> dict[str, Any]:
-    return document("presets", "answers")
+    return msgspec.convert(_TABLES["pairs"], tuple[Pair, ...])

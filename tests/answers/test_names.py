@@ -12,7 +12,6 @@ from answers.names import (
     NamedMachine,
     card_key,
     cards_named,
-    cards_of,
     is_placeholder,
     machine_named,
     nearest_cards,
@@ -78,7 +77,10 @@ def test_a_label_of_one_card_has_the_key_of_that_card() -> None:
     assert card_key("2 × RTX 3090 24 GB") == "rtx 3090"  # noqa: RUF001 - as labels have it
     assert card_key("RTX 3060 12GB + Ryzen 7950X") == "rtx 3060"
     assert card_key("RTX 5090 + RTX 3090") is None
-    assert [card.key for card in cards_of("RTX 5090 + RTX 3090")] == ["rtx 5090", "rtx 3090"]
+    assert [card.key for card in machine_named("RTX 5090 + RTX 3090").cards] == [
+        "rtx 5090",
+        "rtx 3090",
+    ]
 
 
 def test_a_card_with_less_memory_can_be_slower_than_its_name_says() -> None:
