@@ -9,7 +9,7 @@ from answers.placement import LoadPlan, fit, largest_context
 from answers.predict import Setup, predicted
 from answers.rounds import Speculation
 from answers.shapes import facts_of, quantisation_of, shape_of
-from answers.speed import SpeedEstimate, plain
+from answers.speed import plain
 from schemas.vocabulary import say
 
 _MIXTURES = ("qwen3.5-35b-a3b", "gpt-oss-20b", "qwen3-30b-a3b")
@@ -38,7 +38,7 @@ def list_alternatives(
         *([without] if asked.speculation is not None else []),
         *ways,
         *(
-            _option(asked, changes, case, speculation, alone.tps, setup)
+            _option(asked, changes, case, speculation, setup)
             for changes, case, speculation in (*_other_places(asked), *_other_cache(asked))
         ),
         *_longer_context(alone, setup),
@@ -78,7 +78,7 @@ def _longer_context(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
         return
     case = replace(alone.case, setting=replace(alone.case.setting, context=longest))
     changes = f"no draft, context of {say.count(longest, 'token')}"
-    yield _option(alone, changes, case, None, alone.tps, setup)
+    yield _option(alone, changes, case, None, setup)
 
 
 def _other_weights(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
@@ -127,7 +127,7 @@ def _other_target(
     """An option that loads a different target model, without a draft."""
     case = replace(alone.case, target=facts)
     target = PlannedModel(facts=facts, path=None, server_name=f"{file}.gguf")
-    return replace(_option(alone, changes, case, None, alone.tps, setup), target=target)
+    return replace(_option(alone, changes, case, None, setup), target=target)
 
 
 def _option(
@@ -135,19 +135,18 @@ def _option(
     changes: str,
     case: LoadPlan,
     speculation: Speculation | None,
-    base: SpeedEstimate,
     setup: Setup,
 ) -> PlanOption:
     """An option for this load plan and speculation, with its placement and estimated speed."""
     found = fit(case)
-    gain = predicted(setup, case, found, speculation, base).gain if speculation else None
+    gain = predicted(setup, case, found, speculation).gain if speculation else None
     return replace(
         like,
         changes=changes,
         case=case,
         found=found,
         speculation=speculation,
-        tps=base.times(gain) if gain else plain(case, found, setup.machine),
+        tps=setup.base.times(gain) if gain else plain(case, found, setup.machine),
         gain=gain,
         figures=None,
         draft=like.draft if case.draft else None,

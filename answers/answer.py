@@ -17,7 +17,6 @@ from answers.choices import (
     PlanOption,
     Way,
     option,
-    scaled_gain,
     without_speculation,
 )
 from answers.curves import Curve
@@ -143,15 +142,22 @@ def answer(
     Callers can pass cached placements (`placed`), which are the same for all machines with equal
     memory. Without `details`, no alternatives are planned.
     """
-    rig = rig_of(question.computer)
-    speed = speed_of(question.computer, rig)
+    rig, speed = rig_of(question.computer), speed_of(question.computer)
     fixed = _fixed(question)
     placed = placed or Placements(question.load, fixed)
     alone = without_speculation(question.load, question.target, speed, placed.alone)
     figures = figures_of(question, whole=alone.found.extent == "yes")
     alone = replace(alone, tps=_measured_rate(question, figures, alone.tps))
     setup = _setup_of(question, alone)
-    options = _options(question, alone, setup, placed, figures)
+    # People's figures for a method replace its prediction.
+    by_method = {each.method: each for each in figures}
+    options = _corrected(
+        [
+            option(way, alone, setup, placed.of(way), by_method.get(way.method))
+            for way in question.ways
+        ],
+        alone,
+    )
     named = (each for each in options if question.named and each.way is question.named)
     judged = next(named, None) if question.named else max(options, key=promise, default=None)
     verdict, chance = verdict_of(judged) if judged else ("No", None)
@@ -178,26 +184,9 @@ def answer(
 
 def _setup_of(question: Question, alone: PlanOption) -> Setup:
     """The starting point of all predictions: the target without a draft, in its placement."""
-    rig = rig_of(question.computer)
-    speed = speed_of(question.computer, rig)
+    rig, speed = rig_of(question.computer), speed_of(question.computer)
     setup = setup_of(rig, speed, alone.case, alone.found, question.model, question.task)
-    return replace(setup, curve=question.curve) if question.curve else setup
-
-
-def _options(
-    question: Question,
-    alone: PlanOption,
-    setup: Setup,
-    placed: Placements,
-    figures: Iterable[Found],
-) -> Sequence[PlanOption]:
-    """An option for every way to draft; people's figures for a method replace its prediction."""
-    by_method = {each.method: each for each in figures}
-    ways = (
-        option(way, alone, setup, placed.of(way), by_method.get(way.method))
-        for way in question.ways
-    )
-    return _corrected([*ways], alone)
+    return replace(setup, base=alone.tps, curve=question.curve)
 
 
 def with_details(found: Answer) -> Answer:
@@ -248,8 +237,11 @@ def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[Pla
     )
     people = max(each.figures.people for each in known if each.figures)
     factor = math.exp(off * people / (people + 1))
+    error = SpeedEstimate(estimate=factor, low=factor, high=factor, basis="predicted")
     return [
-        scaled_gain(each, alone, factor) if each.figures is None and _drafts(each) else each
+        replace(each, gain=(gain := error.times(each.gain)), tps=alone.tps.times(gain))
+        if each.figures is None and each.gain and _drafts(each)
+        else each
         for each in options
     ]
 

@@ -236,7 +236,7 @@ def option(
             depths = (measured,)
     loads = way.loads(alone.case, depths)
     each_depth = {
-        depth: predicted(setup, load, placed[depth], way.speculation(depth), alone.tps)
+        depth: predicted(setup, load, placed[depth], way.speculation(depth))
         for depth, load in loads.items()
     }
     depth = max(each_depth, key=lambda each: (placed[each].fits, each_depth[each].gain.estimate))
@@ -270,20 +270,7 @@ def _by_curve(
     found = [
         (depth, known.gain)
         for depth, load in loads.items()
-        for known in [predicted(setup, load, placed[depth], way.speculation(depth), alone.tps)]
+        for known in [predicted(setup, load, placed[depth], way.speculation(depth))]
         if known.curve is not None
     ]
     return max(found, key=lambda each: each[1].estimate, default=None)
-
-
-def scaled_gain(choice: PlanOption, alone: PlanOption, factor: float) -> PlanOption:
-    """A copy of an option with its predicted speedup and interval multiplied by a factor."""
-    if choice.gain is None:
-        return choice
-    gain = replace(
-        choice.gain,
-        estimate=choice.gain.estimate * factor,
-        low=choice.gain.low * factor,
-        high=choice.gain.high * factor,
-    )
-    return replace(choice, gain=gain, tps=alone.tps.times(gain))

@@ -73,8 +73,9 @@ class Kin:
 
 
 @lru_cache(maxsize=1024)
-def speed_of(computer: Computer, rig: Rig) -> MachineSpeed:
+def speed_of(computer: Computer) -> MachineSpeed:
     """A computer's bandwidths, with the step cost and efficiency usual for its kind of card."""
+    rig = rig_of(computer)
     wider = WIDER_STEP
     if rig.sort.startswith("apple"):
         wider = WIDER_STEP_APPLE.get(rig.sort, WIDER_STEP_LATER_APPLE)

@@ -92,8 +92,8 @@ class Setup:
     """The question before a draft is chosen: the machine, the model, and the task if one was named.
 
     `plain_tps` follows from the formulas and the `nominal` bandwidths, as in the fit; `machine`
-    also has the bandwidths reached in results. `curve` has the step times measured on this machine,
-    if there are any.
+    also has the bandwidths reached in results. `base` is the speed of the target alone, which
+    speedups refer to. `curve` has the step times measured on this machine, if there are any.
     """
 
     rig: Rig
@@ -104,6 +104,7 @@ class Setup:
     nominal: MachineSpeed
     plain_tps: SpeedEstimate
     partly: bool
+    base: SpeedEstimate
     curve: Curve | None = None
 
     def curve_for(self, depth: int) -> Curve | None:
@@ -143,6 +144,7 @@ def setup_of(
 ) -> Setup:
     """The setup for predictions: the target alone on a machine, in this placement."""
     nominal = replace(machine, device_reached_gb_per_s=None, host_reached_gb_per_s=None)
+    base = plain(alone, found, nominal)
     return Setup(
         rig=rig,
         unified=alone.unified,
@@ -150,7 +152,8 @@ def setup_of(
         task=task,
         machine=machine,
         nominal=nominal,
-        plain_tps=plain(alone, found, nominal),
+        plain_tps=base,
+        base=base,
         partly=found.extent != "yes",
     )
 
@@ -179,9 +182,9 @@ def case_of(setup: Setup, load: LoadPlan, found: Projection, speculation: Specul
 
 
 def predicted(
-    setup: Setup, load: LoadPlan, found: Projection, speculation: Speculation, base: SpeedEstimate
+    setup: Setup, load: LoadPlan, found: Projection, speculation: Speculation
 ) -> Prediction:
-    """The predicted gain of speculation over `base`, the target alone in the same memory.
+    """The predicted gain of speculation over the target alone in the same memory.
 
     If the acceptance or the cost of wider steps was measured, the formulas replace the fit. A curve
     is not used for text methods, whose rounds are mostly plain steps.
@@ -190,8 +193,8 @@ def predicted(
     if speculation.acceptance is None and curve is None:
         return predict(case_of(setup, load, found, speculation), fitted())
     parts = parts_of(load, found.placement, setup.machine, speculation.source, curve)
-    assumes = dict.fromkeys((*base.assumes, *assumed_rates(parts.step, setup.machine)))
-    gain = speedup(parts, base, setup.machine, speculation, tuple(assumes))
+    assumes = dict.fromkeys((*setup.base.assumes, *assumed_rates(parts.step, setup.machine)))
+    gain = speedup(parts, setup.base, setup.machine, speculation, tuple(assumes))
     return Prediction(gain=gain, curve=curve)
 
 

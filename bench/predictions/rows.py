@@ -129,9 +129,7 @@ def _planned(
         ample = tuple(replace(memory, free_mib=_AMPLE_MIB) for memory in load.devices)
         load = replace(load, devices=ample)
         placed = Placements(load)
-    setup = setup_of(
-        rig, speed_of(question.computer, rig), load, placed.alone, question.model, None
-    )
+    setup = setup_of(rig, speed_of(question.computer), load, placed.alone, question.model, None)
     return question, load, setup, placed
 
 
