@@ -61,7 +61,7 @@ def question_of(
         reports=tuple(by_model().get(key, ())),
         target=target,
         computer=machine,
-        setting=load.setting(0),
+        setting=load.setting(),
         alone=(models.draft or "").lower() == "none",
         task=models.task,
         quantisation=preset.quantisation if preset else None,

@@ -17,7 +17,6 @@ _model = partial(option, panel="Models")
 _loaded = partial(option, panel="How the model is loaded")
 _machine = partial(option, panel="Machine")
 _speed = partial(option, panel="Speed")
-USUAL_CONTEXT = 4096
 # The usual depth of methods that draft from the preceding text, without a model.
 NGRAM = "ngram"
 _FILES = (*methods_by("model"), *methods_by("other-head"))
@@ -60,7 +59,7 @@ class LoadOptions:
         metavar="TOKENS",
         least=64,
         most=1 << 24,
-        default=USUAL_CONTEXT,
+        default=Setting().context,
     )
     slots: int = _loaded(
         "Number of concurrent requests (`-np`).", metavar="N", least=1, most=512, default=1
@@ -104,7 +103,7 @@ class LoadOptions:
         most=256,
     )
 
-    def setting(self, rollback_states: int) -> Setting:
+    def setting(self) -> Setting:
         """Return context, slots, cache types and attention as a setting for memory estimates.
 
         Raises `BadInputError` if no engine can run it.
@@ -119,7 +118,6 @@ class LoadOptions:
             kv_k=self.kv_type,
             kv_v=self.kv_type,
             flash_attention=self.flash_attention != "off",
-            rollback_states=rollback_states,
         )
 
 
