@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import resources
+from itertools import takewhile
 
 import duckdb
 import pyarrow as pa
@@ -11,6 +12,7 @@ from msgspec.structs import asdict
 
 from answers.sized_shapes import shape_named
 from pipeline.data.build_changes import build_changes
+from pipeline.data.load import sql_text
 from pipeline.data.quantiles import choice_factors, median_positions, t_quantiles
 from pipeline.data.usual_depths import Tried, depth_factors
 from pipeline.errors import CheckFailedError
@@ -35,7 +37,7 @@ def aggregate(connection: duckdb.DuckDBPyConnection) -> None:
 def prepare(connection: duckdb.DuckDBPyConnection) -> None:
     hand_over_vocabulary(connection)
     connection.register("input_t_quantile", t_quantiles(()))
-    connection.execute(macros())
+    connection.execute(sql_text("macros"))
 
 
 def make(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
@@ -49,16 +51,12 @@ def make(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
 def view_queries() -> dict[str, str]:
     """The queries of `sql/` in numerical order, by the name of the table that each creates."""
     numbered = (stem for stem in _stems() if stem[0].isdigit())
-    return {stem.partition("_")[2]: _text(stem) for stem in numbered}
-
-
-def macros() -> str:
-    return _text("macros")
+    return {stem.partition("_")[2]: sql_text(stem) for stem in numbered}
 
 
 def check_queries() -> dict[str, str]:
     """The queries that check the tables, by name; none of them may return a row."""
-    return {stem: _text("checks", stem) for stem in _stems("checks")}
+    return {stem: sql_text(f"checks/{stem}") for stem in _stems("checks")}
 
 
 def failed_checks(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
@@ -71,26 +69,16 @@ def failed_checks(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     return found
 
 
-def row_meaning(query: str) -> str:
-    """The meaning of a row in a query's result: the comment lines at the top of the query."""
-    lines: list[str] = []
-    for line in query.splitlines():
-        if not line.startswith("--"):
-            break
-        lines.append(line.removeprefix("--").strip())
-    return " ".join(lines)
+def row_meaning(table: str) -> str:
+    """The meaning of a table's row: the comment lines at the top of its query."""
+    lines = takewhile(lambda line: line.startswith("--"), view_queries()[table].splitlines())
+    return " ".join(line.removeprefix("--").strip() for line in lines)
 
 
 def _stems(*folders: str) -> list[str]:
     folder = resources.files("pipeline.data").joinpath("sql", *folders)
     names = sorted(entry.name for entry in folder.iterdir())
     return [name.removesuffix(".sql") for name in names if name.endswith(".sql")]
-
-
-def _text(*parts: str) -> str:
-    *folders, stem = parts
-    file = resources.files("pipeline.data").joinpath("sql", *folders, f"{stem}.sql")
-    return file.read_text("utf-8")
 
 
 def _quantiles_of_votes(connection: duckdb.DuckDBPyConnection) -> None:

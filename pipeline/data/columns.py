@@ -29,31 +29,26 @@ def title(column: str) -> str:
 
 def description(column: str, table: str) -> str:
     """The meaning of a column. Raises `KeyError` for a column without a description."""
-    own = _OWN.get(table)
-    described = _fields(own).get(column) if own else None
-    described = described or document("columns", "pipeline.data")["words"].get(column)
-    if described is None:
-        known = (_fields(schema).get(column) for schema in _SCHEMAS)
-        described = next(filter(None, known), None)
-    if described is None:
-        raise KeyError(column)
-    return str(described)
+    own = [_fields(_OWN[table])] if table in _OWN else []
+    words = document("columns", "pipeline.data")["words"]
+    for known in (*own, words, *map(_fields, _SCHEMAS)):
+        if column in known:
+            return str(known[column])
+    raise KeyError(column)
 
 
 def keys(file: str, columns: Collection[str], suffix: str) -> Mapping[str, Any]:
     """The primary and foreign keys of an exported file, as properties of a Table Schema."""
     known = document("columns", "pipeline.data")
     primary = known["keys"].get(file)
-    if primary is not None and not {*primary} <= {*columns}:  # the list of a large table's parts
-        primary = None
+    # The list of a large table's parts has other columns.
+    own = {"primaryKey": primary} if primary and {*primary} <= {*columns} else {}
     foreign = [
         {"fields": fields, "reference": {"resource": f"{other}-{suffix}", "fields": fields}}
         for other, fields in known["references"].items()
         if other != file and {*fields} <= {*columns}
     ]
-    return ({"primaryKey": primary} if primary else {}) | (
-        {"foreignKeys": foreign} if foreign else {}
-    )
+    return own | ({"foreignKeys": foreign} if foreign else {})
 
 
 @cache

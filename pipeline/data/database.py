@@ -47,9 +47,11 @@ def open_database(
         kept = cache if cache and cache.folder else Cache(Path(folder))
         entries, files = _read(kept, discover(results, extra), jobs)
         known = known_contributors((each.source.path.name, each.text) for each in files.lifecycle)
-        names = names_of([entries[each].submission for each in _counting(files)], known)
+        counting = _counting(files)
+        names = names_of([entries[each].submission for each in counting], known)
         entries = {source: renamed(entry, names) for source, entry in entries.items()}
-        flags = _corpus_flags(entries, files, known)
+        raised = flags_within(Corpus(tuple(entries[each] for each in counting), known))
+        flags = dict(zip(counting, raised, strict=True))
         connection = load(
             _with_flags(kept, files.submissions, entries, flags),
             files.published,
@@ -125,15 +127,6 @@ def _compatible(files: validate.Validated) -> validate.Validated:
     for each in (*files.findings, *left_out):
         _LOG.warning("left out: %s", each.line())
     return compatible
-
-
-def _corpus_flags(
-    entries: Mapping[Source, CorpusEntry], files: validate.Validated, known: frozenset[str]
-) -> dict[Source, tuple[Flag, ...]]:
-    """The flags from comparing the submissions that count (`_counting`) with one another."""
-    counting = _counting(files)
-    raised = flags_within(Corpus(tuple(entries[source] for source in counting), known))
-    return dict(zip(counting, raised, strict=True))
 
 
 def _counting(files: validate.Validated) -> list[Source]:

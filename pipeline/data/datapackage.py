@@ -4,37 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import duckdb
 import pyarrow as pa
 
 from estimates.model import ESTIMATOR
-from pipeline.data.aggregate import row_meaning, view_queries
+from pipeline.data.aggregate import row_meaning
 from pipeline.data.columns import description, keys, title
 from pipeline.data.metrics import metrics
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class View:
-    """A table as described to readers: its name, what a row means, and its columns (name, type)."""
-
-    name: str
-    row: str
-    columns: tuple[tuple[str, str], ...]
-
-
-def views(connection: duckdb.DuckDBPyConnection) -> tuple[View, ...]:
-    """The tables that the SQL files created, in the order of the files."""
-    tables = {name: connection.table(name) for (name,) in connection.sql("show tables").fetchall()}
-    return tuple(
-        View(
-            name=name,
-            row=row_meaning(query),
-            columns=tuple(zip(tables[name].columns, map(str, tables[name].types), strict=True)),
-        )
-        for name, query in view_queries().items()
-        if name in tables
-    )
-
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 VERSION = "3.0.0"  # incremented when a name or a meaning changes
@@ -44,6 +19,9 @@ MEDIA_TYPES = {
     "json": "application/json",
     "parquet": "application/vnd.apache.parquet",
 }
+# Programs read this table: its JSON is an object with the table's version, and the rows under the
+# table's name.
+SPEEDUPS = "speedups"
 # Table Schema's names of types, by the beginning of Arrow's names.
 KINDS = {
     "int": "integer",
@@ -68,8 +46,7 @@ LISTED = {
 class ExportedFile:
     """An exported file: name, size and digest; a file with rows also has `rows` and `table`.
 
-    `role` says whether the file contains all rows, a part of them, or the list of parts. In a JSON
-    file, the rows may be under the key `rows_below`.
+    `role` says whether the file contains all rows, a part of them, or the list of parts.
     """
 
     name: str
@@ -79,12 +56,10 @@ class ExportedFile:
     rows: int | None = None
     columns: pa.Schema | None = None
     role: Literal["rows", "part", "list"] = "rows"
-    rows_below: str | None = None
 
 
 def data_package(files: Iterable[ExportedFile]) -> dict[str, Any]:
     """The package descriptor, a JSON object, with all files that contain tables."""
-    meanings = {name: row_meaning(query) for name, query in view_queries().items()}
     return {
         "$schema": PROFILE,
         "name": "draftmap",
@@ -92,11 +67,11 @@ def data_package(files: Iterable[ExportedFile]) -> dict[str, Any]:
         "estimator": ESTIMATOR,
         "title": "Draftmap: where speculative decoding makes a local LLM faster or slower",
         "licenses": [LICENCE],
-        "resources": [_entry(file, meanings[file.table]) for file in files if file.table],
+        "resources": [_entry(file, file.table) for file in files if file.table],
     }
 
 
-def _entry(file: ExportedFile, meaning: str) -> dict[str, Any]:
+def _entry(file: ExportedFile, table: str) -> dict[str, Any]:
     stem, _, suffix = file.name.rpartition(".")
     columns = [*(file.columns or ())]
     return {
@@ -106,10 +81,12 @@ def _entry(file: ExportedFile, meaning: str) -> dict[str, Any]:
         "mediatype": MEDIA_TYPES[suffix],
         "bytes": file.bytes,
         "hash": f"sha256:{file.sha256}",
-        "description": meaning.replace("`", ""),
-        "schema": {"fields": [_field(column, file.table or "") for column in columns]}
-        | dict(keys(stem, [column.name for column in columns], suffix)),
-    } | ({"dialect": {"property": file.rows_below}} if file.rows_below else {})
+        "description": row_meaning(table).replace("`", ""),
+        "schema": {
+            "fields": [_field(column, table) for column in columns],
+            **keys(stem, [column.name for column in columns], suffix),
+        },
+    } | ({"dialect": {"property": SPEEDUPS}} if file.name == f"{SPEEDUPS}.json" else {})
 
 
 def _field(column: pa.Field, table: str) -> dict[str, str]:

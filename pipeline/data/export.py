@@ -7,8 +7,8 @@ parts replaces the table in each format.
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal
 
 import duckdb
 import orjson
@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from estimates.model import ESTIMATOR
-from pipeline.data.datapackage import LICENCE, ExportedFile, data_package
-from pipeline.data.formats import FORMATS, Format, as_json, as_parquet
+from pipeline.data.datapackage import LICENCE, SPEEDUPS, ExportedFile, data_package
+from pipeline.data.formats import COMPACT, FORMATS, Format, as_json, as_parquet
 from pipeline.data.metrics import metrics
 
 # File stem to table: the tables for researchers, from raw to aggregated.
@@ -45,9 +45,7 @@ EXPORTS = {
 }
 # A value takes about 18 bytes in JSON and a tenth of that in Parquet, so no file exceeds 25 MB.
 MOST_VALUES, PART_VALUES = 500_000, 1_000_000
-# Programs read this table: its JSON is an object with the table's version, and the rows under the
-# table's name.
-SPEEDUPS, SPEEDUPS_VERSION = "speedups", 2
+SPEEDUPS_VERSION = 2
 PACKAGE, SUMS = "datapackage.json", "SHA256SUMS"
 LISTED = pa.schema(
     {"part": pa.string(), "rows": pa.int64(), "bytes": pa.int64(), "sha256": pa.string()}
@@ -87,24 +85,23 @@ def _in_parts(
     for number, start in enumerate(range(0, rows.shape[0], most), 1):
         table = rows.limit(most, offset=start).to_arrow_table()
         name = f"{stem}/part-{number:04}.parquet"
-        part = _write(folder, name, as_parquet(table), of=stem, columns=table.schema)
-        parts.append(replace(part, rows=table.num_rows, role="part"))
+        facts = {"table": EXPORTS[stem], "rows": table.num_rows, "columns": table.schema}
+        parts.append(_write(folder, name, as_parquet(table), role="part", **facts))
     yield from parts
     listed = [
         {"part": part.name, "rows": part.rows, "bytes": part.bytes, "sha256": part.sha256}
         for part in parts
     ]
     table = pa.Table.from_pylist(listed, LISTED)
-    for file in _in_all_formats(folder, stem, table, rows=rows.shape[0]):
-        yield replace(file, role="list")
+    yield from _in_all_formats(folder, stem, table, rows=rows.shape[0], role="list")
 
 
 def _in_all_formats(
-    folder: Path, stem: str, table: pa.Table, *, rows: int
+    folder: Path, stem: str, table: pa.Table, *, rows: int, role: Literal["rows", "list"] = "rows"
 ) -> Iterator[ExportedFile]:
+    facts = {"table": EXPORTS[stem], "rows": rows, "columns": table.schema, "role": role}
     for suffix, form in (FORMATS | OWN_FORMATS.get(stem, {})).items():
-        file = _write(folder, f"{stem}.{suffix}", form(table), of=stem, columns=table.schema)
-        yield replace(file, rows=rows)
+        yield _write(folder, f"{stem}.{suffix}", form(table), **facts)
 
 
 def _versioned(table: pa.Table) -> bytes:
@@ -121,25 +118,20 @@ def _versioned(table: pa.Table) -> bytes:
         "units": {name: columns[name].unit for name in table.column_names if name in columns},
         SPEEDUPS if dated else "parts": orjson.Fragment(as_json(table)[:-1]),
     }
-    return orjson.dumps(
-        value, option=orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
-    )
+    return orjson.dumps(value, option=COMPACT)
 
 
 OWN_FORMATS: dict[str, dict[str, Format]] = {SPEEDUPS: {"json": _versioned}}
 
 
 def _write(
-    folder: Path, name: str, data: bytes, *, of: str | None = None, columns: pa.Schema | None = None
+    folder: Path,
+    name: str,
+    data: bytes,
+    **facts: Any,  # noqa: ANN401 - other fields of an exported file
 ) -> ExportedFile:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
-    return ExportedFile(
-        name=name,
-        bytes=len(data),
-        sha256=hashlib.sha256(data).hexdigest(),
-        table=EXPORTS[of] if of else None,
-        columns=columns,
-        rows_below=SPEEDUPS if name == f"{SPEEDUPS}.json" else None,
-    )
+    digest = hashlib.sha256(data).hexdigest()
+    return ExportedFile(name=name, bytes=len(data), sha256=digest, **facts)

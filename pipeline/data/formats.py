@@ -4,7 +4,7 @@ import csv
 import datetime as dt
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import orjson
@@ -22,7 +22,7 @@ FORMULA_STARTS = (
     "\N{FULLWIDTH HYPHEN-MINUS}",
     "\N{FULLWIDTH COMMERCIAL AT}",
 )
-_COMPACT = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
+COMPACT = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
 
 
 def guarded(text: str, separators: str = ",;\t|") -> str:
@@ -38,17 +38,20 @@ def guarded(text: str, separators: str = ",;\t|") -> str:
 
 
 def as_csv(table: pa.Table) -> bytes:
+    return csv_of(table.column_names, zip(*map(_cells, table.columns), strict=True))
+
+
+def csv_of(names: Sequence[str], rows: Iterable[Iterable[object]]) -> bytes:
+    """A CSV file of values that are already guarded."""
     stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(table.column_names)
-    writer.writerows(zip(*map(_cells, table.columns), strict=True))
+    csv.writer(stream, lineterminator="\n").writerows([names, *rows])
     return stream.getvalue().encode()
 
 
 def as_json(table: pa.Table) -> bytes:
     names, columns = table.column_names, map(_values, table.columns)
     rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-    return orjson.dumps(rows, option=_COMPACT)
+    return orjson.dumps(rows, option=COMPACT)
 
 
 def as_parquet(table: pa.Table) -> bytes:

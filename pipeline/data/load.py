@@ -144,7 +144,7 @@ def load(
         identity=json.dumps(schema_structure(msgspec.json.schema(Identity))),
         summary=json.dumps(schema_structure(msgspec.json.schema(Summary))),
     )
-    connection.execute(_query("closed"))
+    connection.execute(sql_text("load/closed"))
     return connection
 
 
@@ -157,7 +157,7 @@ def _create(
 ) -> None:
     """Create the table for one kind of document from rows of JSON text."""
     connection.register(f"input_{kind}", rows)
-    connection.execute(_query(f"{kind}_document"), {"document": document, **structures})
+    connection.execute(sql_text(f"load/{kind}_document"), {"document": document, **structures})
     connection.unregister(f"input_{kind}")
 
 
@@ -173,9 +173,9 @@ def _batches(submissions: Iterable[AcceptedSubmission]) -> Iterator[pa.RecordBat
         yield pa.RecordBatch.from_pylist(some, SUBMISSION_ROW)
 
 
-def _query(name: str) -> str:
-    file = resources.files("pipeline.data").joinpath("sql", "load", f"{name}.sql")
-    return file.read_text("utf-8")
+def sql_text(name: str) -> str:
+    """The text of the file `sql/<name>.sql`."""
+    return resources.files("pipeline.data").joinpath(f"sql/{name}.sql").read_text("utf-8")
 
 
 def _described(schema: str) -> str:

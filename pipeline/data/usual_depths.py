@@ -55,16 +55,7 @@ def depth_factors(figures: Iterable[Tried]) -> pa.Table:
     )
 
 
-def default_depth(tried: Sequence[Tried]) -> int:
-    """The depth with the largest gain, once differences between units are removed.
-
-    Among depths with nearly the same gain, the depth that most people tried is chosen. The maximum
-    over single figures would favour lucky ones; this choice uses all figures.
-    """
-    return _usual(tried, depth_effects(tried))
-
-
-def depth_effects(tried: Sequence[Tried]) -> Mapping[int, float]:
+def _depth_effects(tried: Sequence[Tried]) -> Mapping[int, float]:
     """The log gain of each comparable depth, up to a constant that all depths share."""
     tried = _compared(tried)
     depths = sorted({figure.depth for figure in tried})
@@ -80,7 +71,7 @@ def depth_effects(tried: Sequence[Tried]) -> Mapping[int, float]:
 
 
 def _factors(tried: Sequence[Tried]) -> Iterator[Mapping[str, object]]:
-    effects = depth_effects(tried)
+    effects = _depth_effects(tried)
     usual = _usual(tried, effects)
     for depth in sorted({each.depth for each in tried}):
         # The result is rounded, because the last digits of a least-squares solution depend on the
@@ -91,6 +82,11 @@ def _factors(tried: Sequence[Tried]) -> Iterator[Mapping[str, object]]:
 
 
 def _usual(tried: Sequence[Tried], effects: Mapping[int, float]) -> int:
+    """The depth with the largest gain, once differences between units are removed.
+
+    Among depths with nearly the same gain, the depth that most people tried is chosen. The maximum
+    over single figures would favour lucky ones; this choice uses all figures.
+    """
     people = {depth: _people(tried, depth) for depth in effects}
     enough = [depth for depth in effects if people[depth] >= ENOUGH * max(people.values())]
     least = max(effects[depth] for depth in enough) - math.log(HELPS_ABOVE)

@@ -206,7 +206,7 @@ def newest_moment(connection: duckdb.DuckDBPyConnection) -> datetime:
 
 def _write(docs: Path, part: Page | Asset) -> None:
     if isinstance(part, Page):
-        for asset in chart_files(part.figures):
+        for asset in chain.from_iterable(map(chart_files, part.figures)):
             _write(docs, asset)
         part = Asset(path=part.path, data=part.text.encode())
     path = docs / part.path

@@ -228,6 +228,15 @@ def decide_on(results: Path, *contributors: str, status: str = "known") -> None:
         (results / "lifecycle" / entry.source.path).write_text(entry.text, encoding="utf-8")
 
 
+def columns_of(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
+    """The columns of every table that a query creates, with their types."""
+    tables = {name: connection.table(name) for name in aggregate.view_queries()}
+    return {
+        name: dict(zip(table.columns, map(str, table.types), strict=True))
+        for name, table in tables.items()
+    }
+
+
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
     return connection.execute(query).fetchall()
 

@@ -137,7 +137,7 @@ def test_a_parameter_is_a_value_and_never_a_piece_of_a_query(
 def test_every_chart_is_on_a_page() -> None:
     site = Path(rows.__file__).parent
     pages = "".join(path.read_text("utf-8") for path in (site / "pages").glob("*.py"))
-    drawn = set(re.findall(r'figure\(\s*connection,\s*site,\s*"(\w+)"', pages))
+    drawn = set(re.findall(r'draw\(\s*connection,\s*"(\w+)"', pages))
     described = {
         entry.get("chart")
         for file in ("pages.toml", "moves.toml")

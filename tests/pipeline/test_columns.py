@@ -1,23 +1,22 @@
 """Every column of the exported tables is described, and the declared keys are unique."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 
 import pytest
 
 from pipeline.data.columns import description, keys, title
-from pipeline.data.datapackage import views
 from pipeline.data.export import EXPORTS
 from schemas.vocabulary.documents import document
-from tests.pipeline.tables import real_database
+from tests.pipeline.tables import columns_of, real_database
 
 WORDS = document("columns", "pipeline.data")
 
 
 @cache
-def tables() -> Mapping[str, Sequence[str]]:
+def tables() -> Mapping[str, Mapping[str, str]]:
     """The columns of every table and view, by its name."""
-    return {view.name: [name for name, _ in view.columns] for view in views(real_database())}
+    return columns_of(real_database())
 
 
 @pytest.mark.parametrize("file", EXPORTS)

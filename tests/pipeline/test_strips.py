@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import duckdb
 import pytest
 
-from pipeline.data.usual_depths import Tried, default_depth
+from pipeline.data.usual_depths import Tried, depth_factors
 from pipeline.site.pages import strips
 from pipeline.site.pages.home import home
 from pipeline.site.pages.model import Site
@@ -49,6 +49,11 @@ def printed(*figures: dict[str, object]) -> duckdb.DuckDBPyConnection:
             "insert into published_row by name select 'articles' as source, $row as row_id", row
         )
     return connection
+
+
+def default_depth(tried: list[Tried]) -> int:
+    (depth,) = {row["usual_depth"] for row in depth_factors(tried).to_pylist()}
+    return int(depth)
 
 
 def test_a_depth_is_chosen_net_of_the_gains_of_people_and_devices() -> None:

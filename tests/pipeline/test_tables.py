@@ -9,11 +9,10 @@ import pytest
 
 from estimates.model import Summary
 from pipeline.data import aggregate as aggregation
-from pipeline.data.datapackage import views
 from pipeline.data.load import schema_structure
 from pipeline.data.metrics import metrics
 from pipeline.errors import CheckFailedError
-from tests.pipeline.tables import campaign, database, one, rows, whole_database
+from tests.pipeline.tables import campaign, columns_of, database, one, rows, whole_database
 
 SQL = Path(aggregation.__file__).parent / "sql"
 VIEWS = aggregation.view_queries()
@@ -64,7 +63,7 @@ def test_results_have_the_types_of_their_dataclasses() -> None:
 def test_an_empty_corpus_has_the_tables_of_a_full_one(
     empty: duckdb.DuckDBPyConnection, full: duckdb.DuckDBPyConnection
 ) -> None:
-    assert views(empty) == views(full)
+    assert columns_of(empty) == columns_of(full)
 
 
 def test_without_results_only_the_headline_and_the_wanted_list_have_rows(
@@ -81,7 +80,7 @@ def test_without_results_only_the_headline_and_the_wanted_list_have_rows(
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_every_query_says_what_one_row_is(name: str) -> None:
-    assert aggregation.row_meaning(VIEWS[name]).startswith("One row ")
+    assert aggregation.row_meaning(name).startswith("One row ")
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -103,7 +102,7 @@ def test_sql_is_written_in_lower_case() -> None:
 def test_every_numeric_column_is_a_metric_and_every_metric_a_column(
     full: duckdb.DuckDBPyConnection,
 ) -> None:
-    columns = [column for view in views(full) for column in view.columns]
+    columns = [column for found in columns_of(full).values() for column in found.items()]
     numeric = {name for name, kind in columns if kind in ("BIGINT", "DOUBLE")}
 
     assert numeric - metrics().keys() == set()

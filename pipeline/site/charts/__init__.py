@@ -47,7 +47,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A chart in every form that a page needs.
+    """A chart in every form that a page needs; `key` names its files below `assets/charts`.
 
     `spec` is Vega-Lite with `width: "container"`; the page adds a theme. `svg` and `svg_dark` are
     static pictures of fixed size with a transparent background, for a light and a dark page.
@@ -55,6 +55,7 @@ class Chart:
     has no rows: show its takeaway instead of a picture.
     """
 
+    key: str
     name: str
     title: str
     spec: dict[str, Any]  # Vega-Lite may have any JSON structure
@@ -63,7 +64,7 @@ class Chart:
     table: Table
     takeaway: str
     alt: str
-    empty: bool = False
+    empty: bool
 
     @property
     def headline(self) -> str:
@@ -132,6 +133,7 @@ def draw(
         made = (cache or Cache()).get_or_make([definition, rows], lambda: _draw(definition, rows))
         spec, svg = msgspec.json.decode(made, type=Drawn)
     return Chart(
+        key="--".join([name.replace("_", "-"), *parameters.values()]),
         name=name,
         title=definition.title,
         spec=spec,
@@ -163,7 +165,9 @@ def picture_of(spec: Mapping[str, Any], scheme: Literal["light", "dark"]) -> str
     """Render a specification as SVG, rounded to 0.1 px and without text for screen readers."""
     static = orjson.dumps({**spec, "width": STATIC_WIDTH_PX, "config": CONFIGS[scheme]})
     svg = SPOKEN.sub("", vl_convert.vegalite_to_svg(static.decode()))
-    return TAG.sub(_to_tenths, svg)
+    return TAG.sub(
+        lambda tag: LONG_NUMBER.sub(lambda number: f"{float(number[0]):.1f}", tag[0]), svg
+    )
 
 
 def _used(spec: Mapping[str, Any]) -> Mapping[str, list[Row]]:
@@ -174,10 +178,6 @@ def _used(spec: Mapping[str, Any]) -> Mapping[str, list[Row]]:
         name: [{key: row[key] for key in row if key in named} for row in rows]
         for name, rows in spec["datasets"].items()
     }
-
-
-def _to_tenths(tag: re.Match[str]) -> str:
-    return LONG_NUMBER.sub(lambda number: f"{float(number[0]):.1f}", tag[0])
 
 
 def as_rows(found: pl.DataFrame) -> list[Row]:

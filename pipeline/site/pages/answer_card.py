@@ -1,6 +1,5 @@
 """Write the text of answer cards, for the data files that scripts load and for full pages."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 
@@ -9,7 +8,7 @@ from answers.choices import PlanOption
 from answers.measure import measure_words
 from answers.words import sentences, way
 from pipeline.site.pages.shown_commands import line_of
-from pipeline.site.pages.strips import HIGH, LOW
+from pipeline.site.pages.strips import position
 from schemas.vocabulary import say
 
 CLEAR = 1.05  # a factor beyond this has a direction
@@ -20,24 +19,23 @@ DIGITS = 2
 class Words:
     """The text of an answer, without figures; a file of answers stores equal strings only once."""
 
-    look: str
-    way: str
-    evidence: str
-    why: str | None
-    losses: str | None
-    room: str | None
-    assumed: str | None
-    accuracy: str | None
-    use: str | None
-    note: str | None
-    measure: str | None
+    look: str = ""
+    way: str = ""
+    evidence: str = ""
+    why: str | None = ""
+    losses: str | None = ""
+    room: str | None = ""
+    assumed: str | None = ""
+    accuracy: str | None = ""
+    use: str | None = ""
+    note: str | None = ""
+    measure: str | None = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class Card(Words):
     """The values that `answer.html.jinja` shows for an answer; the defaults make an empty card."""
 
-    look: str = ""
     asked: str = ""
     model: str = ""
     address: str | None = None
@@ -47,10 +45,6 @@ class Card:
     speedup: str = ""
     range: str = ""
     strip: Mapping[str, float] = field(default_factory=lambda: strip(1, 1, 1))
-    words: Mapping[str, str | None] = field(default_factory=dict)
-
-    def __getitem__(self, name: str) -> str:
-        return self.words.get(name) or ""
 
 
 def words_of(found: Answer) -> Words:
@@ -73,16 +67,15 @@ def words_of(found: Answer) -> Words:
 
 def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> Card:
     """The card for an answer about a machine and a model; `address` is the model's page, if any."""
-    words, judged = words_of(found), found.judged
+    judged = found.judged
     gain = judged.gain if judged and found.asked.fits else None
     card = Card(
-        look=words.look,
+        **asdict(words_of(found)),
         asked=machine,
         model=model,
         address=address,
         verdict=found.verdict,
         before=say.rate(found.alone.tps.estimate) if found.asked.fits else "",
-        words=asdict(words),
     )
     if gain is None or judged is None:
         return card
@@ -97,7 +90,7 @@ def card_of(found: Answer, *, machine: str, model: str, address: str | None) -> 
 
 def strip(speedup: float, low: float, high: float) -> Mapping[str, float]:
     """The positions of 1, the speedup, its interval and its bar, in percent of the axis."""
-    even, at, left, right = (round(_position(each), DIGITS) for each in (1.0, speedup, low, high))
+    even, at, left, right = (position(each, DIGITS) for each in (1.0, speedup, low, high))
     width = round(abs(at - even), DIGITS)
     return {
         "even": even,
@@ -109,18 +102,14 @@ def strip(speedup: float, low: float, high: float) -> Mapping[str, float]:
     }
 
 
-def _position(ratio: float) -> float:
-    return min(max(math.log(ratio / LOW) / math.log(HIGH / LOW), 0), 1) * 100
-
-
 def _look(found: Answer) -> str:
     """The CSS classes: one for a gain, a loss or neither, and one for the grade of the evidence."""
     judged = found.judged
     speedup = judged.gain.estimate if judged and judged.gain else 1.0
-    if not found.asked.fits:
+    if not found.asked.fits or speedup < 1 / CLEAR:
         tone = "loss"
     else:
-        tone = "gain" if speedup > CLEAR else "loss" if speedup < 1 / CLEAR else "flat"
+        tone = "gain" if speedup > CLEAR else "flat"
     return f"dm-answer--{tone} dm-answer--{_grade(judged)}"
 
 

@@ -1,6 +1,6 @@
 """Write the page *Data and sources*: files, columns, the data set as JSON-LD, the sources."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -8,15 +8,16 @@ import duckdb
 import orjson
 from markupsafe import Markup
 
+from pipeline.data.aggregate import row_meaning
 from pipeline.data.columns import description
-from pipeline.data.datapackage import MEDIA_TYPES, ExportedFile, views
-from pipeline.data.export import EXPORTS, SPEEDUPS, SPEEDUPS_VERSION, SUMS
+from pipeline.data.datapackage import MEDIA_TYPES, SPEEDUPS, ExportedFile
+from pipeline.data.export import EXPORTS, SPEEDUPS_VERSION, SUMS
 from pipeline.data.metrics import metrics
 from pipeline.site.pages import answer_pages, strips
 from pipeline.site.pages.model import Asset, Page, Site, device_address, device_file
 from pipeline.site.pages.source_sections import sections
 from pipeline.site.pages.switch_off import switch_off_file
-from pipeline.site.pages.template_environment import day, environment, render
+from pipeline.site.pages.template_environment import day, from_template, render
 from pipeline.site.rows import grouped, read
 from schemas.vocabulary.documents import document
 
@@ -90,7 +91,7 @@ def device_files(connection: duckdb.DuckDBPyConnection) -> Iterator[Asset]:
 
 def text_file(path: str, site: Site, **values: object) -> Asset:
     """A plain text file at the site's root; links are absolute if the site's address is known."""
-    text = environment().get_template(f"{path}.jinja").render(site=site, **values)
+    text = from_template(f"{path}.jinja", site=site, **values)
     return Asset(path=path, data=Markup(text).unescape().encode())  # noqa: S704 - plain text, no HTML
 
 
@@ -105,20 +106,21 @@ def datasets(
     connection: duckdb.DuckDBPyConnection, files: tuple[ExportedFile, ...]
 ) -> Iterator[Mapping[str, object]]:
     """Every exported table with its files and columns, the most useful table first."""
-    listed = [file for file in files if file.table and file.role != "part"]
-    by_table = grouped(listed, lambda file: file.table or "")
-    described = {view.name: view for view in views(connection)}
+    by_table = grouped(_whole(files), attrgetter("table"))
     listed_in: dict[tuple[str, str], str] = {}
     for name in sorted(EXPORTS, key=lambda name: name != FIRST):
         table = EXPORTS[name]
-        view = described[table]
-        columns = [_column(*column, table) for column in view.columns]
+        shown = connection.table(table)
+        columns = [
+            _column(name, str(kind), table)
+            for name, kind in zip(shown.columns, shown.types, strict=True)
+        ]
         # A column is described once, under the first table that has it.
         first_in = [listed_in.setdefault((x["name"], x["meaning"]), name) for x in columns]
         yield {
             "name": name,
-            "row": view.row,
-            "rows": by_table[table][0].rows or 0,
+            "row": row_meaning(table),
+            "rows": by_table[table][0].rows,
             "files": by_table[table],
             "columns": [x for x, at in zip(columns, first_in, strict=True) if at == name],
             "others": grouped(
@@ -126,6 +128,11 @@ def datasets(
                 itemgetter(0),
             ),
         }
+
+
+def _whole(files: Iterable[ExportedFile]) -> list[ExportedFile]:
+    """The files that have a whole table or list its parts."""
+    return [file for file in files if file.table and file.role != "part"]
 
 
 def _column(name: str, kind: str, table: str) -> Mapping[str, str]:
@@ -146,9 +153,7 @@ def dataset(
         # The digest of all digests identifies exactly these files, at any address.
         "identifier": [f"sha256:{file.sha256}" for file in files if file.name == SUMS],
         "citation": citation(site, last),
-        "distribution": [
-            _download(file, site) for file in files if file.table and file.role != "part"
-        ],
+        "distribution": [_download(file, site) for file in _whole(files)],
     }
     if first and last:
         value |= {"temporalCoverage": f"{first}/{last}", "dateModified": last, "version": last}

@@ -1,14 +1,16 @@
 """Write a page for each device and each target model."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import islice
 from operator import attrgetter
 from typing import Any, TypeAlias
 
 import duckdb
 
+from pipeline.site.charts import draw
 from pipeline.site.pages import model, strips, switch_off
-from pipeline.site.pages.template_environment import figure, plain_text, render
+from pipeline.site.pages.template_environment import plain_text, render
 from pipeline.site.rows import Row, grouped, read
 
 Parts: TypeAlias = "dict[str, Mapping[str, tuple[Row, ...]]]"
@@ -34,11 +36,11 @@ def _pages(
     for name in sorted(measured.keys() | parts["strips"].keys() | parts["pairs"].keys()):
         of = {"device": "all"} | {kind: name}
         names = (CHARTS if name in measured else PUBLISHED_CHARTS)[kind]
-        charts = (figure(connection, site, chart, **of) for chart in names)
+        charts = (draw(connection, chart, site.cache, **of) for chart in names)
         yield render(
             f"{kind}.md.jinja",
             path=model.path_of(model.ADDRESSES[kind](name)),
-            figures=first_chart(charts),
+            figures=tuple(islice((x for x in charts if len(x.table.rows) >= FEWEST_POINTS), 1)),
             headings=CHARTS[kind],
             slug=name,
             site=site,
@@ -51,15 +53,6 @@ device_pages = partial(_pages, kind="device")
 target_pages = partial(_pages, kind="target")
 
 
-def first_chart(figures: Iterable[model.Figure]) -> tuple[model.Figure, ...]:
-    """The first of these charts that has enough points."""
-    return tuple(
-        each
-        for each in figures
-        if not each.chart.empty and len(each.chart.table.rows) >= FEWEST_POINTS
-    )[:1]
-
-
 def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
     """The values that the templates of devices and of targets share."""
     shown = {part: rows[name] for part, rows in parts.items()}
@@ -68,9 +61,10 @@ def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
     # Measurements by unknown accounts do not precede published figures.
     shown["surest"] = tuple(row for row in shown["surest"] if not (row.backing and typical))
     labelled = next(iter((*rows, *shown["cells"], *shown["newest"], *shown["pairs"])))
+    label = getattr(labelled, f"{kind}_label")
     return {
-        "title": plain_text(getattr(labelled, f"{kind}_label")),
-        "label": getattr(labelled, f"{kind}_label"),
+        "title": plain_text(label),
+        "label": label,
         "finding": strips.finding(rows, "model" if kind == "device" else "device") if rows else "",
         "spread": strips.spread(rows) if rows else "",
         "strips": tuple(map(strips.strip, strips.ranked(rows))),

@@ -1,22 +1,13 @@
 """Compute positions of marks in the small drawings in templates: whiskers and curves."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.site.rows import Row
 
 WHISKER_END = 4.0  # a whisker's axis runs from 1/4 to 4, as wide as the map's colours
 HEADROOM = 1.08
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Whisker:
-    """The positions of an interval on a log axis from 1/4 to 4, in percent of the axis."""
-
-    low: float
-    middle: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,22 +33,25 @@ class Curve:
         return "M" + "L".join(f"{mark.x:g},{mark.y:g}" for mark in self.marks)
 
 
-def whisker(row: Row) -> Whisker | None:
-    """The position of a row's interval; a missing bound is placed at the estimate itself."""
-    middle, low, high = row.speedup, row.interval_low, row.interval_high
+def whisker(row: Row) -> Mapping[str, float] | None:
+    """The positions of an interval on a log axis from 1/4 to 4, in percent of the axis.
+
+    A missing bound is placed at the estimate itself.
+    """
+    middle = row.speedup
     if middle is None:
         return None
-    return Whisker(
-        low=log_position(middle if low is None else low),
-        middle=log_position(middle),
-        high=log_position(middle if high is None else high),
-    )
+    ends = {"low": row.interval_low, "middle": middle, "high": row.interval_high}
+    return {
+        name: log_position(middle if value is None else value, 1 / WHISKER_END, WHISKER_END, 2)
+        for name, value in ends.items()
+    }
 
 
-def log_position(value: float) -> float:
-    """Percent along the axis from 1/4 to 4; values outside are drawn at its ends."""
-    share = (math.log(max(value, 1e-9)) / math.log(WHISKER_END) + 1) / 2
-    return round(min(max(share, 0.0), 1.0) * 100, 2)
+def log_position(value: float, low: float, high: float, digits: int) -> float:
+    """Percent along a log axis from `low` to `high`; values outside are drawn at its ends."""
+    share = math.log(max(value, 1e-9) / low) / math.log(high / low)
+    return round(min(max(share, 0.0), 1.0) * 100, digits)
 
 
 def curve(points: Sequence[tuple[int, float]], *, width: float, height: float) -> Curve:

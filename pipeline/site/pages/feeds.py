@@ -13,7 +13,7 @@ import duckdb
 import orjson
 
 from pipeline.site.pages import model
-from pipeline.site.pages.template_environment import environment
+from pipeline.site.pages.template_environment import from_template
 from pipeline.site.rows import Row, read
 from schemas.vocabulary import VERDICTS, say
 
@@ -44,16 +44,13 @@ def feeds(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[m
 
 def atom(path: str, title: str, items: Sequence[Item], site: model.Site) -> model.Asset:
     """An Atom feed (RFC 4287) with these items."""
-    text = (
-        environment()
-        .get_template("atom.xml.jinja")
-        .render(
-            id=_name(path),
-            title=title,
-            updated=max((item["date_published"] for item in items), default=EPOCH),
-            own=_link(path, site),
-            items=items,
-        )
+    text = from_template(
+        "atom.xml.jinja",
+        id=_name(path),
+        title=title,
+        updated=max((item["date_published"] for item in items), default=EPOCH),
+        own=_link(path, site),
+        items=items,
     )
     return model.Asset(path=path, data=text.encode())
 

@@ -11,20 +11,12 @@ from pipeline.site.charts import Chart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """A chart on a page; `key` names its files below `assets/charts`."""
-
-    key: str
-    chart: Chart
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """A Markdown file below the docs folder, e.g. `devices/rtx-4060.md`, and its charts."""
 
     path: str
     text: str
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[Chart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

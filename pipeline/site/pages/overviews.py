@@ -7,8 +7,9 @@ import duckdb
 from markupsafe import Markup
 
 from pipeline.site import rows
+from pipeline.site.charts import draw
 from pipeline.site.pages import model
-from pipeline.site.pages.template_environment import environment, figure, render
+from pipeline.site.pages.template_environment import environment, render
 from schemas.vocabulary.documents import document
 
 # Kinds of cells that are right-aligned, together with their headings.
@@ -46,7 +47,7 @@ def _page(connection: duckdb.DuckDBPyConnection, site: model.Site, page: Overvie
         made = environment().from_string(prose)
         return Markup(made.render(rows=found, url=lambda address: model.relative(here, address)))  # noqa: S704 - our own prose, its values escaped
 
-    figures = (figure(connection, site, page.chart),) if page.chart else ()
+    figures = (draw(connection, page.chart, site.cache),) if page.chart else ()
     return render(
         page.template,
         path=page.path,

@@ -9,7 +9,7 @@ from estimates import engine_commands
 from estimates.engine_commands import LLAMA_CPP, VLLM, ServeLine, default_method
 from pipeline.site.rows import Row
 from schemas.method import Method
-from schemas.vocabulary import DEFAULT_RUNNER, METHODS, RUNNERS, RunnerEntry
+from schemas.vocabulary import METHODS, RUNNERS, RunnerEntry
 
 UNQUANTISED = re.compile(r" (?:BF16|F16|F32)$")
 PROGRAM = "python -m harness"
@@ -75,11 +75,6 @@ def line_of(words: Sequence[str]) -> str:
 def fill(campaign: Row) -> str:
     """The command line that measures a wanted campaign (a row of the table `wanted`)."""
     return line_of(["run", "--target", campaign.preset])
-
-
-def template(choice: NamedSetting) -> str | None:
-    """A command in which a script replaces TARGET and TASK; `None` if the method cannot be run."""
-    return measure([choice]) if DEFAULT_RUNNER in METHODS[choice.method].runners else None
 
 
 def use(setting: NamedSetting) -> ServeLine | None:

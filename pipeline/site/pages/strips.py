@@ -1,6 +1,5 @@
 """Draw the strips: one row for each device and model, the same on every page."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from statistics import median
 from typing import NamedTuple
 
 from pipeline.site.pages import model
+from pipeline.site.pages.drawing import log_position
 from pipeline.site.rows import Row, grouped
 from schemas.vocabulary import COMMON_DEVICES, GRADES, SIZES, VERDICTS, say
 
@@ -301,10 +301,9 @@ def axis() -> list[tuple[str, float]]:
     return [(f"{value:g}", position(value)) for value in AXIS]
 
 
-def position(ratio: float) -> float:
+def position(ratio: float, digits: int = 1) -> float:
     """Percent along the axis; values beyond an end are drawn at that end."""
-    share = math.log(max(ratio, 1e-9) / LOW) / math.log(HIGH / LOW)
-    return round(min(max(share, 0.0), 1.0) * 100, 1)
+    return log_position(ratio, LOW, HIGH, digits)
 
 
 def other_dots(row: Row) -> list[list[float]]:

@@ -6,13 +6,14 @@ from operator import attrgetter
 
 import duckdb
 
+from pipeline.site.charts import draw
 from pipeline.site.pages import shown_commands
 from pipeline.site.pages.drawing import Curve, curve
 from pipeline.site.pages.facts import engine_facts, machine_facts
 from pipeline.site.pages.ledger import registered
 from pipeline.site.pages.model import Asset, Page, Site, path_of, submission_address
 from pipeline.site.pages.summary_pages import AT_ONCE, MOST_PAGES, short_forms, with_own_page
-from pipeline.site.pages.template_environment import figure, plain_text, render
+from pipeline.site.pages.template_environment import plain_text, render
 from pipeline.site.pages.whole_requests import pays_from, whole_requests
 from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import TASKS
@@ -120,7 +121,7 @@ def _full_page(connection: duckdb.DuckDBPyConnection, site: Site, evidence: Evid
         requests=whole_requests,
         answer_length=pays_from,
         registered=registered().get(name, ()),
-        figures=(figure(connection, site, "submission_tasks", submission=name),),
+        figures=(draw(connection, "submission_tasks", site.cache, submission=name),),
         settings=tuple(settings(evidence, judged)),
         plot=(PLOT_WIDTH, PLOT_HEIGHT),
         **_shown(evidence),

@@ -16,7 +16,7 @@ import orjson
 
 from pipeline.collection.discover import discover
 from pipeline.site.pages.model import Asset, Site, file_path, submission_address
-from pipeline.site.pages.template_environment import environment
+from pipeline.site.pages.template_environment import from_template
 
 AT_ONCE = 500  # submissions whose rows are in memory at the same time
 MOST_PAGES = 200  # submissions; in a larger collection only this many have a page
@@ -63,23 +63,14 @@ def short_forms(
 ) -> Iterator[Asset]:
     """Yield the short form of each submission: a page if `own` has its name, else data and text."""
     for name, values in shown:
-        for path, text in _short_form(name, site, is_page=name in own, **values):
-            yield Asset(path=path, data=text.encode())
-
-
-def _short_form(
-    submission: str, site: Site, *, is_page: bool, **values: object
-) -> Iterator[tuple[str, str]]:
-    """The short form of a submission as a page, or as data and text below the same address."""
-    address = submission_address(submission)
-    words = {"site": site, "url": site.link_from(address), **values}
-    if is_page:
-        page = environment().get_template("leaf.html.jinja").render(words)
-        yield f"{address}index.html", page
-        return
-    main = environment().get_template("leaf_main.html.jinja").render(words)
-    yield f"{address}page.json", orjson.dumps({"main": main}).decode()
-    yield f"{address}summary.txt", as_text(main)
+        address = submission_address(name)
+        template = "leaf.html.jinja" if name in own else "leaf_main.html.jinja"
+        text = from_template(template, site=site, url=site.link_from(address), **values)
+        if name in own:
+            yield Asset(path=f"{address}index.html", data=text.encode())
+        else:
+            yield Asset(path=f"{address}page.json", data=orjson.dumps({"main": text}))
+            yield Asset(path=f"{address}summary.txt", data=as_text(text).encode())
 
 
 # The plain text for tags of a short form; the first heading of a row begins its line.

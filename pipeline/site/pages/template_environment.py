@@ -3,25 +3,22 @@
 A contributor's text enters a page only through this module, and only inside raw HTML blocks.
 """
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cache
 
-import duckdb
 import orjson
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from estimates.requests import STATED_ANSWER_TOKENS
-from pipeline.data.formats import guarded
+from pipeline.data.formats import csv_of, guarded
 from pipeline.site import charts
 from pipeline.site.pages import model, shown_commands
 from pipeline.site.pages.drawing import whisker
-from pipeline.site.pages.model import Asset, Figure, Page, Site
+from pipeline.site.pages.model import Asset, Page, Site
 from schemas import vocabulary
 from schemas.vocabulary import say
 
@@ -44,14 +41,17 @@ def render(
     *,
     path: str,
     site: Site,
-    figures: tuple[Figure, ...] = (),
+    figures: tuple[charts.Chart, ...] = (),
     **values: object,
 ) -> Page:
     """Render a template of `pipeline/site/templates` into the page at `path`."""
     link = site.link_from(model.address_of(path))
-    text = environment().get_template(template)
-    page = text.render(site=site, url=link, figures=figures, **values)
+    page = from_template(template, site=site, url=link, figures=figures, **values)
     return Page(path=path, text=with_cards(page), figures=figures)
+
+
+def from_template(template: str, **values: object) -> str:
+    return environment().get_template(template).render(values)
 
 
 def with_cards(text: str) -> str:
@@ -79,36 +79,28 @@ def _card(line: str, headings: list[str]) -> str:
     return UNKNOWN_CELL.sub(r"\1 data-none>", CELL.sub(labelled, line))
 
 
-def figure(
-    connection: duckdb.DuckDBPyConnection, site: Site, name: str, **parameters: str
-) -> Figure:
-    """A chart for a page; its files are named after the chart and its parameters."""
-    key = "--".join([name.replace("_", "-"), *parameters.values()])
-    return Figure(key=key, chart=charts.draw(connection, name, site.cache, **parameters))
-
-
-def chart_files(figures: tuple[Figure, ...]) -> Iterator[Asset]:
-    """The files of every chart that is not empty: specification, two pictures and CSV."""
-    for each in figures:
-        if each.chart.empty:
-            continue
-        spec = orjson.dumps(each.chart.spec, option=orjson.OPT_SORT_KEYS)
-        yield Asset(path=f"{CHARTS}/{each.key}.json", data=spec)
-        yield Asset(path=f"{CHARTS}/{each.key}.light.svg", data=each.chart.svg.encode())
-        yield Asset(path=f"{CHARTS}/{each.key}.dark.svg", data=each.chart.svg_dark.encode())
-        yield Asset(path=f"{CHARTS}/{each.key}.csv", data=figures_as_csv(each.chart.table))
+def chart_files(chart: charts.Chart) -> Iterator[Asset]:
+    """The files of a chart, if it is not empty: specification, two pictures and CSV."""
+    if chart.empty:
+        return
+    for suffix, data in (
+        ("json", orjson.dumps(chart.spec, option=orjson.OPT_SORT_KEYS)),
+        ("light.svg", chart.svg.encode()),
+        ("dark.svg", chart.svg_dark.encode()),
+        ("csv", figures_as_csv(chart.table)),
+    ):
+        yield Asset(path=f"{CHARTS}/{chart.key}.{suffix}", data=data)
 
 
 def figures_as_csv(table: charts.Table) -> bytes:
     """A chart's figures as CSV, with no text that a spreadsheet would run as a formula."""
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(table.columns)
-    for row in table.rows:
-        writer.writerow(
+    return csv_of(
+        table.columns,
+        (
             [guarded(each) if isinstance(each, str) else charts.rounded(each) for each in row]
-        )
-    return stream.getvalue().encode()
+            for row in table.rows
+        ),
+    )
 
 
 @cache

@@ -15,9 +15,10 @@ import duckdb
 from markupsafe import Markup
 
 from answers.rounds import tokens_per_round
+from pipeline.site.charts import draw
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.proofs import proofs
-from pipeline.site.pages.template_environment import figure, render
+from pipeline.site.pages.template_environment import render
 from schemas.vocabulary.flags import FLAGS
 
 DEEPEST = 16
@@ -55,7 +56,7 @@ def how_it_works(
     connection: duckdb.DuckDBPyConnection, site: Site, prose: Path, benches: Path
 ) -> Page:
     """The explainer and its drawing, the prose in `prose`, and proofs from the bench files."""
-    predictions = figure(connection, site, "predictions")
+    predictions = draw(connection, "predictions", site.cache)
     depths = range(DEEPEST + 1)
     curve = [(depth, speedup(OPENING, depth)) for depth in depths]
     ceiling = [
@@ -66,7 +67,7 @@ def how_it_works(
         "how-it-works.md.jinja",
         path="how-it-works.md",
         site=site,
-        figures=() if predictions.chart.empty else (predictions,),
+        figures=() if predictions.empty else (predictions,),
         predictions=predictions,
         settings=OPENING,
         expected=tokens_per_round(OPENING.acceptance, OPENING.depth),

@@ -3,9 +3,10 @@
 import duckdb
 from markupsafe import Markup
 
+from pipeline.site.charts import draw
 from pipeline.site.pages import losses, reference_models, strips
 from pipeline.site.pages.model import Page, Site
-from pipeline.site.pages.template_environment import environment, figure, render
+from pipeline.site.pages.template_environment import environment, render
 from pipeline.site.rows import read
 from schemas.vocabulary import REFERENCE_MODELS
 from schemas.vocabulary.documents import document
@@ -22,14 +23,14 @@ def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
             **section,
             "id": name,
             "words": Markup(environment().from_string(section["words"]).render(url=url)),  # noqa: S704 - our own prose
-            "figure": figure(connection, site, section["chart"]),
+            "figure": draw(connection, section["chart"], site.cache),
         }
         for name, section in document("moves", "pipeline.site").items()
     ]
     pairs = read(connection, "pairs_by_method")
     rows = strips.default_rows(read(connection, "strip"))
     of_the_first = [row for row in rows if row.target == next(iter(REFERENCE_MODELS))]
-    shown = [section for section in sections if len(section["figure"].chart.table.rows) >= FEWEST]
+    shown = [section for section in sections if len(section["figure"].table.rows) >= FEWEST]
     return render(
         "what-moves-it.md.jinja",
         path=PATH,
