@@ -37,7 +37,7 @@ KINDS = ("cold", "warm")
 # The functions of each stage. A nested stage's time counts for the inner stage only.
 STAGES = {
     "single files": ("pipeline.data.database:entries_of",),
-    "corpus flags": ("pipeline.data.database:_corpus_flags",),
+    "corpus flags": ("pipeline.data.database:flags_within",),
     "load": ("pipeline.data.database:load",),
     "tables": ("pipeline.data.database:aggregate",),
     "exports": ("pipeline.site.build:export",),
