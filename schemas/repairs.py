@@ -8,9 +8,10 @@ in names. Everything else is still a finding, because measurements must not be e
 import codecs
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
 
@@ -19,7 +20,6 @@ from schemas.codec import Json, canonical_bytes, content_digest, rounded
 from schemas.contract import findings, read
 from schemas.finding import ROOT, Finding, child_path, in_file, shown
 from schemas.migrations import migrated
-from schemas.strict import refused
 from schemas.submission import Submission
 from schemas.vocabulary import model_name
 
@@ -43,17 +43,21 @@ class Repaired:
 def repaired(data: bytes, *, file: str = "") -> Repaired | tuple[Finding, ...]:
     """The file with harmless faults repaired, or the findings that remain. Never raises."""
     text = utf8(data)
+    found = findings(text, file=file)
     loaded = strict.load(text)
-    if isinstance(loaded, tuple) and any(each.rule not in _OF_TEXTS for each in loaded):
-        return in_file(loaded, file)
-    before: Json = orjson.loads(text)
-    document = migrated(_with_clean_texts(before))
+    is_lost = isinstance(loaded, tuple) and any(each.rule not in _OF_TEXTS for each in loaded)
+    if is_lost or not isinstance(before := orjson.loads(text), dict):
+        return found
+    document = migrated(_with_clean_texts(orjson.loads(text)))
     if isinstance(document, tuple):
         return in_file(document, file)
-    fixed = canonical_bytes(_changed(ROOT, document, _with_model_name))
-    submission = read(fixed, file=file)
+    for path, holder, key in list(_leaves(document)):
+        if _NAME_OF_MODEL.fullmatch(path) and isinstance(holder[key], str):
+            holder[key] = model_name(holder[key])
+    fixed = canonical_bytes(document)
+    submission = read(fixed)
     if isinstance(submission, tuple):
-        return findings(text, file=file)  # of the original file, without repairs
+        return found
     after: Json = orjson.loads(fixed)
     values, kept = measured_values(before), measured_values(after)
     digest = content_digest(canonical_bytes(values))
@@ -61,10 +65,8 @@ def repaired(data: bytes, *, file: str = "") -> Repaired | tuple[Finding, ...]:
         path = min((path for path, _ in values.items() ^ kept.items()), default=ROOT)
         message = "a repair would change the measurements; measure or import the result again"
         return (Finding(file=file, path=path, message=message, rule="measured-values"),)
-    repairs = tuple(_repairs(dict(_leaves(ROOT, before)), after, canonical=data == fixed))
-    return Repaired(
-        data=fixed, submission=submission, repairs=in_file(repairs, file), digest=digest
-    )
+    repairs = in_file(_repairs(before, after, canonical=data == fixed), file)
+    return Repaired(data=fixed, submission=submission, repairs=repairs, digest=digest)
 
 
 def measured_values(document: Json) -> dict[str, Json]:
@@ -73,9 +75,9 @@ def measured_values(document: Json) -> dict[str, Json]:
     Numbers are rounded to six decimals, as in the format. The format's version is not included.
     """
     return {
-        path: _whole(rounded(value))
-        for path, value in _leaves(ROOT, document)
-        if (not isinstance(value, str) or path.startswith(_MEASURED)) and path != "$.version"
+        path: _whole(rounded(holder[key]))
+        for path, holder, key in _leaves(document)
+        if (not isinstance(holder[key], str) or path.startswith(_MEASURED)) and path != "$.version"
     }
 
 
@@ -89,28 +91,22 @@ def utf8(data: bytes) -> bytes:
 
 def _with_clean_texts(document: Json) -> Json:
     """Remove spelling faults in repeated passes, because findings list only a few at a time."""
-    data = canonical_bytes(document)
-    wrong = {x.path: x.rule for x in findings(data) if x.rule in (*_OF_TEXTS, *_OF_SPELLING)}
-    cleaned = _changed(
-        ROOT, document, lambda path, leaf: _cleaned(leaf, wrong[path]) if path in wrong else leaf
-    )
-    return document if canonical_bytes(cleaned) == data else _with_clean_texts(cleaned)
-
-
-def _changed(path: str, value: Json, change: Callable[[str, Json], Json]) -> Json:
-    """The value with every leaf replaced by `change(path, leaf)`."""
-    if isinstance(value, list):
-        return [_changed(child_path(path, at), each, change) for at, each in enumerate(value)]
-    if isinstance(value, dict):
-        return {key: _changed(child_path(path, key), each, change) for key, each in value.items()}
-    return change(path, value)
+    data, before = b"", canonical_bytes(document)
+    while data != before:
+        data = before
+        wrong = {x.path: x.rule for x in findings(data) if x.rule in (*_OF_TEXTS, *_OF_SPELLING)}
+        for path, holder, key in list(_leaves(document)):
+            if path in wrong:
+                holder[key] = _cleaned(holder[key], wrong[path])
+        before = canonical_bytes(document)
+    return document
 
 
 def _cleaned(value: Json, rule: str) -> Json:
     """A leaf after repair: 41 for 41.0, a text without invisible letters, or a lower-case word."""
     if not isinstance(value, str):
         return _whole(value)
-    kept = (x for x in unicodedata.normalize("NFC", value) if x.isspace() or not refused(x))
+    kept = (x for x in unicodedata.normalize("NFC", value) if x.isspace() or not strict.refused(x))
     clean = unicodedata.normalize("NFC", " ".join("".join(kept).split()))
     return value.lower() if clean == value and rule in _OF_SPELLING else clean
 
@@ -119,16 +115,11 @@ def _whole(value: Json) -> Json:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _with_model_name(path: str, leaf: Json) -> Json:
-    if isinstance(leaf, str) and _NAME_OF_MODEL.fullmatch(path):
-        return model_name(leaf)
-    return leaf
-
-
-def _repairs(before: dict[str, Json], after: Json, *, canonical: bool) -> Iterator[Finding]:
-    for path, value in _leaves(ROOT, after):
-        if (type(value), value) != (type(before[path]), before[path]):  # 41.0 == 41
-            message = f"{shown(before[path])} becomes {shown(value)}"
+def _repairs(before: Json, after: Json, *, canonical: bool) -> Iterator[Finding]:
+    old = {path: holder[key] for path, holder, key in _leaves(before)}
+    for path, holder, key in _leaves(after):
+        if (type(holder[key]), holder[key]) != (type(old[path]), old[path]):  # 41.0 == 41
+            message = f"{shown(old[path])} becomes {shown(holder[key])}"
             yield Finding(path=path, message=message, rule="repair")
     if not canonical:
         message = (
@@ -137,13 +128,10 @@ def _repairs(before: dict[str, Json], after: Json, *, canonical: bool) -> Iterat
         yield Finding(path=ROOT, message=message, rule="repair")
 
 
-def _leaves(path: str, value: Json) -> Iterator[tuple[str, Json]]:
-    """Every leaf, with its path."""
-    if isinstance(value, dict):
-        for key, each in value.items():
-            yield from _leaves(child_path(path, key), each)
-    elif isinstance(value, list):
-        for at, each in enumerate(value):
-            yield from _leaves(child_path(path, at), each)
-    else:
-        yield path, value
+def _leaves(value: Any, path: str = ROOT) -> Iterator[tuple[str, Any, Any]]:  # noqa: ANN401 - JSON of any shape
+    """Every leaf below a container: its path, its own container and its key in that container."""
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(each, dict | list):
+            yield from _leaves(each, child_path(path, key))
+        else:
+            yield child_path(path, key), value, key
