@@ -15,25 +15,17 @@ def schema_findings(document: Json, name: str) -> tuple[Finding, ...]:
     """A document's violations of a schema, sorted by place."""
     return bounded(
         finding
-        for error in _errors(document, name)
+        for error in strict(name).iter_errors(document)
         for finding in _findings_of(error, schema(name))
     )
 
 
-def _errors(document: Json, name: str) -> Iterator[ValidationError]:
-    """The validator's errors.
-
-    The validator turns every exception in a keyword of this project into an error. An exception
-    that the keyword itself did not raise, such as Ctrl-C at that moment, is raised again.
-    """
-    for error in strict(name).iter_errors(document):
-        if error.__cause__ is not None and not isinstance(error.__cause__, NotWholeError):
-            raise error.__cause__
-        yield error
-
-
 def _findings_of(error: ValidationError, root: Schema) -> Iterator[Finding]:
     """The findings of one violation, one for each missing or extra field."""
+    # The validator turns every exception in a keyword of this project into an error. Ctrl-C at that
+    # moment, which the keyword itself did not raise, is raised again.
+    if error.__cause__ is not None and not isinstance(error.__cause__, NotWholeError):
+        raise error.__cause__
     path = reduce(child_path, error.instance_path, ROOT)
     # `Any`, because a schema may have any JSON structure.
     own: Any = reduce(lambda node, step: node[step], error.schema_path[:-1], cast("Any", root))

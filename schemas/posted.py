@@ -38,23 +38,11 @@ def from_text(text: str) -> bytes | None:
             )
         return None
     try:
+        # A foreign, perhaps invisible letter or a partial text is a `ValueError`.
         packed = base64.b64decode("".join(found[0].partition(END)[0].split()), validate=True)
-    except ValueError as error:  # a foreign, perhaps invisible letter, or a partial text
-        raise UnreadableTextError(
-            "the text is damaged; copy it again as `draftmap submit` printed it"
-        ) from error
-    return unpacked(packed)
-
-
-def unpacked(packed: bytes) -> bytes:
-    """Decompress bytes, up to the largest size of a result.
-
-    Raises `UnreadableTextError` for damaged or larger data.
-    """
-    try:
         reader = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY)
         data = reader.decompress(packed, MAX_BYTES + 1)
-    except lzma.LZMAError as error:
+    except (ValueError, lzma.LZMAError) as error:
         raise UnreadableTextError(
             "the text is damaged; copy it again as `draftmap submit` printed it"
         ) from error

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import NoReturn
 
 import orjson
@@ -43,10 +44,6 @@ _NOTES = "$.notes"
 class _RefusedError(ValueError):
     """An error that carries a finding out of the parser's hooks."""
 
-    def __init__(self, finding: Finding) -> None:
-        super().__init__(finding.message)
-        self.finding = finding
-
 
 def load(data: bytes) -> Json | tuple[Finding, ...]:
     """The document, or the findings on it. Never raises."""
@@ -61,9 +58,10 @@ def load(data: bytes) -> Json | tuple[Finding, ...]:
             parse_constant=_number,
         )
     except orjson.JSONDecodeError as error:
-        return (_finding("json", f"not JSON: {error}; let the harness write the file"),)
+        message = f"not JSON: {error}; let the harness write the file"
+        return (Finding(path=ROOT, message=message, rule="json"),)
     except _RefusedError as error:
-        return (error.finding,)
+        return error.args
     # JSON bans raw control characters, so these bytes have only printable ASCII in strings.
     if data.isascii() and b"\\" not in data and b"\x7f" not in data:
         return document
@@ -90,24 +88,17 @@ def _check_bytes(data: bytes) -> None:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        start = error.start
-        _refuse("encoding", f"not UTF-8 at byte {start}; use the file as the harness wrote it")
+        place = f"not UTF-8 at byte {error.start}"
+        _refuse("encoding", f"{place}; use the file as the harness wrote it")
     if _is_too_deep(data):
         _refuse("depth", f"nested deeper than {MAX_DEPTH} levels")
 
 
 def _is_too_deep(data: bytes) -> bool:
     """Whether nesting is too deep, counted in the bytes so that no parser recurses too far."""
-    depth = 0
-    for match in _BRACKET.finditer(data):
-        bracket = match[1]
-        if bracket in (b"[", b"{"):
-            depth += 1
-            if depth > MAX_DEPTH:
-                return True
-        elif bracket:  # the end of the text is an empty match
-            depth -= 1
-    return False
+    brackets = (match[1] for match in _BRACKET.finditer(data))
+    steps = ((each in b"[{") - (each in b"]}") for each in brackets if each)
+    return any(depth > MAX_DEPTH for depth in accumulate(steps))
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -142,12 +133,10 @@ def _number(text: str) -> float:
 def _text_findings(path: str, value: Json) -> Iterator[Finding]:
     if isinstance(value, str):
         yield from _string_findings(path, value)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _text_findings(child_path(path, index), item)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _string_findings(path, key)
+    elif isinstance(value, list | dict):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(key, str):
+                yield from _string_findings(path, key)
             yield from _text_findings(child_path(path, key), item)
 
 
@@ -176,9 +165,5 @@ def refused(character: str, *, in_notes: bool = False) -> str | None:
     return "a blank other than a space" if category == "Zs" and character != " " else None
 
 
-def _finding(rule: str, message: str) -> Finding:
-    return Finding(path=ROOT, message=message, rule=rule)
-
-
 def _refuse(rule: str, message: str) -> NoReturn:
-    raise _RefusedError(_finding(rule, message))
+    raise _RefusedError(Finding(path=ROOT, message=message, rule=rule))

@@ -24,17 +24,9 @@ Task = Literal[
 Role = Literal["baseline", "speculation", "control", "alternative"]
 Outcome = Literal["ok", "failed"]
 Reason = Literal[
-    "out-of-memory",
-    "vocabulary-mismatch",
-    "rollback-unsupported",
-    "context-too-small",
-    "load-failed",
-    "crashed",
-    "timed-out",
-    "bad-answer",
-    "interrupted",
-    "other",
-]
+    "out-of-memory", "vocabulary-mismatch", "rollback-unsupported", "context-too-small",
+    "load-failed", "crashed", "timed-out", "bad-answer", "interrupted", "other",
+]  # fmt: skip
 AnswerForm = Literal["valid", "invalid-json", "wrong-schema", "loop"]
 
 
