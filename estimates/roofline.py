@@ -13,7 +13,7 @@ from importlib import resources
 
 from schemas.codec import decode
 from schemas.submission import Machine, Model, Submission
-from schemas.weights import active_size_in, bits_of, parameters_of, size_in
+from schemas.weights import bits_of, parameters_of, size_in
 
 _BYTES_PER_TRANSFER = 8
 _BITS_PER_BYTE = 8
@@ -57,7 +57,7 @@ def bytes_per_token(model: Model) -> float | None:
     bits per weight of the quantisation are used. `None` if the size cannot be derived.
     """
     parameters = model.parameters or parameters_of(size_in(model.name))
-    active = model.active_parameters or parameters_of(active_size_in(model.name))
+    active = model.active_parameters or parameters_of(size_in(model.name, active=True))
     if model.file_bytes is not None:
         if model.active_parameters is None:
             return float(model.file_bytes)

@@ -1,12 +1,11 @@
 """Check whether the name, quantisation label and size of a file of weights agree."""
 
 import re
-import tomllib
 from functools import cache
-from importlib import resources
 from typing import TypeAlias
 
 from schemas.submission import Model
+from schemas.vocabulary.documents import document
 
 # 27B and 0.5B are sizes; the 7B of 8x7B and the 4B of E4B are not.
 _SIZE = re.compile(r"(?<![A-Za-z0-9.])([0-9]+(?:\.[0-9]+)?[BM])(?![A-Za-z0-9])", re.IGNORECASE)
@@ -25,15 +24,9 @@ NAME_FACTOR = 5.0
 Bits: TypeAlias = tuple[float, float]
 
 
-def size_in(name: str) -> str | None:
-    """The number of parameters in the name of a model, such as 27B."""
-    match = _SIZE.search(name)
-    return match[1] if match else None
-
-
-def active_size_in(name: str) -> str | None:
-    """The number of parameters per token in the name of a mixture of experts."""
-    match = _ACTIVE.search(name)
+def size_in(name: str, *, active: bool = False) -> str | None:
+    """The number of parameters in a model's name, such as 27B; `active` are those per token."""
+    match = (_ACTIVE if active else _SIZE).search(name)
     return match[1] if match else None
 
 
@@ -54,11 +47,10 @@ def bits_of(label: str) -> Bits | None:
 def contradicts_label(model: Model) -> tuple[float, Bits] | None:
     """The bits per weight of a model's file and of its label, if the two contradict each other."""
     allowed = bits_of(model.quantisation)
-    if allowed is None or model.file_bytes is None or model.parameters is None:
+    parameters = model.parameters or 0
+    if allowed is None or model.file_bytes is None or parameters < _LEAST_PARAMETERS:
         return None
-    if model.parameters < _LEAST_PARAMETERS:
-        return None
-    (least, most), bits = allowed, model.file_bytes * _BITS_PER_BYTE / model.parameters
+    (least, most), bits = allowed, model.file_bytes * _BITS_PER_BYTE / parameters
     return None if least <= bits <= most else (bits, allowed)
 
 
@@ -79,9 +71,5 @@ def contradicts_name(model: Model) -> str | None:
 
 @cache
 def _table() -> tuple[tuple[str, Bits], ...]:
-    text = resources.files("schemas.vocabulary").joinpath("quantisations.toml").read_text("utf-8")
-    return tuple(
-        (label, (kind["least"], kind["most"]))
-        for kind in tomllib.loads(text)["kind"]
-        for label in kind["labels"]
-    )
+    kinds = document("quantisations")["kind"]
+    return tuple((each, (kind["least"], kind["most"])) for kind in kinds for each in kind["labels"])

@@ -7,7 +7,7 @@ from harness.imports.ids import id_of
 from harness.imports.needed_facts import ImportedFacts
 from schemas import submission
 from schemas.vocabulary.axes import AXES
-from schemas.weights import active_size_in, parameters_of, size_in
+from schemas.weights import parameters_of, size_in
 
 
 def missing(facts: ImportedFacts) -> list[str]:
@@ -60,7 +60,7 @@ def target(facts: ImportedFacts) -> submission.Model:
         name=name,
         quantisation=quantisation,
         parameters=parameters_of(facts.parameters or size_in(name)),
-        active_parameters=parameters_of(facts.active_parameters or active_size_in(name)),
+        active_parameters=parameters_of(facts.active_parameters or size_in(name, active=True)),
         file_bytes=facts.target_bytes,
         sha256=facts.target_sha256,
     )

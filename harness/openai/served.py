@@ -20,7 +20,7 @@ from harness.runners.http.client import ServerAddress
 from harness.runners.options import ConnectionOptions
 from schemas.codec import slug
 from schemas.submission import Model
-from schemas.weights import active_size_in, parameters_of, size_in
+from schemas.weights import parameters_of, size_in
 
 UNKNOWN = "unknown"
 _ASK_LIMIT_S = 30.0
@@ -180,7 +180,7 @@ def model_of(name: str, served: Served | None) -> Model:
         quantisation=quantisation,
         repository=bare if of_hub and not Path(bare).exists() else None,
         parameters=served.parameters if served else None,
-        active_parameters=parameters_of(active_size_in(clean)),
+        active_parameters=parameters_of(size_in(clean, active=True)),
         file_bytes=served.file_bytes if served else None,
         vocabulary_size=served.vocabulary_size if served else None,
     )
