@@ -4,14 +4,14 @@ Results on the base branch came first, whatever date a file states.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
-from pipeline.collection.plausibility.checks import is_copy
 from pipeline.collection.plausibility.corpus import ANONYMOUS, account_of
-from pipeline.collection.plausibility.fingerprint import MarkIndex, TimingFingerprint
+from pipeline.collection.plausibility.fingerprint import MarkIndex, marks_of
 from pipeline.collection.weights import Name, names_of
 from pipeline.intake import git
 from pipeline.intake.withdrawals import FOLDER, withdrawals
@@ -41,9 +41,10 @@ def claim_findings(
 
     `known` are the accounts that lifecycle entries mark as known.
     """
-    copies, outlines = _Copies(new), list[Outline]()
+    indices = MarkIndex.of_kinds([marks_of(each.trials) for each in new.values()])
+    outlines: list[Outline] = []
     for name, each in there:
-        yield from copies.of(name, each)
+        yield from _copied(new, indices, name, each)
         outlines.append(replace(each, trials=()))
     for path, own in new.items():
         others = _others(own, outlines)
@@ -76,12 +77,9 @@ def base_claims(repository: Path, base: str, new: Mapping[str, Submission]) -> I
 
 
 def _outlines(repository: Path, base: str) -> Iterator[tuple[str, Outline]]:
-    files = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
-    for name, data in zip(files, git.contents(repository, list(files.values())), strict=True):
-        try:
+    for name, data in git.contents(repository, git.files(repository, base, FOLDER)):
+        with suppress(msgspec.DecodeError):  # the build reports the fault
             yield name, msgspec.json.decode(data, type=Outline)
-        except msgspec.DecodeError:
-            continue  # the build reports the fault
 
 
 def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
@@ -92,32 +90,23 @@ def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:
     ]
 
 
-class _Copies:
-    """Find new results whose times are copied, or multiplied, from another account's result."""
+def _copied(
+    new: Mapping[str, Submission], indices: Mapping[str, MarkIndex], name: str, there: Outline
+) -> Iterator[Finding]:
+    """Findings on new results whose times are copied, or multiplied, from one on the base.
 
-    def __init__(self, new: Mapping[str, Submission]) -> None:
-        self._new = tuple(new.items())
-        self._marks = [TimingFingerprint.of(each) for each in new.values()]
-        self._times = MarkIndex.of([each.times for each in self._marks])
-        self._ratios = MarkIndex.of([each.ratios for each in self._marks])
-
-    def of(self, name: str, there: Outline) -> Iterator[Finding]:
-        """The findings from comparing all new results with one result on the base."""
-        old, found = TimingFingerprint.of(there), set[int]()
-        for index, kind in ((self._times, "times"), (self._ratios, "ratios")):
-            marks = getattr(old, kind)
-            for position, shared in index.shared(marks).items():
-                own = len(getattr(self._marks[position], kind))
-                if is_copy(shared, min(own, len(marks))):
-                    found.add(position)
-        for path, each in (self._new[position] for position in sorted(found)):
-            if _others(each, [there]):
-                message = (
-                    f"the result's times equal those of {name} by "
-                    f"{there.contributor or ANONYMOUS}, or are a multiple of them; send your own "
-                    "times, or open an issue if both results are yours"
-                )
-                yield Finding(file=path, path=ROOT, message=message, rule="copied-times")
+    `indices` are of the new results' marks.
+    """
+    old = marks_of(there.trials)
+    found = {at for kind, index in indices.items() for at, *_ in index.copies(old[kind])}
+    for path, each in (list(new.items())[position] for position in sorted(found)):
+        if _others(each, [there]):
+            message = (
+                f"the result's times equal those of {name} by "
+                f"{there.contributor or ANONYMOUS}, or are a multiple of them; send your own "
+                "times, or open an issue if both results are yours"
+            )
+            yield Finding(file=path, path=ROOT, message=message, rule="copied-times")
 
 
 def _models(of: Submission | Outline) -> Iterator[tuple[str, Model]]:

@@ -1,8 +1,8 @@
 """Check a submission against the rest of the corpus: one function per flag."""
 
 import math
-from collections.abc import Iterator
 from itertools import islice
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from estimates.flags.catalogue import Observation, bounds
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.corpus import ANONYMOUS, SHAPE, CorpusComparison
-from pipeline.collection.plausibility.fingerprint import MarkIndex
 from pipeline.collection.plausibility.outputs import Agreement, agreement
 from schemas.vocabulary.flags import Severity
 
-COPIED = bounds("copied-times")
 PEERS = bounds("far-from-peers")
 UNLIKE = bounds("unlike-peers")
 MOST_PEERS = 40  # the maximum number of accounts that one arm is compared with
@@ -25,40 +23,18 @@ def copied_times(candidate: CorpusComparison) -> Observation | None:
 
     The message names the submission that shares the most times or, without any, the most series.
     """
-    for kind in ("times", "ratios"):
-        most = max(_shared_marks(candidate, kind), default=None)
-        if most is not None:
-            shared, position, total = most[0], -most[1], most[2]
+    own, entries = candidate.own, candidate.corpus.entries
+    for kind, index in candidate.corpus.marks.items():
+        copies = [copy for copy in index.copies(own.marks[kind]) if candidate.is_apart(copy[0])]
+        if copies:  # the earliest of those that share the most
+            position, shared, total = max(copies, key=itemgetter(1))
             return Observation(
                 severity=_severity(candidate, position),
                 case=kind,
                 counts=f"{shared} of {total}",
-                other=candidate.corpus.entries[position].name,
+                other=entries[position].name,
             )
     return None
-
-
-def _shared_marks(candidate: CorpusComparison, kind: str) -> Iterator[tuple[int, int, int]]:
-    """Yield three numbers per likely copy: common marks, negated position, and total of marks.
-
-    A likely copy has far more marks in common than chance explains. The total is that of the
-    submission with fewer marks. With negated positions, `max` prefers the earlier of two copies.
-    """
-    marks = getattr(candidate.own.fingerprint, kind)
-    index: MarkIndex = getattr(candidate.corpus, kind)
-    for position, shared in index.shared(marks).items():
-        others = getattr(candidate.corpus.entries[position].fingerprint, kind)
-        total = min(len(marks), len(others))
-        if is_copy(shared, total) and candidate.is_apart(position):
-            yield shared, -position, total
-
-
-def is_copy(shared: int, total: int) -> bool:
-    """Whether two results share more marks than chance explains.
-
-    `total` is the number of marks of the result that has fewer.
-    """
-    return shared >= max(COPIED["fewest"], COPIED["share"] * total)
 
 
 def _severity(candidate: CorpusComparison, position: int) -> Severity:

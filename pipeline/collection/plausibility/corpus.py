@@ -7,9 +7,10 @@ from typing import Self, TypeAlias
 
 from estimates.identity import Identity, identify
 from pipeline.collection.plausibility import peers
-from pipeline.collection.plausibility.fingerprint import MarkIndex, TimingFingerprint
+from pipeline.collection.plausibility.fingerprint import MarkIndex, Marks, marks_of
 from pipeline.collection.plausibility.outputs import Outputs, outputs_of
-from pipeline.collection.plausibility.supersedes import SupersedeChains
+from schemas.codec import content_digest
+from schemas.migrations import forms
 from schemas.submission import Submission
 from schemas.vocabulary.flags import Severity
 
@@ -34,7 +35,7 @@ class CorpusEntry:
 
     submission: Submission
     identity: Identity
-    fingerprint: TimingFingerprint
+    marks: Marks
     speed: peers.BaselineSpeed | None
     outputs: Outputs
     digest: str | None = None
@@ -45,7 +46,7 @@ class CorpusEntry:
         return cls(
             submission=submission,
             identity=named,
-            fingerprint=TimingFingerprint.of(submission),
+            marks=marks_of(submission.trials),
             speed=peers.BaselineSpeed.of(submission, named, account_of(submission.contributor)),
             outputs=outputs_of(submission),
         )
@@ -98,12 +99,8 @@ class Corpus:
         return cls(tuple(map(CorpusEntry.of, submissions)), known)
 
     @cached_property
-    def times(self) -> MarkIndex:
-        return MarkIndex.of([each.fingerprint.times for each in self.entries])
-
-    @cached_property
-    def ratios(self) -> MarkIndex:
-        return MarkIndex.of([each.fingerprint.ratios for each in self.entries])
+    def marks(self) -> dict[str, MarkIndex]:
+        return MarkIndex.of_kinds([each.marks for each in self.entries])
 
     @cached_property
     def shapes(self) -> dict[str, dict[Shape, dict[str, int]]]:
@@ -129,9 +126,31 @@ class Corpus:
         return peers.peer_speeds(each.speed for each in self.entries)
 
     @cached_property
-    def chains(self) -> SupersedeChains:
-        submissions = [each.submission for each in self.entries]
-        return SupersedeChains(submissions, [each.digest for each in self.entries])
+    def digests(self) -> dict[tuple[str, str], int]:
+        """The position of each submission of a contributor, by account and digest of its file.
+
+        A submission whose file's digest is unknown has the digests of every format version.
+        """
+        found: dict[tuple[str, str], int] = {}
+        for position, each in enumerate(self.entries):
+            if each.submission.contributor is not None:
+                known = (
+                    [each.digest] if each.digest else map(content_digest, forms(each.submission))
+                )
+                found |= {(each.account, digest): position for digest in known}
+        return found
+
+    def replaced_by(self, submission: Submission) -> set[int]:
+        """The positions of all submissions that this one replaces, directly or through others."""
+        found: set[int] = set()
+        while submission.supersedes and submission.contributor:
+            ending = submission.supersedes.removesuffix(".json").rpartition("-")[2]
+            position = self.digests.get((account_of(submission.contributor), ending))
+            if position is None or position in found:
+                break
+            found.add(position)
+            submission = self.entries[position].submission
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,9 +182,9 @@ class CorpusComparison:
 
     def is_apart(self, position: int) -> bool:
         """Whether the entry is a different submission, and neither supersedes the other."""
-        if position == self.position:
-            return False
-        chains = self.corpus.chains
-        if position in chains.replaced_by(self.own.submission):
-            return False
-        return self.position not in chains.replaced_by(self.corpus.entries[position].submission)
+        other, replaced_by = self.corpus.entries[position].submission, self.corpus.replaced_by
+        return (
+            position != self.position
+            and position not in replaced_by(self.own.submission)
+            and self.position not in replaced_by(other)
+        )

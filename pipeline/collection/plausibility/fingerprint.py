@@ -3,47 +3,41 @@
 import itertools
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from operator import attrgetter
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from estimates.flags.catalogue import bounds
 from schemas.submission import Trial
 
 # Times with fewer digits coincide by chance; a time without its prompt needs more digits.
 DIGITS, DIGITS_ALONE = 5, 7
 RATIOS_IN_A_ROW = 3
 _RATIO_STEP = 1e-5
+# The maximum number of submissions in which a mark is looked up; this is enough to find a partner
+# for each copy.
+_FOLLOWED = 20
+_COPIED = bounds("copied-times")
+KINDS = ("times", "ratios")
+Marks: TypeAlias = dict[str, NDArray[np.uint32]]  # sorted digests, for each of the `KINDS`
 
 
-class Timed(Protocol):
-    """Anything with the trials of a submission: the submission itself or an extract from it."""
+def marks_of(trials: Iterable[Trial]) -> Marks:
+    """The marks of a submission's trials: digests of its times and of its runs of time ratios.
 
-    @property
-    def trials(self) -> tuple[Trial, ...]: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimingFingerprint:
-    """Marks of a submission: sorted digests of its times and of its runs of time ratios.
-
-    The same trials have the same fingerprint.
+    The same trials have the same marks.
     """
-
-    times: NDArray[np.uint32]
-    ratios: NDArray[np.uint32]
-
-    @classmethod
-    def of(cls, submission: Timed) -> Self:
-        timed = [(each, each.decode_ms) for each in submission.trials if each.decode_ms]
-        timed.sort(key=lambda pair: pair[0].order)
-        exact = [(each, ms, count) for each, ms in timed if (count := digits(ms)) >= DIGITS]
-        times = (
-            f"{ms!r}" if n >= DIGITS_ALONE else f"{each.prompt} {ms!r}" for each, ms, n in exact
-        )
-        return cls(times=_digests(times), ratios=_digests(_ratio_marks(exact)))
+    exact = [
+        (each, ms, count)
+        for each in sorted(trials, key=attrgetter("order"))
+        if (ms := each.decode_ms) and (count := digits(ms)) >= DIGITS
+    ]
+    times = (f"{ms!r}" if n >= DIGITS_ALONE else f"{each.prompt} {ms!r}" for each, ms, n in exact)
+    return {"times": _digests(times), "ratios": _digests(_ratio_marks(exact))}
 
 
 def _ratio_marks(exact: Sequence[tuple[Trial, float, int]]) -> Iterator[str]:
@@ -70,31 +64,42 @@ def _digests(marks: Iterator[str]) -> NDArray[np.uint32]:
     return np.unique(np.fromiter((zlib.crc32(mark.encode()) for mark in marks), np.uint32))
 
 
-# The maximum number of submissions in which a mark is looked up; this is enough to find a partner
-# for each copy.
-_FOLLOWED = 20
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkIndex:
-    """All marks in a corpus in sorted order, each with the position of its submission."""
+    """All marks of one kind in a corpus, sorted, each with the position of its submission.
+
+    `totals` are the numbers of marks of the submissions.
+    """
 
     digests: NDArray[np.uint32]
     owners: NDArray[np.int64]
+    totals: tuple[int, ...]
 
     @classmethod
-    def of(cls, marks: Sequence[NDArray[np.uint32]]) -> Self:
-        """The index of the marks of several submissions."""
-        digests = np.concatenate([np.empty(0, np.uint32), *marks])
-        owners = np.repeat(np.arange(len(marks)), [len(each) for each in marks])
-        order = np.argsort(digests, kind="stable")
-        return cls(digests=digests[order], owners=owners[order])
+    def of_kinds(cls, marks: Sequence[Marks]) -> dict[str, Self]:
+        """The index of the marks of several submissions, for each kind of mark."""
+        return {kind: cls._of([each[kind] for each in marks]) for kind in KINDS}
 
-    def shared(self, own: NDArray[np.uint32]) -> dict[int, int]:
-        """By position, the number of marks that a submission has in common with `own`."""
+    @classmethod
+    def _of(cls, marks: Sequence[NDArray[np.uint32]]) -> Self:
+        digests = np.concatenate([np.empty(0, np.uint32), *marks])
+        totals = tuple(map(len, marks))
+        owners = np.repeat(np.arange(len(marks)), totals)
+        order = np.argsort(digests, kind="stable")
+        return cls(digests=digests[order], owners=owners[order], totals=totals)
+
+    def copies(self, own: NDArray[np.uint32]) -> Iterator[tuple[int, int, int]]:
+        """The submissions that have more marks in common with `own` than chance explains.
+
+        Yields each one's position, the number of common marks, and the number of marks of the
+        submission that has fewer.
+        """
         first = np.searchsorted(self.digests, own, "left")
         last = np.searchsorted(self.digests, own, "right")
         followed = np.minimum(last - first, _FOLLOWED)
         at = np.arange(followed.sum()) + np.repeat(first - np.cumsum(followed) + followed, followed)
         owners, counts = np.unique(self.owners[at], return_counts=True)
-        return dict(zip(owners.tolist(), counts.tolist(), strict=True))
+        for position, shared in zip(owners.tolist(), counts.tolist(), strict=True):
+            total = min(len(own), self.totals[position])
+            if shared >= max(_COPIED["fewest"], _COPIED["share"] * total):
+                yield position, shared, total
