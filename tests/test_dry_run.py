@@ -153,9 +153,11 @@ def test_a_hostile_artifact_becomes_no_verdict(
     event = open_pull_request(host, put(host, NEW))
     verdict_of(host, text)
     monkeypatch.setenv("PATH", f"{host.folder / 'bin'}:/usr/bin:/bin")
-    head = cli.host.Head(sha=event["workflow_run"]["head_sha"], owner="ada", branch="result")
+    head = event["workflow_run"]["head_sha"]
 
-    cli.write_comment(host.artifacts["verdict"] / "verdict.json", "someone/project", head)
+    cli.write_comment(
+        host.artifacts["verdict"] / "verdict.json", "someone/project", head, "ada:result"
+    )
 
     (body,) = comments(host)
     assert "## Not checked" in body
@@ -193,9 +195,8 @@ def test_a_verdict_about_an_outdated_commit_is_not_posted(
 
     open_pull_request(host, put(host, NEW))
     monkeypatch.setenv("PATH", f"{host.folder / 'bin'}:/usr/bin:/bin")
-    stale = cli.host.Head(sha="1" * 40, owner="ada", branch="result")
 
-    said = cli.write_comment(tmp_path / "verdict.json", "someone/project", stale)
+    said = cli.write_comment(tmp_path / "verdict.json", "someone/project", "1" * 40, "ada:result")
 
     assert said == "No open pull request has 1111111111 as its newest commit; nothing was written."
     assert comments(host) == []

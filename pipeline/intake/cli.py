@@ -147,18 +147,17 @@ def comment_command(
         for shape, value in ((_REPOSITORY, repository), (_SHA, head), (_OWNER, owner)):
             if not shape.fullmatch(value):
                 raise PipelineError(f"{value!a} is not a value from GitHub; nothing was written")
-        checked = host.Head(sha=head, owner=owner, branch=branch)
-        typer.echo(write_comment(verdict, repository, checked))
+        typer.echo(write_comment(verdict, repository, head, f"{owner}:{branch}"))
 
 
-def write_comment(verdict: Path, repository: str, head: host.Head) -> str:
+def write_comment(verdict: Path, repository: str, head: str, branch: str) -> str:
     """Write or update the comment if there is anything to say; return what was done, in words."""
-    number = host.pull_request(repository, head)
+    number = host.pull_requests(repository, "open", branch).get(head)
     if number is None:
-        newest = head.sha[: comment.SHORT_ID]
+        newest = head[: comment.SHORT_ID]
         return f"No open pull request has {newest} as its newest commit; nothing was written."
     before = host.comment_of_ours(repository, number, MARKER)
-    text = _text(verdict, host.changed_paths(repository, number), head.sha)
+    text = _text(verdict, host.changed_paths(repository, number), head)
     if text is None and before is None:
         return f"Pull request {number} changes no results; nothing was written."
     text = text or "This pull request no longer changes results, so there is nothing to check.\n"

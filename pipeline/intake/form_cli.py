@@ -75,7 +75,8 @@ def send(filled: form.Form, folder: Path, repository: str, branch: str, clone: P
     if answer.decision != "accepted":
         _answer(repository, filled.number, comment.body(answer, of_form=True))
         return f"Issue {filled.number}: answered with the errors."
-    if host.was_opened(repository, filled.branch):
+    owner = repository.partition("/")[0]
+    if host.pull_requests(repository, "all", f"{owner}:{filled.branch}"):
         text = (
             "A pull request was already opened from this form. Send a changed result with a new "
             "form.\n"

@@ -6,7 +6,6 @@
 import os
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -29,30 +28,13 @@ class _HostError(PipelineError):
     exit_code = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
-    """The newest commit and the branch of a pull request."""
-
-    sha: str
-    owner: str
-    branch: str
-
-
-def pull_request(repository: str, head: Head) -> int | None:
-    """The number of the open pull request whose newest commit is `head.sha`; `None` without one.
+def pull_requests(repository: str, state: str, branch: str) -> dict[str, int]:
+    """The pull requests in a `state` from a branch `OWNER:NAME`: numbers by their newest commits.
 
     GitHub cannot look up pull requests by a commit in a fork, so this looks them up by branch.
     """
-    query = {"state": "open", "head": f"{head.owner}:{head.branch}"}
-    found = _pages(f"repos/{repository}/pulls", query)
-    numbers = [each["number"] for each in found if each["head"]["sha"] == head.sha]
-    return int(numbers[0]) if numbers else None
-
-
-def was_opened(repository: str, branch: str) -> bool:
-    """Whether any pull request, open or closed, is from this branch of the repository itself."""
-    owner = repository.partition("/")[0]
-    return bool(_pages(f"repos/{repository}/pulls", {"state": "all", "head": f"{owner}:{branch}"}))
+    found = _pages(f"repos/{repository}/pulls", {"state": state, "head": branch})
+    return {each["head"]["sha"]: int(each["number"]) for each in reversed(found)}
 
 
 def changed_paths(repository: str, number: int) -> frozenset[str] | None:
