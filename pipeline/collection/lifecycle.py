@@ -111,22 +111,13 @@ def misnamed_entries(entries: Iterable[str], results: Collection[str]) -> Iterat
             yield Finding(file=path, path=ROOT, message=message, rule="lifecycle-name")
 
 
-def ended_contributors(entries: Iterable[tuple[str, str | bytes]]) -> dict[str, str]:
-    """The contributors whom lifecycle entries exclude, each with the reason.
+def contributors(entries: Iterable[tuple[str, str | bytes]], *, known: bool) -> dict[str, str]:
+    """The contributors whom lifecycle entries mark as `known`, or else exclude, with the reasons.
 
     `entries` are names and texts of lifecycle files.
     """
     found = ((contributor_of(name), orjson.loads(text)) for name, text in entries)
-    return {name: each["reason"] for name, each in found if name and each["status"] != "known"}
-
-
-def known_contributors(entries: Iterable[tuple[str, str | bytes]]) -> frozenset[str]:
-    """The contributors whom lifecycle entries mark as known to maintainers.
-
-    `entries` are names and texts of lifecycle files.
-    """
-    found = ((contributor_of(name), orjson.loads(text)) for name, text in entries)
-    return frozenset(name for name, each in found if name and each["status"] == "known")
+    return {n: each["reason"] for n, each in found if n and (each["status"] == "known") is known}
 
 
 def _finding(file: str, rule: str, message: str) -> Finding:

@@ -99,11 +99,17 @@ def combined(results: Iterable[tuple[Source, Accepted | AcceptedText | Found]]) 
     return validated
 
 
-def checked(source: Source) -> Accepted | AcceptedText | Found:
-    """Check one file by itself: return the accepted file, or all its faults."""
-    file, data = str(source.path), read_bytes(source)
-    if isinstance(data, Finding):
-        return (data,)
+def checked(source: Source, data: bytes | None = None) -> Accepted | AcceptedText | Found:
+    """Check one file by itself: return the accepted file, or all its faults.
+
+    `data` are the file's bytes if they have been read already.
+    """
+    file = str(source.path)
+    if data is None:
+        found = read_bytes(source)
+        if isinstance(found, Finding):
+            return (found,)
+        data = found
     if source.kind != "submission":
         schema, stem = _OTHERS[source.kind]
         findings = contract.document_findings(data, schema, file=file)

@@ -16,11 +16,7 @@ from estimates.verdicts import after_flags
 from pipeline.cache import Cache
 from pipeline.collection import validate
 from pipeline.collection.discover import Source, discover
-from pipeline.collection.lifecycle import (
-    ended_contributors,
-    known_contributors,
-    without_contradictions,
-)
+from pipeline.collection.lifecycle import contributors, without_contradictions
 from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
 from pipeline.collection.weights import names_of
@@ -46,7 +42,7 @@ def open_database(
     with TemporaryDirectory() as folder:
         kept = cache if cache and cache.folder else Cache(Path(folder))
         entries, files = _read(kept, discover(results, extra), jobs)
-        known = known_contributors((each.source.path.name, each.text) for each in files.lifecycle)
+        known = frozenset(contributors(_named_texts(files), known=True))
         counting = _counting(files)
         names = names_of([entries[each].submission for each in counting], known)
         entries = {source: renamed(entry, names) for source, entry in entries.items()}
@@ -137,7 +133,7 @@ def _counting(files: validate.Validated) -> list[Source]:
         for file in files.submissions
         if file.source.place == "corpus" and file.submission.supersedes
     }
-    banned = ended_contributors((entry.source.path.name, entry.text) for entry in files.lifecycle)
+    banned = contributors(_named_texts(files), known=False)
     return [
         file.source
         for file in files.submissions
@@ -147,6 +143,10 @@ def _counting(files: validate.Validated) -> list[Source]:
             and (file.submission.contributor or "").lower() not in banned
         )
     ]
+
+
+def _named_texts(files: validate.Validated) -> Iterator[tuple[str, str]]:
+    return ((entry.source.path.name, entry.text) for entry in files.lifecycle)
 
 
 def _sources(path: Path) -> str | None:

@@ -90,45 +90,29 @@ def read_event(path: Path) -> Form:
 def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
     """Judge a form's result as a separate commit on `base`. The commit is on no branch."""
     base = git.commit(repository, base)
-    if FIGURE in form.labels:
-        return _propose_figure(repository, base, form, sent)
+    is_figure = FIGURE in form.labels
+    folder = paths.PUBLISHED if is_figure else FOLDER
+    there = git.files(repository, base, folder)
     try:
-        data = posted(form.body or "")
+        if is_figure:
+            answers = figure_form.answers_of(form.body or "")
+            name, data = figure_form.published(answers, form.updated_at[:10])
+        else:
+            data = posted(form.body or "")
+            read = contract.read(data, file=UNNAMED, now=sent.now)
+            if isinstance(read, tuple):
+                judged = Judged(file=UNNAMED, data=data, kind="submission", findings=read)
+                reference = compared([judged])
+                return _refused(base, form, (*read, *reference.findings), late=reference.late)
+            data = canonical_bytes(encode(read))
+            name = canonical_name(read, data)
+            folder = f"{folder}/{folder_of(name, len(there))}".rstrip("/")
     except UnreadableTextError as error:
-        wrong = _finding(str(error), "form-text")
-        return Proposal(judgement=_refused(base, form, (wrong,)), data=b"")
-    read = contract.read(data, file=UNNAMED, now=sent.now)
-    if isinstance(read, tuple):
-        judged = Judged(file=UNNAMED, data=data, kind="submission", findings=read)
-        reference = compared([judged])
-        refused = _refused(base, form, (*read, *reference.findings))
-        return Proposal(judgement=replace(refused, late=reference.late), data=data)
-    data = canonical_bytes(encode(read))
-    name = canonical_name(read, data)
-    there = git.files(repository, base, FOLDER)
+        return _refused(base, form, (_finding(str(error), "form-text"),))
     if name in there:  # committing an identical file would change nothing
-        return Proposal(
-            judgement=_refused(base, form, (_finding(SAME, "path-duplicate"),)), data=b""
-        )
-    folder = folder_of(name, len(there))
-    path = "/".join(filter(None, (FOLDER, folder, name)))
-    head = commit(repository, base, form, path, data)
-    return Proposal(judgement=gate.judge(repository, base=base, head=head, sent=sent), data=data)
-
-
-def _propose_figure(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
-    """Judge a published figure as a commit that adds its file."""
-    try:
-        answers = figure_form.answers_of(form.body or "")
-        name, data = figure_form.published(answers, form.updated_at[:10])
-    except UnreadableTextError as error:
-        wrong = _finding(str(error), "form-text")
-        return Proposal(judgement=_refused(base, form, (wrong,)), data=b"")
-    if name in git.files(repository, base, paths.PUBLISHED):
-        wrong = _finding(SAME, "path-duplicate")
-        return Proposal(judgement=_refused(base, form, (wrong,)), data=b"")
-    head = commit(repository, base, form, f"{paths.PUBLISHED}/{name}", data)
-    sent = replace(sent, of_form=True)
+        return _refused(base, form, (_finding(SAME, "path-duplicate"),))
+    head = commit(repository, base, form, f"{folder}/{name}", data)
+    sent = replace(sent, of_form=True) if is_figure else sent
     return Proposal(judgement=gate.judge(repository, base=base, head=head, sent=sent), data=data)
 
 
@@ -167,11 +151,11 @@ def posted(body: str, fetch: Callable[[str], bytes] | None = None) -> bytes:
     """
     data = from_text(body)
     attached = sorted(set(ATTACHED.findall(body)))
-    if data is not None and attached:
-        raise UnreadableTextError(
-            "the form has both a pasted text and an attached file; send only one of the two"
-        )
     if data is not None:
+        if attached:
+            raise UnreadableTextError(
+                "the form has both a pasted text and an attached file; send only one of the two"
+            )
         return data
     if len(attached) != 1:
         raise UnreadableTextError(
@@ -209,12 +193,16 @@ def _finding(message: str, rule: str) -> Finding:
     return Finding(file=UNNAMED, path=ROOT, message=message, rule=rule)
 
 
-def _refused(base: str, form: Form, findings: tuple[Finding, ...]) -> gate.Judgement:
-    return gate.Judgement(
+def _refused(
+    base: str, form: Form, findings: tuple[Finding, ...], late: tuple[str, ...] = ()
+) -> Proposal:
+    judgement = gate.Judgement(
         base=base,
         head=base,
         decision="rejected",
         results=(UNNAMED,),
         findings=findings,
         author=form.user.login,
+        late=late,
     )
+    return Proposal(judgement=judgement, data=b"")

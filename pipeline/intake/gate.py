@@ -5,12 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 
 from pipeline.collection import lifecycle
 from pipeline.collection.discover import Kind, Source
-from pipeline.collection.validate import Found, sources_document, validate
+from pipeline.collection.validate import Found, checked, combined, sources_document
 from pipeline.intake import git, paths
 from pipeline.intake.authorship import UNKNOWN, Sending, sending_findings, twin_findings
 from pipeline.intake.claims import base_claims
@@ -55,25 +54,22 @@ def judge(repository: Path, *, base: str, head: str, sent: Sending = UNKNOWN) ->
     changes = git.changes(repository, base, head)
     results = tuple(change for change in changes if paths.is_result(change.path))
     is_new_author = bool(results) and is_new(repository, base, sent.author)
-    read = _Contents()
     if results:
-        findings, read = _examined(repository, base, changes, sent)
+        read = _examined(repository, base, changes, sent)
     elif sent.of_form:
-        results, findings = tuple(changes), tuple(paths.posted_findings(changes))
-        if not findings:
-            read = _contents(repository, changes, "published")
-            findings = read.findings
+        results, found = changes, tuple(paths.posted_findings(changes))
+        read = _Contents(findings=found) if found else _contents(repository, changes, "published")
     elif paths.CURATION in sent.labels:
-        findings, read = _curated(repository, head, changes)
+        read = _curated(repository, head, changes)
     else:
-        findings = paths.curated_findings(changes)
+        read = _Contents(findings=paths.curated_findings(changes))
     decision: Decision = "accepted" if results else "no-result"
     return Judgement(
         base=base,
         head=head,
-        decision="rejected" if findings else decision,
+        decision="rejected" if read.findings else decision,
         results=tuple(change.path for change in results),
-        findings=tuple(sorted(findings, key=attrgetter("file"))),
+        findings=tuple(sorted(read.findings, key=attrgetter("file"))),
         submissions=read.submissions,
         author=sent.author,
         is_new=is_new_author,
@@ -96,7 +92,7 @@ class _Contents:
 
 def _examined(
     repository: Path, base: str, changes: Sequence[git.Change], sent: Sending
-) -> tuple[Found, _Contents]:
+) -> _Contents:
     """All findings on a pull request with results, and the submissions that could be read."""
     results = [change for change in changes if paths.is_result(change.path)]
     if len(results) > MAX_RESULTS:  # no result is read in this case
@@ -104,7 +100,7 @@ def _examined(
             f"{len(results)} files in one pull request, but at most {MAX_RESULTS} are accepted; "
             "split the pull request"
         )
-        return (paths.path_finding(FOLDER, "path-count", message),), _Contents()
+        return _Contents(findings=(paths.path_finding(FOLDER, "path-count", message),))
     there = git.files(repository, base, FOLDER)
     findings = [*paths.outside_findings(changes), *paths.result_findings(results, there)]
     sound = _without(findings, results)
@@ -124,7 +120,7 @@ def _examined(
     findings += _superseding(repository, there, submissions, sent)
     findings += withdrawal_findings(repository, base, submissions, sent.contributor)
     findings += base_claims(repository, base, submissions)
-    return tuple(findings), read
+    return replace(read, findings=tuple(findings))
 
 
 def _without(found: Iterable[Finding], changes: Iterable[git.Change]) -> list[git.Change]:
@@ -135,17 +131,14 @@ def _without(found: Iterable[Finding], changes: Iterable[git.Change]) -> list[gi
 
 def _contents(repository: Path, changes: Sequence[git.Change], kind: Kind) -> _Contents:
     """Read changed files of one kind, and check them with both validators."""
-    with TemporaryDirectory() as folder:
-        copies = {str(Path(folder) / Path(change.path).name): change.path for change in changes}
-        blobs = list(git.contents(repository, [change.blob for change in changes]))
-        for copy, data in zip(copies, blobs, strict=True):
-            Path(copy).write_bytes(data)
-        validated = validate(Source(path=Path(copy), kind=kind, place="corpus") for copy in copies)
-    submissions = {copies[str(each.source.path)]: each.submission for each in validated.submissions}
-    wrong = [replace(each, file=copies[each.file]) for each in validated.findings]
+    blobs = dict(git.contents(repository, {change.path: change.blob for change in changes}))
+    sources = {path: Source(path=Path(path), kind=kind, place="corpus") for path in blobs}
+    validated = combined((each, checked(each, blobs[path])) for path, each in sources.items())
+    submissions = {str(each.source.path): each.submission for each in validated.submissions}
+    wrong = validated.findings
     reference = compared(
         Judged(file=file, data=data, kind=kind, findings=[e for e in wrong if e.file == file])
-        for file, data in zip(copies.values(), blobs, strict=True)
+        for file, data in blobs.items()
     )
     refused = {each.file for each in reference.findings}
     return _Contents(
@@ -155,7 +148,7 @@ def _contents(repository: Path, changes: Sequence[git.Change], kind: Kind) -> _C
     )
 
 
-def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> tuple[Found, _Contents]:
+def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> _Contents:
     """Findings on a maintainer's changes to lifecycle entries, published documents and sources."""
     results = git.files(repository, head, FOLDER)
     there = [each for each in changes if paths.is_data(each.path) and each.status != "D"]
@@ -164,9 +157,9 @@ def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> tupl
     sound = _without(found, there)
     found += paths.size_findings(sound, git.sizes(repository, {each.blob for each in sound}))
     sound = _without(found, sound)
-    sources = [each.blob for each in sound if each.path == paths.SOURCES]
-    for data in git.contents(repository, sources):
-        document = sources_document(data, paths.SOURCES)
+    sources = {each.path: each.blob for each in sound if each.path == paths.SOURCES}
+    for path, data in git.contents(repository, sources):
+        document = sources_document(data, path)
         found += document if isinstance(document, tuple) else ()
     for folder, kind in paths.CURATED.items():
         added = [each for each in sound if each.path.startswith(f"{folder}/")]
@@ -176,7 +169,7 @@ def _curated(repository: Path, head: str, changes: Sequence[git.Change]) -> tupl
         if kind == "lifecycle":
             rest = [each.path for each in _without(found, added)]
             found += lifecycle.misnamed_entries(rest, results)
-    return tuple(found), _Contents(late=tuple(late))
+    return _Contents(findings=tuple(found), late=tuple(late))
 
 
 def _superseding(
@@ -186,22 +179,17 @@ def _superseding(
     sent: Sending,
 ) -> Iterator[Finding]:
     """Findings on results that replace others; `there` maps the base's file names to blobs."""
-    replacing = {path: new for path, new in submissions.items() if new.supersedes}
-    if not replacing:
+    if not any(new.supersedes for new in submissions.values()):
         return
-    replaced = {new.supersedes for new in replacing.values()}
-    names = [name for name, blob in there.items() if blob and name in replaced]
-    read = map(contract.read, git.contents(repository, [there[name] for name in names]))
-    # A result that today's rules would refuse cannot be replaced.
-    old = {n: past for n, past in zip(names, read, strict=True) if isinstance(past, Submission)}
-    for path, new in replacing.items():
+    replaced = {new.supersedes for new in submissions.values()}
+    old, replaced_by = dict[str, Submission](), dict[str, str]()
+    for name, data in git.contents(repository, there):
+        if match := _SUPERSEDES.search(data):
+            replaced_by[match[1].decode()] = name
+        # A result that today's rules would refuse cannot be replaced.
+        if name in replaced and isinstance(past := contract.read(data), Submission):
+            old[name] = past
+    for path, new in submissions.items():
         if finding := lifecycle.superseding_finding(path, new, old, sent.contributor):
             yield finding
-    blobs = {name: blob for name, blob in there.items() if blob}
-    contents = git.contents(repository, list(blobs.values()))
-    replaced_by = {
-        match[1].decode(): name
-        for name, data in zip(blobs, contents, strict=True)
-        if (match := _SUPERSEDES.search(data))
-    }
-    yield from lifecycle.twice_superseded(replacing, replaced_by)
+    yield from lifecycle.twice_superseded(submissions, replaced_by)

@@ -6,8 +6,9 @@ program runs. A failure of git is a `GitError`, never an empty answer.
 
 import os
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -142,19 +143,19 @@ def sizes(repository: Path, blobs: Iterable[str]) -> Mapping[str, int]:
     return dict(_object(line) for line in lines)
 
 
-def contents(repository: Path, blobs: Sequence[str]) -> Iterator[bytes]:
-    """The stored bytes of blobs, in the order in which they were requested."""
-    for start in range(0, len(blobs), _BLOBS_AT_ONCE):
-        some = blobs[start : start + _BLOBS_AT_ONCE]
-        request = "".join(f"{blob}\n" for blob in some).encode()
+def contents(repository: Path, blobs: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    """The stored bytes of blobs by name, in order; links, which have empty blobs, are left out."""
+    listed = iter([(name, blob) for name, blob in blobs.items() if blob])
+    while some := list(islice(listed, _BLOBS_AT_ONCE)):
+        request = "".join(f"{blob}\n" for _, blob in some).encode()
         answer = _run(repository, "cat-file", "--batch", data=request)
         at = 0
-        for blob in some:
+        for name, blob in some:
             end = answer.index(b"\n", at)
             found, size = _object(answer[at:end].decode())
             if found != blob:
                 raise GitError(f"git cat-file answered with {shown(found)} instead of {blob}")
-            yield answer[end + 1 : end + 1 + size]
+            yield name, answer[end + 1 : end + 1 + size]
             at = end + size + 2
 
 

@@ -119,8 +119,9 @@ def _neighbours(
     """The chosen results by name, without unreadable, withdrawn and superseded results."""
     there = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
     names = _chosen(there.keys() - left_out.results, new)
-    read = map(contract.read, git.contents(repository, [there[name] for name in names]))
-    found = {n: each for n, each in zip(names, read, strict=True) if isinstance(each, Submission)}
+    listed = git.contents(repository, {name: there[name] for name in names})
+    read = ((name, contract.read(data)) for name, data in listed)
+    found = {name: each for name, each in read if isinstance(each, Submission)}
     superseded = {each.supersedes for each in found.values()}
     for name, each in found.items():
         contributor = (each.contributor or "").lower()

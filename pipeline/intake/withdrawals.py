@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pipeline.collection.lifecycle import ended_contributors, known_contributors
+from pipeline.collection.lifecycle import contributors
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.collection.validate import contributor_of
@@ -39,9 +39,9 @@ class Withdrawals:
 
 def withdrawals(repository: Path, revision: str) -> Withdrawals:
     """The withdrawals at a revision. Raises `GitError` if git cannot answer."""
-    entries = {n: blob for n, blob in git.files(repository, revision, LIFECYCLE).items() if blob}
+    entries = git.files(repository, revision, LIFECYCLE)
     about = {name: blob for name, blob in entries.items() if contributor_of(name)}
-    texts = tuple(zip(about, git.contents(repository, list(about.values())), strict=True))
+    texts = tuple(git.contents(repository, about))
     for name, text in texts:
         if contract.document_findings(text, LIFECYCLE_SCHEMA):
             raise git.GitError(
@@ -49,9 +49,9 @@ def withdrawals(repository: Path, revision: str) -> Withdrawals:
                 "first"
             )
     return Withdrawals(
-        results=frozenset(entries.keys() - about.keys()),
-        contributors=ended_contributors(texts),
-        known=known_contributors(texts),
+        results=frozenset(n for n, blob in entries.items() if blob and n not in about),
+        contributors=contributors(texts, known=False),
+        known=frozenset(contributors(texts, known=True)),
     )
 
 
@@ -99,10 +99,10 @@ def _copied_again(submission: Submission, old: Corpus) -> Iterator[Finding]:
 
 def _submissions(repository: Path, base: str, there: Withdrawals) -> Iterator[Submission]:
     """The withdrawn results, and all results from excluded contributors."""
-    files = {name: blob for name, blob in git.files(repository, base, FOLDER).items() if blob}
+    files = git.files(repository, base, FOLDER)
     if not there.contributors:
         files = {name: blob for name, blob in files.items() if name in there.results}
-    for name, data in zip(files, git.contents(repository, list(files.values())), strict=True):
+    for name, data in git.contents(repository, files):
         match = _CONTRIBUTOR.search(data)
         if name in there.results or (match and match[1].decode().lower() in there.contributors):
             read = contract.read(data)
