@@ -14,7 +14,6 @@ from jsonschema import Draft202012Validator, FormatChecker
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "results" / "published"
-FILES = sorted(PUBLISHED.glob("*.json"))
 SCHEMA = json.loads((ROOT / "schemas" / "published.v1.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA, format_checker=FormatChecker())
 ROUNDING = 0.02
@@ -98,44 +97,35 @@ def in_schema_order(value: object, schema: dict[str, Any]) -> object:
     return value
 
 
-every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+DOCUMENTS = {path: read(path) for path in sorted(PUBLISHED.glob("*.json"))}
+ROWS = [row for document in DOCUMENTS.values() for row in document["rows"]]
+PAIRS = [pair for document in DOCUMENTS.values() for pair in rows_with_baseline(document)]
 
 
-@every_file
-def test_a_published_file_is_written_in_one_form_and_named_after_its_source(path: Path) -> None:
-    text = path.read_bytes().decode("utf-8")
+def test_a_published_file_is_written_in_one_form_and_named_after_its_source() -> None:
+    for path, document in DOCUMENTS.items():
+        text = path.read_bytes().decode("utf-8")
 
-    ordered = in_schema_order(json.loads(text), SCHEMA)
+        ordered = in_schema_order(document, SCHEMA)
 
-    assert text == json.dumps(ordered, indent=2, ensure_ascii=False) + "\n"
-    assert text == unicodedata.normalize("NFC", text)
-    assert read(path)["source"]["id"] == path.stem
-
-
-@every_file
-def test_no_two_rows_rigs_or_quantities_of_a_row_share_a_name(path: Path) -> None:
-    document = read(path)
-
-    rows = [row["id"] for row in document["rows"]]
-    rigs = [rig["id"] for rig in document["rigs"]]
-
-    assert len(set(rows)) == len(rows)
-    assert len(set(rigs)) == len(rigs)
-    assert all(len(figure_values(row)) == len(row["figures"]) for row in document["rows"])
+        assert text == json.dumps(ordered, indent=2, ensure_ascii=False) + "\n", path
+        assert text == unicodedata.normalize("NFC", text), path
+        assert document["source"]["id"] == path.stem
 
 
-@every_file
-def test_rows_name_exactly_the_rigs_the_file_describes(path: Path) -> None:
-    document = read(path)
+def test_no_two_rows_or_quantities_of_a_row_share_a_name_and_all_rigs_are_named_by_rows() -> None:
+    for path, document in DOCUMENTS.items():
+        rows = document["rows"]
 
-    assert {row["rig"] for row in document["rows"] if "rig" in row} == {
-        rig["id"] for rig in document["rigs"]
-    }
+        assert len(rows_by_id(document)) == len(rows), path
+        assert all(len(figure_values(row)) == len(row["figures"]) for row in rows), path
+        assert sorted({row["rig"] for row in rows if "rig" in row}) == sorted(
+            str(rig["id"]) for rig in document["rigs"]
+        ), path
 
 
-@every_file
-def test_a_value_is_the_number_that_is_printed(path: Path) -> None:
-    for row in read(path)["rows"]:
+def test_a_value_is_the_number_that_is_printed() -> None:
+    for row in ROWS:
         for figure in row["figures"]:
             stored = [figure["value"], *([figure["high"]] if "high" in figure else [])]
 
@@ -143,31 +133,20 @@ def test_a_value_is_the_number_that_is_printed(path: Path) -> None:
             assert figure["value"] < figure.get("high", float("inf")), (row["id"], figure)
 
 
-@every_file
-def test_a_baseline_reference_points_at_a_baseline_row_of_the_same_rig(path: Path) -> None:
-    pairs = list(rows_with_baseline(read(path)))
-
-    for row, baseline in pairs:
-        assert baseline["kind"] == "baseline", row["id"]
-        assert baseline["rig"] == row["rig"], row["id"]
+def test_a_baseline_has_the_same_rig_and_for_speculation_the_same_target() -> None:
+    for row, baseline in PAIRS:
+        assert (baseline["kind"], baseline["rig"]) == ("baseline", row["rig"]), row["id"]
+        assert row["kind"] != "speculation" or row["target"] == baseline["target"], row["id"]
 
 
-@every_file
-def test_speculation_states_a_ratio_or_is_compared_with_the_same_target_without_it(
-    path: Path,
-) -> None:
-    rows = [row for row in read(path)["rows"] if row["kind"] == "speculation"]
-    pairs = [pair for pair in rows_with_baseline(read(path)) if pair[0]["kind"] == "speculation"]
-    alone = [row["id"] for row in rows if "baseline_row" not in row]
+def test_speculation_without_a_baseline_states_a_speedup() -> None:
+    alone = [row for row in ROWS if row["kind"] == "speculation" and "baseline_row" not in row]
 
-    assert all("speedup" in figure_values(row) for row in rows if row["id"] in alone)
-    assert [row["id"] for row, _ in pairs] == [row["id"] for row in rows if row["id"] not in alone]
-    assert all(row["target"] == baseline["target"] for row, baseline in pairs)
+    assert [row["id"] for row in alone if "speedup" not in figure_values(row)] == []
 
 
-@every_file
-def test_a_stated_speedup_follows_from_the_two_speeds_or_a_note_says_why_not(path: Path) -> None:
-    for row, baseline in rows_with_baseline(read(path)):
+def test_a_stated_speedup_follows_from_the_two_speeds_or_a_note_says_why_not() -> None:
+    for row, baseline in PAIRS:
         ours, theirs = figure_values(row), figure_values(baseline)
         if not {"decode_tps", "speedup"} <= ours.keys():
             continue
@@ -177,9 +156,8 @@ def test_a_stated_speedup_follows_from_the_two_speeds_or_a_note_says_why_not(pat
         assert agrees or "note" in row, (row["id"], from_speeds)
 
 
-@every_file
-def test_a_round_yields_its_own_token_and_at_most_one_more_than_its_depth(path: Path) -> None:
-    for row in read(path)["rows"]:
+def test_a_round_yields_its_own_token_and_at_most_one_more_than_its_depth() -> None:
+    for row in ROWS:
         if row["kind"] == "acceptance":
             assert 1 <= row["figures"][0]["value"] <= row["n_max"] + 1, row["id"]
 
