@@ -77,17 +77,15 @@ def test_version_2_adds_these_fields_and_the_axes() -> None:
     }
 
 
-@pytest.mark.parametrize("path", OLD, ids=lambda path: path.stem)
-def test_a_file_of_version_1_is_read_as_one_of_version_2_that_states_no_new_setting(
-    path: Path,
-) -> None:
-    data = path.read_bytes()
-    submission = read(data)
+def test_a_file_of_version_1_is_read_as_one_of_version_2_that_states_no_new_setting() -> None:
+    for path in OLD:
+        data = path.read_bytes()
+        submission = read(data)
 
-    assert isinstance(submission, Submission)
-    assert submission.version == 2
-    assert submission.settings.context_depth_tokens is None
-    assert data in forms(submission)
+        assert isinstance(submission, Submission)
+        assert submission.version == 2
+        assert submission.settings.context_depth_tokens is None
+        assert data in forms(submission)
 
 
 def test_a_file_of_version_1_cannot_have_a_setting_of_version_2() -> None:
