@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.collection.validate import contributor_of
-from pipeline.intake import comment, git, neighbours, reply
+from pipeline.intake import comment, gate, git, neighbours, reply
 from pipeline.intake.authorship import Sending
 from schemas.submission import Submission, Trial
 from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
@@ -30,6 +30,11 @@ def rules(repository: Repository, submission: Submission, sent: Sending) -> list
     repository.write(sample_bytes(submission), name_of(submission))
     repository.commit()
     return [each.rule for each in repository.judge(sent).findings]
+
+
+def answered(repository: Repository, sent: Sending) -> tuple[gate.Judgement, reply.Reply]:
+    judgement = repository.judge(sent)
+    return judgement, reply.reply(judgement, neighbours.understood(repository.path, judgement))
 
 
 def test_twelve_invented_contributors_are_twelve_findings(repository: Repository) -> None:
@@ -104,8 +109,7 @@ def test_a_pull_request_that_touches_curated_data_alone_is_refused_with_a_commen
     (repository.path / path).write_text(json.dumps(ENTRY), encoding="utf-8")
     repository.commit()
 
-    judgement = repository.judge(EVE)
-    answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
+    judgement, answer = answered(repository, EVE)
 
     assert judgement.decision == "rejected"
     assert [each.rule for each in judgement.findings] == ["path-curated"]
@@ -114,14 +118,10 @@ def test_a_pull_request_that_touches_curated_data_alone_is_refused_with_a_commen
 
 
 def test_a_folder_in_full_width_letters_is_refused(repository: Repository) -> None:
-    path = repository.path / "results" / "\uff43ommunity" / name_of(SMALL)
-    path.parent.mkdir()
-    path.write_bytes(sample_bytes(SMALL))
+    repository.write(sample_bytes(SMALL), f"../\uff43ommunity/{name_of(SMALL)}")
     repository.commit()
 
-    (found,) = repository.judge(ADA).findings
-
-    assert found.rule == "path-outside"
+    assert [each.rule for each in repository.judge(ADA).findings] == ["path-outside"]
 
 
 @pytest.mark.parametrize(
@@ -315,8 +315,7 @@ def test_a_serious_flag_is_in_the_title_of_the_comment(repository: Repository) -
     in_turn = replace(plain, design=replace(plain.design, order="sequential"))
     assert rules(repository, in_turn, ADA) == []
 
-    judgement = repository.judge(ADA)
-    answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
+    _, answer = answered(repository, ADA)
 
     assert comment.body(answer).startswith("## Well-formed, but with serious flags\n\nThank you.")
     assert "1 of the files have serious flags, so these files get no verdict" in comment.body(
@@ -326,24 +325,15 @@ def test_a_serious_flag_is_in_the_title_of_the_comment(repository: Repository) -
 
 
 @pytest.mark.parametrize("is_new", [True, False])
-def test_maintainers_learn_which_contributors_are_new(
+def test_maintainers_are_asked_to_squash_and_learn_which_contributors_are_new(
     repository: Repository, *, is_new: bool
 ) -> None:
     with_entry(repository, f"contributor--{'eve' if is_new else 'ada'}.json", "known")
     assert rules(repository, SMALL, ADA) == []
 
-    judgement = repository.judge(ADA)
-    answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
+    _, answer = answered(repository, ADA)
 
     assert reply.from_bytes(reply.to_bytes(answer)).is_new == is_new
+    assert "For maintainers: merge with *squash*." in comment.body(answer)
     assert ("`ada` is new here." in comment.body(answer)) == is_new
     assert ("`results/lifecycle/contributor--ada.json`" in comment.body(answer)) == is_new
-
-
-def test_maintainers_are_asked_to_squash(repository: Repository) -> None:
-    assert rules(repository, SMALL, ADA) == []
-
-    judgement = repository.judge(ADA)
-    answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
-
-    assert "For maintainers: merge with *squash*." in comment.body(answer)
