@@ -49,7 +49,7 @@ def refusals(data: bytes) -> tuple[Finding, ...]:
     if isinstance(read, tuple):
         return read
     name = canonical_name(read, data)
-    findings = sending_findings(name, read, Sending(author=read.contributor))
+    findings = tuple(sending_findings(name, read, Sending(author=read.contributor)))
     if findings or FILE_NAME.fullmatch(name):
         return findings
     return (Finding(path=ROOT, message=f"the name is {shown(name)}", rule="path-name"),)

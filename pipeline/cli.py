@@ -6,9 +6,9 @@ from typing import Annotated
 import orjson
 import typer
 
-from pipeline.collection.discover import named, require_results, require_writable
+from pipeline.collection.discover import named, require_writable
 from pipeline.collection.validate import findings_of
-from pipeline.errors import PipelineError, ending
+from pipeline.errors import MissingFileError, PipelineError, ending
 from pipeline.intake.cli import gate_command
 from pipeline.site.addresses import site_address
 from schemas.codec import encode
@@ -49,12 +49,11 @@ def validate_command(
     """Report the errors of result files. Exit code 0: no errors; 1: errors, or no files."""
     sources = named(paths or [RESULTS])
     if not sources:
-        places = " and ".join(map(str, paths or [RESULTS]))
-        message = (
-            f"There is no JSON file in {places}. Give a result file or a folder with result files."
-        )
         with ending():
-            raise PipelineError(message)
+            raise PipelineError(
+                f"There is no JSON file in {' and '.join(map(str, paths or [RESULTS]))}. Give a "
+                "result file or a folder with result files."
+            )
     findings = tuple(findings_of(sources))
     if as_json:
         rows = [encode(finding) for finding in findings]
@@ -63,8 +62,7 @@ def validate_command(
     else:
         typer.echo("".join(f"{finding.line()}\n" for finding in findings), nl=False)
     if not findings:
-        files = say.count(len(sources), "file")
-        typer.echo(f"{files} accepted", err=True)
+        typer.echo(f"{say.count(len(sources), 'file')} accepted", err=True)
     raise typer.Exit(1 if findings else 0)
 
 
@@ -91,7 +89,8 @@ def build_command(
     with ending():
         from pipeline.site.build import build  # noqa: PLC0415 - validate must not wait for charts and pages
 
-        require_results(results)
+        if not results.is_dir():  # a typo must not look like no results
+            raise MissingFileError(results)
         for folder in filter(None, (output, cache)):
             require_writable(folder)
         site = build(

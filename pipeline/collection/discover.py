@@ -1,6 +1,6 @@
 """Find the files to read: the results, sorted, and extra files for a local preview."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -80,26 +80,13 @@ def _entries(folder: Path, *, deep: bool) -> tuple[Path, ...]:
     """
     if not folder.is_dir():
         return ()
-    there = list(_visible(folder))
+    opened: set[Path] = set()
     if deep:
         months = [path for path in folder.glob("20[0-9][0-9]/[0-9][0-9]") if path.is_dir()]
-        years = {path.parent for path in months}
-        there = [path for path in there if path not in years]
-        there += [path for month in months for path in _visible(month)]
-        there += [path for year in years for path in _visible(year) if path not in months]
-    return tuple(sorted(there, key=lambda path: (path.name, path)))
-
-
-def _visible(folder: Path) -> Iterator[Path]:
-    for path in folder.iterdir():
-        if path.suffix != ".md" and not path.name.startswith("."):
-            yield path
-
-
-def require_results(results: Path) -> None:
-    """Raise `MissingFileError` for a missing folder; a typo must not look like no results."""
-    if not results.is_dir():
-        raise MissingFileError(results)
+        opened = {*months, *(month.parent for month in months)}
+    there = (path for each in (folder, *opened) for path in each.iterdir() if path not in opened)
+    visible = (path for path in there if path.suffix != ".md" and not path.name.startswith("."))
+    return tuple(sorted(visible, key=lambda path: (path.name, path)))
 
 
 def require_writable(folder: Path) -> None:

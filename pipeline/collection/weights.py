@@ -45,10 +45,8 @@ def _given(
             if model.sha256 is not None:
                 own = voices.setdefault(model.sha256, {})
                 own.setdefault(account_of(submission.contributor), (model.name, model.quantisation))
-    return {digest: _most(by_account, known) for digest, by_account in voices.items()}
-
-
-def _most(names: Mapping[str, Name], known: Collection[str]) -> Name:
-    deciding = [name for account, name in names.items() if account in known]
-    ((name, _),) = Counter(deciding or names.values()).most_common(1)
-    return name
+    names: dict[str, Name] = {}
+    for digest, own in voices.items():
+        deciding = [name for account, name in own.items() if account in known]
+        ((names[digest], _),) = Counter(deciding or own.values()).most_common(1)
+    return names

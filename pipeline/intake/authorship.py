@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from estimates.identity import canonical_name
-from pipeline.collection.validate import Found
 from schemas.codec import content_digest
 from schemas.finding import ROOT, Finding, in_file, shown
 from schemas.migrations import forms
@@ -45,13 +44,9 @@ class Sending:
 UNKNOWN = Sending()
 
 
-def sending_findings(path: str, submission: Submission, sent: Sending) -> Found:
+def sending_findings(path: str, submission: Submission, sent: Sending) -> Iterator[Finding]:
     """Findings on the sender, the file name and the date of a valid submission at `path`."""
     name = path.rpartition("/")[2]
-    return in_file(_sending_findings(name, submission, sent), path)
-
-
-def _sending_findings(name: str, submission: Submission, sent: Sending) -> Iterator[Finding]:
     # The day and digest in the path were already compared with the bytes, which may be in an older
     # format.
     start = canonical_name(submission, b"").rpartition("--")[0]
@@ -61,27 +56,28 @@ def _sending_findings(name: str, submission: Submission, sent: Sending) -> Itera
             f"the file is named {shown(name)}, but its content requires the name {expected}; "
             "rename the file"
         )
-        yield Finding(path=ROOT, message=message, rule="canonical-name")
+        yield Finding(file=path, path=ROOT, message=message, rule="canonical-name")
     own, author = submission.contributor, sent.contributor
     if own is not None and author is not None and own.lower() != author.lower():
         message = (
             f"the result names {own}, but the pull request is by {author}; write your GitHub "
             f"user name, leave the field out, or ask a maintainer for the label {ON_BEHALF}"
         )
-        yield Finding(path="$.contributor", message=message, rule="contributor-author")
+        yield Finding(file=path, path="$.contributor", message=message, rule="contributor-author")
     if submission.origin is not None and submission.origin.licence is None:
         message = (
             "other people's records may be shared only as their licence allows; import the "
             "records again, with the licence that their source states (--licence)"
         )
-        yield Finding(path="$.origin.licence", message=message, rule="licence-of-source")
+        yield Finding(file=path, path="$.origin.licence", message=message, rule="licence-of-source")
     if sent.now is not None:
-        yield from measured_in_future(submission, sent.now)
+        yield from in_file(measured_in_future(submission, sent.now), path)
     engine = submission.engine.name
     first = _FIRST_DAYS.get(engine.lower(), _FIRST_PAPER)
     if submission.measured_from[:10] < first:
         message = f"{shown(engine)} did not exist before {first}; correct the date"
-        yield Finding(path="$.measured_from", message=message, rule="measured-before-engine")
+        place = "$.measured_from"
+        yield Finding(file=path, path=place, message=message, rule="measured-before-engine")
 
 
 def twin_findings(new: Mapping[str, Submission], names: Iterable[str]) -> Iterator[Finding]:

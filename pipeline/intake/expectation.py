@@ -12,7 +12,7 @@ from answers.machines import Computer, MachineWords, described_computer
 from answers.verdicts import Verdict, verdict_of
 from estimates.identity import identify
 from schemas.method import limit
-from schemas.submission import Arm, Machine, Submission
+from schemas.submission import Arm, Submission
 from schemas.vocabulary import METHODS
 
 _MIB_PER_GIB = 1024
@@ -36,18 +36,15 @@ class Expected:
 
 def expectations(submission: Submission) -> tuple[Expected, ...]:
     """The answers expected for a submission's arms; empty if the model or machine is unknown."""
-    question = _question(submission)
-    return tuple(_expected(submission, question)) if question else ()
-
-
-def _question(submission: Submission) -> Question | None:
     target = submission.target
-    name = f"{target.name}:{target.quantisation}" if target.quantisation else target.name
     try:
         computer = _computer(submission)
     except QuestionError:
-        return None
-    return question_by_name(name, computer) or question_by_name(target.name, computer)
+        return ()
+    names = (f"{target.name}:{target.quantisation}", target.name)
+    asked = (question_by_name(name, computer) for name in names)
+    question = next(filter(None, asked), None)
+    return tuple(_expected(submission, question)) if question else ()
 
 
 def _computer(submission: Submission) -> Computer:
@@ -57,13 +54,11 @@ def _computer(submission: Submission) -> Computer:
     if submission.engine.backend == "cpu" or not machine.gpus:
         label = identify(submission).device_label
         return described_computer(MachineWords(gpus=("none",), cpu=label, ram=ram))
-    return described_computer(MachineWords(gpus=tuple(_cards(machine)), ram=ram))
-
-
-def _cards(machine: Machine) -> Iterator[str]:
-    for gpu in machine.gpus:
-        size = f" {round(gpu.vram_mib / _MIB_PER_GIB)} GB" if gpu.vram_mib else ""
-        yield f"{gpu.name}{size}"
+    cards = tuple(
+        f"{gpu.name} {round(gpu.vram_mib / _MIB_PER_GIB)} GB" if gpu.vram_mib else gpu.name
+        for gpu in machine.gpus
+    )
+    return described_computer(MachineWords(gpus=cards, ram=ram))
 
 
 def _expected(submission: Submission, question: Question) -> Iterator[Expected]:

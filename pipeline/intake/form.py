@@ -102,8 +102,8 @@ def propose(repository: Path, base: str, form: Form, sent: Sending) -> Proposal:
             read = contract.read(data, file=UNNAMED, now=sent.now)
             if isinstance(read, tuple):
                 judged = Judged(file=UNNAMED, data=data, kind="submission", findings=read)
-                reference = compared([judged])
-                return _refused(base, form, (*read, *reference.findings), late=reference.late)
+                disagreements, late = compared([judged])
+                return _refused(base, form, (*read, *disagreements), late)
             data = canonical_bytes(encode(read))
             name = canonical_name(read, data)
             folder = f"{folder}/{folder_of(name, len(there))}".rstrip("/")

@@ -136,15 +136,15 @@ def _contents(repository: Path, changes: Sequence[git.Change], kind: Kind) -> _C
     validated = combined((each, checked(each, blobs[path])) for path, each in sources.items())
     submissions = {str(each.source.path): each.submission for each in validated.submissions}
     wrong = validated.findings
-    reference = compared(
+    disagreements, late = compared(
         Judged(file=file, data=data, kind=kind, findings=[e for e in wrong if e.file == file])
         for file, data in blobs.items()
     )
-    refused = {each.file for each in reference.findings}
+    refused = {each.file for each in disagreements}
     return _Contents(
         submissions={path: each for path, each in submissions.items() if path not in refused},
-        findings=(*wrong, *reference.findings),
-        late=reference.late,
+        findings=(*wrong, *disagreements),
+        late=late,
     )
 
 

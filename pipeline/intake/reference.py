@@ -57,18 +57,10 @@ class Judged:
     findings: Sequence[Finding]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """The disagreements between the validators, and the files for which there was no time."""
-
-    findings: tuple[Finding, ...]
-    late: tuple[str, ...]
-
-
 def compared(
     files: Iterable[Judged], *, time_s: float = TIME_S, clock: Callable[[], float] = time.monotonic
-) -> Compared:
-    """Compare the findings on each file with those of the reference validator."""
+) -> tuple[list[Finding], tuple[str, ...]]:
+    """The disagreements between the validators, and the files for which there was no time."""
     end = clock() + time_s
     found: list[Finding] = []
     late: list[str] = []
@@ -77,7 +69,7 @@ def compared(
             found += _disagreement(each, lambda: clock() > end)
         except TimeoutError:
             late.append(each.file)
-    return Compared(findings=tuple(found), late=tuple(late))
+    return found, tuple(late)
 
 
 def violation(

@@ -47,15 +47,15 @@ class _FlagWords(Formatter):
     """Python's formatting plus our own formats: `{share:percent 1}`, `{trials:count trial}`."""
 
     def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401 - any value
-        kind, _, rest = format_spec.partition(" ")
-        if kind == "percent":
-            return say.percent(value, int(rest or 0))
-        if kind == "times":
-            return say.times(value)
-        if kind == "list":
-            return say.listed(value)
-        if kind == "count":
-            return say.count(value, rest)
+        match format_spec.split(" ", 1):
+            case ["percent", *digits]:
+                return say.percent(value, *map(int, digits))
+            case ["times"]:
+                return say.times(value)
+            case ["list"]:
+                return say.listed(value)
+            case ["count", noun]:
+                return say.count(value, noun)
         return str(super().format_field(value, format_spec))
 
 

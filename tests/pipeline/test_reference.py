@@ -74,7 +74,7 @@ def test_a_file_that_only_jsonschema_accepts_is_refused_with_both_messages(
 def test_a_file_that_only_jsonschema_refuses_is_refused_with_both_messages() -> None:
     broken = json.loads(VALID) | {"measured_from": "2026-02-30T09:00:00Z"}
 
-    (finding,) = compared([judged(canonical_bytes(broken))]).findings
+    (finding,), _ = compared([judged(canonical_bytes(broken))])
 
     assert finding.line() == (
         "a.json: $.measured_from: jsonschema-rs accepts this file, but jsonschema refuses it: "
@@ -89,7 +89,7 @@ def test_older_versions_and_published_figures_are_judged_by_their_own_schema() -
     rowless = json.dumps(json.loads(printed) | {"rows": []}).encode()
     files = [judged(older), judged(printed, kind="published"), judged(rowless, kind="published")]
 
-    assert [each.path for each in compared(files).findings] == ["$.rows"]
+    assert [each.path for each in compared(files)[0]] == ["$.rows"]
 
 
 def test_its_time_is_capped_and_the_reply_says_so(repository: Repository) -> None:
@@ -101,9 +101,9 @@ def test_its_time_is_capped_and_the_reply_says_so(repository: Repository) -> Non
     repository.commit()
     made = repository.judge()
 
-    found = compared(files, time_s=1.5 * next(looks), clock=map(float, count()).__next__)
+    _, late = compared(files, time_s=1.5 * next(looks), clock=map(float, count()).__next__)
 
-    assert (made.late, found.late) == ((), ("1.json", "2.json"))
+    assert (made.late, late) == ((), ("1.json", "2.json"))
     results = (reply.Result(file=made.results[0]),)
     answer = reply.reply(replace(made, late=("a",)), results)
     assert reply.from_bytes(reply.to_bytes(answer)) == answer
