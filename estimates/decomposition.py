@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, zip_longest
 from operator import mul
 
-from estimates.memo import once
-from estimates.pairing import PromptPairs
 from estimates.trial_times import rounds
 from schemas.submission import Method, Probes, Trial, VerificationProbe
 from schemas.vocabulary import METHODS
@@ -25,19 +23,6 @@ def tokens_per_round(trials: Sequence[Trial]) -> float | None:
     return share(
         [(trial.output_tokens or 1) - 1 for trial in trials], [rounds(trial) for trial in trials]
     )
-
-
-@once
-def yielded(pairs: PromptPairs) -> float | None:
-    """Tokens per round of the arm on one prompt."""
-    return tokens_per_round(pairs.trials)
-
-
-@once
-def round_cost(pairs: PromptPairs) -> float | None:
-    """R, the cost of a round in baseline tokens: the tokens per round divided by the speedup."""
-    tokens = yielded(pairs)
-    return None if tokens is None else tokens / pairs.speedup
 
 
 def acceptance_rate(trials: Sequence[Trial]) -> float | None:
@@ -80,8 +65,7 @@ def position_acceptance(trials: Sequence[Trial]) -> tuple[float, ...] | None:
     lifetimes. If all drafts have the same length, the chances are exact. The tuple ends where no
     round was at risk.
     """
-    drafted = drafted_lengths(trials)
-    accepted = accepted_lengths(trials)
+    drafted, accepted = drafted_lengths(trials), accepted_lengths(trials)
     if drafted is None or accepted is None:
         return None
     chances: list[float] = []
@@ -103,12 +87,9 @@ def _fired(trial: Trial) -> int | None:
 
 def share(parts: Sequence[float | None], wholes: Sequence[float | None]) -> float | None:
     """Sum of `parts` over sum of `wholes`; `None` if a value is unknown or the divisor is 0."""
-    known_parts = [part for part in parts if part is not None]
-    known_wholes = [whole for whole in wholes if whole is not None]
-    unknown = len(known_parts) < len(parts) or len(known_wholes) < len(wholes)
-    if unknown or sum(known_wholes) == 0:
-        return None
-    return sum(known_parts) / sum(known_wholes)
+    over, under = ([each for each in values if each is not None] for values in (parts, wholes))
+    unknown = len(over) < len(parts) or len(under) < len(wholes)
+    return None if unknown or sum(under) == 0 else sum(over) / sum(under)
 
 
 def _summed(histograms: Sequence[tuple[int, ...] | None]) -> tuple[int, ...] | None:
@@ -122,25 +103,19 @@ def predicted_speedup(
     method: Method, trials: Sequence[Trial], probes: Probes | None
 ) -> float | None:
     """The speedup that the probes predict; `None` if a probe or a histogram is missing."""
-    lengths = drafted_lengths(trials)
-    chances = position_acceptance(trials)
-    draft_ms = draft_token_ms(method, probes)
-    if probes is None or probes.verification is None:
+    lengths, chances = drafted_lengths(trials), position_acceptance(trials)
+    draft_ms, curve = draft_token_ms(method, probes), probes.verification if probes else None
+    if curve is None or lengths is None or chances is None or draft_ms is None:
         return None
-    if lengths is None or chances is None or draft_ms is None:
-        return None
-    steps = [step_ms(probes.verification, length + 1) for length in range(len(lengths))]
-    single_ms = step_ms(probes.verification, 1)
-    cost_ms = 0.0
+    single_ms, cost_ms, tau = step_ms(curve, 1), 0.0, 0.0
     for length, count in enumerate(lengths):
-        width_ms = steps[length]
-        if count and width_ms is None:
-            return None
-        cost_ms += count * (length * draft_ms + (width_ms or 0.0))
-    if single_ms is None or cost_ms == 0:
-        return None
-    tau = sum(count * expected_tokens(chances, length) for length, count in enumerate(lengths))
-    return tau * single_ms / cost_ms
+        if count:
+            width_ms = step_ms(curve, length + 1)
+            if width_ms is None:
+                return None
+            cost_ms += count * (length * draft_ms + width_ms)
+            tau += count * expected_tokens(chances, length)
+    return None if single_ms is None or cost_ms == 0 else tau * single_ms / cost_ms
 
 
 def expected_tokens(chances: Sequence[float], length: int) -> float:

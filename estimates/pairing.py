@@ -17,6 +17,7 @@ from functools import cache, cached_property, partial
 from operator import truediv
 from statistics import fmean, median
 
+from estimates.decomposition import tokens_per_round
 from estimates.trial_times import (
     clock,
     cpu_ms_per_token,
@@ -147,6 +148,24 @@ class PromptPairs:
     def wall_ms(self) -> tuple[float, float] | None:
         """Baseline's and arm's ms per token by the wall clock; `None` if either is unknown."""
         return self.times(decode_ms_per_token)
+
+    @cached_property
+    def times_by_block(self) -> dict[int, tuple[float, float]]:
+        """Both arms' times by block, not corrected for pace, which would equalise blocks."""
+        both = zip(self.baseline_ms_per_token, self.ms_per_token, strict=True)
+        paced = zip(self.trials, both, self.paces, strict=True)
+        return {trial.block: (base * pace, own * pace) for trial, (base, own), pace in paced}
+
+    @cached_property
+    def tokens_per_round(self) -> float | None:
+        """The arm's tokens per round."""
+        return tokens_per_round(self.trials)
+
+    @cached_property
+    def round_cost(self) -> float | None:
+        """R, the cost of a round in baseline tokens: tokens per round divided by the speedup."""
+        tokens = self.tokens_per_round
+        return None if tokens is None else tokens / self.speedup
 
     @cached_property
     def cpu_ms(self) -> tuple[float, float] | None:

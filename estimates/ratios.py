@@ -153,7 +153,7 @@ def ratio_by(
 
 def _rounds_per_token(scope: Scope) -> float | None:
     """The mean of rounds per token: over prompts, then over tasks, as for times."""
-    return scope.mean(lambda pairs: _inverse(parts.yielded(pairs)))
+    return scope.mean(lambda pairs: _inverse(pairs.tokens_per_round))
 
 
 def _inverse(value: float | None) -> float | None:

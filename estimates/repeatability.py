@@ -21,8 +21,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean, median
 
-from estimates.intervals import CONFIDENCE, Times, deviation, time_ratio, variance
-from estimates.memo import once
+from estimates.intervals import CONFIDENCE, deviation, time_ratio, variance
 from estimates.model import Repeatability, StartSpread
 from estimates.pairing import PromptPairs, pair
 from estimates.start_spread import start_spread
@@ -71,12 +70,12 @@ def _starts(
     """An arm's spread between starts, from the prompts that have a pair in every full block."""
     if not restarted(submission, arm):
         return StartSpread(starts=1)
-    tables = [_by_block(pairs) for group in groups for pairs in group]
     blocks = _full_blocks(groups)
     logs = [
-        [math.log(plain / own) for plain, own in (table[block] for block in blocks)]
-        for table in tables
-        if all(block in table for block in blocks)
+        [math.log(plain / own) for plain, own in map(pairs.times_by_block.__getitem__, blocks)]
+        for group in groups
+        for pairs in group
+        if pairs.times_by_block.keys() >= set(blocks)
     ]
     return start_spread(logs) or StartSpread(starts=len(blocks))
 
@@ -120,22 +119,18 @@ def block_ratios(groups: Sequence[Sequence[PromptPairs]]) -> tuple[float, ...]:
     does. A prompt without a pair in the block counts with its medians over blocks, so that a
     failure does not count as noise.
     """
-    tables = [[(_by_block(pairs), pairs) for pairs in group] for group in groups]
-    return tuple(
-        math.log(
-            time_ratio(
-                [
-                    [table.get(block, (pairs.baseline_ms, pairs.arm_ms)) for table, pairs in group]
-                    for group in tables
-                ]
-            )
-        )
+    strata = (
+        [
+            [p.times_by_block.get(block, (p.baseline_ms, p.arm_ms)) for p in group]
+            for group in groups
+        ]
         for block in _full_blocks(groups)
     )
+    return tuple(math.log(time_ratio(each)) for each in strata)
 
 
 def _full_blocks(groups: Sequence[Sequence[PromptPairs]]) -> list[int]:
-    tables = [[_by_block(pairs) for pairs in group] for group in groups]
+    tables = [[pairs.times_by_block for pairs in group] for group in groups]
     prompts = [table for group in tables for table in group]
     return [
         block
@@ -196,14 +191,6 @@ def block_minutes(submission: Submission) -> float | None:
             totals[trial.block] = totals.get(trial.block, 0.0) + spent_ms
     # The median is used, because an interruption may have cut the last block short.
     return median(totals.values()) / _MS_PER_MINUTE if totals else None
-
-
-@once
-def _by_block(pairs: PromptPairs) -> dict[int, Times]:
-    """Both arms' times by block, without the correction for pace, which would equalise blocks."""
-    times = zip(pairs.baseline_ms_per_token, pairs.ms_per_token, pairs.paces, strict=True)
-    raw = ((plain * pace, own * pace) for plain, own, pace in times)
-    return dict(zip((trial.block for trial in pairs.trials), raw, strict=True))
 
 
 def _wall_ms(trial: Trial) -> float | None:

@@ -254,8 +254,8 @@ def _prompt_estimate(pairs: PromptPairs, request: PromptRequest | None) -> Promp
         whole_request=times[0] / times[1] if times else None,
         baseline_reading_ms=request.reading_ms[0] if request else None,
         reading_ms=request.reading_ms[1] if request else None,
-        tokens_per_round=parts.yielded(pairs),
-        round_cost=parts.round_cost(pairs),
+        tokens_per_round=pairs.tokens_per_round,
+        round_cost=pairs.round_cost,
         acceptance_rate=parts.acceptance_rate(pairs.trials) if drafts else None,
         exactness=verdicts.worst(pairs.trials, pairs.baseline_trials),
     )

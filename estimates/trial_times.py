@@ -83,6 +83,6 @@ def _weighted(histogram: tuple[int, ...] | None, medians: tuple[float, ...] | No
     return float(sum(map(mul, counts, medians)))
 
 
-def times_ms(trials: Iterable[Trial], by: Clock, excess: float) -> tuple[float, ...]:
+def times_ms(trials: Iterable[Trial], by: Clock, excess: float = 1.0) -> tuple[float, ...]:
     """Milliseconds per token by one clock, for the trials that have that clock."""
     return tuple(ms for t in trials if (ms := ms_per_token(t, by, excess)) is not None)

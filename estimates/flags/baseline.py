@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from statistics import fmean, median
 
 from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.evidence import FlagEvidence
+from estimates.flags.evidence import FlagEvidence, shared
 from estimates.flags.trend import without_drift
 from estimates.intervals import deviation
-from estimates.memo import once
 from schemas.vocabulary import say
 
 BOUNDS = bounds("uneven-baseline")
@@ -21,8 +20,7 @@ def uneven_baseline(evidence: FlagEvidence) -> Observation | None:
     Every plain token reads the same weights, so such a prompt was disturbed. Every arm's speedup on
     the prompt is wrong by the same factor.
     """
-    by_arm = _uneven_arms(evidence)
-    prompts = {prompt: times for uneven in by_arm.values() for prompt, times in uneven.items()}
+    prompts = {prompt: times for (_, prompt), times in uneven_groups(evidence).items()}
     if not prompts:
         return None
     worst = max(prompts, key=lambda prompt: abs(math.log(prompts[prompt][0] / prompts[prompt][1])))
@@ -36,19 +34,14 @@ def uneven_baseline(evidence: FlagEvidence) -> Observation | None:
     )
 
 
-def uneven_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
-    """The pairs of baseline arm and prompt that `uneven_baseline` reports."""
-    return frozenset(
-        (arm, prompt) for arm, found in _uneven_arms(evidence).items() for prompt in found
-    )
-
-
-@once
-def _uneven_arms(evidence: FlagEvidence) -> Mapping[str, Mapping[str, tuple[float, float]]]:
+@shared
+def uneven_groups(evidence: FlagEvidence) -> Mapping[tuple[str, str], tuple[float, float]]:
+    """Baseline arms and prompts that `uneven_baseline` reports, with their and the usual time."""
     return {
-        arm.id: _uneven(evidence, arm.id)
+        (arm.id, prompt): times
         for arm in evidence.submission.arms
         if arm.role == "baseline" and (arm.concurrency or 1) == 1
+        for prompt, times in _uneven(evidence, arm.id).items()
     }
 
 

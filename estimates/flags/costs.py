@@ -3,19 +3,23 @@
 import math
 from collections.abc import Iterator, Mapping
 from statistics import fmean, median
+from typing import TypeAlias
 
-from estimates.decomposition import round_cost, step_ms
+from estimates.decomposition import step_ms
 from estimates.flags.baseline import uneven_groups
 from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, only, steady_length
 from estimates.flags.spread import steady_groups
 from estimates.intervals import deviation
+from estimates.pairing import PromptPairs
 from estimates.trial_times import rounds
 from schemas.submission import Trial
 
 COST = bounds("round-cost-spread")
 PROBE_FACTOR = bounds("probe-disagrees")["factor"]
 UNEXPLAINED = bounds("prediction-missed")["unexplained"]
+# An arm, its R by prompt, and the largest usual spread and distance of a prompt.
+_Costs: TypeAlias = tuple[str, Mapping[str, float], float, float]
 
 
 def round_cost_spread(evidence: FlagEvidence) -> Observation | None:
@@ -25,15 +29,16 @@ def round_cost_spread(evidence: FlagEvidence) -> Observation | None:
     cover unsteady machines.
     """
     spreads: list[tuple[float, str, str]] = []
-    for arm, costs in _costs_of_equal_rounds(evidence):
-        far, prompt = _farthest(costs)
-        spread = deviation([*costs.values()]) / fmean(costs.values())
-        if spread > COST["spread"] or far > COST["far"]:
-            spreads.append((spread, arm, prompt))
-    for arm, costs in _costs_of_similar_rounds(evidence):
-        far, prompt = _farthest(costs)
-        if far > COST["far_by_sums"]:
-            spreads.append((deviation([*costs.values()]) / fmean(costs.values()), arm, prompt))
+    for arm, costs, most, most_far in (
+        *_costs_of_equal_rounds(evidence),
+        *_costs_of_similar_rounds(evidence),
+    ):
+        if len(costs) >= COST["fewest_prompts"]:
+            center = median(costs.values())
+            far, prompt = max((max(c / center, center / c) - 1, p) for p, c in costs.items())
+            spread = deviation([*costs.values()]) / fmean(costs.values())
+            if spread > most or far > most_far:
+                spreads.append((spread, arm, prompt))
     if not spreads:
         return None
     spread, arm, prompt = max(spreads)
@@ -95,40 +100,41 @@ def _nearest_factor(evidence: FlagEvidence, arm: str, single_ms: float) -> float
     return min(factors, key=lambda factor: max(factor, 1 / factor), default=None)
 
 
-def _costs_of_equal_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict[str, float]]]:
-    """Arms with R by prompt, grouped by the draft length of nearly all rounds."""
-    steady = steady_groups(evidence) - uneven_groups(evidence)
-    groups: dict[tuple[str, int], dict[str, float]] = {}
+def _steady_costs(evidence: FlagEvidence) -> Iterator[tuple[PromptPairs, float]]:
+    """The pairs with steady repetitions and an undisturbed baseline, each with its R."""
+    steady = steady_groups(evidence) - uneven_groups(evidence).keys()
     for pairs in evidence.pairs:
-        lengths = {steady_length(trial) for trial in pairs.trials}
-        length = lengths.pop()
-        cost = round_cost(pairs)
-        both = {(pairs.arm.id, pairs.prompt.id), (pairs.arm.baseline or "", pairs.prompt.id)}
-        if length is not None and not lengths and cost is not None and both <= steady:
+        both = {(name or "", pairs.prompt.id) for name in (pairs.arm.id, pairs.arm.baseline)}
+        if pairs.round_cost is not None and both <= steady:
+            yield pairs, pairs.round_cost
+
+
+def _costs_of_equal_rounds(evidence: FlagEvidence) -> Iterator[_Costs]:
+    """Arms with R by prompt, grouped by the draft length of nearly all rounds."""
+    groups: dict[tuple[str, int], dict[str, float]] = {}
+    for pairs, cost in _steady_costs(evidence):
+        length, *others = {steady_length(trial) for trial in pairs.trials}
+        if length is not None and not others:
             groups.setdefault((pairs.arm.id, length), {})[pairs.prompt.id] = cost
     for (arm, _), costs in groups.items():
-        if len(costs) >= COST["fewest_prompts"]:
-            yield arm, costs
+        yield arm, costs, COST["spread"], COST["far"]
 
 
-def _costs_of_similar_rounds(evidence: FlagEvidence) -> Iterator[tuple[str, dict[str, float]]]:
+def _costs_of_similar_rounds(evidence: FlagEvidence) -> Iterator[_Costs]:
     """Arms with R by prompt, over prompts of similar mean drafted length.
 
     This works for files that count drafted tokens and rounds only in total.
     """
-    steady = steady_groups(evidence) - uneven_groups(evidence)
     by_arm: dict[str, list[tuple[float, str, float]]] = {}
-    for pairs in evidence.pairs:
-        length, cost = _mean_length(pairs.trials), round_cost(pairs)
-        both = {(pairs.arm.id, pairs.prompt.id), (pairs.arm.baseline or "", pairs.prompt.id)}
-        if length is not None and cost is not None and both <= steady:
+    for pairs, cost in _steady_costs(evidence):
+        length = _mean_length(pairs.trials)
+        if length is not None:
             by_arm.setdefault(pairs.arm.id, []).append((length, pairs.prompt.id, cost))
+    alike = COST["similar_length"]
     for arm, found in by_arm.items():
         for length, _, _ in found:
-            alike = COST["similar_length"]
             near = {p: cost for other, p, cost in found if abs(other - length) <= alike}
-            if len(near) >= COST["fewest_prompts"]:
-                yield arm, near
+            yield arm, near, math.inf, COST["far_by_sums"]
 
 
 def _mean_length(trials: tuple[Trial, ...]) -> float | None:
@@ -138,8 +144,3 @@ def _mean_length(trials: tuple[Trial, ...]) -> float | None:
         return None
     known = sum(count or 0 for count in counts)
     return sum(trial.drafted or 0 for trial in trials) / known if all(counts) else None
-
-
-def _farthest(costs: Mapping[str, float]) -> tuple[float, str]:
-    center = median(costs.values())
-    return max((max(cost / center, center / cost) - 1, prompt) for prompt, cost in costs.items())

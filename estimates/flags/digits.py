@@ -7,8 +7,7 @@ from itertools import pairwise
 from statistics import median
 
 from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.evidence import FlagEvidence
-from estimates.memo import once
+from estimates.flags.evidence import FlagEvidence, shared
 
 ROUNDED = bounds("rounded-times")
 # The harness writes microseconds at the finest; further digits come from arithmetic.
@@ -30,7 +29,7 @@ def rounded_times(evidence: FlagEvidence) -> Observation | None:
     return Observation(count=len(times), step_ms=step_ms)
 
 
-@once
+@shared
 def clock_step(evidence: FlagEvidence) -> float:
     """The resolution of the clock in milliseconds, as far as times reveal it.
 

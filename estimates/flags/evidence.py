@@ -1,14 +1,17 @@
 """Define the input of the flags: a submission, its pairs, estimates and repeated trials."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from estimates.model import Estimate
 from estimates.pairing import PromptPairs
-from estimates.trial_times import clock, is_timed, ms_per_token
+from estimates.trial_times import clock, is_timed, times_ms
 from schemas.submission import Submission, Trial
 
 STEADY_SHARE = 0.85
+# Caches a value that several flags of the same submission share.
+shared = lru_cache(maxsize=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,10 +23,15 @@ class Repeats:
     trials: tuple[Trial, ...]
     ms_per_token: tuple[float, ...]
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """The arm and the prompt."""
+        return self.arm, self.prompt
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class FlagEvidence:
-    """A submission and its derived values; `once` caches values that several flags share."""
+    """A submission and its derived values."""
 
     submission: Submission
     pairs: tuple[PromptPairs, ...]
@@ -37,7 +45,13 @@ def repeats(submission: Submission) -> tuple[Repeats, ...]:
     for trial in submission.trials:
         if is_timed(trial):
             groups.setdefault((trial.arm, trial.prompt), []).append(trial)
-    return tuple(_repeats(arm, prompt, group) for (arm, prompt), group in groups.items())
+    return tuple(
+        Repeats(
+            arm=arm, prompt=prompt, trials=ordered, ms_per_token=times_ms(ordered, clock(ordered))
+        )
+        for (arm, prompt), group in groups.items()
+        for ordered in [tuple(sorted(group, key=lambda trial: trial.block))]
+    )
 
 
 def steady_length(trial: Trial) -> int | None:
@@ -59,14 +73,3 @@ def only(names: Iterable[str]) -> str | None:
     """The common name if all are the same; `None` if they differ."""
     distinct = set(names)
     return distinct.pop() if len(distinct) == 1 else None
-
-
-def _repeats(arm: str, prompt: str, trials: Sequence[Trial]) -> Repeats:
-    ordered = tuple(sorted(trials, key=lambda trial: trial.block))
-    by = clock(ordered)
-    return Repeats(
-        arm=arm,
-        prompt=prompt,
-        trials=ordered,
-        ms_per_token=tuple(ms for trial in ordered if (ms := ms_per_token(trial, by)) is not None),
-    )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, linear_regression, median
 
-from estimates.decomposition import can_draft, yielded
+from estimates.decomposition import can_draft
 from estimates.flags.baseline import uneven_groups
 from estimates.flags.catalogue import Observation, bounds
 from estimates.flags.evidence import FlagEvidence, only
@@ -82,7 +82,7 @@ def _round(evidence: FlagEvidence, pairs: PromptPairs) -> _RoundFloor | None:
     """A prompt's mean round; without counts, each round is taken to yield depth + 1 tokens."""
     # The wall clock includes stalls, and the other clock may be coarse.
     clocks = [times for times in (pairs.wall_ms, pairs.times(ms_per_token)) if times]
-    tokens, depth = yielded(pairs), limit(pairs.arm.method)
+    tokens, depth = pairs.tokens_per_round, limit(pairs.arm.method)
     if not clocks or (tokens is None and depth is None):
         return None
     cost = max(arm_ms / plain for plain, arm_ms in clocks)

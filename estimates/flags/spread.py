@@ -5,15 +5,14 @@ about single disturbed trials, `block-spread` about a machine that is unsteady t
 `clocks-disagree` about trials that these two flags do not name.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
+from typing import TypeAlias
 
 from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.evidence import FlagEvidence, Repeats, only
+from estimates.flags.evidence import FlagEvidence, Repeats, only, shared
 from estimates.flags.trend import cold_groups, without_drift
 from estimates.intervals import deviation
-from estimates.memo import once
 from estimates.trial_times import decode_ms_per_token, ms_per_token
 from schemas.vocabulary import say
 
@@ -22,13 +21,7 @@ OUTLIER = bounds("block-outlier")
 CLOCK_FACTOR = bounds("clocks-disagree")["factor"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outliers:
-    """Groups of repeated trials whose value exceeds a limit, and the worst of them."""
-
-    groups: tuple[Repeats, ...]
-    worst: Repeats
-    value: float
+Outliers: TypeAlias = Mapping[tuple[str, str], float]  # values beyond a limit, by arm and prompt
 
 
 def block_spread(evidence: FlagEvidence) -> Observation | None:
@@ -43,71 +36,61 @@ def block_outlier(evidence: FlagEvidence) -> Observation | None:
 
 def clocks_disagree(evidence: FlagEvidence) -> Observation | None:
     """An answer's decode time is far from the sum of its rounds' median times."""
-    flagged = (_unsteady(evidence), _few_outliers(evidence))
-    known = {(group.arm, group.prompt) for each in flagged if each for group in each.groups}
-    rest = [group for group in evidence.repeats if (group.arm, group.prompt) not in known]
+    known = _unsteady(evidence).keys() | _few_outliers(evidence).keys()
+    rest = [group for group in evidence.repeats if group.key not in known]
     return _observed(_outliers(rest, _clock_factor, CLOCK_FACTOR), evidence)
 
 
-def _observed(found: Outliers | None, evidence: FlagEvidence) -> Observation | None:
+def _observed(found: Outliers, evidence: FlagEvidence) -> Observation | None:
     """Summarise groups in one observation, with counts and the worst group."""
-    if found is None:
+    if not found:
         return None
-    prompts = {group.prompt for group in found.groups}
-    arms = {group.arm for group in found.groups}
+    arms, prompts = ({key[part] for key in found} for part in (0, 1))
+    worst_arm, worst_prompt = max(found, key=found.__getitem__)
     among = {group.prompt for group in evidence.repeats if group.arm in arms}
     place = f"on {len(prompts)} of {say.count(len(among), 'prompt')}"
     if len(arms) > 1:
         place += f" in {len(arms)} arms"
     return Observation(
-        value=found.value,
+        value=max(found.values()),
         place=place,
-        worst_arm=found.worst.arm,
-        worst_prompt=found.worst.prompt,
+        worst_arm=worst_arm,
+        worst_prompt=worst_prompt,
         arm=only(arms),
-        prompt=found.worst.prompt,
+        prompt=worst_prompt,
     )
 
 
-@once
+@shared
 def steady_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
     """The pairs of arm and prompt whose repetitions agree."""
-    return frozenset(
-        (group.arm, group.prompt) for group in without_drift(evidence) if _cv(group) <= BLOCK_CV
-    )
+    return frozenset(g.key for g in without_drift(evidence) if _cv(g) <= BLOCK_CV)
 
 
-@once
-def _unsteady(evidence: FlagEvidence) -> Outliers | None:
+@shared
+def _unsteady(evidence: FlagEvidence) -> Outliers:
     """Groups with a large spread that neither a single outlier nor a cold start explains."""
-    outliers = _few_outliers(evidence)
-    named = outliers.groups if outliers else ()
-    return _outliers([g for g in _unexplained(evidence) if g not in named], _cv, BLOCK_CV)
+    named = _few_outliers(evidence)
+    return _outliers([g for g in _unexplained(evidence) if g.key not in named], _cv, BLOCK_CV)
 
 
-@once
-def _few_outliers(evidence: FlagEvidence) -> Outliers | None:
-    """Groups of repeated trials with an outlier; `None` if there are none or many such groups."""
+@shared
+def _few_outliers(evidence: FlagEvidence) -> Outliers:
+    """Groups of repeated trials with an outlier; empty if there are many such groups."""
     outliers = _outliers(_unexplained(evidence), _farthest, OUTLIER["distance"])
-    if outliers is None or len(outliers.groups) > OUTLIER["most"] * len(evidence.repeats):
-        return None
-    return outliers
+    return outliers if len(outliers) <= OUTLIER["most"] * len(evidence.repeats) else {}
 
 
 def _unexplained(evidence: FlagEvidence) -> list[Repeats]:
     """The groups of repeated trials without a cold start, with times corrected for drift."""
     cold = cold_groups(evidence)
-    return [g for g in without_drift(evidence) if (g.arm, g.prompt) not in cold]
+    return [g for g in without_drift(evidence) if g.key not in cold]
 
 
 def _outliers(
     groups: Sequence[Repeats], measure: Callable[[Repeats], float], limit: float
-) -> Outliers | None:
-    values = [(value, group) for group in groups if (value := measure(group)) > limit]
-    if not values:
-        return None
-    value, worst = max(values, key=lambda pair: pair[0])
-    return Outliers(groups=tuple(group for _, group in values), worst=worst, value=value)
+) -> Outliers:
+    return {group.key: value for group in groups if (value := measure(group)) > limit}
 
 
 def _cv(group: Repeats) -> float:

@@ -5,16 +5,15 @@ of a drift has no separate flag. A first trial in a slow first block is not a co
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import mul
 from statistics import fmean, median
 
 from estimates.decomposition import can_draft, tokens_per_round
 from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.evidence import FlagEvidence, Repeats, only, steady_length
+from estimates.flags.evidence import FlagEvidence, Repeats, only, shared, steady_length
 from estimates.intervals import t_interval
-from estimates.memo import once
 from estimates.significance import p_of_rank, spearman
 
 DRIFT = bounds("drift")
@@ -45,22 +44,17 @@ def first_block(evidence: FlagEvidence) -> Observation | None:
 
 def cold_start(evidence: FlagEvidence) -> Observation | None:
     """The first trial of an arm was much slower than the same work later."""
-    cold = _cold(evidence)
+    cold = cold_groups(evidence)
     if not cold:
         return None
-    factor, first = max(cold, key=lambda pair: pair[0])
-    arms = f"{len(cold)} arms, most of all {first.arm}," if len(cold) > 1 else first.arm
+    first, prompt = max(cold, key=cold.__getitem__)
+    arms = f"{len(cold)} arms, most of all {first}," if len(cold) > 1 else first
     return Observation(
-        arms=arms, factor=factor, arm=only(group.arm for _, group in cold), prompt=first.prompt
+        arms=arms, factor=cold[first, prompt], arm=only(arm for arm, _ in cold), prompt=prompt
     )
 
 
-def cold_groups(evidence: FlagEvidence) -> frozenset[tuple[str, str]]:
-    """The pairs of arm and prompt whose first trial was a cold start."""
-    return frozenset((group.arm, group.prompt) for _, group in _cold(evidence))
-
-
-@once
+@shared
 def without_drift(evidence: FlagEvidence) -> tuple[Repeats, ...]:
     """The repeated trials with times corrected for the drift."""
     slope = _drift_slope(evidence)
@@ -76,7 +70,7 @@ def without_drift(evidence: FlagEvidence) -> tuple[Repeats, ...]:
     )
 
 
-@once
+@shared
 def _drift_slope(evidence: FlagEvidence) -> float:
     """The change in log time per trial; a first block that differs is left out."""
     if _first_block_ratio(evidence) is not None:
@@ -89,23 +83,21 @@ def _drift_slope(evidence: FlagEvidence) -> float:
     return _slope(repeated or [_merged(arm, groups) for arm in arms])
 
 
-@once
-def _cold(evidence: FlagEvidence) -> list[tuple[float, Repeats]]:
-    """For each cold start, the first trial's time over the usual time, and the trial's group."""
-    by_arm: dict[str, list[Repeats]] = {}
-    for group in evidence.repeats:
-        by_arm.setdefault(group.arm, []).append(group)
+@shared
+def cold_groups(evidence: FlagEvidence) -> Mapping[tuple[str, str], float]:
+    """The first trial's time over the usual time for each cold start, by arm and prompt."""
     slow_block = max(1.0, _first_block_ratio(evidence) or 1.0)
-    cold = []
-    for groups in by_arm.values():
+    cold = {}
+    for arm in dict.fromkeys(group.arm for group in evidence.repeats):
+        groups = [group for group in evidence.repeats if group.arm == arm]
         first = min(groups, key=lambda group: group.trials[0].order)
         factor, limit = _coldness(first, groups)
         if factor > limit * slow_block:
-            cold.append((factor, first))
+            cold[first.key] = factor
     return cold
 
 
-@once
+@shared
 def _first_block_ratio(evidence: FlagEvidence) -> float | None:
     """The first block's time over later blocks'; `None` if noise or a drift explains the ratio."""
     repeated = [g for g in evidence.repeats if len(g.trials) > 1 and g.trials[0].block == 0]

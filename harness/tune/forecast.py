@@ -46,7 +46,7 @@ def of_family(submission: Submission, arms: Sequence[Arm]) -> tuple[float, ...] 
     costs: dict[int, float] = {}
     for arm in sorted(arms, key=lambda arm: arm.method.n_max or 0):
         pairs = [prompt for prompt in pair(submission, arm) if prompt.trials]
-        measured = [cost for cost in map(parts.round_cost, pairs) if cost is not None]
+        measured = [cost for each in pairs if (cost := each.round_cost) is not None]
         if not measured or len(measured) < len(pairs):
             continue
         costs[arm.method.n_max or 0] = fmean(measured)

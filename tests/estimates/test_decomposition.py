@@ -9,7 +9,6 @@ from estimates.decomposition import (
     drafted_nothing,
     fire_rate,
     position_acceptance,
-    round_cost,
     sequence_acceptance,
     tokens_per_round,
 )
@@ -43,7 +42,7 @@ def test_round_cost_is_the_round_in_baseline_tokens() -> None:
 
     (pairs,) = pair(campaign(trials), SPEC)
 
-    assert round_cost(pairs) == pytest.approx(2.0)
+    assert pairs.round_cost == pytest.approx(2.0)
     assert pairs.speedup == pytest.approx(2.5 / 2.0)
 
 
@@ -59,13 +58,13 @@ def test_round_cost_is_the_ratio_of_the_mean_times() -> None:
 
     (pairs,) = pair(campaign(trials), SPEC)
 
-    assert round_cost(pairs) == pytest.approx(55 / 15)
+    assert pairs.round_cost == pytest.approx(55 / 15)
 
 
 def test_round_cost_is_unknown_without_rounds() -> None:
     (pairs,) = pair(campaign([trial("baseline"), trial("spec")]), SPEC)
 
-    assert round_cost(pairs) is None
+    assert pairs.round_cost is None
 
 
 def test_acceptance_is_accepted_over_drafted() -> None:
