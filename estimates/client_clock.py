@@ -32,10 +32,7 @@ _MOST = math.log1p(FLAGS[ONLY_REQUESTS].bounds["apart"])
 
 
 def error(submission: Submission, arm: Arm, slack_ms: float = _SLACK_MS) -> Interval | None:
-    """The interval of the speedup by whole requests over the speedup by the client's clock.
-
-    `None` with too few requests.
-    """
+    """The interval of the speedup by whole requests over that by the client's clock, if known."""
     logs = {
         (trial.arm, trial.prompt, trial.block): found
         for trial in submission.trials

@@ -124,10 +124,7 @@ def expected_tokens(chances: Sequence[float], length: int) -> float:
 
 
 def step_ms(curve: VerificationProbe, width: int) -> float | None:
-    """Milliseconds of a target step of this width, interpolated between probed widths.
-
-    `None` outside their range.
-    """
+    """Milliseconds of a target step of this width, interpolated; `None` outside probed widths."""
     if not curve.widths[0] <= width <= curve.widths[-1]:
         return None
     place = bisect_right(curve.widths, width)

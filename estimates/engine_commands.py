@@ -127,10 +127,7 @@ def sizes(method: Method) -> Iterator[tuple[str, tuple[str, ...], str]]:
 
 
 def stages(method: Method) -> list[str] | None:
-    """ik_llama.cpp's arguments for a method; `None` if it lacks the method.
-
-    Each method of a chain is a separate argument, which includes its parameters.
-    """
+    """ik_llama.cpp's arguments, one for each method of a chain; `None` if it lacks a method."""
     words: list[str] = []
     for part in parts(method) if method != NO_SPECULATION else ():
         entry = METHODS[part.type].ik_llama_cpp

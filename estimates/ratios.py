@@ -129,18 +129,14 @@ def against_alternative(scope: Scope) -> Scope | None:
     """
     if scope.arm.role != "speculation":
         return None
-    rivals = (
-        arm
-        for arm in scope.submission.arms
-        if arm.role == "alternative" and arm.baseline == scope.arm.baseline and arm.outcome == "ok"
-    )
-    rival = next(rivals, None)
-    if rival is None:
-        return None
-    arm = replace(scope.arm, baseline=rival.id)
-    compared = scopes(scope.submission, arm, pair(scope.submission, arm))
-    other = next(other for other in compared if other.task == scope.task)
-    return other if other.complete else None
+    for rival in scope.submission.arms:
+        own_base = rival.baseline == scope.arm.baseline
+        if rival.role == "alternative" and own_base and rival.outcome == "ok":
+            arm = replace(scope.arm, baseline=rival.id)
+            compared = scopes(scope.submission, arm, pair(scope.submission, arm))
+            other = next(other for other in compared if other.task == scope.task)
+            return other if other.complete else None
+    return None
 
 
 def ratio_by(
@@ -151,20 +147,12 @@ def ratio_by(
     return None if strata is None else time_ratio(strata)
 
 
-def _rounds_per_token(scope: Scope) -> float | None:
-    """The mean of rounds per token: over prompts, then over tasks, as for times."""
-    return scope.mean(lambda pairs: _inverse(pairs.tokens_per_round))
-
-
 def _inverse(value: float | None) -> float | None:
     return None if value is None else 1 / value
 
 
 def _over_trials(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
-    """Turn a function of trials into a figure over all paired trials of a scope.
-
-    The figure is `None` for a method that never drafts.
-    """
+    """Turn a function of trials into a figure of a scope; `None` for a method that never drafts."""
     return lambda scope: (
         value([trial for pairs in scope.prompts for trial in pairs.trials])
         if parts.can_draft(scope.arm.method)
@@ -176,7 +164,10 @@ def _over_trials(value: Callable[[Sequence[Trial]], float | None]) -> Figure:
 FIGURES: Mapping[str, Figure] = {
     "baseline_tps": lambda scope: 1000 / mean_times(scope.times)[0],
     "tps": lambda scope: 1000 / mean_times(scope.times)[1],
-    "tokens_per_round": lambda scope: _inverse(_rounds_per_token(scope)),
+    # The inverse of the mean of rounds per token, as for times.
+    "tokens_per_round": lambda scope: _inverse(
+        scope.mean(lambda pairs: _inverse(pairs.tokens_per_round))
+    ),
     # Tokens per round over the speedup, so that the three printed figures agree.
     "round_cost": lambda scope: (
         tokens / time_ratio(scope.times) if (tokens := FIGURES["tokens_per_round"](scope)) else None

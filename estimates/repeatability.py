@@ -26,7 +26,7 @@ from estimates.model import Repeatability, StartSpread
 from estimates.pairing import PromptPairs, pair
 from estimates.start_spread import start_spread
 from estimates.student_t import t_quantile
-from schemas.submission import Arm, Submission, Trial
+from schemas.submission import Arm, Submission
 
 LEAST_BLOCKS = 3
 CONFIDENCE_WHEN_STOPPED_EARLY = 0.975
@@ -101,9 +101,8 @@ def blocks_run(submission: Submission) -> int:
 def repeatable_within(groups: Sequence[Sequence[PromptPairs]], level: float) -> float | None:
     """The log half-width of the t interval, clock error included; `None` with too few blocks."""
     over_blocks = log_half_width(block_ratios(groups), level)
-    if over_blocks is None:
-        return None
-    return math.hypot(over_blocks, max(each.clock_half_width for group in groups for each in group))
+    clock = max(each.clock_half_width for group in groups for each in group)
+    return None if over_blocks is None else math.hypot(over_blocks, clock)
 
 
 def confidence(submission: Submission) -> float:
@@ -168,9 +167,7 @@ def log_half_width(
     means: Sequence[float], level: float, *, least: int = LEAST_BLOCKS
 ) -> float | None:
     """The log half-width of the t interval over block means; `None` with too few blocks."""
-    if len(means) < least:
-        return None
-    return _factor(len(means), level) * deviation(means)
+    return None if len(means) < least else _factor(len(means), level) * deviation(means)
 
 
 def blocks_to_halve(blocks: int, level: float) -> int | None:
@@ -185,18 +182,14 @@ def block_minutes(submission: Submission) -> float | None:
     totals: dict[int, float] = {}
     for trial in submission.trials:
         if trial.outcome == "ok":
-            spent_ms = _wall_ms(trial)
+            spent_ms = trial.wall_ms
             if spent_ms is None:
-                return None
+                if trial.decode_ms is None:
+                    return None
+                spent_ms = trial.decode_ms + (trial.prompt_ms or 0.0)
             totals[trial.block] = totals.get(trial.block, 0.0) + spent_ms
     # The median is used, because an interruption may have cut the last block short.
     return median(totals.values()) / _MS_PER_MINUTE if totals else None
-
-
-def _wall_ms(trial: Trial) -> float | None:
-    if trial.wall_ms is not None:
-        return trial.wall_ms
-    return None if trial.decode_ms is None else trial.decode_ms + (trial.prompt_ms or 0.0)
 
 
 def _factor(blocks: int, level: float) -> float:

@@ -95,10 +95,7 @@ def request_figures(
 def _requests(
     readings: Sequence[Sequence[PromptRequest]], times: intervals.Strata, tokens: float | None
 ) -> intervals.Strata:
-    """The time of each prompt's whole request in both arms, by task.
-
-    `times` has the prompts' times per token.
-    """
+    """The time of each prompt's whole request in both arms, by task, from `times` per token."""
     return [
         [read.times(token_ms, tokens) for read, token_ms in zip(*both, strict=True)]
         for both in zip(readings, times, strict=True)
@@ -172,10 +169,7 @@ class Readings:
                 self._draft.setdefault(key, []).append(trial.draft_prompt_ms)
 
     def request(self, pairs: PromptPairs) -> PromptRequest | None:
-        """The prompt's reading times and answer length, for arms with one request at a time.
-
-        `None` for other arms, or if a time is unknown.
-        """
+        """The prompt's reading times and answer length; `None` if unknown or requests overlap."""
         baseline = self._finished.get((pairs.arm.baseline or "", pairs.prompt.id))
         own = self._finished.get((pairs.arm.id, pairs.prompt.id), [])
         if baseline is None or (pairs.arm.concurrency or 1) > 1:
@@ -195,22 +189,18 @@ class Readings:
         used for both arms. An arm that never finished is assumed to have read as long as its
         baseline.
         """
-        base_ms = _median(self._target.get(self._key(pairs.arm.baseline, pairs)))
-        own_ms = _median(self._target.get(self._key(pairs.arm.id, pairs)))
-        drafted_ms = self._drafting(pairs)
+        kind, prompt = METHODS[pairs.arm.method.type], pairs.prompt.id
+        base_ms, own_ms = (
+            _median(self._target.get((_layers(self._arms[arm or ""]), prompt)))
+            for arm in (pairs.arm.baseline, pairs.arm.id)
+        )
+        drafted_ms: float | None = 0.0
+        if kind.drafts and not kind.free:
+            drafted_ms = _median(self._draft.get((_draft(pairs.arm), prompt)))
         if base_ms is not None and own_ms is not None and drafted_ms is not None:
             return base_ms, own_ms + drafted_ms
-        waited = _until_first_token(baseline), _until_first_token(own or baseline)
-        return None if waited[0] is None or waited[1] is None else (waited[0], waited[1])
-
-    def _key(self, arm: str | None, pairs: PromptPairs) -> tuple[int | None, str]:
-        return _layers(self._arms[arm or ""]), pairs.prompt.id
-
-    def _drafting(self, pairs: PromptPairs) -> float | None:
-        kind = METHODS[pairs.arm.method.type]
-        if kind.free or not kind.drafts:
-            return 0.0
-        return _median(self._draft.get((_draft(pairs.arm), pairs.prompt.id)))
+        base_ms, own_ms = _until_first_token(baseline), _until_first_token(own or baseline)
+        return None if base_ms is None or own_ms is None else (base_ms, own_ms)
 
 
 def _until_first_token(trials: Iterable[Trial]) -> float | None:

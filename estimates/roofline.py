@@ -89,12 +89,8 @@ def _main_memory(machine: Machine) -> tuple[float, str] | None:
     if machine.ram_mts is not None and machine.ram_channels is not None:
         gb_per_s = machine.ram_mts * machine.ram_channels * _BYTES_PER_TRANSFER / 1000
         return gb_per_s, f"main memory at {gb_per_s:.0f} GB/s"
-    if machine.cpu.name is None:
-        return None
-    gb_per_s_of_chip = bandwidth_gb_per_s(machine.cpu.name)
-    if gb_per_s_of_chip is None:
-        return None
-    return gb_per_s_of_chip, f"{machine.cpu.name} at {gb_per_s_of_chip:g} GB/s"
+    of_chip = bandwidth_gb_per_s(machine.cpu.name or "")
+    return None if of_chip is None else (of_chip, f"{machine.cpu.name} at {of_chip:g} GB/s")
 
 
 def _processor(machine: Machine, used: float) -> tuple[float, str] | None:
@@ -187,9 +183,5 @@ def bandwidth_gb_per_s(name: str) -> float | None:
 
 
 def normalised(name: str) -> str:
-    """Normalise a name: `NVIDIA GeForce RTX 4090` becomes `rtx 4090`.
-
-    `A100-SXM4-80GB` becomes `a100 sxm4 80gb`.
-    """
-    bare = _NOISE.sub(" ", name.lower())
-    return re.sub(r"[^a-z0-9.]+", " ", bare).strip()
+    """Normalise a device's name: `NVIDIA A100-SXM4-80GB` becomes `a100 sxm4 80gb`."""
+    return re.sub(r"[^a-z0-9.]+", " ", _NOISE.sub(" ", name.lower())).strip()

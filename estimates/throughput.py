@@ -5,7 +5,6 @@ requests over the time from the first request to the last token, prompt processi
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from statistics import fmean
 
 from estimates.intervals import ratio_interval, time_ratio
@@ -40,18 +39,17 @@ def throughput(submission: Submission) -> tuple[Throughput, ...]:
 def _of(submission: Submission, arm: Arm, times: Mapping[str, Sequence[float]]) -> Throughput:
     """One arm's entry; `times` are the ms per token of the whole passes of each arm."""
     own = times[arm.id]
-    entry = Throughput(
+    passes = [[*zip(times[arm.baseline], own, strict=True)]] if arm.baseline else None
+    return Throughput(
         arm=arm.id,
         baseline=arm.baseline,
         concurrency=arm.concurrency or 1,
         passes=len(own),
         stream_tps=stream_tps(submission, arm) or 0.0,
         total_tps=1000 / fmean(own),
+        total_speedup=time_ratio(passes) if passes else None,
+        interval=ratio_interval(passes) if passes else None,
     )
-    if arm.baseline is None:
-        return entry
-    passes = [[*zip(times[arm.baseline], own, strict=True)]]
-    return replace(entry, total_speedup=time_ratio(passes), interval=ratio_interval(passes))
 
 
 def _passes(submission: Submission, arm: Arm) -> Passes:
@@ -60,15 +58,11 @@ def _passes(submission: Submission, arm: Arm) -> Passes:
     for trial in submission.trials:
         if trial.arm == arm.id and is_timed(trial) and trial.wall_ms:
             blocks.setdefault(trial.block, []).append(trial)
-    timed = {
-        block: _pass_ms(trials, arm.concurrency or 1)
+    return {
+        block: 1000 * sum(trial.output_tokens or 0 for trial in trials) / ms
         for block, trials in blocks.items()
         if len(trials) == len(submission.suite.prompts)
-    }
-    return {
-        block: 1000 * sum(trial.output_tokens or 0 for trial in blocks[block]) / ms
-        for block, ms in timed.items()
-        if ms is not None
+        if (ms := _pass_ms(trials, arm.concurrency or 1)) is not None
     }
 
 

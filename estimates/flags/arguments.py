@@ -29,9 +29,8 @@ def arguments_differ(evidence: FlagEvidence) -> Observation | None:
         for name in sorted(name for name in own | theirs if own.get(name) != theirs.get(name)):
             ours, base = (each.get(name, "none") or "on" for each in (own, theirs))
             found.append((arm.id, f"{name} {ours} instead of {base} with {arm.id}"))
-    if not found:
-        return None
-    return Observation(differences=[text for _, text in found], arm=only(arm for arm, _ in found))
+    differences, own_arm = [text for _, text in found], only(name for name, _ in found)
+    return Observation(differences=differences, arm=own_arm) if found else None
 
 
 def _settings(argv: Sequence[str]) -> dict[str, str]:

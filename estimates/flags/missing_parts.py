@@ -15,11 +15,9 @@ LEAST_TOKENS = bounds("short-answers")["tokens"]
 
 def failed_arm(evidence: FlagEvidence) -> Observation | None:
     """An arm could not run at all."""
-    failed = [arm for arm in evidence.submission.arms if arm.outcome == "failed"]
-    if not failed:
-        return None
-    reasons = [f"{arm.id} ({say.reason(arm.reason)})" for arm in failed]
-    return Observation(arms=reasons, arm=only(arm.id for arm in failed))
+    failed = {a.id: say.reason(a.reason) for a in evidence.submission.arms if a.outcome == "failed"}
+    reasons = [f"{arm} ({reason})" for arm, reason in failed.items()]
+    return Observation(arms=reasons, arm=only(failed)) if failed else None
 
 
 def failed_trials(evidence: FlagEvidence) -> Observation | None:
@@ -84,10 +82,9 @@ def missing_prompts(evidence: FlagEvidence) -> Observation | None:
 
 def interrupted(evidence: FlagEvidence) -> Observation | None:
     """The campaign was stopped before its plan was complete."""
-    design = evidence.submission.design
-    if design.ended != "interrupted":
-        return None
-    return Observation(done=len(evidence.submission.trials), planned=design.planned_trials)
+    design, done = evidence.submission.design, len(evidence.submission.trials)
+    stopped = design.ended == "interrupted"
+    return Observation(done=done, planned=design.planned_trials) if stopped else None
 
 
 def budget_spent(evidence: FlagEvidence) -> Observation | None:

@@ -81,10 +81,7 @@ def plan_changed(evidence: FlagEvidence) -> Observation | None:
 
 
 def _missing_trials(submission: Submission) -> int:
-    """The number of planned trials that are not in the file, over all arms that ran.
-
-    Failed trials are in the file and do not count as missing.
-    """
+    """The number of planned trials that are not in the file, not even as failed ones."""
     design = submission.design
     blocks = range(blocks_run(submission))
     once = {(block, prompt.id) for block in blocks for prompt in submission.suite.prompts}

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 
 from estimates.answer_validity import worse
 from estimates.decomposition import can_draft, drafted_nothing
@@ -93,13 +94,7 @@ def baseline_not_reproducible(evidence: FlagEvidence) -> Observation | None:
     for trial in evidence.submission.trials:
         if trial.arm in baselines and trial.outcome == "ok" and trial.output_sha256:
             outputs.setdefault((trial.arm, trial.prompt), set()).add(trial.output_sha256)
-    unstable = [key for key, seen in outputs.items() if len(seen) > 1]
-    if not unstable:
-        return None
-    prompts = list(dict.fromkeys(prompt for _, prompt in unstable))
-    return Observation(
-        prompts=len(prompts), arm=only(arm for arm, _ in unstable), prompt=prompts[0]
-    )
+    return _on_prompts(key for key, seen in outputs.items() if len(seen) > 1)
 
 
 def concurrent_outputs_vary(evidence: FlagEvidence) -> Observation | None:
@@ -110,12 +105,15 @@ def concurrent_outputs_vary(evidence: FlagEvidence) -> Observation | None:
         for trial in evidence.submission.trials
         if trial.arm in concurrent and classify(trial) in ("diverged", "diverged-near-tie")
     ]
-    if not forked:
-        return None
-    prompts = list(dict.fromkeys(trial.prompt for trial in forked))
-    return Observation(
-        prompts=len(prompts), arm=only(trial.arm for trial in forked), prompt=prompts[0]
-    )
+    return _on_prompts((trial.arm, trial.prompt) for trial in forked)
+
+
+def _on_prompts(found: Iterable[tuple[str, str]]) -> Observation | None:
+    """Summarise pairs of arm and prompt in one observation, with the first prompt."""
+    keys = dict.fromkeys(found)
+    prompts = list(dict.fromkeys(prompt for _, prompt in keys))
+    arm = only(arm for arm, _ in keys)
+    return Observation(prompts=len(prompts), arm=arm, prompt=prompts[0]) if prompts else None
 
 
 def _concurrent(evidence: FlagEvidence) -> set[str]:

@@ -22,10 +22,7 @@ BOUNDS = bounds("cheap-rounds")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RoundFloor:
-    """An arm's mean round on one prompt: drafted tokens, cost, and the lowest possible cost.
-
-    Costs are in plain tokens.
-    """
+    """An arm's mean round on one prompt: drafted tokens, cost and least cost, in plain tokens."""
 
     drafted: float
     cost: float
@@ -53,10 +50,7 @@ def cheap_rounds(evidence: FlagEvidence) -> Observation | None:
 
 
 def _beyond(evidence: FlagEvidence, arm: Arm) -> tuple[float, float] | None:
-    """The cost of an arm's rounds and the lowest possible cost, if the rounds are too cheap.
-
-    `None` if they are not.
-    """
+    """The mean and lowest possible cost of an arm's rounds; `None` if they are not too cheap."""
     interleaved = evidence.submission.design.order not in ("sequential", "unknown")
     slack = BOUNDS["slack"] if interleaved else BOUNDS["slack_in_turn"]
     uneven = uneven_groups(evidence)

@@ -11,16 +11,11 @@ from estimates.flags.evidence import FlagEvidence
 
 def unknown_suite(evidence: FlagEvidence) -> Observation | None:
     """The prompts match no released suite."""
-    submission = evidence.submission
-    suite = submission.suite
-    if submission.tier != "measured" or suite.sha256 is None:
+    suite, released = evidence.submission.suite, suites().get(evidence.submission.suite.id)
+    known = released is not None and suite.sha256 in released.values()
+    if evidence.submission.tier != "measured" or suite.sha256 is None or known:
         return None
-    released = suites().get(suite.id)
-    if released is None:
-        return Observation(case="own", suite=suite.id)
-    return (
-        None if suite.sha256 in released.values() else Observation(case="changed", suite=suite.id)
-    )
+    return Observation(case="own" if released is None else "changed", suite=suite.id)
 
 
 @cache

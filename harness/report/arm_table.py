@@ -37,10 +37,7 @@ def title(arm: Arm, submission: Submission) -> Text:
 
 
 def table(estimates: Sequence[Estimate], console: Console) -> Table:
-    """Return a table with a row per task, then one for all tasks.
-
-    A narrow console gets fewer columns, but none is cut off.
-    """
+    """Return a table with a row per task, then one for all; narrow consoles get fewer columns."""
     unbounded = console.options.update(width=_WIDE)
     for count in range(len(_COLUMNS), _FEWEST_COLUMNS, -1):
         drawn = _table(estimates, count)

@@ -76,7 +76,6 @@ def _target(submission: Submission) -> str:
 
 
 def _table(found: Sequence[SettingFigures], most: int) -> list[str]:
-    """Return a table: each arm with its baseline's rate, its own rate, its speedups and verdict."""
     rows = [*_rows(found)]
     width = min(_NAME_COLUMNS, max(len(name) for name, _ in rows))
     lines = [f"{'tokens/s':{width + 2}}{_cells(_HEADINGS)}"]
@@ -92,10 +91,7 @@ def _table(found: Sequence[SettingFigures], most: int) -> list[str]:
 
 
 def _rows(found: Sequence[SettingFigures]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the rows of the table: an arm's name, and its cells.
-
-    If no arm has a speedup over all tasks, yield a row for each task of each arm.
-    """
+    """Yield a name and cells for each arm, or for each task if no arm has a figure over all."""
     by_task = all(each.whole.speedup is None for each in found)
     for each in found:
         if by_task and each.tasks:

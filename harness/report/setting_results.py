@@ -18,8 +18,14 @@ from schemas.vocabulary import HELPS_ABOVE
 
 Answer = Literal["yes", "depends", "long-answers", "unknown", "no", "nothing"]
 
-_BEST_FIRST: tuple[Answer, ...] = ("yes", "depends", "long-answers", "unknown", "no", "nothing")
-_RANKS = {answer: rank for rank, answer in enumerate(_BEST_FIRST)} | {"long-answers": 3}
+_RANKS: dict[Answer, int] = {
+    "yes": 0,
+    "depends": 1,
+    "long-answers": 3,
+    "unknown": 3,
+    "no": 4,
+    "nothing": 5,
+}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -79,17 +85,9 @@ class SettingFigures:
         """Return the verdict on one task, corrected for picking the best setting and task."""
         return _picked(task, self.task_choices)
 
-    @property
-    def position(self) -> tuple[int, int, float]:
-        """The sort key: concurrent requests, rank of the answer (yes first), falling speedup."""
-        return self.arm.concurrency or 1, _RANKS[self.answer], -(self.whole.speedup or 0.0)
-
 
 def settings(submission: Submission, summary: Summary) -> list[SettingFigures]:
-    """Return the arms that draft, the best first.
-
-    Arms that never drafted do not count as choices.
-    """
+    """Return the arms that draft, the best first; arms that never drafted are not choices."""
     found = []
     drafted = [e for e in summary.estimates if e.speedup and e.verdict != "never-drafted"]
     drafting = [arm for arm in submission.arms if arm.role == "speculation"]
@@ -97,20 +95,30 @@ def settings(submission: Submission, summary: Summary) -> list[SettingFigures]:
         alike = {each.id for each in drafting if each.concurrency == arm.concurrency}
         known = [each for each in drafted if each.arm in alike]
         own = [each for each in summary.estimates if each.arm == arm.id]
-        if own:
-            whole = words.overall(own)
-            request = without_draft_reading(submission, arm) if not whole.whole_request else None
-            found.append(
-                SettingFigures(
-                    arm=arm,
-                    whole=whole,
-                    at_most_request=request,
-                    tasks=tuple(each for each in own if each.task and each.speedup is not None),
-                    choices=sum(each.task is None for each in known),
-                    task_choices=sum(each.task is not None for each in known),
-                )
+        if not own:
+            continue
+        whole = words.overall(own)
+        found.append(
+            SettingFigures(
+                arm=arm,
+                whole=whole,
+                tasks=tuple(each for each in own if each.task and each.speedup is not None),
+                choices=sum(each.task is None for each in known),
+                task_choices=sum(each.task is not None for each in known),
+                at_most_request=(
+                    None if whole.whole_request else without_draft_reading(submission, arm)
+                ),
             )
-    return sorted(found, key=lambda each: each.position)
+        )
+    # Concurrent requests last, then by the rank of the answer (yes first), then the fastest first.
+    return sorted(
+        found,
+        key=lambda each: (
+            each.arm.concurrency or 1,
+            _RANKS[each.answer],
+            -(each.whole.speedup or 0.0),
+        ),
+    )
 
 
 def _picked(estimate: Estimate, choices: int) -> Verdict:

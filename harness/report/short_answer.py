@@ -142,9 +142,8 @@ def _long_answers(best: SettingFigures) -> Iterator[str]:
 
 def _doubted(best: SettingFigures) -> bool:
     """Whether the speedup has an interval but something else rules out a verdict."""
-    whole = best.whole
-    undecided = best.answer == "unknown" and whole.verdict == "uncertain"
-    return undecided and whole.interval is not None
+    undecided = best.answer == "unknown" and best.whole.verdict == "uncertain"
+    return undecided and best.whole.interval is not None
 
 
 def _undecided(best: SettingFigures, summary: Summary) -> Iterator[str]:

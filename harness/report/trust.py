@@ -103,11 +103,8 @@ def predicted(estimates: Sequence[Estimate]) -> str:
         for each in estimates
         if each.predicted_speedup is not None and each.unexplained is not None
     ]
-    label = (
-        "Speedup predicted from costs and acceptance (and the measured deviation from this "
-        "prediction)"
-    )
-    return f"{label}: {', '.join(parts)}." if parts else ""
+    label = "Speedup predicted from costs and acceptance (and the measured deviation from this"
+    return f"{label} prediction): {', '.join(parts)}." if parts else ""
 
 
 def by_processor(estimate: Estimate) -> str:
@@ -126,17 +123,13 @@ def controls(summary: Summary) -> Iterator[str]:
 
 def _judged(control: Control) -> str:
     if control.kind == "empty-draft":
-        return (
-            f"without drafts, a step of the loop takes as long as {1 / control.ratio:.2f} plain "
-            "steps"
-        )
+        steps = f"{1 / control.ratio:.2f} plain steps"
+        return f"without drafts, a step of the loop takes as long as {steps}"
     if control.interval is None:
         return "the baseline measured again, on too few prompts for a conclusion"
     holds = control.interval.low <= 1 <= control.interval.high
-    return (
-        "the baseline measured again; the range "
-        f"{'contains 1, as it must' if holds else 'MUST CONTAIN 1'}"
-    )
+    found = "contains 1, as it must" if holds else "MUST CONTAIN 1"
+    return f"the baseline measured again; the range {found}"
 
 
 def _same(control: Control, summary: Summary) -> str:

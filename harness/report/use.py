@@ -72,10 +72,7 @@ def folded(text: str, columns: int = COLUMNS) -> list[str]:
 
 
 def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> str:
-    """Return the model's file if known, else a placeholder with the model's name.
-
-    For vLLM and SGLang, return the model's name on the hub instead.
-    """
+    """Return the model's file or a stand-in for it; for vLLM and SGLang, its name on the hub."""
     if submission.engine.name in (VLLM, SGLANG):
         return model.repository or model.name
     stand_in = f"{model.name} {model.quantisation}".replace(" ", "-") + ".gguf"

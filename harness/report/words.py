@@ -20,12 +20,10 @@ _MILLION = 1e6
 def overall(estimates: Sequence[Estimate]) -> Estimate:
     """Return the estimate over all tasks, or for a single task if there is only one."""
     whole = next((e for e in estimates if e.task is None), None)
-    if whole is not None and whole.speedup is not None:
-        return whole
     tasks = [e for e in estimates if e.task is not None]
-    if len(tasks) == 1 or whole is None:
-        return tasks[0]
-    return whole
+    if whole is not None and (whole.speedup is not None or len(tasks) != 1):
+        return whole
+    return tasks[0]
 
 
 def speedup(ratio: float | None, interval: Interval | None, *, at_most: bool = False) -> str:
@@ -70,14 +68,8 @@ def acceptance(estimate: Estimate) -> str:
 
 
 def exactness(counts: ExactnessCounts | None) -> str:
-    """Return how many outputs equal the baseline's, and how many do not, such as `20~3!1`.
-
-    Here 20 outputs are equal, 3 diverged at a near-tie, and 1 diverged elsewhere.
-    """
-    if counts is None:
-        return say.UNKNOWN
-    compared = counts.identical + counts.diverged_near_tie + counts.diverged
-    if compared == 0:
+    """Return counts such as `20~3!1`: 20 equal outputs, 3 diverged at a near-tie, 1 elsewhere."""
+    if counts is None or not counts.identical + counts.diverged_near_tie + counts.diverged:
         return say.UNKNOWN
     near = f"~{counts.diverged_near_tie}" if counts.diverged_near_tie else ""
     far = f"!{counts.diverged}" if counts.diverged else ""
@@ -96,9 +88,7 @@ def model(described: Model) -> str:
 
 def parameters(count: int) -> str:
     """Return a parameter count, such as `7.0 B` or `135 M`."""
-    if count >= _BILLION:
-        return f"{count / _BILLION:.1f} B"
-    return f"{count / _MILLION:.0f} M"
+    return f"{count / _BILLION:.1f} B" if count >= _BILLION else f"{count / _MILLION:.0f} M"
 
 
 def seconds(duration_s: float) -> str:
