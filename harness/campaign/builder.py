@@ -126,11 +126,6 @@ def first_look(options: Options) -> Options:
     )
 
 
-def at_depth(campaign: model.Campaign, depth: int | None) -> model.Campaign:
-    """Return the campaign with this many tokens of context before every answer."""
-    return replace(campaign, settings=replace(campaign.settings, context_depth_tokens=depth))
-
-
 def _blocks(options: Options, runner: RunnerEntry) -> int:
     """Return the number of blocks to plan: by default `LEAST_BLOCKS` if a precision ends the run.
 

@@ -3,12 +3,11 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness import console
-from harness.campaign.builder import at_depth
 from harness.campaign.from_options import campaign_from, methods_named
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
@@ -112,10 +111,10 @@ class ChosenEngine:
             options, say=console.say, fetch=fetch, runner=self.kind, served=served
         )
         if not options.methods:
-            campaign = self.known(campaign, console.say)
+            campaign = self.known(campaign)
         return replace(self, name="", depth=None).on(campaign)
 
-    def known(self, campaign: Campaign, say: Callable[[str], None]) -> Campaign:
+    def known(self, campaign: Campaign) -> Campaign:
         """Return the campaign without those default arms that the engine does not support."""
         unknown: dict[str, HarnessError] = {}
         for arm in campaign.arms if self.runner == _SERVER else ():
@@ -127,7 +126,7 @@ class ChosenEngine:
         if not unknown or not any(arm.drafts for arm in left):
             return campaign
         for reason in unknown.values():
-            say(f"Left out: {reason}")
+            console.say(f"Left out: {reason}")
         return replace(campaign, arms=left)
 
     def on(self, campaign: Campaign) -> Campaign:
@@ -136,7 +135,8 @@ class ChosenEngine:
         Raises `HarnessError`, beginning with the engine's name, if the engine cannot run the
         campaign.
         """
-        campaign = at_depth(campaign, self.depth)
+        settings = replace(campaign.settings, context_depth_tokens=self.depth)
+        campaign = replace(campaign, settings=settings)
         try:
             self.commands(campaign)
             program = self._program()
@@ -180,16 +180,14 @@ class ChosenEngine:
 
 def at_depths(engines: Iterable[ChosenEngine], depths: Sequence[int]) -> tuple[ChosenEngine, ...]:
     """Return every engine at every context depth; the depths are interleaved as engines are."""
-    if not depths:
-        return tuple(engines)
     return tuple(
         replace(
             each,
-            name=each.name if len(depths) == 1 else f"{each.name} context {depth}".strip(),
+            name=each.name if len(depths) <= 1 else f"{each.name} context {depth}".strip(),
             depth=depth,
         )
         for each in engines
-        for depth in depths
+        for depth in depths or (None,)
     )
 
 
@@ -203,18 +201,24 @@ def named_engines(engine: ChosenEngine, binaries: Sequence[str]) -> tuple[Chosen
             f"--server-binary works with --runner llama-server, not with {engine.runner}"
         )
     named = [_name_and_path(text) for text in binaries]
-    if len(named) > 1:
-        _require_names([name for name, _ in named])
-    if not named:
-        return (engine,)
-    return tuple(
+    names = Counter(name for name, _ in named) if len(named) > 1 else {}
+    if "" in names:
+        raise BadInputError(
+            "several binaries need names: --server-binary cuda=PATH --server-binary vulkan=PATH"
+        )
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise BadInputError(
+            f"two binaries are called {twice[0]}; give each --server-binary its own name"
+        )
+    found = tuple(
         replace(
             engine,
-            name=name if len(named) > 1 else "",
+            name=name if names else "",
             connection=replace(engine.connection, binary=path),
         )
         for name, path in named
     )
+    return found or (engine,)
 
 
 def _name_and_path(text: str) -> tuple[str, str]:
@@ -223,15 +227,3 @@ def _name_and_path(text: str) -> tuple[str, str]:
     if match is None or Path(text).exists():
         return "", text
     return match["name"], match["path"]
-
-
-def _require_names(names: Sequence[str]) -> None:
-    twice = [name for name, count in Counter(names).items() if name and count > 1]
-    if "" in names:
-        raise BadInputError(
-            "several binaries need names: --server-binary cuda=PATH --server-binary vulkan=PATH"
-        )
-    if twice:
-        raise BadInputError(
-            f"two binaries are called {twice[0]}; give each --server-binary its own name"
-        )

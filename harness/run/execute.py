@@ -18,7 +18,7 @@ from harness.campaign.trial_order import passes
 from harness.errors import MachineError
 from harness.report import events
 from harness.run import journal, new_facts, one_token_requests, salvage, warm_until_steady
-from harness.run.passes import TrialOutcome, answers
+from harness.run.passes import answers
 from harness.run.record import assemble, utc
 from harness.run.stopping import Blocks, Early, Ended, Prune, StopController
 from harness.runners import base, probes
@@ -94,8 +94,9 @@ def by_blocks(
     Yields the `order` of the next trial. A caller that gets Ctrl-C during a pause throws
     `KeyboardInterrupt` into the generator.
     """
-    opened = journal.Journal.reopen if resume else journal.Journal.create
-    with opened(work_file, campaign, measured_from=context.now()) as written:
+    with journal.Journal.open(
+        work_file, campaign, measured_from=context.now(), resume=resume
+    ) as written:
         run = _Run(campaign, written, context)
         try:
             ended: Ended = (yield from run.everything(runner)) or "completed"
@@ -140,16 +141,18 @@ class _Run:
             self._snapshot("before")
             self._prepare(session)
             first = next(iter(left.values()))[0]
-            failed = self._failure(first, base.Failure(reason="other", detail=""), order=0)
+            failed = self._fact(first, base.Failure(reason="other", detail=""))
             salvage.require_writable(failed, self._journal.facts, self._assembled)
-            early = yield from self._blocks(session, left)
-            if early is None:
-                last = self._campaign.blocks - 1
-                early = yield from self._blocks(session, self._stopping.repeats(), before=last)
-            asked = one_token_requests.answers(
+            try:
+                early = yield from self._blocks(session, left)
+                if early is None:
+                    last = self._campaign.blocks - 1
+                    early = yield from self._blocks(session, self._stopping.repeats(), before=last)
+            except EndEarlyError as end:
+                early = end.reason
+            for fact in one_token_requests.answers(
                 session, self._campaign, self._journal.facts, self._observe
-            )
-            for fact in asked:
+            ):
                 self._journal.add(fact)
             self._snapshot("after")
         finally:
@@ -169,20 +172,16 @@ class _Run:
                 if early:
                     return early
             before = block
-            for outcome in answers(
+            for trial, result, started_ms in answers(
                 turn,
                 self._campaign,
                 session,
                 skip=lambda arm: self._in_vain(arm) or arm in self._stopping.dropped,
                 observe=self._observe,
             ):
-                self._record(outcome)
-                following = outcome.trial.order + 1
-                if self._pauses_after(outcome.trial.arm) and following <= turn[-1].order:
-                    try:
-                        yield following
-                    except EndEarlyError as end:
-                        return end.reason
+                self._record(trial, result, started_ms)
+                if self._pauses_after(trial.arm) and trial.order < turn[-1].order:
+                    yield trial.order + 1
         return None
 
     def _between(
@@ -191,10 +190,7 @@ class _Run:
         """Let other engines run; before a new block, decide whether to end the campaign early."""
         if isinstance(session, base.Resting):
             session.rest()
-        try:
-            yield following.order
-        except EndEarlyError as end:
-            return end.reason
+        yield following.order
         if before == following.block:
             return None
         early = self._stopping.early(following.block, left)
@@ -298,41 +294,42 @@ class _Run:
                 raise MachineError(f"the baseline cannot run: {prepared.detail}")
             self._failed_arms.add(arm.id)
             self._observe(events.ArmFailed(arm=arm.id, failure=prepared))
-        self._journal.add(new_facts.of_arm(arm, prepared))
+        for fact in new_facts.of_arm(arm, prepared):
+            self._journal.add(fact)
         if not isinstance(prepared, base.Failure):
-            self._journal.add(new_facts.of_warm_up(arm, prepared.warm_up))
             self._observe(events.WarmedUp(arm=arm.id))
 
-    def _record(self, outcome: TrialOutcome) -> None:
-        item, result = outcome.trial, outcome.result
-        order = sum(1 for fact in self._journal.facts if isinstance(fact, journal.TrialFact))
+    def _record(
+        self, item: PlannedTrial, result: base.Generation | base.Failure, started_ms: float | None
+    ) -> None:
+        fact = self._fact(item, result, started_ms)
+        if isinstance(result, base.Generation):
+            broken = salvage.breach(fact, self._journal.facts, self._assembled)
+            if broken is not None:
+                detail = f"an answer contradicts itself: {broken}"
+                result = base.Failure(reason="bad-answer", detail=detail)
+                fact = self._fact(item, result)
+        self._journal.add(fact)
         if isinstance(result, base.Failure):
-            self._record_failure(item, result, order)
-            return
-        prompts = self._campaign.suite.prompts
-        fact = new_facts.of_trial(result, item, prompts, order, started_ms=outcome.started_ms)
-        broken = salvage.breach(fact, self._journal.facts, self._assembled)
-        if broken is not None:
-            failure = base.Failure(
-                reason="bad-answer", detail=f"an answer contradicts itself: {broken}"
-            )
-            self._record_failure(item, failure, order)
+            self._failures_in_a_row[item.arm] += 1
+            if self._failures_in_a_row[item.arm] >= _FAILURES_TO_GIVE_UP:
+                self._failed_arms.add(item.arm)
+            self._observe(events.TrialEnded(trial=item, failure=result))
             return
         self._failures_in_a_row[item.arm] = 0
-        self._journal.add(fact)
         ms = decode_ms_per_token(fact.trial)
         # In this process the state of a prompt is cached; a server processes every prompt again.
         again_ms = result.wall_ms if self._campaign.interleaved == "block" else result.decode_ms
-        again_s = again_ms / 1000 if outcome.started_ms is None else None
+        again_s = again_ms / 1000 if started_ms is None else None
         tps = 1000 / ms if ms else None
         self._observe(events.TrialEnded(trial=item, tps=tps, again_s=again_s))
 
-    def _record_failure(self, item: PlannedTrial, failure: base.Failure, order: int) -> None:
-        self._failures_in_a_row[item.arm] += 1
-        if self._failures_in_a_row[item.arm] >= _FAILURES_TO_GIVE_UP:
-            self._failed_arms.add(item.arm)
-        self._journal.add(self._failure(item, failure, order))
-        self._observe(events.TrialEnded(trial=item, failure=failure))
-
-    def _failure(self, item: PlannedTrial, failure: base.Failure, order: int) -> journal.TrialFact:
-        return new_facts.of_failure(failure, item, self._campaign.suite.prompts, order)
+    def _fact(
+        self,
+        item: PlannedTrial,
+        result: base.Generation | base.Failure,
+        started_ms: float | None = None,
+    ) -> journal.TrialFact:
+        prompt = next(each for each in self._campaign.suite.prompts if each.id == item.prompt)
+        order = sum(isinstance(fact, journal.TrialFact) for fact in self._journal.facts)
+        return new_facts.of_trial(result, item, prompt, order, started_ms)

@@ -116,48 +116,35 @@ class Journal:
     """An append-only file of facts. `facts` has those read from the file and those added since."""
 
     def __init__(self, path: Path, facts: list[Fact], lock: FileLock | None = None) -> None:
-        self.facts = facts
-        self._path = path
-        self._lock = lock
+        self.facts, self._path, self._lock = facts, path, lock
         # Unbuffered, because closing a buffered file would retry a write that a full disk refused.
         self._file = path.open("ab", buffering=0)
 
     @classmethod
-    def create(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
-        """Start a new journal, replacing any existing journal.
+    def open(
+        cls, path: Path, campaign: Campaign, *, measured_from: str, resume: bool = False
+    ) -> Self:
+        """Start a new journal, replacing any existing journal, or continue it.
 
-        Raises `MachineError` if another run is writing to the journal.
+        Raises `BadInputError` if the journal to resume belongs to a different campaign,
+        `MachineError` if another run is writing to the journal.
         """
         lock = _locked(path)
-        path.unlink(missing_ok=True)
-        return cls(path, [], lock).started(campaign, measured_from)
-
-    @classmethod
-    def reopen(cls, path: Path, campaign: Campaign, *, measured_from: str) -> Self:
-        """Continue a journal.
-
-        Raises `BadInputError` if the journal belongs to a different campaign, `MachineError` if
-        another run is writing to the journal.
-        """
-        lock = _locked(path)
-        facts = read(path)
-        if not facts:  # killed before the first line was complete: no trial was measured
-            return cls(path, [], lock).started(campaign, measured_from)
-        first = facts[0]
-        if not isinstance(first, Started) or first.fingerprint != fingerprint(campaign):
+        facts, mark = read(path) if resume else [], fingerprint(campaign)
+        if facts and not (isinstance(facts[0], Started) and facts[0].fingerprint == mark):
             raise BadInputError(
                 f"{path} was written with other options or models; repeat those options to "
                 "resume, or start over without --resume"
             )
+        if not resume:
+            path.unlink(missing_ok=True)
         journal = cls(path, facts, lock)
-        journal.add(Resumed(measured_from=measured_from))
+        if facts:
+            journal.add(Resumed(measured_from=measured_from))
+        else:  # a journal without facts was killed before its first line: nothing was measured
+            journal.add(Started(fingerprint=mark, measured_from=measured_from))
+            sync_directory(path.parent)
         return journal
-
-    def started(self, campaign: Campaign, measured_from: str) -> Self:
-        """Write the first line; line and file name are on disk when the method returns."""
-        self.add(Started(fingerprint=fingerprint(campaign), measured_from=measured_from))
-        sync_directory(self._path.parent)
-        return self
 
     def add(self, fact: Fact) -> None:
         """Append a fact, which is on disk on return. Raises `MachineError` if writing fails."""
@@ -245,8 +232,7 @@ def _facts(data: bytes) -> Iterator[Fact]:
     for text in _texts(data):
         fact = msgspec.json.decode(text, type=_Line).fact
         if isinstance(fact, TrialFact):
-            trial = replace(fact.trial, order=order)
-            fact = msgspec.structs.replace(fact, trial=trial)
+            fact = msgspec.structs.replace(fact, trial=replace(fact.trial, order=order))
             order += 1
         yield fact
 

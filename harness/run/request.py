@@ -5,7 +5,6 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness import console
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.errors import BadInputError
@@ -127,7 +126,7 @@ class RunRequest:
         first = self.engines[0].campaign(self.options, fetch=fetch)
         # All engines measure the same arms: of the default arms, those that every engine supports.
         for each in self.engines[1:] if not self.options.methods else ():
-            first = each.known(first, console.say)
+            first = each.known(first)
         found = {each.name: each.on(first) for each in self.engines}
         if len(found) == 1:  # several engines share memory, block by block
             found = {each.name: each.in_turns(found[each.name]) for each in self.engines}

@@ -67,19 +67,17 @@ def measured_interleaved(
     ended = _together(runs, end, resumed=request.result.resume)
     _require_figures(end, ended.values())
     measured: dict[str, MeasuredEngine] = {}
+    errors = {name: each for name, each in ended.items() if isinstance(each, HarnessError)}
     for name, outcome in ended.items():
-        if isinstance(outcome, HarnessError) and reason_in(str(outcome)) == "out-of-memory":
+        if isinstance(outcome, Submission):
+            measured[name] = runs[name].write(outcome)
+            continue
+        if reason_in(str(outcome)) == "out-of-memory":
             for line in runs[name].planned(runs[name].campaign.arms[0]):
                 console.say(line)
-        if not isinstance(outcome, HarnessError):
-            measured[name] = runs[name].write(outcome)
-        elif isinstance(outcome, NotStartedError) and len(ended) == 1:
-            raise KeyboardInterrupt
-        elif len(ended) == 1:
-            raise outcome
-        else:
-            console.say(f"Error: {name}: {outcome}")
-    errors = {name: each for name, each in ended.items() if isinstance(each, HarnessError)}
+        if len(ended) == 1:
+            raise KeyboardInterrupt if isinstance(outcome, NotStartedError) else outcome
+        console.say(f"Error: {name}: {outcome}")
     return measured, errors
 
 

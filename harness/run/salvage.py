@@ -27,8 +27,7 @@ _PLACE = re.compile(r"\$\.(trials|suite\.prompts|warmups|environment|probes)\b(?
 
 def breach(fact: TrialFact, others: Sequence[Fact], assembled: Assemble) -> str | None:
     """Return the format rule that a trial violates irrespective of all others; else `None`."""
-    alone = TrialFact(trial=replace(fact.trial, order=0), prompt=fact.prompt)
-    submission = assembled([*_without_trials(others), alone])
+    submission = assembled(_with_only(fact, others))
     for found in contract.value_findings(submission):
         if isinstance(_entry(submission, found), Trial | Prompt):
             return _said(found)
@@ -51,7 +50,7 @@ def require_writable(failed: TrialFact, others: Sequence[Fact], assembled: Assem
 
     `failed` is a placeholder trial, since a result needs at least one trial.
     """
-    submission = without_invalid([*_without_trials(others), failed], assembled)
+    submission = without_invalid(_with_only(failed, others), assembled)
     found = contract.findings(canonical_bytes(encode(submission)))
     if found:
         raise BadInputError(
@@ -92,8 +91,9 @@ def _long_enough(submission: Submission) -> Submission:
     return replace(submission, measured_until=later(submission.measured_from, seconds))
 
 
-def _without_trials(facts: Sequence[Fact]) -> list[Fact]:
-    return [fact for fact in facts if not isinstance(fact, TrialFact)]
+def _with_only(trial: TrialFact, facts: Sequence[Fact]) -> list[Fact]:
+    alone = TrialFact(trial=replace(trial.trial, order=0), prompt=trial.prompt)
+    return [*(fact for fact in facts if not isinstance(fact, TrialFact)), alone]
 
 
 def _said(found: Finding) -> str:

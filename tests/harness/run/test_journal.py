@@ -28,7 +28,7 @@ MOMENT = "2026-11-21T09:00:00Z"
 
 def test_facts_are_read_back_as_they_were_written(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    with Journal.create(path, campaign(), measured_from=MOMENT) as journal:
+    with Journal.open(path, campaign(), measured_from=MOMENT) as journal:
         journal.add(FACT)
 
     facts = read(path)
@@ -40,13 +40,13 @@ def test_facts_are_read_back_as_they_were_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize("written", [1, 5, 40])
 def test_a_torn_last_line_is_left_out_and_the_rest_kept(tmp_path: Path, written: int) -> None:
     path = tmp_path / "run.jsonl"
-    with Journal.create(path, campaign(), measured_from=MOMENT) as journal:
+    with Journal.open(path, campaign(), measured_from=MOMENT) as journal:
         journal.add(FACT)
         whole = path.stat().st_size
         journal.add(FACT)
     path.write_bytes(path.read_bytes()[: whole + written])
 
-    with Journal.reopen(path, campaign(), measured_from=MOMENT) as journal:
+    with Journal.open(path, campaign(), measured_from=MOMENT, resume=True) as journal:
         journal.add(FACT)
 
     assert [type(fact) for fact in read(path)] == [Started, SnapshotFact, Resumed, SnapshotFact]
@@ -54,14 +54,14 @@ def test_a_torn_last_line_is_left_out_and_the_rest_kept(tmp_path: Path, written:
 
 def test_a_last_line_with_a_hole_from_a_power_cut_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    with Journal.create(path, campaign(), measured_from=MOMENT) as journal:
+    with Journal.open(path, campaign(), measured_from=MOMENT) as journal:
         journal.add(FACT)
         whole = path.read_bytes()
         journal.add(FACT)
     lost = len(path.read_bytes()) - len(whole)
     path.write_bytes(whole + b"\n1a2b3c4d" + b"\0" * (lost - 10) + b"\n")
 
-    with Journal.reopen(path, campaign(), measured_from=MOMENT) as journal:
+    with Journal.open(path, campaign(), measured_from=MOMENT, resume=True) as journal:
         journal.add(FACT)
 
     assert [type(fact) for fact in read(path)] == [Started, SnapshotFact, Resumed, SnapshotFact]
@@ -74,7 +74,7 @@ def test_a_journal_without_a_whole_first_line_is_begun_again(
     path = tmp_path / "run.jsonl"
     path.write_bytes(written)
 
-    with Journal.reopen(path, campaign(), measured_from=MOMENT):
+    with Journal.open(path, campaign(), measured_from=MOMENT, resume=True):
         pass
 
     assert [type(fact) for fact in read(path)] == [Started]
@@ -82,10 +82,10 @@ def test_a_journal_without_a_whole_first_line_is_begun_again(
 
 def test_a_journal_of_another_campaign_is_not_continued(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    Journal.create(path, campaign(seed=1), measured_from=MOMENT).__exit__(None, None, None)
+    Journal.open(path, campaign(seed=1), measured_from=MOMENT).__exit__(None, None, None)
 
     with pytest.raises(BadInputError, match="other options or models"):
-        Journal.reopen(path, campaign(seed=2), measured_from=MOMENT)
+        Journal.open(path, campaign(seed=2), measured_from=MOMENT, resume=True)
 
 
 def test_a_missing_journal_is_reported(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_forgotten_resume_loses_no_trial(tmp_path: Path) -> None:
 
 def test_a_journal_without_trials_is_not_kept(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    with Journal.create(path, campaign(), measured_from=MOMENT) as journal:
+    with Journal.open(path, campaign(), measured_from=MOMENT) as journal:
         journal.add(FACT)
 
     make_way(path, say=pytest.fail)
@@ -186,17 +186,17 @@ def test_a_trial_of_a_damaged_line_is_measured_again(tmp_path: Path) -> None:
 
 def test_a_second_run_is_refused_while_the_first_runs(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    with Journal.create(path, campaign(), measured_from=MOMENT) as journal:
+    with Journal.open(path, campaign(), measured_from=MOMENT) as journal:
         journal.add(FACT)
         before = path.read_bytes()
 
         with pytest.raises(MachineError, match=r"^another run is writing .*run\.jsonl; wait until"):
-            Journal.reopen(path, campaign(), measured_from=MOMENT)
+            Journal.open(path, campaign(), measured_from=MOMENT, resume=True)
         with pytest.raises(MachineError, match="another run is writing"):
-            Journal.create(path, campaign(), measured_from=MOMENT)
+            Journal.open(path, campaign(), measured_from=MOMENT)
 
         assert path.read_bytes() == before
-    Journal.reopen(path, campaign(), measured_from=MOMENT).__exit__(None, None, None)
+    Journal.open(path, campaign(), measured_from=MOMENT, resume=True).__exit__(None, None, None)
 
 
 def test_the_journal_of_a_run_is_not_set_aside(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_the_journal_of_a_run_is_not_set_aside(tmp_path: Path) -> None:
     run(campaign(prompts=1, blocks=1), path)
 
     with (
-        Journal.reopen(path, campaign(prompts=1, blocks=1), measured_from=MOMENT),
+        Journal.open(path, campaign(prompts=1, blocks=1), measured_from=MOMENT, resume=True),
         pytest.raises(MachineError, match="another run is writing"),
     ):
         make_way(path, say=pytest.fail)
