@@ -119,8 +119,8 @@ def tune(rng: np.random.Generator) -> Outcome:
         verdict=verdict,
         close=(),
         within=0.0,
+        interrupted=False,
         stages={"certificate": certificate},
-        campaigns={},
     )
 
 

@@ -41,8 +41,8 @@ def decide(
 class PruneDecision:
     """The decision after a block: arms that get no further trials, and whether to stop."""
 
-    drop: frozenset[str] = frozenset()
-    enough: bool = False
+    dropped: frozenset[str] = frozenset()
+    decided: bool = False
 
 
 Prune = Callable[[Submission], PruneDecision]
@@ -131,12 +131,12 @@ class StopController:
     def _pruned(self, prune: Prune, block: int) -> bool:
         """Drop the arms that do not merit another block; return whether the campaign is over."""
         decision = prune(self.so_far())
-        for arm in sorted(decision.drop - self.dropped):
+        for arm in sorted(decision.dropped - self.dropped):
             self.journal.add(DroppedFact(arm=arm))
-        if decision.drop:
+        if decision.dropped:
             done, left = len(self._trials), self._per_block * (self.campaign.blocks - block)
             self._planned(done + left, done)
-        return decision.enough
+        return decision.decided
 
     def _planned(self, total: int, done: int) -> None:
         prompts = len(self.campaign.suite.prompts)

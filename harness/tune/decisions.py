@@ -9,6 +9,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
+from typing import Literal
 
 from estimates.best_of_several import choice_factor
 from estimates.intervals import Strata, residuals, spread_of_mean, t_reach, time_ratio
@@ -16,6 +17,7 @@ from estimates.model import Interval
 from estimates.pairing import excess
 from estimates.student_t import t_quantile
 from estimates.trial_times import clock, is_timed, ms_per_token
+from harness.run.stopping import PruneDecision
 from schemas.codec import Json
 from schemas.submission import Submission
 
@@ -62,12 +64,10 @@ class SpeedRatio:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """The state of a race after a block: arms by merit, arms to drop, and whether it is decided."""
+class Standing(PruneDecision):
+    """The state of a race after a block, with its arms by merit."""
 
-    ranked: tuple[str, ...]
-    dropped: frozenset[str]
-    decided: bool
+    ranked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,12 +98,6 @@ def times_of(submission: Submission) -> Times:
     return found
 
 
-def merge_times(first: Times, second: Times) -> Times:
-    """Merge the times of two stages, which share no prompt."""
-    arms = first.keys() | second.keys()
-    return {arm: {**first.get(arm, {}), **second.get(arm, {})} for arm in arms}
-
-
 def speed_ratio(
     times: Times, arm: str, over: str, *, level: float = LEVEL, passes: bool = False
 ) -> SpeedRatio | None:
@@ -120,7 +114,8 @@ def speed_ratio(
     ratio = SpeedRatio(estimate=time_ratio([pairs]), interval=None)
     parts = [spread_of_mean(residuals([pairs]))]
     if passes:
-        parts.append(spread_of_mean([_by_block(times, arm, over)]))
+        blocks = _common(times, arm, over, by=1).values()
+        parts.append(spread_of_mean([[fmean(o - a for o, a in block) for block in blocks]]))
     spreads = [part for part in parts if part is not None]
     if len(spreads) < len(parts):
         return ratio
@@ -140,8 +135,10 @@ def standing(
     """Return the leader among the `running` arms, the arms to drop, and whether the race is over.
 
     The baseline is not among the `running` arms, because it runs to the end. The race is over once
-    the remaining arms are equally fast, or all of them are slower than the baseline.
+    the remaining arms are equally fast, or all of them are slower than the baseline, or none runs.
     """
+    if not running:
+        return Standing(decided=True)
     ranked = merit(times, predicted, running, passes=passes)
     leader, *others = ranked
     ratios = {
@@ -217,16 +214,18 @@ def certify(  # noqa: PLR0913 - two stages, and who ran in them
     `passes`.
     """
     if rival is not None:
-        stages = (_gains(times, rival, best) for times in (race, certificate))
+        stages = (_common(times, rival, best, by=0) for times in (race, certificate))
         # The sum over both stages weights each stage by its number of prompts.
-        if sum(median(each.values()) for gains in stages for each in gains.values()) > 0:
+        if sum(median(o - r for o, r in each) for stage in stages for each in stage.values()) > 0:
             best = rival
     gain = speed_ratio(certificate, best, baseline, passes=passes)
     if gain is None or gain.interval is None:
         return None
-    pairs = _pairs(certificate, best, baseline)
-    strata = _strata(pairs, {} if passes else tasks or {})
-    least, most = _bounds(strata, gain, 1 if rival is None else 2, len(pairs))
+    groups: dict[str, list[tuple[float, float]]] = {}
+    for prompt, pair in _pairs(certificate, best, baseline).items():
+        task = "" if passes or tasks is None else tasks[prompt]
+        groups.setdefault(task, []).append(pair)
+    least, most = _bounds([*groups.values()], gain, choices=1 if rival is None else 2)
     return Verdict(
         pick=best if least > 0 else None,
         best=best,
@@ -235,24 +234,16 @@ def certify(  # noqa: PLR0913 - two stages, and who ran in them
     )
 
 
-def _strata(
-    pairs: Mapping[str, tuple[float, float]], tasks: Mapping[str, str]
-) -> list[list[tuple[float, float]]]:
-    groups: dict[str, list[tuple[float, float]]] = {}
-    for prompt, pair in pairs.items():
-        groups.setdefault(tasks.get(prompt, ""), []).append(pair)
-    return [*groups.values()]
-
-
-def _bounds(strata: Strata, gain: SpeedRatio, choices: int, prompts: int) -> tuple[float, float]:
+def _bounds(strata: Strata, gain: SpeedRatio, *, choices: int) -> tuple[float, float]:
     """Return bounds on the log speedup over exactly these tasks, corrected for `choices` arms.
 
     The bounds are computed from the spread within each task. If there is only one task, or one has
-    fewer than two prompts, they are computed from `gain`, which pools all `prompts` prompts.
+    fewer than two prompts, they are computed from `gain`, which pools all prompts.
     """
-    mean, error, freedom = math.log(gain.estimate), gain.error or math.inf, prompts - 1.0
+    sizes = [*map(len, strata)]
+    mean, error, freedom = math.log(gain.estimate), gain.error or math.inf, sum(sizes) - 1.0
     spread = spread_of_mean(residuals(strata))
-    if len(strata) > 1 and min(map(len, strata)) > 1 and spread is not None:
+    if len(strata) > 1 and min(sizes) > 1 and spread is not None:
         mean, (error, freedom) = math.log(time_ratio(strata)), spread
     half = error * t_reach(freedom) * choice_factor(choices)
     return mean - half, mean + half
@@ -260,32 +251,18 @@ def _bounds(strata: Strata, gain: SpeedRatio, choices: int, prompts: int) -> tup
 
 def _pairs(times: Times, arm: str, over: str) -> dict[str, tuple[float, float]]:
     """Return two arms' ms per token by prompt, `over` first: medians over their common blocks."""
-    own, other = times.get(arm, {}), times.get(over, {})
-    found: dict[str, list[int]] = {}
-    for prompt, block in sorted(own.keys() & other.keys()):
-        found.setdefault(prompt, []).append(block)
     return {
-        prompt: (
-            math.exp(median(other[prompt, block] for block in blocks)),
-            math.exp(median(own[prompt, block] for block in blocks)),
-        )
-        for prompt, blocks in found.items()
+        prompt: (math.exp(median(o for o, _ in both)), math.exp(median(own for _, own in both)))
+        for prompt, both in _common(times, arm, over, by=0).items()
     }
 
 
-def _by_block(times: Times, arm: str, over: str) -> list[float]:
-    """Return an arm's mean log speed relative to a second arm's, `over`, for each block."""
-    gains: dict[int, list[float]] = {}
-    for by_block in _gains(times, arm, over).values():
-        for block, gain in by_block.items():
-            gains.setdefault(block, []).append(gain)
-    return [fmean(each) for each in gains.values()]
-
-
-def _gains(times: Times, arm: str, over: str) -> dict[str, dict[int, float]]:
-    """Return an arm's log speed relative to `over`'s, for each prompt and block that both ran."""
+def _common(
+    times: Times, arm: str, over: str, *, by: Literal[0, 1]
+) -> dict[str, list[tuple[float, float]]]:
+    """Return the log times of common trials, `over` first, by prompt (0) or by block (1)."""
     own, other = times.get(arm, {}), times.get(over, {})
-    found: dict[str, dict[int, float]] = {}
-    for prompt, block in sorted(own.keys() & other.keys()):
-        found.setdefault(prompt, {})[block] = other[prompt, block] - own[prompt, block]
+    found: dict[str, list[tuple[float, float]]] = {}
+    for trial in sorted(own.keys() & other.keys()):
+        found.setdefault(str(trial[by]), []).append((other[trial], own[trial]))
     return found

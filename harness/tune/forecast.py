@@ -4,7 +4,7 @@ The acceptance rate by position gives the tokens per round at a smaller depth. T
 rounds of two depths, give the cost of a round.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
@@ -24,7 +24,7 @@ class Candidate:
 
     id: str
     family: str
-    depth: int | None
+    depth: int
     predicted: float | None = None
 
 
@@ -165,34 +165,25 @@ def shortlist(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ..
     Candidates without a forecast come last, up to `most` of them; the others get the remaining
     places, at least one.
     """
+
+    def merit(candidate: Candidate) -> float:
+        return candidate.predicted or 0.0
+
     unknown = [each for each in candidates if each.predicted is None]
-    known = sorted(
-        (each for each in candidates if each.predicted), key=lambda each: -(each.predicted or 0)
-    )
-    if not known:
-        return tuple(unknown[:most])
-    least = (known[0].predicted or 0) * (1 - PLAUSIBLE)
-    plausible = [each for each in known if (each.predicted or 0) >= least]
-    families = dict.fromkeys(each.family for each in plausible)
-    heads = [next(e for e in plausible if e.family == name) for name in families]
+    known = sorted((each for each in candidates if each.predicted), key=merit, reverse=True)
     room = max(1, most - len(unknown))
-    chosen = heads[:room]
-    chosen += _spread([each for each in plausible if each not in chosen], chosen, room)
-    return (*sorted(chosen, key=lambda each: -(each.predicted or 0)), *unknown[:most])
+    rest = [each for each in known if merit(each) >= merit(known[0]) * (1 - PLAUSIBLE)]
+    best_of = {each.family: each for each in reversed(rest)}
+    chosen = [each for each in rest if best_of[each.family] is each][:room]
+    rest = [each for each in rest if each not in chosen]
 
-
-def _spread(rest: list[Candidate], chosen: list[Candidate], room: int) -> Iterator[Candidate]:
-    """Yield the candidates farthest in depth from the chosen ones; the forecast breaks ties."""
-    taken = list(chosen)
-    while rest and len(taken) < room:
-        nearest = {each.id: _nearest(each, taken) for each in rest}
+    def merit_apart(candidate: Candidate) -> tuple[int, float]:
+        alike = (each for each in chosen if each.family == candidate.family)
+        apart = min((abs(candidate.depth - each.depth) for each in alike), default=2)
         # Two depths away is far enough: beyond that distance the forecast decides.
-        following = max(rest, key=lambda e: (min(nearest[e.id], 2), e.predicted or 0.0))
-        rest.remove(following)
-        taken.append(following)
-        yield following
+        return min(apart, 2), merit(candidate)
 
-
-def _nearest(candidate: Candidate, taken: Sequence[Candidate]) -> int:
-    depths = [each.depth or 0 for each in taken if each.family == candidate.family]
-    return min((abs((candidate.depth or 0) - depth) for depth in depths), default=2)
+    while rest and len(chosen) < room:
+        chosen.append(max(rest, key=merit_apart))
+        rest.remove(chosen[-1])
+    return (*sorted(chosen, key=merit, reverse=True), *unknown[:most])

@@ -12,7 +12,7 @@ from estimates.engine_commands import ServeLine
 from estimates.model import Estimate
 from estimates.summary import summarize
 from estimates.verdicts import judge
-from harness.campaign.model import ArmPlan, Campaign
+from harness.campaign.model import ArmPlan
 from harness.report import words
 from harness.report.setting_results import SettingFigures, settings
 from harness.tune.decisions import SpeedRatio, Verdict
@@ -54,7 +54,6 @@ class Outcome:
     within: float
     interrupted: bool
     stages: Mapping[StageName, Submission]
-    campaigns: Mapping[StageName, Campaign]
 
     @property
     def submission(self) -> Submission:

@@ -26,17 +26,10 @@ def lines(outcome: Outcome, *, command: ServeLine | None) -> Iterator[str]:
         )
     yield from wrap(f"{effort}; {say.count(outcome.trials, 'trial')} in total.", _WIDTH)
     yield from _tasks(outcome)
-    yield from advice(outcome, command)
-
-
-def advice(outcome: Outcome, command: ServeLine | None) -> Iterator[str]:
-    """Yield the advice, and the command line on a separate line."""
     if outcome.verdict is None or outcome.leader is None:
         return
-    if not recommended(outcome):
-        yield f"{sentence('off')}{':' if command else '.'}"
-    else:
-        yield f"Use {outcome.leader.arm.id}:" if command else f"Use {outcome.leader.arm.id}."
+    advice = f"Use {outcome.leader.arm.id}" if recommended(outcome) else sentence("off")
+    yield f"{advice}{':' if command else '.'}"
     if command:
         yield pasted(command.words)
         yield from [command.note] if command.note else []
@@ -56,16 +49,6 @@ def _tasks(outcome: Outcome) -> Iterator[str]:
     yield from wrap(f"By task: {'; '.join(parts)}.", _WIDTH)
 
 
-def family(outcome: Outcome) -> tuple[Contender, ...]:
-    """Return the contenders in the leader's family (or the best forecast's), in order of depth."""
-    best = outcome.leader or max(
-        outcome.contenders, key=lambda each: each.predicted or 0.0, default=None
-    )
-    name = best.family if best else None
-    found = (each for each in outcome.contenders if each.family == name and each.depth)
-    return tuple(sorted(found, key=lambda each: each.depth))
-
-
 def _bar(found: SpeedRatio) -> tuple[float, float]:
     """Return the ends of a measurement's interval, limited to a factor of two for drawing."""
     if found.interval is None:
@@ -73,26 +56,28 @@ def _bar(found: SpeedRatio) -> tuple[float, float]:
     return max(found.interval.low, found.estimate / 2), min(found.interval.high, found.estimate * 2)
 
 
-def _span(shown: Sequence[Contender]) -> tuple[float, float]:
-    """Return the range of the vertical axis, which contains all drawn values and 1."""
-    values = [1.0, *(each.predicted for each in shown if each.predicted is not None)]
-    values += [end for each in shown if each.gain for end in _bar(each.gain)]
-    low, high = min(values), max(values)
-    room = max(0.02, 0.05 * (high - low))
-    return low - room, high + room
-
-
 def write_svg(outcome: Outcome, path: Path) -> bool:
-    """Write the chart if there is more than one depth; return whether it was written.
+    """Write the chart of the leader's family, or else of the best forecast's.
 
-    Raises `OSError`.
+    Returns whether the family has more than one depth and the chart was written. Raises `OSError`.
     """
-    shown = family(outcome)
+    best = outcome.leader or max(
+        outcome.contenders, key=lambda each: each.predicted or 0.0, default=None
+    )
+    depths = {
+        e.depth: e for e in outcome.contenders if best and e.family == best.family and e.depth
+    }
+    shown = [contender for _, contender in sorted(depths.items())]
     if len(shown) < 2:  # noqa: PLR2004 - one depth is not a curve
         return False
     with files.written(path) as part:
-        pick = outcome.leader.depth if outcome.certified and outcome.leader else None
-        part.write_text(svg(shown, pick=pick), encoding="utf-8")
+        picture = _PICTURE.format(
+            width=_SVG_WIDTH,
+            height=_SVG_HEIGHT,
+            title=escape(f"{shown[0].family}: speedup over depth (line: forecast, dots: measured)"),
+            parts="\n".join(_svg_parts(shown, outcome.leader if outcome.certified else None)),
+        )
+        part.write_text(picture, encoding="utf-8")
     return True
 
 
@@ -109,21 +94,13 @@ _PICTURE = """\
 """
 
 
-def svg(shown: Sequence[Contender], *, pick: int | None = None) -> str:
-    """Return the chart as SVG; a ring marks the certified depth."""
-    title = f"{shown[0].family}: speedup over depth (line: forecast, dots: measured)"
-    return _PICTURE.format(
-        width=_SVG_WIDTH,
-        height=_SVG_HEIGHT,
-        title=escape(title),
-        parts="\n".join(_svg_parts(shown, pick)),
-    )
-
-
-def _svg_parts(shown: Sequence[Contender], pick: int | None) -> Iterator[str]:
-    low, high = _span(shown)
-    last = shown[-1]
-    deepest = last.depth
+def _svg_parts(shown: Sequence[Contender], pick: Contender | None) -> Iterator[str]:
+    """Yield the elements of the chart; a ring marks the certified arm."""
+    values = [1.0, *(each.predicted for each in shown if each.predicted is not None)]
+    values += [end for each in shown if each.gain for end in _bar(each.gain)]
+    room = max(0.02, 0.05 * (max(values) - min(values)))
+    low, high = min(values) - room, max(values) + room
+    last, deepest = shown[-1], shown[-1].depth
 
     def x(depth: float) -> str:
         return f"{_SVG_MARGIN + depth / (deepest + 0.5) * (_SVG_WIDTH - 1.5 * _SVG_MARGIN):.1f}"
@@ -153,7 +130,7 @@ def _svg_parts(shown: Sequence[Contender], pick: int | None) -> Iterator[str]:
             middle = y(contender.gain.estimate)
             yield _line(at, at, y(least), y(most), f'stroke="{_BLUE}" stroke-width="2"')
             yield f'<circle cx="{at}" cy="{middle}" r="5" fill="{_BLUE}"/>'
-            if contender.depth == pick:
+            if contender is pick:
                 ring = f'fill="none" stroke="{_BLUE}" stroke-width="2"'
                 yield f'<circle cx="{at}" cy="{middle}" r="10" {ring}/>'
                 word = f'x="{at}" y="{y(most, -8)}" text-anchor="middle" font-weight="bold"'

@@ -11,16 +11,11 @@ import typer
 
 from estimates.engine_commands import LLAMA_CPP, ServeLine, serve_nearest
 from harness import PROGRAM, console
-from harness.campaign.arms import takes_draft
+from harness.campaign.arms import BASELINE, takes_draft
 from harness.campaign.duration import expected
 from harness.campaign.from_options import draft_names, usable_methods
 from harness.campaign.method_parser import as_text
-from harness.campaign.model import (
-    DEFAULT_CONTEXT_TOKENS,
-    ArmPlan,
-    Campaign,
-    RunSettings,
-)
+from harness.campaign.model import DEFAULT_CONTEXT_TOKENS, ArmPlan, Campaign, RunSettings
 from harness.command_options import option_names
 from harness.errors import INTERRUPTED, MachineError
 from harness.machine.checkout import commit
@@ -51,7 +46,7 @@ from harness.tune.search import (
     stage,
 )
 from harness.tune.tuner import Tuner
-from schemas.codec import encode
+from schemas.codec import Json, encode
 from schemas.method import Method
 from schemas.vocabulary import say
 
@@ -77,12 +72,12 @@ class Stages:
     def command(self, campaign: Campaign, arm: ArmPlan) -> ServeLine | None:
         """Return the command for daily use of an arm; `None` for servers that already run."""
         lines = self._with_depths(campaign).commands(campaign)
+        behind_servers = self.chosen.kind.behind_servers
         if lines:
-            words = split_command(lines[campaign.arms.index(arm)].replace("{port}", "8000"))
-            if self.chosen.kind.behind_servers:
-                return ServeLine(words=tuple(words))
-            return ServeLine(words=tuple(_for_daily_use(words, campaign.settings)))
-        if self.chosen.kind.behind_servers:
+            given = split_command(lines[campaign.arms.index(arm)].replace("{port}", "8000"))
+            daily = given if behind_servers else _for_daily_use(given, campaign.settings)
+            return ServeLine(words=tuple(daily))
+        if behind_servers:
             return None
         paths = {draft.model.id: draft.path for draft in campaign.drafts}
         draft = paths.get(arm.method.draft or "")
@@ -152,7 +147,12 @@ class TuneRequest(RunRequest):
 
     def _finish(self, outcome: Outcome, stages: Stages, tuner: Tuner) -> None:
         path = self._write(outcome)
-        command = _command(outcome, stages)
+        command = None
+        if outcome.verdict is not None and outcome.leader is not None:
+            campaign = tuner.campaigns["certificate"]
+            pick = outcome.leader.arm.id if recommended(outcome) else BASELINE
+            arm = next(each for each in campaign.arms if each.id == pick)
+            command = stages.command(campaign, arm)
         if self.result.json:
             console.print_json(as_json(outcome, command=command, path=path))
         else:
@@ -168,8 +168,7 @@ class TuneRequest(RunRequest):
             if outcome.leader is not None and not stages.chosen.kind.behind_servers:
                 console.say(f"To measure it again: {run_again(outcome.leader.arm.method)}")
         else:
-            more = f"{2 * minutes:g}"
-            following = resume_command(RESUME, "--budget", more)
+            following = resume_command(RESUME, "--budget", f"{2 * minutes:g}")
             console.say(f"Next, about {minutes:g} min: {following}")
 
     def _write(self, outcome: Outcome) -> Path:
@@ -193,12 +192,14 @@ class TuneRequest(RunRequest):
         whole_s = self._expected(base, families, prompts)
         depths = {family.name: sorted(family.arms) for family in families}
         if self.result.json:
-            counts = {
+            plan: dict[str, Json] = {
+                "depths": encode(depths),
                 "race_prompts": len(prompts.race),
                 "certificate_prompts": len(prompts.certificate),
+                "budget_s": limit_s,
+                "expected_s": whole_s,
             }
-            times = {"budget_s": limit_s, "expected_s": whole_s}
-            console.print_json({"depths": encode(depths), **counts, **times})
+            console.print_json(plan)
             return
         screen = console.result_console()
         for name, tried in depths.items():
@@ -229,10 +230,8 @@ class TuneRequest(RunRequest):
         )
         if look is None:
             return None
-        limit_s, answer_s = (
-            60 * self.search.budget_min,
-            look.token_s * base.settings.max_output_tokens,
-        )
+        limit_s = 60 * self.search.budget_min
+        answer_s = look.token_s * base.settings.max_output_tokens
         least_s = look.seconds / (len(prompts.race) if probed else 1) + 2 * LEAST_TRIALS * answer_s
         if least_s > limit_s:
             what = f"the smallest tune of {base.target.model.name}"
@@ -254,32 +253,11 @@ class TuneRequest(RunRequest):
 
 
 def _for_daily_use(words: Sequence[str], settings: RunSettings) -> Iterator[str]:
-    """Yield a server's arguments, except those used only for measuring or with default values."""
+    """Return a server's arguments, except those used only for measuring or with default values."""
     # On a CPU the figures are valid for this number of threads; an engine's default may differ.
     left_out = {*_MEASURING, "-tb", *(("-t",) if machine().gpus and not settings.threads else ())}
     left_out |= {"-c"} if settings.context_tokens == DEFAULT_CONTEXT_TOKENS else set()
-    given = iter(words)
-    for word in given:
-        if word in _ALONE:
-            continue
-        if word in left_out:
-            next(given)
-        else:
-            yield word
-
-
-def _command(outcome: Outcome, stages: Stages) -> ServeLine | None:
-    """Return the command for the pick, or for the baseline if no arm was picked."""
-    if outcome.verdict is None or outcome.leader is None:
-        return None
-    campaign = outcome.campaigns["certificate"]
-    off = not recommended(outcome)
-    arm = next(
-        each
-        for each in campaign.arms
-        if (each.role == "baseline" if off else each.id == outcome.leader.arm.id)
-    )
-    return stages.command(campaign, arm)
+    return given_words(words, alone=_ALONE, valued=left_out)
 
 
 def run_again(method: Method) -> str:

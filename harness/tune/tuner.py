@@ -15,7 +15,7 @@ from harness.errors import BadInputError, MachineError, NothingMeasuredError
 from harness.report.events import Event
 from harness.run import execute, journal
 from harness.run.execute import EndEarlyError
-from harness.run.stopping import PruneDecision
+from harness.run.stopping import Prune
 from harness.runners.base import Runner
 from harness.tune import decisions
 from harness.tune.forecast import Candidate, of_family, shortlist
@@ -69,7 +69,12 @@ class Tuner:
             ranked = self._race(shortlist(candidates, self.prompts.raced))
         # A single pass has no spread: two passes of each arm give an interval.
         if ranked and self._goes_on(blocks=2 if self._passes else 1):
-            self._certify(ranked)
+            self._measure(
+                "certificate",
+                [self._arm(each) for each in ranked[:2]],
+                blocks=decisions.CERTIFICATE_BLOCKS,
+                budget_s=max(1.0, self.elapsed.left_s()),
+            )
         return self._outcome(candidates, ranked)
 
     def forget(self) -> None:
@@ -105,30 +110,27 @@ class Tuner:
         """Race the candidates; return the remaining arms, fastest first."""
         predicted = {arm.id: arm.predicted for arm in listed if arm.predicted is not None}
 
-        def standing(so_far: Submission) -> decisions.Standing | None:
+        def standing(so_far: Submission) -> decisions.Standing:
             times = decisions.times_of(so_far)
-            running = self._running(so_far, times)
-            if not running:
-                return None
             return decisions.standing(
-                times, predicted, running=running, baseline=BASELINE, passes=self._passes
+                times,
+                predicted,
+                running=self._running(so_far, times),
+                baseline=BASELINE,
+                passes=self._passes,
             )
-
-        def prune(so_far: Submission) -> PruneDecision:
-            found = standing(so_far)
-            if found is None:
-                return PruneDecision(enough=True)
-            return PruneDecision(drop=found.dropped, enough=found.decided)
 
         ended = self._measure(
             "race",
             [self._arm(arm.id) for arm in listed],
             blocks=decisions.RACE_BLOCKS,
             budget_s=max(1.0, self.elapsed.left_s(RACE_SHARE)),
-            prune=prune,
+            prune=standing,
         )
-        last = standing(ended) if ended else None
-        return tuple(arm for arm in last.ranked if arm not in last.dropped) if last else ()
+        if ended is None:
+            return ()
+        last = standing(ended)
+        return tuple(arm for arm in last.ranked if arm not in last.dropped)
 
     def _running(self, so_far: Submission, times: decisions.Times) -> list[str]:
         """Return the drafting arms still in the race: those with a trial in the latest block."""
@@ -142,14 +144,6 @@ class Tuner:
         partial = 1 if so_far.design.ended == "interrupted" else 0
         return [arm for arm, block in finished.items() if 0 <= last - partial <= block]
 
-    def _certify(self, ranked: Sequence[str]) -> None:
-        self._measure(
-            "certificate",
-            [self._arm(each) for each in ranked[:2]],
-            blocks=decisions.CERTIFICATE_BLOCKS,
-            budget_s=max(1.0, self.elapsed.left_s()),
-        )
-
     def _measure(
         self,
         name: StageName,
@@ -157,7 +151,7 @@ class Tuner:
         *,
         blocks: int,
         budget_s: float | None,
-        prune: Callable[[Submission], PruneDecision] | None = None,
+        prune: Prune | None = None,
     ) -> Submission | None:
         """Measure a stage; return its submission, or `None` if Ctrl-C preceded the first answer."""
         prompts = self.prompts.certificate if name == "certificate" else self.prompts.race
@@ -242,10 +236,8 @@ class Tuner:
         return self.stopped or "interrupted" in ended
 
     def _outcome(self, candidates: Sequence[Candidate], ranked: Sequence[str]) -> Outcome:
-        race = decisions.times_of(self.stages["race"]) if "race" in self.stages else {}
-        fresh = (
-            decisions.times_of(self.stages["certificate"]) if "certificate" in self.stages else {}
-        )
+        times = {name: decisions.times_of(stage) for name, stage in self.stages.items()}
+        race, fresh = times.get("race", {}), times.get("certificate", {})
         verdict = None
         if ranked and fresh:
             prompts = (*self.prompts.race, *self.prompts.certificate)
@@ -260,7 +252,9 @@ class Tuner:
             )
         contenders = tuple(self._contender(tried, race, fresh, ranked) for tried in candidates)
         best = verdict.best if verdict else next(iter(ranked), None)
-        both = race if self._passes else decisions.merge_times(race, fresh)
+        both = race
+        if not self._passes:  # the two stages share no prompt
+            both = {arm: {**race.get(arm, {}), **fresh.get(arm, {})} for arm in {**race, **fresh}}
         close, within = (
             decisions.inseparable(both, ranked, best, passes=self._passes) if best else ((), 0.0)
         )
@@ -272,7 +266,6 @@ class Tuner:
             within=within,
             interrupted=self._interrupted,
             stages=dict(self.stages),
-            campaigns=dict(self.campaigns),
         )
 
     def _contender(
@@ -283,16 +276,17 @@ class Tuner:
         ranked: Sequence[str],
     ) -> Contender:
         state: State = "forecast"
-        if candidate.id in race:
+        if candidate.id in fresh:
+            state = "certified"
+        elif candidate.id in race:
             state = "raced" if candidate.id in ranked else "dropped"
-        certified = candidate.id in fresh
-        times = fresh if certified else race
+        times = fresh if candidate.id in fresh else race
         return Contender(
             arm=self._arm(candidate.id),
             family=candidate.family,
-            depth=candidate.depth or 0,
+            depth=candidate.depth,
             predicted=candidate.predicted,
-            state="certified" if certified else state,
+            state=state,
             gain=decisions.speed_ratio(times, candidate.id, BASELINE, passes=self._passes),
         )
 
