@@ -20,12 +20,6 @@ _ARGUMENT = re.compile(r"--?[A-Za-z0-9][A-Za-z0-9-]*(?: [A-Za-z0-9.,:=_-]+)?")
 _FLAG = re.compile(r"--?[a-z]{1,12}(?:-[a-z]{1,12}){0,4}")
 
 
-def _depths(texts: Sequence[str]) -> tuple[int, ...]:
-    axis = AXES["context_depth_tokens"]
-    least, most = axis.least or 0, axis.most or 0
-    return whole_numbers(texts, option=axis.option, least=least, most=most, such="512,4096")
-
-
 def _argument(text: str) -> str:
     """Return a server argument as one string: the option, and its value if it has one."""
     try:
@@ -55,9 +49,11 @@ def _number_or_all(text: str, *, axis: Axis) -> int:
     return int(text)
 
 
+_DEPTH = AXES["context_depth_tokens"]
+_BOUNDS = {"least": _DEPTH.least or 0, "most": _DEPTH.most or 0}
 # Axes that may have several values in one command.
 _PARSERS: Mapping[str, Callable[[Sequence[str]], tuple[Any, ...]]] = {
-    "context_depth_tokens": _depths,
+    _DEPTH.id: partial(whole_numbers, option=_DEPTH.option, such="512,4096", **_BOUNDS),
     "server_arguments": lambda texts: tuple(map(_argument, texts)),
 }
 

@@ -1,7 +1,7 @@
 """Builds the campaign from the options, models and suite, without loading a model."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from answers.presets import DEFAULT_TARGET
@@ -86,7 +86,8 @@ def build(
         stopping=_stopping(options, repeats=blocks == DEFAULT_BLOCKS < most),
         interleaved=runner.interleaved,
     )
-    _check(campaign, has_context="context_tokens" not in runner.ignores)
+    for misfit in _misfits(campaign, has_context="context_tokens" not in runner.ignores):
+        raise BadInputError(misfit)
     _check_names(campaign)
     return campaign
 
@@ -158,9 +159,8 @@ def _stopping(options: Options, *, repeats: bool) -> model.Stopping:
 
 def _settings(options: Options, suite: model.PromptSuite) -> model.RunSettings:
     usual = suite.quick_max_output_tokens if options.quick else suite.max_output_tokens
-    if options.thinking:
-        usual = max(usual, OUTPUT_TOKENS)
-    length = options.max_output_tokens or usual
+    thinking = OUTPUT_TOKENS if options.thinking else 0
+    length = options.max_output_tokens or max(usual, thinking)
     return model.RunSettings(
         max_output_tokens=length,
         # Engines round the context up; without this, validation would reject their longer answers.
@@ -183,40 +183,52 @@ def context_for(depths: Sequence[int], output_tokens: int) -> int:
     return max(model.DEFAULT_CONTEXT_TOKENS, -(-needed // _WHOLE_TOKENS) * _WHOLE_TOKENS)
 
 
-def _check(campaign: model.Campaign, *, has_context: bool) -> None:
-    ids = Counter(arm.id for arm in campaign.arms)
-    twice = [arm for arm, times in ids.items() if times > 1]
-    settings = campaign.settings
-    most = most_blocks(campaign.arms, campaign.suite, settings.max_output_tokens)
-    message = None
+def _misfits(campaign: model.Campaign, *, has_context: bool) -> Iterator[str]:
+    """Yield why a campaign cannot be run or does not fit the file format."""
+    arms, prompts, settings = campaign.arms, len(campaign.suite.prompts), campaign.settings
+    twice = [arm for arm, times in Counter(arm.id for arm in arms).items() if times > 1]
+    most = most_blocks(arms, campaign.suite, settings.max_output_tokens)
+    level = max(arm.concurrency for arm in arms)
     if twice:
-        message = f"the arm {twice[0]} is requested twice; give each --method and --draft once"
-    elif len(campaign.arms) > _MOST_ARMS:
-        message = (
-            f"{len(campaign.arms)} arms are too many; a result file holds {_MOST_ARMS} at most"
+        yield f"the arm {twice[0]} is requested twice; give each --method and --draft once"
+    if len(arms) > _MOST_ARMS:
+        yield f"{len(arms)} arms are too many; a result file holds {_MOST_ARMS} at most"
+    if level > prompts:
+        yield (
+            f"{level} concurrent requests need at least {level} prompts, but {prompts} are "
+            "selected: use more --prompts or a lower --concurrency"
         )
-    elif (level := max(arm.concurrency for arm in campaign.arms)) > len(campaign.suite.prompts):
-        message = (
-            f"{level} concurrent requests need at least {level} prompts, but "
-            f"{len(campaign.suite.prompts)} are selected: use more --prompts or a lower "
-            "--concurrency"
+    if most < 1:
+        yield (
+            f"{prompts} prompts with {len(arms)} arms are too many for a result file: use fewer "
+            "--prompts, --method or --draft"
         )
-    elif most < 1:
-        message = (
-            f"{len(campaign.suite.prompts)} prompts with {len(campaign.arms)} arms are too many "
-            "for a result file: use fewer --prompts, --method or --draft"
+    if campaign.blocks > most:
+        yield (
+            f"{len(arms)} arms in {say.count(campaign.blocks, 'block')} are too many for one "
+            f"result file; use --blocks {most}, or fewer --prompts, --concurrency, --method or "
+            "--draft"
         )
-    elif campaign.blocks > most:
-        fewer = f"--blocks {most}, or " if most else ""
-        few = "fewer --prompts, --concurrency, --method or --draft"
-        message = (
-            f"{len(campaign.arms)} arms in {say.count(campaign.blocks, 'block')} are too many for "
-            f"one result file; use {fewer}{few}"
+    yield from _contradictions(campaign, has_context=has_context)
+
+
+def _contradictions(campaign: model.Campaign, *, has_context: bool) -> Iterator[str]:
+    """Yield why the settings contradict each other or exceed the context."""
+    settings = campaign.settings
+    oracle = any(arm.method.acceptance is not None for arm in campaign.arms)
+    if settings.temperature is not None and oracle:
+        yield "the method oracle works only with greedy decoding; leave out --temperature"
+    depth, length = settings.context_depth_tokens, settings.max_output_tokens
+    if has_context and depth is not None and depth + length > settings.context_tokens:
+        yield (
+            f"--context-depth {depth} and {length} tokens of output do not fit into --context "
+            f"{settings.context_tokens}; raise --context, or leave it out"
         )
-    else:
-        message = _misfit(campaign, has_context=has_context)
-    if message:
-        raise BadInputError(message)
+    if has_context and length >= settings.context_tokens:
+        yield (
+            f"a context of {settings.context_tokens} tokens leaves no room for prompts and "
+            f"{length} tokens of output; raise --context"
+        )
 
 
 def _check_names(campaign: model.Campaign) -> None:
@@ -228,23 +240,3 @@ def _check_names(campaign: model.Campaign) -> None:
                     f"the {path.removeprefix('$.')} of a model contains {found}, and a result is "
                     "public forever: rename the file, or give the model's public name"
                 )
-
-
-def _misfit(campaign: model.Campaign, *, has_context: bool) -> str | None:
-    """Return why the settings contradict each other or exceed the context; `None` if they fit."""
-    settings = campaign.settings
-    depth, length = settings.context_depth_tokens, settings.max_output_tokens
-    oracle = any(arm.method.acceptance is not None for arm in campaign.arms)
-    if settings.temperature is not None and oracle:
-        return "the method oracle works only with greedy decoding; leave out --temperature"
-    if has_context and depth is not None and depth + length > settings.context_tokens:
-        return (
-            f"--context-depth {depth} and {length} tokens of output do not fit into --context "
-            f"{settings.context_tokens}; raise --context, or leave it out"
-        )
-    if has_context and length >= settings.context_tokens:
-        return (
-            f"a context of {settings.context_tokens} tokens leaves no room for prompts and "
-            f"{length} tokens of output; raise --context"
-        )
-    return None

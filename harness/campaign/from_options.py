@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from answers.presets import DEFAULT_TARGET, default_draft
 from harness.campaign import builder as campaigns
@@ -160,10 +161,10 @@ def _check_vocabularies(campaign: Campaign) -> None:
     Draft heads are skipped: they use the target's state and tokens. Raises `BadInputError` for a
     draft whose vocabulary is not compatible with the target's.
     """
-    methods = [arm.method for arm in campaign.arms]
+    target, methods = campaign.target, [arm.method for arm in campaign.arms]
     models = {each.draft for each in methods if not METHODS[each.type].architectures}
     for draft in campaign.drafts:
-        if draft.model.id in models and campaign.target.is_here and draft.is_here:
-            reason = compatibility.compare_files(campaign.target.on_disk, draft.on_disk).reason
+        if draft.model.id in models and target.is_here and draft.is_here:
+            reason = compatibility.compare_files(target.on_disk, draft.on_disk).reason
             if reason is not None:
-                raise compatibility.refusal(campaign.target.model.name, draft.model.name, reason)
+                raise compatibility.refusal(target.model.name, draft.model.name, reason)

@@ -18,6 +18,7 @@ from harness.campaign.conversation import messages
 from harness.campaign.model import PromptSuite, SuitePrompt
 from harness.errors import BadInputError, suggestion
 
+_SHIPPED = resources.files("harness.campaign").joinpath("suites")
 _SUFFIX = ".toml"
 _SEE = "see harness/campaign/suites/README.md"
 
@@ -38,7 +39,7 @@ def load(id_or_path: str) -> PromptSuite:
 
 
 def known_ids() -> tuple[str, ...]:
-    names = (entry.name for entry in _shipped().iterdir())
+    names = (entry.name for entry in _SHIPPED.iterdir())
     return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
 
 
@@ -99,10 +100,6 @@ def first_of_each_task(prompts: Sequence[SuitePrompt], count: int) -> tuple[Suit
     )
 
 
-def _shipped() -> Traversable:
-    return resources.files("harness.campaign").joinpath("suites")
-
-
 def _find(id_or_path: str) -> Traversable:
     path = Path(id_or_path)
     if path.is_file():
@@ -110,7 +107,7 @@ def _find(id_or_path: str) -> Traversable:
     if path.is_dir():
         raise BadInputError(f"{id_or_path} is a folder; name a suite's TOML file")
     if id_or_path in known_ids():
-        return _shipped().joinpath(id_or_path + _SUFFIX)
+        return _SHIPPED.joinpath(id_or_path + _SUFFIX)
     hint = suggestion(id_or_path, known_ids())
     raise BadInputError(f"there is neither a suite nor a file {id_or_path!r}.{hint}")
 

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Literal
 
 from estimates.running_order import running_order
-from harness.campaign.model import ArmPlan, Campaign, Interleaved, Pause, PlannedTrial
+from harness.campaign.model import Campaign, Interleaved, Pause, PlannedTrial
 
 _ALTERNATING = 2
 
@@ -13,15 +13,17 @@ _ALTERNATING = 2
 def plan(campaign: Campaign, repeated: Collection[str] = ()) -> tuple[PlannedTrial, ...]:
     """Return a campaign's trials in running order: block by block, prompts shuffled, arms balanced.
 
-    The `repeated` prompts run once more after all others.
+    The `repeated` prompts run once more after all others. An arm that needs the target loaded again
+    does not alternate prompt by prompt: it runs at the end of one block and at the start of the
+    next, so that the target is loaded once per block and no arm is always last.
     """
     trials = running_order(
-        [arm.id for arm in campaign.arms if not _alone(arm)],
+        [arm.id for arm in campaign.arms if arm.gpu_layers is None],
         [prompt.id for prompt in campaign.suite.prompts],
         blocks=campaign.blocks,
         seed=campaign.seed,
         interleaved=campaign.interleaved,
-        alone=[arm.id for arm in campaign.arms if _alone(arm)],
+        alone=[arm.id for arm in campaign.arms if arm.gpu_layers is not None],
         repeated=repeated,
     )
     return tuple(
@@ -66,15 +68,6 @@ def engine_orders(
         for n, trial in enumerate(turn[:1] if after == "pass" else turn):
             orders[trial.order] = first[::-1] if n % 2 else first
     return orders
-
-
-def _alone(arm: ArmPlan) -> bool:
-    """Whether the arm needs the target loaded again, and so does not alternate prompt by prompt.
-
-    Such an arm runs at the end of one block and at the start of the next, so that the target is
-    loaded once per block and no arm is always last.
-    """
-    return arm.gpu_layers is not None
 
 
 def order_name(arms: int) -> Literal["sequential", "abba", "latin-square"]:

@@ -127,6 +127,9 @@ class _Run:
         self._failed_arms: set[str] = set()
         self._drafting = [] if context.compares else [arm for arm in campaign.arms if arm.drafts]
         self._failures_in_a_row: Counter[str] = Counter()
+        # There is no pause while several requests are in flight.
+        alone = (arm.id for arm in campaign.arms if arm.concurrency == 1)
+        self._pauses_after = frozenset(alone if context.pause == "answer" else ())
 
     def everything(self, runner: base.Runner) -> Generator[int, None, Early | None]:
         """Run the trials that the journal lacks; if the campaign ended early, return the reason."""
@@ -180,7 +183,7 @@ class _Run:
                 observe=self._observe,
             ):
                 self._record(trial, result, started_ms)
-                if self._pauses_after(trial.arm) and trial.order < turn[-1].order:
+                if trial.arm in self._pauses_after and trial.order < turn[-1].order:
                     yield trial.order + 1
         return None
 
@@ -197,11 +200,6 @@ class _Run:
         if early is None:
             self._snapshot("during")
         return early
-
-    def _pauses_after(self, arm: str) -> bool:
-        """Whether to pause after each answer of the arm: never with several requests in flight."""
-        concurrent = any(each.id == arm and each.concurrency > 1 for each in self._campaign.arms)
-        return self._context.pause == "answer" and not concurrent
 
     def submission(self, ended: Ended = "completed") -> Submission:
         """Return the result so far, without measurements that violate the file format.

@@ -244,18 +244,14 @@ def _undecided(outcome: Outcome) -> float | None:
 def _pick(outcome: Outcome, command: ServeLine | None) -> Json:
     if outcome.verdict is None or outcome.leader is None:
         return None
-    # The note names the difference between the command line and the measurement.
-    line: dict[str, Json] = {
-        "command": command.text if command else None,
-        "note": command.note if command else None,
-    }
-    if not recommended(outcome):
-        return {"arm": None, "method": OFF, "depth": 0, "draft": None, **line}
+    used = recommended(outcome)
     method = outcome.leader.arm.method
     return {
-        "arm": outcome.leader.arm.id,
-        "method": method.type,
-        "depth": outcome.leader.depth or method.n_max,
-        "draft": method.draft,
-        **line,
+        "arm": outcome.leader.arm.id if used else None,
+        "method": method.type if used else OFF,
+        "depth": (outcome.leader.depth or method.n_max) if used else 0,
+        "draft": method.draft if used else None,
+        "command": command.text if command else None,
+        # The difference between the command line and the measurement.
+        "note": command.note if command else None,
     }

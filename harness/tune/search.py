@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import structs
 
-from estimates import depths
+from estimates.depths import label
 from harness.campaign.arms import BASELINE
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.model import ArmPlan, Campaign, Stopping, SuitePrompt
@@ -74,7 +74,9 @@ def families(
             at_depth = structs.replace(method, n_max=depth) if depth else method
             for arm in all_arms((at_depth,), drafts):
                 if arm.id != BASELINE:
-                    depths.setdefault(_name(arm, drafts), {})[depth] = arm
+                    several = len(drafts) > 1 and arm.method.draft is not None
+                    name = label(arm.method) + (f" ({arm.method.draft})" if several else "")
+                    depths.setdefault(name, {})[depth] = arm
     if not depths:
         raise BadInputError(
             "nothing to tune: no method speculates; name a method with --method or a draft "
@@ -96,14 +98,6 @@ def depths_of(method: Method, deepest: int) -> tuple[int, ...]:
     most = min(deepest, DEEPEST_HEAD) if entry.architectures else deepest
     least = method.n_min or 1
     return tuple(range(min(least, most), most + 1))
-
-
-def _name(arm: ArmPlan, drafts: Sequence[ModelFile]) -> str:
-    """Return a family's name, such as `Draft model`, with the draft's name if there are several."""
-    label = depths.label(arm.method)
-    draft = arm.method.draft
-    several = len(drafts) > 1 and draft is not None
-    return f"{label} ({draft})" if several else label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
