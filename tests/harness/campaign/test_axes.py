@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from harness.campaign import axis_options, context_padding, suite
-from harness.campaign.builder import at_depth, context_for
+from harness.campaign.builder import context_for
 from harness.campaign.context_padding import filled
 from harness.campaign.options import Options
 from harness.cli import app
@@ -200,8 +200,9 @@ def test_several_depths_are_separate_alternating_runs() -> None:
 def test_a_run_at_a_depth_with_a_temperature_is_recorded_and_compares_no_texts(
     tmp_path: Path,
 ) -> None:
-    made = at_depth(campaign(context_tokens=8192), 512)
-    made = replace(made, settings=replace(made.settings, temperature=0.8, sampling_seed=4))
+    made = campaign(context_tokens=8192)
+    asked = {"context_depth_tokens": 512, "temperature": 0.8, "sampling_seed": 4}
+    made = replace(made, settings=replace(made.settings, **asked))
 
     submission = run(made, tmp_path / "run.jsonl")
 
