@@ -50,10 +50,15 @@ def _number_or_all(text: str, *, axis: Axis) -> int:
 
 
 _DEPTH = AXES["context_depth_tokens"]
-_BOUNDS = {"least": _DEPTH.least or 0, "most": _DEPTH.most or 0}
 # Axes that may have several values in one command.
 _PARSERS: Mapping[str, Callable[[Sequence[str]], tuple[Any, ...]]] = {
-    _DEPTH.id: partial(whole_numbers, option=_DEPTH.option, such="512,4096", **_BOUNDS),
+    _DEPTH.id: partial(
+        whole_numbers,
+        option=_DEPTH.option,
+        least=_DEPTH.least or 0,
+        most=_DEPTH.most or 0,
+        such="512,4096",
+    ),
     "server_arguments": lambda texts: tuple(map(_argument, texts)),
 }
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from answers.presets import DEFAULT_TARGET, default_draft
 from harness.campaign import builder as campaigns

@@ -57,7 +57,7 @@ def resume_command(*more: str, without: str = "") -> str:
 
 
 def given_words(
-    words: Sequence[str], *, alone: Collection[str], valued: Sequence[str]
+    words: Sequence[str], *, alone: Collection[str], valued: Collection[str]
 ) -> Iterator[str]:
     """Yield a command's words without certain options: switches in `alone`, others in `valued`.
 
