@@ -40,7 +40,7 @@ COMMANDS = {
 if INSTALLED:  # a wheel has no importers: they write into the results folder of a checkout
     del COMMANDS["import"]
 
-# Commands without a folder of their own.
+# Commands whose module is in `harness/commands`.
 _IN_COMMANDS = ("validate", "fix", "show", "explain", "methods", "models")
 # The guides in the repository, other than docs/measuring.md.
 _GUIDES = {"compare": "docs/engine-developers.md", "fleet": "docs/fleet.md"}
