@@ -14,7 +14,7 @@ from harness.imports import IMPORTERS, rig_and_settings
 from harness.imports.needed_facts import typed
 from harness.imports.source_files import Given, arm_and_path, digest, given
 from schemas.method import Method
-from schemas.weights import active_size_in, size_in
+from schemas.weights import size_in
 from tests.harness.imports.samples import ALL, SAMPLES, changed, file, files, imported, one, run
 
 
@@ -196,7 +196,7 @@ def test_files_with_names_need_a_baseline_among_them() -> None:
     ],
 )
 def test_a_name_gives_the_size_of_a_model(name: str, size: str | None, active: str | None) -> None:
-    assert (size_in(name), active_size_in(name)) == (size, active)
+    assert (size_in(name), size_in(name, active=True)) == (size, active)
 
 
 def test_the_axes_of_an_import_can_be_stated() -> None:
