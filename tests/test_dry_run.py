@@ -121,6 +121,7 @@ def test_a_rejected_result_gets_all_findings_and_the_same_comment_again(host: Ho
     assert "old" not in second.splitlines()
 
 
+@pytest.mark.nightly
 def test_a_pull_request_without_a_result_gets_no_comment(host: Host) -> None:
     (host.origin / "README.md").write_text("Better words.\n", encoding="utf-8")
     event = open_pull_request(host, "README.md")

@@ -212,6 +212,7 @@ def test_the_comment_on_a_pull_request(path: Path) -> None:
     assert apart(rows) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_the_site(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     # One test, so that one process builds the site of all results.

@@ -107,6 +107,7 @@ def test_templates_have_at_most_250_lines() -> None:
     assert sum(len(path.read_text("utf-8").splitlines()) for path in files) <= 250
 
 
+@pytest.mark.nightly
 def test_additions_from_the_templates_pass_their_tests(changed: Path) -> None:
     words = "acme or little or 9999 or every or pages_toml or fixed or by_hand"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]

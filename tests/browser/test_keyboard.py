@@ -40,8 +40,8 @@ MISSED = """() => window.controls.filter((each) => each.tabIndex >= 0 && !window
 @pytest.mark.parametrize(
     ("address", "ready"),
     [
-        ("", ".dm-filter"),
-        ("explore/?words=3060&task=code", EXPLORE),
+        pytest.param("", ".dm-filter", marks=pytest.mark.nightly),
+        pytest.param("explore/?words=3060&task=code", EXPLORE, marks=pytest.mark.nightly),
         ("explore/?words=3060&task=code&a=rtx-4060-8-gb~cuda", COMPARE),
     ],
 )

@@ -99,6 +99,7 @@ def test_a_large_collection_is_read_one_task_at_a_time(
     assert tasks(page) == {"Math"}
 
 
+@pytest.mark.nightly
 def test_links_of_a_large_collection_are_read_when_somebody_asks_for_them(
     page: Page, base: str, parts: list[str]
 ) -> None:
@@ -115,6 +116,7 @@ def test_links_of_a_large_collection_are_read_when_somebody_asks_for_them(
     assert [name for name in parts if name.startswith("links")] == ["links-code"]
 
 
+@pytest.mark.nightly
 def test_an_address_that_names_a_setting_of_a_large_collection_shows_its_cells(
     page: Page, base: str, parts: list[str]
 ) -> None:

@@ -113,6 +113,7 @@ def test_without_a_cache_folder_everything_is_computed() -> None:
     ]
 
 
+@pytest.mark.nightly
 def test_a_chart_is_drawn_once(
     full: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

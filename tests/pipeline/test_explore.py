@@ -135,6 +135,7 @@ def test_a_large_collection_has_a_file_per_task_and_device(
     assert known.keys() == {path for each in parts.values() for path in each.values()}
 
 
+@pytest.mark.nightly
 def test_a_large_collection_has_a_file_of_links_per_task(
     full: duckdb.DuckDBPyConnection,
 ) -> None:
@@ -160,6 +161,7 @@ def test_a_large_collection_has_a_file_of_links_per_task(
             ]
 
 
+@pytest.mark.nightly
 def test_compare_opens_with_the_settings_of_a_large_collection_without_figures(
     full: duckdb.DuckDBPyConnection,
 ) -> None:

@@ -115,6 +115,7 @@ def test_predictions_rarely_recommend_a_setting_if_none_gains(inputs: Inputs) ->
     assert probable(found) <= 0.02
 
 
+@pytest.mark.nightly
 def test_predictions_rarely_refuse_a_setting_if_all_gain(inputs: Inputs) -> None:
     found = answered(inputs, lambda _, chance: math.log(1.3) + chance.gauss(0, 0.05))
 
@@ -127,6 +128,7 @@ def gains(row: Seen) -> bool:
     return sum(f"{kind} {row.case.kind}".encode()) % 2 == 0
 
 
+@pytest.mark.nightly
 def test_if_half_of_the_settings_gain_most_of_them_are_recommended(inputs: Inputs) -> None:
     found = answered(
         inputs, lambda row, chance: math.log(1.5 if gains(row) else 1.0) + chance.gauss(0, 0.05)

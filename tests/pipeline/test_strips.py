@@ -281,6 +281,7 @@ def test_common_devices_are_in_sight_and_the_rest_is_folded() -> None:
     assert {"RTX 3060 12 GB", "RTX 4090 24 GB"} <= {each.row.device for each in group.strips}
 
 
+@pytest.mark.nightly
 def test_a_large_collection_lists_the_best_known_rows_and_a_page_stays_light() -> None:
     many = printed(
         *(

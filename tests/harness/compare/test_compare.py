@@ -57,6 +57,7 @@ def comparing(tmp_path: Path, cache_dir: Path) -> Comparing:
     return Comparing(tmp_path)
 
 
+@pytest.mark.nightly
 def test_a_slower_build_ends_with_1_and_says_by_how_much(
     comparing: Comparing, tmp_path: Path
 ) -> None:

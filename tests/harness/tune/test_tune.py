@@ -25,6 +25,7 @@ from schemas.contract import read
 from schemas.submission import Reason, Submission
 from tests.harness.campaigns import campaign, context
 from tests.harness.fake_runner import FakeRig, FakeSession
+from tests.nightly import few
 
 CORE = suite.load("core")
 # A step over w tokens takes 20 + 2 (w - 1) ms, a drafted token 2 ms, six of ten are accepted: depth
@@ -179,7 +180,7 @@ def _measured(outcome: Outcome) -> dict[str, list[tuple[str, str, int]]]:
 
 
 @pytest.mark.usefixtures("cache_dir")
-@pytest.mark.parametrize("stop_at", [("look", 3), ("race", 60), ("certificate", 20)])
+@pytest.mark.parametrize("stop_at", few([("look", 3), ("race", 60), ("certificate", 20)], 1))
 def test_an_interrupted_tune_can_be_continued(
     stop_at: tuple[StageName, int],
 ) -> None:

@@ -135,6 +135,7 @@ def test_a_model_accepts_its_own_drafts_only_if_they_are_sampled_like_its_answer
     assert accepted["probabilistic"] > max(0.75, accepted["greedy"] + 0.15)
 
 
+@pytest.mark.nightly
 def test_an_arm_with_a_draft_writes_the_baseline_and_its_counters_add_up(drafted: Session) -> None:
     plain, found = (answered(drafted, arm.id) for arm in DRAFTED)
 
