@@ -35,11 +35,8 @@ const index = (cells) => {
     const name = key(cells, "setup", row);
     if (!name) continue; // a published row, of which no other task is known
     if (!setups.has(name)) {
-      const other = isUsual(cells, row) ? null : "engine";
-      const place = ["device", "backend", other]
-        .filter(Boolean)
-        .map((each) => key(cells, each, row))
-        .join("~");
+      const parts = ["device", "backend", ...(isUsual(cells, row) ? [] : ["engine"])];
+      const place = parts.map((each) => key(cells, each, row)).join("~");
       const shape = JSON.stringify(
         SHAPE.map((each) => cells.facets[each] && key(cells, each, row)),
       );
@@ -48,10 +45,7 @@ const index = (cells) => {
           place,
           device: key(cells, "device", row),
           engine: key(cells, "engine", row),
-          label: ["device", "backend", other]
-            .filter(Boolean)
-            .map((each) => label(cells, each, row))
-            .join(" · "),
+          label: parts.map((each) => label(cells, each, row)).join(" · "),
           shapes: new Map(),
         });
       setups.set(name, { setup: name, place, shape, row, tasks: new Map() });
