@@ -7,12 +7,14 @@ address.
 import ipaddress
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from schemas.codec import JOINERS
+from schemas.codec import JOINERS, slug
 from schemas.finding import ROOT, Violation
 from schemas.submission import Submission
 
+# An API key has 14 letters and digits without a separator, which no word of an address such as
+# `sk-telecom-ax-4-0-light-instruct` has.
 _SECRETS = {
     "a GitHub token": r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{22,})",
     "a GitLab token": r"\bgl(?:pat|rt|dt|ft|cbt|ptt|soat|agent)-[\w-]{20,}",
@@ -20,7 +22,8 @@ _SECRETS = {
     "an API key": (
         r"\b(?:sk-(?:ant-|proj-|or-)?|nvapi-|xai-|tgp_v1_|r8_|npm_|pypi-|dop_v1_|[sr]k_live_"
         r"|[sr]k_test_|GOCSPX-|ya29\.|dckr_pat_|pplx-|fw_|hv[sb]\.|dapi|tskey-|sbp_|rpa_|SG\.)"
-        r"[A-Za-z0-9._-]{20,}|\bAIza[\w-]{35}|\bgsk_\w{30,}|\b\d{8,10}:AA[\w-]{33}"
+        r"(?=[\w.-]{0,99}?[A-Za-z0-9]{14})[A-Za-z0-9._-]{20,}"
+        r"|\bAIza[\w-]{35}|\bgsk_\w{30,}|\b\d{8,10}:AA[\w-]{33}"
         r"|AGE-SECRET-KEY-1\w{20,}|[?&]sig=[\w%+/=]{20,}"
         r"|\b(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks)/\w"
     ),
@@ -79,19 +82,28 @@ _VERSIONS = ("version", "package_version", "driver", "api")
 def no_secrets(submission: Submission) -> Iterator[Violation]:
     """A result is public forever, so it must not contain a token, key or password.
 
-    Adjacent strings, which a page shows side by side, must not form such a secret together.
+    Adjacent strings, which a page shows side by side, must not form such a secret together, nor
+    must a name in the form in which it is part of addresses and file names.
     """
     found = list(texts(submission))
-    if (joined := secret("\n".join(text for _, text in found))) is None:
-        return
+    named = (each for each in found if each[0].rpartition(".")[2] in _NAMES)
+    in_addresses = {path: kind for path, text in named if (kind := secret(slug(text, limit=None)))}
     message = "contains {kind}; remove it, and revoke it if it was sent anywhere"
+    for path, kind in (in_addresses | _among(found)).items():
+        yield path, message.format(kind=kind)
+
+
+def _among(found: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """The kind of secret at each path, in a single text or together with the next one."""
+    if (joined := secret("\n".join(text for _, text in found))) is None:
+        return {}
     single = {path for path, text in found if secret(text)}
     wrong = {}
     for (path, text), (after, following) in zip(found, [*found[1:], (ROOT, "")], strict=True):
         alone = path in single or after in single
         if kind := secret(text if alone else f"{text}\n{following}"):
-            wrong[path] = message.format(kind=kind)
-    yield from (wrong or {ROOT: message.format(kind=joined)}).items()
+            wrong[path] = kind
+    return wrong or {ROOT: joined}
 
 
 def secret(text: str) -> str | None:

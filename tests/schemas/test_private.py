@@ -100,6 +100,7 @@ HARMLESS = (
     "unsloth/Qwen3-8B-GGUF",
     "qwen3.8.b.gguf and v0.10.2.dev5",
     "llama3.2.1b-instruct.q4",
+    "models/sk-telecom-ax-4-0-light-instruct-7b/",
     "GeForce RTX 4060 Laptop GPU, +12 % at 2100 MHz",
     "::",
 )
@@ -162,6 +163,23 @@ def test_a_token_is_refused_in_every_free_text() -> None:
     # Two fields have a form or a length that a token does not fit.
     assert len(refused) == len(changed)
     assert refused.count("no-secrets") == len(changed) - 2
+
+
+@pytest.mark.parametrize(
+    ("name", "rules"),
+    [
+        ("SK Telecom AX 4.0 Light Instruct 7B", []),
+        (f"glpat {LETTERS[:20]}", ["no-secrets"]),  # its page would be models/glpat-ab3d…
+        ("xoxb 1234567890 abcdefghijkl", ["no-secrets"]),
+    ],
+)
+def test_a_name_is_no_secret_in_addresses_either(name: str, rules: list[str]) -> None:
+    document: dict[str, Any] = json.loads(sample_bytes(sample(prompts_per_task=1, blocks=1)))
+    document["target"]["name"] = name
+
+    found = contract.findings(canonical_bytes(document))
+
+    assert [(each.path, each.rule) for each in found] == [("$.target.name", x) for x in rules]
 
 
 def test_the_search_takes_linear_time_on_hostile_texts() -> None:
