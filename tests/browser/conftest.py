@@ -10,6 +10,7 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import BinaryIO
 
+import psutil
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
@@ -29,6 +30,7 @@ FLAGS = (
 )
 # This limit only detects events that never happen; durations are not tested.
 PATIENCE_MS = 1000 * PATIENCE_S
+MOST_S = 480.0  # for one test; every page together takes 60 s, and 200 s on a busy machine
 MISSING = (
     "NO CHROMIUM FOUND: the built site was not opened in a browser. "
     "Install chromium, or name its program in the variable CHROMIUM."
@@ -87,6 +89,27 @@ def browser() -> Iterator[Browser]:
         expect.set_options(timeout=PATIENCE_MS)
         yield started
         started.close()
+
+
+@pytest.fixture(autouse=True)
+def patience(browser: Browser) -> Iterator[None]:
+    """End the browser of a test that waits for ever, because `evaluate` has no limit of its own.
+
+    The test and those after it then fail at once, and are repeated with a new browser.
+    """
+    assert browser.is_connected(), "an earlier test waited for ever, and the browser was ended"
+    timer = threading.Timer(MOST_S, end_browser)
+    timer.start()
+    yield
+    timer.cancel()
+
+
+def end_browser() -> None:
+    """End the browser that this process started."""
+    for each in psutil.Process().children(recursive=True):
+        if "chrom" in each.name():
+            with suppress(psutil.Error):
+                each.kill()
 
 
 @pytest.fixture(scope="session")
