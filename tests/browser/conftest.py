@@ -93,11 +93,11 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(autouse=True)
 def patience(browser: Browser) -> Iterator[None]:
-    """End the browser of a test that waits for ever, because `evaluate` has no limit of its own.
+    """End the browser of a test that waits forever, because `evaluate` has no limit of its own.
 
     The test and those after it then fail at once, and are repeated with a new browser.
     """
-    assert browser.is_connected(), "an earlier test waited for ever, and the browser was ended"
+    assert browser.is_connected(), "an earlier test waited forever, and the browser was ended"
     timer = threading.Timer(MOST_S, end_browser)
     timer.start()
     yield
