@@ -1,7 +1,8 @@
 """Rank other uses of the same memory: other drafts, placements, quantisations and models."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from answers.choices import PlannedModel, PlanOption
 from answers.model import ModelFacts

@@ -7,8 +7,10 @@ which more people lost than gained on this card and model is not recommended.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from statistics import median
+
+import msgspec
+from msgspec.structs import replace
 
 from answers import alternatives, warnings
 from answers.choices import (
@@ -34,8 +36,7 @@ _ABOUT_AS_FAST = 0.97
 _CURVE_REACH = 1.1  # a step timed without context and sampling is slightly faster than a real one
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(msgspec.Struct, frozen=True, kw_only=True):
     """A question: a model on a machine, and the task if one was named.
 
     `model` is the model's key in the evidence; `reports` are about the model on any machine. `ways`
@@ -72,8 +73,7 @@ class Question:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """An answer: the verdict, the recommended option, and all options that were considered.
 
     `alone` runs the target without speculation in the same memory. `asked` is the recommended

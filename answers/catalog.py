@@ -3,8 +3,9 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import cache
+
+from msgspec.structs import replace
 
 from answers.choices import DEPTHS, PlannedModel, Way
 from answers.commands import default_depth, methods_by, source_of

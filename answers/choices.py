@@ -1,9 +1,11 @@
 """An option to switch on: a model with its draft, placed in memory and estimated."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from answers.commands import default_depth, load_words, method_of
 from answers.evidence import Found
@@ -17,8 +19,7 @@ from estimates.engine_commands import LLAMA_CPP, ServeLine, serve_nearest
 DEPTHS = range(1, 9)  # the draft depth of a draft model or a head
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedModel:
+class PlannedModel(msgspec.Struct, frozen=True, kw_only=True):
     """A model's shape and sizes, its path if it is on this disk, and its name in a command line.
 
     The name in the command line is a file, or `-hf owner/repo:quant` for a model that the server
@@ -36,8 +37,7 @@ class PlannedModel:
         return self.path is not None or self.server_name.startswith("-hf ")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class Way(msgspec.Struct, frozen=True, kw_only=True):
     """A way to draft: its source, its method, its draft model if it has one, and its depths.
 
     `name` is the name of the draft model in a command. `curve` has the tokens per round published
@@ -97,8 +97,7 @@ class Way:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanOption:
+class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
     """One way to use the memory: the models to load, their placement and their speed."""
 
     changes: str

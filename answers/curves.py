@@ -12,7 +12,8 @@ yield, of the drafting time and of applying a curve to real rounds are combined 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from estimates.decomposition import step_ms
 from estimates.intervals import deviation
@@ -28,8 +29,7 @@ _MS_PER_S = 1000.0
 _UPPER_90 = 0.95  # the quantile at the upper end of a 90 % interval
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranged:
+class Ranged(msgspec.Struct, frozen=True, kw_only=True):
     """An estimate with its 90 % interval."""
 
     estimate: float
@@ -37,8 +37,7 @@ class Ranged:
     high: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
+class Curve(msgspec.Struct, frozen=True, kw_only=True):
     """A target's measured step time for each width of the step, and where it was measured."""
 
     probe: VerificationProbe
@@ -64,8 +63,7 @@ class Curve:
         return None if wider_ms is None else wider_ms / self.step_ms
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptedRounds:
+class AcceptedRounds(msgspec.Struct, frozen=True, kw_only=True):
     """A prompt's number of rounds; in `reached[j - 1]` of them, at least j tokens were accepted."""
 
     rounds: int

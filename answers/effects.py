@@ -8,12 +8,11 @@ head.
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 
-from answers.kin import Rig
+import msgspec
 
-Effects = Mapping[str, float]
+from answers.kin import Rig
 
 # Methods that draft alike; all other methods draft from the text.
 _CLASSES: Mapping[str, str] = {
@@ -45,8 +44,7 @@ _USUAL_TPS, _LEAST_TPS = 30.0, 0.5
 _DEEP = 5  # from this depth on, texts differ most
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Case(msgspec.Struct, frozen=True, kw_only=True):
     """The speedup to predict: a method at a depth, for a model on a machine.
 
     `plain_tps` is the plain speed by the roofline. `physics` is the logarithm of the speedup by the
@@ -117,20 +115,36 @@ def engine_kind(name: str) -> str:
     return next((kind for part, kind in _ENGINES.items() if part in name.lower()), "other")
 
 
-def effects_of(case: Case) -> Effects:
+def effects_of(case: Case) -> dict[str, float]:
     """All effects that apply to a case, by name, with their values.
 
     The values of `physics` and `plain speed` are logarithms; all other values are 1.
     """
+    return dict.fromkeys((*shared_effects(case), *own_effects(case)), 1.0) | sized_effects(case)
+
+
+def shared_effects(case: Case) -> tuple[str, ...]:
+    """The names of the effects that many models and machines share."""
     engine, kind = engine_kind(case.engine), machine_kind(case.rig, unified=case.unified)
-    found = dict.fromkeys(
-        _usual_names(case.sort, case.shape, kind, engine, case.depth, case.task), 1.0
-    )
-    found |= dict.fromkeys(_further_names(case), 1.0)
-    found["physics"] = case.physics
-    if case.sort != TEXT:  # in text methods, most rounds are plain steps, be they fast or slow
-        found["plain speed"] = math.log(max(case.plain_tps, _LEAST_TPS) / _USUAL_TPS)
-    return found
+    return _shared_names(case.sort, case.shape, kind, engine, case.depth, case.task)
+
+
+def own_effects(case: Case) -> Iterator[str]:
+    """The names of the effects of this model, of this card, and of rare settings."""
+    if case.partly and case.sort != TEXT:
+        yield f"partly|{case.shape}"
+    if case.rig.cards > 1:
+        yield f"cards|{case.shape}"
+    yield f"pair|{case.model}|{case.sort}"
+    yield f"card|{case.rig.card}"
+
+
+def sized_effects(case: Case) -> dict[str, float]:
+    """The effects whose values are not 1."""
+    if case.sort == TEXT:  # most rounds are plain steps, be they fast or slow
+        return {"physics": case.physics}
+    plain = math.log(max(case.plain_tps, _LEAST_TPS) / _USUAL_TPS)
+    return {"physics": case.physics, "plain speed": plain}
 
 
 def step_of(depth: int) -> str:
@@ -139,10 +153,9 @@ def step_of(depth: int) -> str:
 
 
 @cache
-def _usual_names(
+def _shared_names(
     sort: str, shape: str, kind: str, engine: str, depth: int, task: str
 ) -> tuple[str, ...]:
-    """The names of the effects that many models and machines share."""
     levels = (
         ("all",),
         ("method", sort),
@@ -160,13 +173,3 @@ def _usual_names(
         ("task and depth", task, "deep" if depth > _DEEP else "shallow"),
     )
     return tuple("|".join(each) for each in levels)
-
-
-def _further_names(case: Case) -> Iterator[str]:
-    """The names of the effects of this model, of this card, and of rare settings."""
-    if case.partly and case.sort != TEXT:
-        yield f"partly|{case.shape}"
-    if case.rig.cards > 1:
-        yield f"cards|{case.shape}"
-    yield f"pair|{case.model}|{case.sort}"
-    yield f"card|{case.rig.card}"

@@ -3,8 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+
+import msgspec
+from msgspec.structs import replace
 
 from answers.evidence import Found, Report, found_here
 from answers.machines import Computer, without_size
@@ -34,8 +36,7 @@ _EFFICIENCY = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rig:
+class Rig(msgspec.Struct, frozen=True, kw_only=True):
     """A machine as the evidence names it: a card and the number of such cards, or a processor."""
 
     card: str
@@ -64,8 +65,7 @@ def _sort_of(card: str) -> str:
     return "nvidia" if _NVIDIA.match(card) else "other"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kin:
+class Kin(msgspec.Struct, frozen=True, kw_only=True):
     """The gain that people got with a model on other machines, and the cards of those machines."""
 
     found: Found

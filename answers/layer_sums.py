@@ -1,15 +1,15 @@
 """Sum over the layers of a model once, so that placements are cheap to compute."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
+
+import msgspec
 
 from answers.model import Layer, ModelFacts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LayerSums:
+class LayerSums(msgspec.Struct, frozen=True, kw_only=True):
     """Cumulative sums over layers, so that a difference of two is the sum over a range of layers.
 
     `dense`, `experts` and `states` are bytes. `caches` has one sample layer for each kind of cache,

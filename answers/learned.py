@@ -5,9 +5,10 @@ The pipeline writes `learned.json`. The errors of planned memory in public logs 
 """
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+
+import msgspec
 
 from answers.rates import Rate
 from answers.rounds import YieldCurve
@@ -17,8 +18,7 @@ from schemas.vocabulary import say
 _FILES = resources.files("answers")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpeedError:
+class SpeedError(msgspec.Struct, frozen=True, kw_only=True):
     """Errors of predicted speeds: the share within `speed.NEAREST_ERROR`, and the median factor."""
 
     points: int
@@ -27,8 +27,7 @@ class SpeedError:
     median: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedMemoryError:
+class LoggedMemoryError(msgspec.Struct, frozen=True, kw_only=True):
     """Errors of planned memory in public logs: a share for caches, MiB for the total of a device.
 
     Caches (recurrent states included) and totals are from held-out logs, layers and fits from all
@@ -58,8 +57,7 @@ class LoggedMemoryError:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultsError:
+class ResultsError(msgspec.Struct, frozen=True, kw_only=True):
     """The error in MiB of the planned memory, compared with the memory measured in results."""
 
     points: int
@@ -67,8 +65,7 @@ class ResultsError:
     worst_mib: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Errors:
+class Errors(msgspec.Struct, frozen=True, kw_only=True):
     """The planner's errors: `speed` where a result from the same device is known, else `bare`."""
 
     speed: SpeedError | None
@@ -76,8 +73,7 @@ class Errors:
     results: ResultsError | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Learned:
+class Learned(msgspec.Struct, frozen=True, kw_only=True):
     """The content of `learned.json`: rates by device, published yields, the planner's errors."""
 
     errors: Errors

@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from answers import catalog
 from answers.answer import Question, figures_of
-from answers.choices import PlannedModel
-from answers.evidence import Report, by_model
+from answers.choices import PlannedModel, Way
+from answers.evidence import Found, Report, by_model
 from answers.learned import learned
 from answers.machines import Computer, MachineWords
 from answers.model import Setting
@@ -39,8 +42,7 @@ _PRINTED = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedMachine:
+class ListedMachine(msgspec.Struct, frozen=True, kw_only=True):
     """A machine under the name that pages print, with its description for the terminal.
 
     `gib` is the memory of its cards, or the size of main memory if the card shares it.
@@ -96,9 +98,14 @@ def question_about(
         task=task,
         quantisation=preset.quantisation if preset else None,
     )
-    ways = catalog.ways_of(name, target, figures_of(asked), catalog.model_named)
+    ways = _ways(name, target, figures_of(asked))
     notes = (*target.notes, *asked.computer.notes)
     return replace(asked, ways=ways, notes=tuple(dict.fromkeys(notes)))
+
+
+@lru_cache(maxsize=256)
+def _ways(name: str, target: PlannedModel, figures: tuple[Found, ...]) -> tuple[Way, ...]:
+    return catalog.ways_of(name, target, figures, catalog.model_named)
 
 
 def listed_models(reported: Iterable[str]) -> tuple[tuple[str, str], ...]:

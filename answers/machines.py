@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from statistics import harmonic_mean
+
+import msgspec
+from msgspec.structs import replace
 
 from answers.errors import QuestionError
 from answers.model import Memory
@@ -37,8 +39,7 @@ _ASSUMED_CARD_GIB = 8  # the size assumed for a card of unknown memory
 _MAC = re.compile(r"\b(?:i?mac|macbook|apple)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineWords:
+class MachineWords(msgspec.Struct, frozen=True, kw_only=True):
     """A machine as a user describes it: cards, sizes in GiB (`free` in MiB), bandwidths in GB/s."""
 
     gpus: tuple[str, ...] = ()
@@ -55,8 +56,7 @@ class MachineWords:
         return bool(self.gpus) or self.vram is not None or self.ram is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Computer:
+class Computer(msgspec.Struct, frozen=True, kw_only=True):
     """A computer's memory pools and bandwidths, and the assumptions behind them."""
 
     devices: tuple[Memory, ...]

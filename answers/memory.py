@@ -8,9 +8,10 @@ against public logs.
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
+
+import msgspec
 
 from answers.layer_sums import LayerSums, sums_of
 from answers.model import MIB, Buffers, Layer, LayerPlacement, ModelFacts, Setting
@@ -69,8 +70,7 @@ def logits_mib(facts: ModelFacts, setting: Setting) -> float:
     return rows * (facts.vocabulary + facts.embedding) * _F32 / MIB
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BufferSizes:
+class BufferSizes(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes in MiB that depend on the setting, but not on the placement.
 
     `caches` has one layer's cache for each kind of cache, with the cumulative count of such layers.

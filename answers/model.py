@@ -1,14 +1,15 @@
 """Define what decides a model's memory and speed: its shape, its weights and its load settings."""
 
-from dataclasses import dataclass, field
+from functools import cached_property
 from operator import attrgetter
+
+import msgspec
 
 MIB = 1024 * 1024
 _STATE = attrgetter("state_bytes")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
+class Layer(msgspec.Struct, frozen=True, kw_only=True):
     """One layer: the widths of its caches, its state per sequence, and the bytes of its weights.
 
     `k_width` and `v_width` are llama.cpp's `n_embd_k_gqa` and `n_embd_v_gqa`, or 0 if the layer has
@@ -24,8 +25,7 @@ class Layer:
     expert_bytes: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFacts:
+class ModelFacts(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A model's shape and weights; `None` marks values that are unknown or cannot be derived.
 
     `layers` are the layers that every token passes. `draft_layers` are the layers of a built-in
@@ -37,9 +37,8 @@ class ModelFacts:
     name: str
     embedding: int
     vocabulary: int
-    # Hashing every layer would cost more time than the caches keyed by these facts save.
-    layers: tuple[Layer, ...] = field(hash=False)
-    draft_layers: tuple[Layer, ...] = field(default=(), hash=False)
+    layers: tuple[Layer, ...]
+    draft_layers: tuple[Layer, ...] = ()
     feed_forward: int | None = None
     heads: int | None = None
     experts: int = 0
@@ -52,17 +51,21 @@ class ModelFacts:
     tied: bool = False
     weights_error: float | None = 0.0
 
+    def __hash__(self) -> int:
+        # Hashing every layer would cost more time than the caches keyed by these facts save.
+        return hash((self.name, self.embedding_bytes, self.output_bytes))
+
     @property
     def all_layers(self) -> tuple[Layer, ...]:
         """The layers in the order of their placement; the prediction head's layers come last."""
         return self.layers + self.draft_layers
 
-    @property
+    @cached_property
     def placed_layers(self) -> int:
         """The number of layers that llama.cpp counts: all layers and the output layer."""
         return len(self.all_layers) + 1
 
-    @property
+    @cached_property
     def recurrent(self) -> bool:
         """Whether the model has recurrent state, which cannot be cut back to an arbitrary token."""
         return any(map(_STATE, self.layers))
@@ -84,8 +87,7 @@ class ModelFacts:
         return layers + self.output_bytes + (0.0 if self.tied else self.embedding_bytes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """A model's load settings. The defaults are llama-server's, with one slot."""
 
     context: int = 4096
@@ -99,8 +101,7 @@ class Setting:
     rollback_states: int = 0  # copies per sequence that undo rejected tokens
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """A memory that holds buffers: a device's memory, or main memory."""
 
     name: str
@@ -108,8 +109,7 @@ class Memory:
     bandwidth_gb_per_s: float | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class Buffers:
+class Buffers(msgspec.Struct, kw_only=True):
     """MiB by kind of buffer, on one device or in host memory."""
 
     model: float = 0.0
@@ -137,7 +137,7 @@ class Buffers:
             setattr(self, name, getattr(self, name) + mib)
 
 
-KINDS = tuple(Buffers.__dataclass_fields__)
+KINDS = tuple(Buffers.__struct_fields__)
 _MIB_BY_KIND = attrgetter(*KINDS)
 KIND_LABELS = {
     "model": "weights",
@@ -152,8 +152,7 @@ KIND_LABELS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LayerPlacement:
+class LayerPlacement(msgspec.Struct, frozen=True, kw_only=True):
     """A placement: the last `layers` layers are on devices and divided between them.
 
     `layers` includes the output layer, as in llama.cpp. The experts of the first `cpu_experts`
@@ -162,4 +161,4 @@ class LayerPlacement:
 
     layers: int
     cpu_experts: int = 0
-    share: tuple[float, ...] = field(default=(1.0,))
+    share: tuple[float, ...] = (1.0,)

@@ -4,8 +4,10 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import cache
+
+import msgspec
+from msgspec.structs import replace
 
 from estimates.roofline import devices, normalised
 from schemas.vocabulary import SPELLINGS
@@ -14,8 +16,7 @@ from schemas.vocabulary.documents import document
 _NEAREST = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedCard:
+class NamedCard(msgspec.Struct, frozen=True, kw_only=True):
     """A card from the table: its name there, the number of cards, and GiB per card if stated."""
 
     key: str
@@ -23,8 +24,7 @@ class NamedCard:
     gib: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NamedMachine:
+class NamedMachine(msgspec.Struct, frozen=True):
     """The machine that a text describes; `unknown` lists parts that match no card in the table."""
 
     cards: tuple[NamedCard, ...] = ()

@@ -3,10 +3,12 @@
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from operator import le
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from answers.memory import RUNTIME_MIB, Placed, logits_mib, place
 from answers.model import Buffers, LayerPlacement, Memory, ModelFacts, Setting
@@ -36,16 +38,14 @@ def free_of(total_mib: float) -> float:
     return max(0.0, total_mib * (1 - TAKEN_SHARE) - TAKEN_MIB)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """A separate draft model. `on_host` keeps it off the devices."""
 
     facts: ModelFacts
     on_host: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadPlan:
+class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     """All models that have to be loaded, and the memories that may hold them."""
 
     target: ModelFacts
@@ -77,8 +77,7 @@ class LoadPlan:
         return replace(self, draft=None, uses_head=False, setting=setting)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Projection:
+class Projection(msgspec.Struct, frozen=True, kw_only=True):
     """A placement's buffers, the most memory that they may need, and the memory that is free."""
 
     placement: LayerPlacement

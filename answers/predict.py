@@ -5,15 +5,15 @@ held out of the fit. `make predictions` writes it from `results/`.
 """
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from importlib import resources
 
 import msgspec
+from msgspec.structs import replace
 
 from answers.curves import Curve
-from answers.effects import Case, Effects, effects_of
+from answers.effects import Case, own_effects, shared_effects, sized_effects
 from answers.kin import Rig
 from answers.placement import LoadPlan, Projection
 from answers.rounds import (
@@ -49,7 +49,7 @@ class Coverage(msgspec.Struct, frozen=True, array_like=True):
     people: int
 
 
-class Fitted(msgspec.Struct, frozen=True):
+class Fitted(msgspec.Struct, frozen=True, eq=False):  # hashed by identity, as a key of caches
     """The fit: each effect's coefficient with its standard deviation, in logarithms.
 
     `digest` is the digest of the rows that were fitted. `spreads` are the standard deviations to
@@ -64,31 +64,23 @@ class Fitted(msgspec.Struct, frozen=True):
     effects: dict[str, tuple[float, float]]
     kinds: dict[str, Coverage]
 
-    def log_speedup(self, effects: Effects) -> tuple[float, float]:
+    def log_speedup(self, case: Case) -> tuple[float, float]:
         """The logarithm of a speedup, and the standard deviation of one more person's figure."""
-        total, variance = 0.0, self.noise**2
-        for name, value in effects.items():
-            known = self.effects.get(name)
-            if known is None:
-                variance += (self.spreads.get(name.partition("|")[0], 0.0) * value) ** 2
-            else:
-                total += known[0] * value
-                variance += (known[1] * value) ** 2
+        total, variance = _shared_sum(self, shared_effects(case))
+        own = dict.fromkeys(own_effects(case), 1.0) | sized_effects(case)
+        total, variance = _added(self, own, total, variance)
         return total, math.sqrt(variance)
 
-    def untried(self, effects: Effects) -> Iterator[str]:
+    def untried(self, case: Case) -> tuple[str, ...]:
         """The parts of a setting that nobody tried, in words."""
-        for name in effects:
-            if name not in self.effects and (words := _UNTRIED.get(name.partition("|")[0])):
-                yield words
+        return (*_untried(self, shared_effects(case)), *_untried(self, tuple(own_effects(case))))
 
     def coverage(self, kind: str) -> Coverage:
         """The coverage for a kind of prediction, or for all kinds if too few people tried it."""
         return self.kinds.get(kind) or self.kinds["all"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """The question before a draft is chosen: the machine, the model, and the task if one was named.
 
     `plain_tps` follows from the formulas and the `nominal` bandwidths, as in the fit; `machine`
@@ -112,8 +104,7 @@ class Setup:
         return self.curve if self.curve and depth <= self.curve.deepest else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction:
+class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     """A predicted speedup with its 90 % interval.
 
     A prediction by the fit has the `coverage` of its intervals; a prediction by a measured curve
@@ -132,6 +123,32 @@ def fitted() -> Fitted:
     """The fit that ships with the program."""
     data = resources.files("answers").joinpath("fitted.json").read_bytes()
     return msgspec.json.decode(data, type=Fitted)
+
+
+def _added(
+    fit: Fitted, effects: Mapping[str, float], total: float, variance: float
+) -> tuple[float, float]:
+    """Add effects to a sum of coefficients, and to the variance of the sum."""
+    for name, value in effects.items():
+        known = fit.effects.get(name)
+        if known is None:
+            variance += (fit.spreads.get(name.partition("|")[0], 0.0) * value) ** 2
+        else:
+            total += known[0] * value
+            variance += (known[1] * value) ** 2
+    return total, variance
+
+
+@lru_cache(maxsize=4096)
+def _shared_sum(fit: Fitted, names: tuple[str, ...]) -> tuple[float, float]:
+    """The sum of effects that many models and machines share, and its variance."""
+    return _added(fit, dict.fromkeys(names, 1.0), 0.0, fit.noise**2)
+
+
+@lru_cache(maxsize=4096)
+def _untried(fit: Fitted, names: tuple[str, ...]) -> tuple[str, ...]:
+    unknown = (name.partition("|")[0] for name in names if name not in fit.effects)
+    return tuple(_UNTRIED[name] for name in unknown if name in _UNTRIED)
 
 
 def setup_of(
@@ -200,8 +217,7 @@ def predicted(
 
 def predict(case: Case, fit: Fitted) -> Prediction:
     """Predict a case's speedup with a fit, capped by what its rounds can yield at best."""
-    effects = effects_of(case)
-    above, deviation = fit.log_speedup(effects)
+    above, deviation = fit.log_speedup(case)
     middle = case.total(above)
     coverage = fit.coverage(case.kind)
     reach = coverage.widths * deviation
@@ -211,4 +227,4 @@ def predict(case: Case, fit: Fitted) -> Prediction:
         high=math.exp(min(middle + reach, case.highest)),
         basis="predicted",
     )
-    return Prediction(gain=gain, coverage=coverage, untried=tuple(fit.untried(effects)))
+    return Prediction(gain=gain, coverage=coverage, untried=fit.untried(case))

@@ -1,11 +1,11 @@
 """Read the named models, and the pairs of target and draft in use, from `presets.toml`."""
 
 import re
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from answers.errors import QuestionError
 from answers.model_names import model_key, unknown_tag
@@ -27,8 +27,7 @@ _TABLES = document("presets", "answers")
 SizeFrom = Literal["made", "repository", "elsewhere", "computed"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preset:
+class Preset(msgspec.Struct, frozen=True, kw_only=True):
     """A named model: in a hub repository, or derived on this machine from the embedded weights.
 
     Two presets with the same `vocabulary` can draft for each other. `draft` names this target's
@@ -73,8 +72,7 @@ class Preset:
         return f"layers {first} to {last} removed from Q4_1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """A target and a draft that people use together; each is a preset's or a model's name."""
 
     target: str
@@ -83,8 +81,7 @@ class Pair:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Month:
+class Month(msgspec.Struct, frozen=True, kw_only=True):
     """The run requested this month, of one method with the first of `targets` that fits."""
 
     targets: tuple[str, ...]

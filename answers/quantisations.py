@@ -7,10 +7,11 @@ name. For names that do not fix the bits, `error` is the share by which the weig
 import csv
 import json
 import re
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
+
+import msgspec
 
 # Files of one quantisation differ in which tensors get more bits: by 6 % in a public log.
 WEIGHTS_ERROR = 0.08
@@ -22,8 +23,7 @@ _SCALES = 0.5  # bits per weight for the scales, in formats with a whole number 
 _BITS_ERROR = 0.15
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quantisation:
+class Quantisation(msgspec.Struct, frozen=True, kw_only=True):
     """Bits per weight of the layers, the token embedding and the output matrix."""
 
     name: str

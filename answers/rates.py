@@ -8,7 +8,9 @@ import math
 import re
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from answers.machines import RATE_ASSUMED, Computer, without_size
 from answers.model import ModelFacts
@@ -21,8 +23,7 @@ _GB, _MS = 1e9, 1000.0
 _THREADS = re.compile(r" \d+ threads$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rate:
+class Rate(msgspec.Struct, frozen=True, kw_only=True):
     """The bandwidth that a device or processor reached with a model entirely in its memory."""
 
     device: str

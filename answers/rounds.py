@@ -7,9 +7,10 @@ The interval of a speedup comes from these ranges.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
+
+import msgspec
 
 from answers import speed
 from answers.curves import TRANSFER_ERROR, Curve
@@ -48,8 +49,7 @@ _TEXT_COST_ERROR = 0.1  # most rounds of text methods are plain steps
 _Z90 = 1.6449
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class YieldCurve:
+class YieldCurve(msgspec.Struct, frozen=True, kw_only=True):
     """The tokens per round published for a method on a target, for depths from 1 upwards."""
 
     target: str
@@ -58,8 +58,7 @@ class YieldCurve:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Speculation:
+class Speculation(msgspec.Struct, frozen=True, kw_only=True):
     """A method of speculation: its draft source, its id in the vocabulary, and the longest draft.
 
     `acceptance` is the measured chance that a drafted token is accepted. If it is `None`, the
@@ -92,8 +91,7 @@ class Speculation:
         return low, usual, high
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoundParts:
+class RoundParts(msgspec.Struct, frozen=True, kw_only=True):
     """The costs of a round on one machine: the target's step, and the time per drafted token.
 
     `replays`: after a rejection, the accepted tokens are computed again. `shared`: the target runs

@@ -8,8 +8,10 @@ log. If the file is present, its header takes precedence over the table.
 """
 
 import re
-from dataclasses import dataclass, replace
 from functools import cache
+
+import msgspec
+from msgspec.structs import replace
 
 from answers.memory import state_bytes
 from answers.model import Layer, ModelFacts
@@ -31,8 +33,7 @@ _USUAL = Quantisation(name="Q4_K_M", body=4.8, embedding=4.5, output=6.5625)
 _TEXT = ("name", "match", "architecture")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShapeRow:
+class ShapeRow(msgspec.Struct, frozen=True, kw_only=True):
     """The dimensions in a model's configuration.
 
     `match` is a pattern for the lower-case, hyphenated name, then for the model's slug; the first

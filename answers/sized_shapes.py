@@ -9,8 +9,10 @@ together have the stated number of parameters.
 
 import math
 import re
-from dataclasses import dataclass, replace
 from functools import cache
+
+import msgspec
+from msgspec.structs import replace
 
 from answers.model_names import model_key
 from answers.quantisations import table
@@ -31,8 +33,7 @@ ESTIMATED = "unknown"  # the architecture of an estimated shape
 _TEXT = ("name", "match", "source")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Size:
+class Size(msgspec.Struct, frozen=True, kw_only=True):
     """A model's total and active parameters, in billions, and what else is known of its shape."""
 
     name: str

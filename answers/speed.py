@@ -7,9 +7,11 @@ these replace the nominal values times the efficiency.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from answers.layer_sums import sums_of
 from answers.memory import kv_mib
@@ -49,8 +51,7 @@ _GB = 1e9
 _MS = 1000.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpeedEstimate:
+class SpeedEstimate(msgspec.Struct, frozen=True, kw_only=True):
     """A speed or a speedup with its interval, and the basis of the estimate.
 
     `assumes` lists the values that nobody measured or stated (a bandwidth, the acceptance of
@@ -74,8 +75,7 @@ class SpeedEstimate:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineSpeed:
+class MachineSpeed(msgspec.Struct, frozen=True, kw_only=True):
     """The bandwidths in GB/s and the host's cores: what a speed needs besides the bytes read."""
 
     device_gb_per_s: float | None
@@ -89,8 +89,7 @@ class MachineSpeed:
     unified: bool = False  # the devices are graphics units that read main memory
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepBytes:
+class StepBytes(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes that a step reads on devices and host, experts listed separately, and its fixed time.
 
     `used` is the share of a mixture's experts that one token needs, 1 for a dense model.

@@ -1,7 +1,8 @@
 """Write the warnings of a plan, and the report on a failed allocation."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from answers.choices import PlanOption
 from answers.model import KIND_LABELS, Buffers, LayerPlacement, Memory

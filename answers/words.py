@@ -1,7 +1,8 @@
 """Write an answer as sentences that are the same in terminal, comment and page."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from answers import memory_words
 from answers.answer import Answer, notes_of
@@ -22,8 +23,7 @@ _MANY_CARDS = 3
 _MOST_LOSSES = 2  # ways of drafting that are named in the sentence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sentences:
+class Sentences(msgspec.Struct, frozen=True, kw_only=True):
     """The sentences of an answer in reading order; `None` for a sentence that does not apply."""
 
     verdict: str

@@ -120,7 +120,9 @@ def _held(value: object, depth: int = 3) -> Iterator[re.Pattern[str]]:
         for each in value.values() if isinstance(value, dict) else value:
             yield from _held(each, depth - 1)
     elif depth and type(value).__module__.split(".")[0] in PACKAGES:
-        for field in getattr(type(value), "__dataclass_fields__", ()):
+        kind = type(value)
+        names = getattr(kind, "__struct_fields__", getattr(kind, "__dataclass_fields__", ()))
+        for field in names:
             yield from _held(getattr(value, field, None), depth - 1)
 
 

@@ -7,10 +7,10 @@ which pages and the terminal read.
 """
 
 import argparse
-from dataclasses import asdict
 from pathlib import Path
 
 import orjson
+from msgspec.structs import asdict
 from rich.console import Console
 from rich.table import Table
 

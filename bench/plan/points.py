@@ -1,10 +1,11 @@
 """Read the memory measurements: each point is a model, its setting and its logged buffers."""
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from answers.memory import state_bytes
 from answers.model import Layer, ModelFacts, Setting

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from answers.effects import effects_of
 from answers.predict import Coverage, Fitted
 from answers.rounds import chance_of_gain
 from bench.predictions.fit import PERSON, ROW, SPREADS, Chosen, Design
@@ -71,7 +70,7 @@ def predictions(
     constant = best_constant(rows[at] for at in np.flatnonzero(known))
     for at in np.flatnonzero(asked):
         case = rows[at].case
-        above, deviation = fit.log_speedup(effects_of(case))
+        above, deviation = fit.log_speedup(case)
         yield Predicted(
             row=rows[at], middle=case.total(above), deviation=deviation, constant=constant
         )

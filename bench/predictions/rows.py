@@ -4,12 +4,13 @@ import hashlib
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import duckdb
+from msgspec.structs import replace
 
 from answers.answer import Question
 from answers.catalog import assumed_drafter, model_named, way_by

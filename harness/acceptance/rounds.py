@@ -26,8 +26,7 @@ class ReadAnswer:
     limit: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rounds(AcceptedRounds):
+class Rounds(AcceptedRounds, frozen=True, kw_only=True):
     """The rounds at one depth: `tried[j - 1]` drafted at least j tokens and accepted j - 1."""
 
     tried: tuple[int, ...]

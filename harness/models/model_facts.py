@@ -2,10 +2,11 @@
 
 import atexit
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from answers.catalog import model_by_name, model_named
 from answers.choices import PlannedModel

@@ -1,8 +1,9 @@
 """Turn the options of `plan` into a question about the model, the machine and possible drafts."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from answers import catalog
 from answers.answer import Question, figures_of

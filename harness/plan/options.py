@@ -1,6 +1,6 @@
 """Declare the options of `draftmap plan`, in the groups that its help shows."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -156,7 +156,7 @@ class ComputerOptions:
     @property
     def words(self) -> MachineWords:
         """The description as a type of `answers`, since `answers` does not import this module."""
-        given = ((each.name, getattr(self, each.name)) for each in fields(MachineWords))
+        given = ((each, getattr(self, each)) for each in MachineWords.__struct_fields__)
         return MachineWords(**dict(given))
 
 

@@ -1,7 +1,8 @@
 """Answer a planning question, if possible with the engine's buffer sizes instead of formulas."""
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from answers.answer import Answer, Question, answer, with_details
 from answers.commands import load_words, method_of

@@ -1,7 +1,9 @@
 """Predict a result from the evidence and formulas of the base commit, which do not include it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from answers import catalog
 from answers.answer import Question, answer

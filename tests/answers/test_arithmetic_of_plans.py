@@ -1,8 +1,7 @@
 """Buffers, placements and speeds of a plan agree with values worked out by hand."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from answers.memory import cells, kv_mib, place, state_bytes
 from answers.model import Layer, LayerPlacement, Memory, ModelFacts, Setting

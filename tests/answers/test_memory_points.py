@@ -1,9 +1,8 @@
 """The planner comes near the memory that people logged, from facts known before loading."""
 
-from dataclasses import replace
-
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from answers.model import LayerPlacement, Memory, Setting
 from answers.placement import LoadPlan, merge_placements, placed, project

@@ -1,11 +1,11 @@
 """Placements computed from sums equal those of a plain loop over the layers."""
 
 from collections.abc import Callable
-from dataclasses import astuple, replace
 from random import Random
 
 import pytest
 from hypothesis import given, strategies
+from msgspec.structs import astuple, replace
 
 from answers import memory
 from answers.model import MIB, Buffers, Layer, LayerPlacement, Memory, ModelFacts, Setting

@@ -1,8 +1,7 @@
 """Rounds cost their memory traffic; a mixture's tokens share experts; text drafts are free."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from answers.model import LayerPlacement, Memory, ModelFacts, Setting
 from answers.placement import Draft, LoadPlan, fit

@@ -3,11 +3,11 @@
 import io
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import product
 
 import psutil
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from answers import catalog

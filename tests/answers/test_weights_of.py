@@ -1,8 +1,7 @@
 """The weights of a step are counted where they are, as a plain loop over the layers does."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from answers.model import Layer, LayerPlacement, ModelFacts, Setting
 from answers.shapes import facts_of, quantisation_of, shape_of

@@ -30,6 +30,7 @@ from answers.listed import (
     question_about,
 )
 from answers.machines import Computer, described_computer
+from answers.model import ModelFacts
 from answers.rates import Rate, rates_of, with_rates
 from answers.sized_shapes import shape_named
 from pipeline.cache import Cache
@@ -112,14 +113,23 @@ class _Machine:
 
     number: int
     computer: Computer
+    digest: str
     rates: tuple[Rate, ...]
+
+    def with_rates_for(self, facts: ModelFacts) -> tuple[str, Computer]:
+        """The machine with the rates reached with similar models, and a digest of all of it."""
+        computer = with_rates(self.computer, self.rates, facts, of_this_machine=True)
+        speed = computer.speed
+        reached = f"{speed.device_reached_gb_per_s} {speed.host_reached_gb_per_s}"
+        return f"{self.digest} {reached}", computer
 
 
 def _computers(asked: Iterable[ListedMachine], rates: Iterable[Rate]) -> Iterator[_Machine]:
     for number, machine in enumerate(asked):
         with suppress(QuestionError):  # a card of unknown size
             computer = described_computer(machine.words)
-            yield _Machine(number, computer, rates_of(computer, rates))
+            digest = sha256(msgspec.json.encode(computer)).hexdigest()
+            yield _Machine(number, computer, digest, rates_of(computer, rates))
 
 
 def _free_mib(computer: Computer) -> int | None:
@@ -147,8 +157,7 @@ def _file(
     for machine in machines:
         if target is None:  # people measured the model, but its shape is unknown
             break
-        computer = with_rates(machine.computer, machine.rates, target.facts)
-        own = sha256(msgspec.json.encode(computer)).hexdigest()
+        own, computer = machine.with_rates_for(target.facts)
         if own not in before:
             question = question_about(name, target, computer, reports=reports)
             kept = placed.setdefault(_memory_of(question), Placements(question.load))

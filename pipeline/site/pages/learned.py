@@ -3,10 +3,11 @@
 import math
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import duckdb
+import msgspec
 import orjson
+from msgspec.structs import replace
 
 from answers import speed
 from answers.kin import efficiency_of
@@ -137,7 +138,9 @@ def learned_file(
         "rates": tuple(_short(rate) for rate in rates),
         "curves": tuple(_curves(connection)),
     }
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(
+        msgspec.to_builtins(document), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    )
 
 
 def _curves(connection: duckdb.DuckDBPyConnection) -> Iterator[YieldCurve]:

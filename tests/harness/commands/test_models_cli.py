@@ -1,11 +1,12 @@
 """`models`, `models check` and `models get` print clear lines and end with their exit codes."""
 
+import dataclasses
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from msgspec.structs import replace
 from typer.testing import CliRunner, Result
 
 from answers.machines import Computer, MachineWords
@@ -112,7 +113,7 @@ def of_this(
 ) -> Computer:
     """The local machine with other cards."""
     listed = tuple(Gpu(name=name, vendor=vendor, vram_mib=mib) for name, vendor, mib in gpus)
-    rig = replace(machine(), ram_mib=1000, gpus=listed)
+    rig = dataclasses.replace(machine(), ram_mib=1000, gpus=listed)
     monkeypatch.setattr(detect, "machine", lambda: rig)
     return computer_of()
 

@@ -1,9 +1,9 @@
 """If an arm runs out of memory, the run names options that would have fitted."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from answers.machines import MachineWords
 from answers.model import LayerPlacement, Memory, ModelFacts, Setting

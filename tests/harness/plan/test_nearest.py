@@ -1,9 +1,9 @@
 """Results of the same card replace assumptions about its speed."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from answers.answer import Answer
 from answers.choices import PlannedModel

@@ -3,10 +3,10 @@
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from answers.answer import Answer
 from answers.commands import load_words
