@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.pages import WIDE, comes_to, stir
+from tests.nightly import few
 
 pytestmark = pytest.mark.browser
 ALIVE = "figure[data-spec] .dm-chart__live svg"
@@ -121,7 +122,7 @@ def taken_along(page: Page, bar: Locator) -> dict[str, bytes]:
     return saved
 
 
-@pytest.mark.parametrize("way", ["what-moves-it/", "builds/"])
+@pytest.mark.parametrize("way", few(["what-moves-it/", "builds/"], 1))
 def test_a_chart_can_be_downloaded_and_linked(page: Page, base: str, way: str) -> None:
     page.goto(base + way)
     stir(page)

@@ -75,7 +75,7 @@ def test_no_page_runs_asks_spreads_or_weighs_too_much(
     assert not complaints, "\n".join(complaints)
 
 
-@pytest.mark.parametrize("name", TRICKS)
+@pytest.mark.parametrize("name", few(TRICKS, 2))
 def test_the_text_is_shown_as_it_was_written(page: Page, base: str, name: str) -> None:
     page.goto(f"{base}submissions/{file_stem(name)}/")
     held = page.evaluate(HOLDERS, TRICKS[name])

@@ -71,7 +71,7 @@ VISITORS: dict[tuple[str, str, str], tuple[set[str], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("size", [LAPTOP, NARROW], ids=["laptop", "phone"])
-@pytest.mark.parametrize("asked", few(VISITORS, 2))
+@pytest.mark.parametrize("asked", few(VISITORS, 1))
 def test_a_visitor_has_a_verdict_and_commands_above_the_fold(
     page: Page, base: str, asked: tuple[str, str, str], size: ViewportSize
 ) -> None:

@@ -72,6 +72,7 @@ def test_a_page_of_each_kind_is_readable_without_javascript(
     assert unread == []
 
 
+@pytest.mark.nightly
 def test_a_chart_follows_the_colour_scheme(page: Page, base: str) -> None:
     page.goto(base + "what-moves-it/")
     stir(page)

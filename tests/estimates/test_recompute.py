@@ -8,6 +8,7 @@ from bench import recompute, recompute_trials
 from bench.real import EXACT, compare, files
 from schemas.codec import canonical_bytes, encode
 from schemas.submission import Submission
+from tests.nightly import few
 from tests.samples import sample
 
 REAL = dict(files(()))
@@ -25,7 +26,7 @@ def giving_up() -> Submission:
     return replace(made, trials=tuple(failed if t is gone else t for t in made.trials))
 
 
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("name", few(REAL, 14))
 def test_every_estimate_follows_from_the_methodology_page_and_contains_the_wall_clock(
     name: str,
 ) -> None:

@@ -16,13 +16,16 @@ from bench.population import campaign, population
 from harness.run.execute import RunContext, measure
 from schemas.submission import Snapshot
 from tests.harness.fake_runner import FakeSession
+from tests.nightly import few
 
 pytestmark = pytest.mark.long
 KNOWN = population()
 FIGURES = Path(__file__).parents[2] / "bench" / "figures" / "simulation.json"
 
 
-@pytest.mark.parametrize("name", [QUIET, "drift of 4 trials", "two prompts a task", "tasks differ"])
+@pytest.mark.parametrize(
+    "name", few([QUIET, "drift of 4 trials", "two prompts a task", "tasks differ"], 2)
+)
 def test_a_few_campaigns_of_a_scenario_keep_the_promise(name: str) -> None:
     row = campaigns.simulate(DISTURBED[name], campaigns=60)
 

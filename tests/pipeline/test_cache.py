@@ -53,6 +53,7 @@ def test_a_warm_build_has_the_tables_of_a_cold_one(
     assert len(list(tmp_path.iterdir())) == len(NAMES)
 
 
+@pytest.mark.nightly
 def test_one_new_file_adds_one_entry(results: Path, tmp_path: Path) -> None:
     fewer, cache = tmp_path / "results", Cache(tmp_path / "cache")
     shutil.copytree(results, fewer, ignore=shutil.ignore_patterns(NAMES[0]))

@@ -25,6 +25,7 @@ from pipeline.site.charts.theme import (
 from pipeline.site.pages.device_and_model_pages import DEVICE_CHARTS
 from tests.concurrency import concurrent
 from tests.contexts import at_depth
+from tests.nightly import few
 from tests.pipeline.tables import Example, accepted, campaign, database, entry, one
 
 SQL = Path(rows.__file__).with_name("sql")
@@ -59,7 +60,7 @@ def test_no_mark_has_a_colour_that_dark_pages_exchange() -> None:
     assert [each for each in marks if darkened(f'="{each}"') != f'="{each}"'] == []
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", few(CHARTS, 5))
 def test_a_chart_has_pictures_table_and_words(name: str, drawn: dict[str, Chart]) -> None:
     chart = drawn[name]
 
@@ -72,7 +73,7 @@ def test_a_chart_has_pictures_table_and_words(name: str, drawn: dict[str, Chart]
     assert chart.alt.endswith(".")
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", few(CHARTS, 5))
 def test_static_pictures_are_whole_and_of_both_schemes(name: str, drawn: dict[str, Chart]) -> None:
     for svg in (drawn[name].svg, drawn[name].svg_dark):
         marks = [node.tag.rpartition("}")[2] for node in ET.fromstring(svg).iter()]  # noqa: S314
@@ -82,7 +83,7 @@ def test_static_pictures_are_whole_and_of_both_schemes(name: str, drawn: dict[st
     assert drawn[name].svg != drawn[name].svg_dark
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", few(CHARTS, 5))
 def test_tooltips_and_labels_use_words(name: str, drawn: dict[str, Chart]) -> None:
     live = vl_convert.vegalite_to_svg({**drawn[name].spec, "width": 600})  # as a browser draws it
     nodes = list(ET.fromstring(live).iter())  # noqa: S314 - our own picture
@@ -106,13 +107,13 @@ def _tooltips(spec: object) -> list[dict[str, str]]:
     return [*own, *(found for each in spec.values() for found in _tooltips(each))]
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", few(CHARTS, 5))
 def test_a_picture_has_no_ids(name: str, drawn: dict[str, Chart]) -> None:
     # The renderer counts ids over all that it has drawn: pictures would differ from run to run.
     assert re.findall(r'\bid="', drawn[name].svg) == []
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", few(CHARTS, 5))
 def test_without_data_a_chart_says_so(name: str, empty: duckdb.DuckDBPyConnection) -> None:
     chart = draw(empty, name)
 
@@ -121,7 +122,7 @@ def test_without_data_a_chart_says_so(name: str, empty: duckdb.DuckDBPyConnectio
     assert chart.takeaway == "Nothing has been measured here yet."
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", few(CHARTS, 5))
 def test_parameters_are_bound_and_all_of_them_used(name: str) -> None:
     asked = re.findall(r"\$([a-z]+)", rows.text(definitions()[name].query or name))
 
@@ -164,7 +165,7 @@ def test_unknown_names_are_refused(
         draw(empty, name, **parameters)
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", few(CHARTS, 5))
 def test_charts_print_words_in_place_of_ids(name: str, drawn: dict[str, Chart]) -> None:
     words = set(re.findall(r">([^<>]+)</text>", drawn[name].svg))
     cells = {value for row in drawn[name].table.rows for value in row}
@@ -172,7 +173,7 @@ def test_charts_print_words_in_place_of_ids(name: str, drawn: dict[str, Chart]) 
     assert not (words | cells) & {"all", "json", "code", "draft-model", "no-clear-difference", "t"}
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", few(CHARTS, 5))
 def test_a_picture_has_a_height_in_pixels(name: str, drawn: dict[str, Chart]) -> None:
     # A height per step makes the library complain in the reader's console.
     assert isinstance(drawn[name].spec["height"], int)

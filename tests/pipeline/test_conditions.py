@@ -23,6 +23,7 @@ from pipeline.site.rows import frame, read
 from schemas import contract
 from schemas.submission import Settings, Submission
 from tests.contexts import at_depth
+from tests.nightly import few
 from tests.pipeline.tables import database, entry, one, rows
 from tests.samples import SETTINGS, sample
 
@@ -205,7 +206,7 @@ def test_an_argument_with_a_blank_is_one_word_from_the_file_to_the_printed_line(
     )
 
 
-@pytest.mark.parametrize("old", OLD, ids=lambda path: path.stem)
+@pytest.mark.parametrize("old", few(OLD, 1), ids=lambda path: path.stem)
 def test_a_file_of_version_1_keeps_bytes_name_and_addresses_up_to_the_tables(
     old: Path, tmp_path: Path
 ) -> None:

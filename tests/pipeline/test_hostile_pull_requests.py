@@ -13,6 +13,7 @@ from pipeline.intake import gate, reply
 from pipeline.intake.git import GitError
 from schemas.finding import Finding
 from tests.cases.git_cases import LINK, MODULE, PULL_REQUESTS, THERE, PullRequest
+from tests.nightly import few
 from tests.pipeline.repositories import ENVIRONMENT, FOLDER, SMALL, Repository, name_of
 from tests.samples import sample_bytes
 
@@ -48,7 +49,7 @@ def quoted(path: str) -> bytes:
     return f'"{octal}"'.encode()
 
 
-@pytest.mark.parametrize("name", PULL_REQUESTS)
+@pytest.mark.parametrize("name", few(PULL_REQUESTS, 20))
 def test_each_file_gets_the_right_message(repository: Repository, name: str) -> None:
     judgement = gate.judge(repository.path, base="main", head=BRANCHES[name])
 

@@ -145,6 +145,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @settings(
     max_examples=12, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
 )
+@pytest.mark.nightly
 @given(st.lists(st.tuples(mixtures(), mixtures()), min_size=8, max_size=12))
 def test_the_page_reads_the_same_and_derives_every_share_and_speedup(
     folder: Path, pairs: list[tuple[tuple[str, Any], tuple[str, Any]]]

@@ -36,7 +36,7 @@ def test_the_estimate_holds_for_every_file_that_was_measured(path: Path) -> None
     ("noise", "kib"),
     [
         pytest.param(0.01, 200, id="no repeats"),
-        pytest.param(2.0, 300, id="every prompt"),
+        pytest.param(2.0, 300, id="every prompt", marks=pytest.mark.nightly),
     ],
 )
 def test_a_default_file_of_three_arms_stays_small(tmp_path: Path, noise: float, kib: int) -> None:

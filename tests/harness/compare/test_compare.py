@@ -248,6 +248,7 @@ def test_builds_that_are_not_two_of_a_kind_are_refused(
     assert said in done.stderr
 
 
+@pytest.mark.nightly
 def test_an_arm_that_only_base_can_run_ends_with_3(comparing: Comparing) -> None:
     done = comparing(*comparing.builds(crashes_with="ngram-simple"))
 

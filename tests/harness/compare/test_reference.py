@@ -17,6 +17,7 @@ from tests.estimates.campaigns import campaign as trials_of
 from tests.estimates.campaigns import trial
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign, context
 from tests.harness.fake_runner import FakeRig, FakeSession
+from tests.nightly import few
 
 SEEDS = range(2)
 
@@ -50,7 +51,7 @@ def raised(reference: Reference, task: str, factor: float) -> Reference:
     return msgspec.convert(document, Reference)
 
 
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", few(range(5), 2))
 def test_the_same_build_passes_under_load_and_a_task_that_was_better_fails(
     number: int, tmp_path: Path
 ) -> None:

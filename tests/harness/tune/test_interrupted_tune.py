@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("fake_engine")
                 for trial in (2, 40)
             ),
         ],
-        3,
+        2,
     ),
 )
 def test_ctrl_c_at_any_moment_shows_partial_results_and_leaves_a_resumable_state(

@@ -74,6 +74,7 @@ def tuner(
     )
 
 
+@pytest.mark.nightly
 def test_a_tune_for_machines_names_the_best_depth_and_needs_a_fraction_of_the_sweep(
     tmp_path: Path, models: list[str]
 ) -> None:
@@ -273,7 +274,7 @@ def test_an_arm_that_cannot_run_does_not_stop_the_others() -> None:
 
 
 @pytest.mark.usefixtures("cache_dir")
-@pytest.mark.parametrize("reason", ["out-of-memory", "timed-out", "crashed"])
+@pytest.mark.parametrize("reason", few(["out-of-memory", "timed-out", "crashed"], 1))
 def test_a_largest_depth_that_fails_leaves_a_pick_among_those_that_ran(reason: Reason) -> None:
     # A server times no steps, so that depths 2, 4, 8 and 16 are looked at; the last one fails.
     rig = replace(TYPICAL_RIG, failing_arms={"draft-model-n16": reason})

@@ -93,6 +93,7 @@ def totals_of(found: Generation) -> Totals:
     return totals
 
 
+@pytest.mark.nightly
 def test_synthetic_acceptance_is_counted_as_it_was_set(drafted: Session) -> None:
     totals = totals_of(answered(drafted, FORCED.id))
 

@@ -61,6 +61,7 @@ def session(plan: Campaign, binary: str) -> Iterator[Session]:
     opened.close()
 
 
+@pytest.mark.nightly
 def test_a_step_is_read_after_a_prompt_whose_state_is_kept(session: Session) -> None:
     assert isinstance(session, Stepped)
 
