@@ -62,6 +62,9 @@ _PERSONAL = {
     "a UUID": r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b",
     "a MAC address": r"\b[0-9a-fA-F]{2}(?:([:-])[0-9a-fA-F]{2})(?:\1[0-9a-fA-F]{2}){4}\b",
     "a user's number": r"\bS-1-5-21-\d|\bIMEI\b",
+    "a serial number": (
+        r"(?i:\b(?:serial(?: no\.?| number)?|s/n))[ :#=]{1,3}(?=[A-Z-]{0,20}\d)[A-Z0-9-]{6,}\b"
+    ),
     "a telephone number or an account number": (
         r"(?<![\w+])\+\d{1,3}[ -]?(?:\(?\d{2,4}\)?[ -]?){2,4}\d{2,}(?!\w)"
         r"|\b[A-Z]{2}\d{2}(?: ?\d{4}){3,}"

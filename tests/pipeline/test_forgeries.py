@@ -115,6 +115,9 @@ WALL_KEPT = each(
         t if t.arm == "baseline" else replace(slower(t, 1 / 1.6), draft_ms=None, verify_ms=None)
     )
 )
+BACKWARDS = replace(
+    OWN, trials=tuple(replace(t, order=at) for at, t in enumerate(reversed(OWN.trials)))
+)
 
 # The forged field, the serious flag next to honest files, and the map's entry if nobody else has
 # measured the pair: the draft model's speedup over all tasks and its sign, or nothing. A forgery
@@ -127,7 +130,7 @@ FORGED: dict[str, tuple[Submission, str | None, str | None]] = {
     "F4 another card": (made("eve", 52, SampleCosts(step_ms=30.0)), None, "2.01 helps"),
     "F5 a processor called a card": (made("eve", 53, CPU), "below-bandwidth", "0.82 uncertain"),
     "F6 no noise, ticks of 4.2 ms": (ticking(4.2), "zero-spread", None),
-    "F7 shuffled": (replace(OWN, trials=tuple(reversed(OWN.trials))), None, "1.71 helps"),
+    "F7 shuffled": (BACKWARDS, None, "1.71 helps"),
     "F8 a round costs a plain token": (in_steps(1.0), "cheap-rounds", None),
     "F8b a round costs 1.1 plain tokens": (in_steps(1.1), "cheap-rounds", None),
     "F9 acceptance .93": (accepting(0.93), "unlike-peers", "2.77 helps"),

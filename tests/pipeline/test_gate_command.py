@@ -16,6 +16,7 @@ from schemas.finding import Finding
 from schemas.migrations import forms
 from tests.pipeline.corpus_examples import VICTIM, copied
 from tests.pipeline.repositories import FOLDER, SMALL, Repository, name_of
+from tests.pipeline.tables import entry_on
 from tests.samples import sample, sample_bytes
 
 ROOT = Path(__file__).parents[2]
@@ -138,6 +139,23 @@ def test_a_label_counts_for_the_commit_that_it_was_set_on(
 
     assert done.returncode == code
     assert ("[contributor-author]" in done.stdout) == bool(code)
+
+
+@pytest.mark.parametrize(("label", "code"), [("curation", 0), ("question", 1)])
+def test_a_label_set_on_an_earlier_commit_permits_no_entry_on_a_later_one(
+    repository: Repository, label: str, code: int
+) -> None:
+    entry = entry_on("ada", "quarantined")
+    path = repository.path / "results" / "lifecycle" / entry.source.path.name
+    path.parent.mkdir()
+    path.write_text(entry.text, "utf-8")
+    repository.commit()
+    labels = json.dumps(["curation", "question"])
+
+    done = run_command(repository, AUTHOR="eve", LABELS=labels, ACTION="labeled", LABEL=label)
+
+    assert done.returncode == code
+    assert ("results/lifecycle/" in done.stdout) == bool(code)
 
 
 @pytest.mark.parametrize(("behind", "code"), [(0, 0), (1, 1)])

@@ -76,6 +76,9 @@ PERSONAL = {
         "a host name",
     ),
     "S-1-5-21-1004336348": "a user's number",
+    **dict.fromkeys(
+        ["Chip Serial C02XK1ABJG5H", "serial no. 1234-567", "S/N: 7D3K2Q"], "a serial number"
+    ),
     "+49 30 1234567": "a telephone number or an account number",
     "DE89 3704 0044 0532 0130 00": "a telephone number or an account number",
     "gpu1.internal": "a host name",
@@ -97,6 +100,7 @@ HARMLESS = (
     "-m model.gguf --tokens 96 --token-timings",
     "a" * 64,
     "ratio 1:2:3",
+    "three serial 4096-token requests, serial requests",
     "unsloth/Qwen3-8B-GGUF",
     "qwen3.8.b.gguf and v0.10.2.dev5",
     "llama3.2.1b-instruct.q4",

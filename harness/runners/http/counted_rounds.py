@@ -137,13 +137,16 @@ def totals(
     `page` has the counts from the metrics page, if it was read too.
 
     `depth` is the requested depth. Counts that imply more accepted tokens in a round than this
-    depth are rejected, since such counts must include other answers.
+    depth are rejected, since such counts must include other answers. If the depth is unknown, it is
+    taken to be at most twice the mean length of a draft.
     """
     if counted is None:
         return Totals(decode_ms=decode_ms)
     cut = cut_off(counted, output_tokens, chunk_tokens)
     accepted_at_once = len(counted.histogram) - 1 if counted.histogram else None
-    bounds = [each for each in (counted.depth or depth, accepted_at_once) if each is not None]
+    mean = -(-counted.drafted // counted.steps) if counted.steps else None
+    depth = counted.depth or depth or (mean and 2 * mean)
+    bounds = [each for each in (depth, accepted_at_once) if each is not None]
     if cut > min(bounds, default=cut):
         return Totals(decode_ms=decode_ms)
     accepted = counted.accepted - cut

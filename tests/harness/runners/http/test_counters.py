@@ -199,14 +199,16 @@ def test_the_depths_of_an_engine_that_changes_them_are_a_histogram(
     assert made.drafted_histogram == histogram
 
 
-def test_counts_with_more_accepted_than_drafted_tokens_are_ignored() -> None:
+@pytest.mark.parametrize("depth", [5, None])
+def test_counts_with_more_accepted_than_drafted_tokens_are_ignored(depth: int | None) -> None:
     # The truth: 11 rounds drafted 55 and accepted 20, so 1 + 11 + 20 tokens. Counted twice, 31 of
-    # 40 accepted tokens would be cut off the last round, of a depth of 5.
+    # 40 accepted tokens would be cut off the last round, of a depth of 5, or of at most 10 if only
+    # the mean of 5 is known.
     truth = Counted(drafted=55, accepted=20, steps=11)
     twice = Counted(drafted=110, accepted=40, steps=22)
 
-    right = totals(decode_ms=5.0, output_tokens=32, counted=truth, depth=5)
-    wrong = totals(decode_ms=5.0, output_tokens=32, counted=twice, depth=5)
+    right = totals(decode_ms=5.0, output_tokens=32, counted=truth, depth=depth)
+    wrong = totals(decode_ms=5.0, output_tokens=32, counted=twice, depth=depth)
 
     assert (right.rounds, right.drafted, right.accepted) == (11, 55, 20)
     assert wrong == Totals(decode_ms=5.0)
