@@ -65,15 +65,17 @@ def base(site: Path) -> Iterator[str]:
 
 
 @contextmanager
-def serve(site: Path) -> Iterator[str]:
+def serve(site: Path, kind: type[Quiet] = Quiet) -> Iterator[str]:
     """The address of a site while it is served, below a folder as on a project page."""
-    handler = partial(Quiet, directory=str(site.parent))
+    handler = partial(kind, directory=str(site.parent))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/{site.name}/"
-        server.shutdown()
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/{site.name}/"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,17 @@
 """A browser loads files when needed; `test_every_page.py` and `test_hostile.py` weigh pages."""
 
+import io
+import time
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from playwright.sync_api import Page
 
-from bench.weights import MOST_INDEX_KB, RequestedPaths, Weight, index_kb
+from bench.weights import MOST_INDEX_KB, MOST_SHIFT, RequestedPaths, Weight, index_kb
 from pipeline.site.build import beginning
+from tests.browser.conftest import Quiet, serve
+from tests.browser.pages import lent
 
 pytestmark = pytest.mark.browser
 
@@ -47,6 +52,30 @@ def test_requested_files_are_weighed_once_and_compressed(tmp_path: Path) -> None
     asked.note("data:,x")
 
     assert 500 < asked.sent < 600
+
+
+class InPieces(Quiet):
+    """Sends each page in pieces, as over a slow connection, and without compression."""
+
+    def send_head(self) -> io.BytesIO | BinaryIO | None:
+        del self.headers["Accept-Encoding"]
+        return super().send_head()
+
+    def copyfile(self, source: BinaryIO, outputfile: BinaryIO) -> None:
+        while piece := source.read(4000):
+            outputfile.write(piece)
+            outputfile.flush()
+            if self.path.endswith("/"):
+                time.sleep(0.05)  # enough for the browser to draw what has arrived
+
+
+@pytest.mark.parametrize("address", ["submissions/", "explore/"])
+def test_no_table_moves_while_its_rows_arrive(tab: Page, site: Path, address: str) -> None:
+    with lent(tab) as page, serve(site, InPieces) as slow:
+        page.goto(slow + address, wait_until="load")
+        page.evaluate("() => new Promise(requestAnimationFrame)")  # reports the last shift
+
+        assert page.evaluate("window.shifts") <= MOST_SHIFT
 
 
 def test_the_index_of_the_search_is_small_and_waits_for_the_search(
