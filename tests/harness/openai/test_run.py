@@ -92,8 +92,8 @@ def test_unreported_counters_are_unknown_on_the_page(tmp_path: Path) -> None:
 def test_every_concurrency_has_its_own_baseline(tmp_path: Path) -> None:
     output = tmp_path / "out.json"
     options = (*METHOD, *SMALL, "--concurrency", "2,1", "-o", str(output))
-    # Two arms are warmed up, and one answers both prompts before the other starts.
-    with serving() as base, serving(alone=4, depth=3) as other:
+    # After a warm-up of each arm, the two requests of the concurrent arm wait for each other.
+    with serving() as base, serving(alone=2, depth=3) as other:
         done = call(*at(base, other), *options)
 
     assert done.exit_code == 0, done.stderr
