@@ -85,6 +85,7 @@ def test_charts_come_alive_after_ten_page_changes_and_after_going_back(
     assert complaints == []
 
 
+@pytest.mark.nightly
 def test_a_chart_removed_while_it_is_drawn_is_destroyed(
     page: Page, base: str, complaints: list[str]
 ) -> None:

@@ -46,6 +46,7 @@ def test_a_tool_loads_its_figures_when_the_visitor_acts(page: Page, base: str) -
     assert before == []
 
 
+@pytest.mark.nightly
 def test_text_typed_while_the_cells_load_counts(page: Page, base: str) -> None:
     held: list[Route] = []
     page.route("**/assets/explore/*", lambda route: held.append(route))  # noqa: PLW0108 - it is marked
@@ -193,6 +194,7 @@ def test_the_raw_data_of_a_row_is_the_file_of_its_submission(page: Page, base: s
     assert json.loads(files[0])["trials"]
 
 
+@pytest.mark.nightly
 def test_a_filtered_view_can_be_copied_as_a_link(page: Page, base: str) -> None:
     opened(page, base + "explore/")
     page.get_by_label("Task", exact=True).select_option("code")
@@ -202,6 +204,7 @@ def test_a_filtered_view_can_be_copied_as_a_link(page: Page, base: str) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == f"{base}explore/?task=code"
 
 
+@pytest.mark.nightly
 def test_a_search_without_a_match_leads_to_the_form(page: Page, base: str) -> None:
     opened(page, base + "explore/?words=RTX+9999")
 
@@ -240,6 +243,7 @@ def test_without_javascript_the_first_rows_are_there(still_tab: Page, base: str)
     assert still_tab.get_by_role("link", name="CSV", exact=True).is_visible()
 
 
+@pytest.mark.nightly
 def test_two_backends_of_one_card_are_compared_task_by_task(page: Page, base: str) -> None:
     opened(page, base + "explore/?task=code&backend=cuda&method=draft-model&words=4060")
     page.locator(ROWS).first.get_by_role("link", name="compare").click()

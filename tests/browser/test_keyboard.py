@@ -60,6 +60,7 @@ def test_tab_reaches_every_control_and_shows_where_it_is(
     assert page.evaluate("[...window.unmarked]") == []
 
 
+@pytest.mark.nightly
 def test_the_filters_of_explore_work_without_a_mouse(page: Page, base: str) -> None:
     page.goto(base + "explore/")
     page.locator('select[name="task"]').focus()
@@ -114,11 +115,11 @@ def test_the_search_finds_a_device_from_the_keyboard(page: Page, base: str) -> N
     ("words", "address"),
     [
         ("strix halo", "devices/radeon-8060s/"),
-        ("lm studio", "how-it-works/"),
+        pytest.param("lm studio", "how-it-works/", marks=pytest.mark.nightly),
         ("vram", "will-it-fit/"),
-        ("license", "data/"),
+        pytest.param("license", "data/", marks=pytest.mark.nightly),
         ("eagle", "what-moves-it/"),
-        ("rtx 3090", "devices/rtx-3090-24-gb/"),
+        pytest.param("rtx 3090", "devices/rtx-3090-24-gb/", marks=pytest.mark.nightly),
     ],
 )
 def test_the_search_knows_common_names(page: Page, base: str, words: str, address: str) -> None:

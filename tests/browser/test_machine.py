@@ -192,6 +192,7 @@ def test_a_card_alone_is_asked_for_a_model(page: Page) -> None:
     assert "Name a model for RTX 4090 24 GB, or its size" in text
 
 
+@pytest.mark.nightly
 def test_a_model_that_was_named_leads_to_its_page(page: Page, base: str) -> None:
     answered(page, "3090", "Qwen3.8 27B")
 
@@ -236,6 +237,7 @@ def test_without_javascript_the_form_leads_to_the_list(still_tab: Page, base: st
     expect(still_tab.locator("li.dm-strip").first).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_explore_understands_memory_and_never_ends_in_nothing(page: Page, base: str) -> None:
     page.goto(f"{base}explore/?words=12gb")
     page.wait_for_selector('#dm-explore[data-state="ready"]')

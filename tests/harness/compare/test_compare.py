@@ -281,6 +281,7 @@ def test_a_comparison_has_a_fixed_number_of_blocks(comparing: Comparing, tmp_pat
     assert "leave out --precision" in done.stderr
 
 
+@pytest.mark.nightly
 def test_a_dry_run_finds_programs_here_and_prints_the_commands_of_both_builds(
     comparing: Comparing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

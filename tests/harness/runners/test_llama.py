@@ -165,6 +165,7 @@ def test_forced_acceptance_yields_the_tokens_per_round_that_were_set(
     assert spent / generation.decode_ms > 0.2 or arm == "forced-free"
 
 
+@pytest.mark.nightly
 def test_a_prompt_is_processed_once_however_often_arms_come_back_to_it(session: Session) -> None:
     first = generate(session, "baseline", "code-3")  # no other test has this prompt
     generate(session, "baseline", "code-2")

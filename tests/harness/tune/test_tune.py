@@ -160,6 +160,7 @@ def test_an_arm_that_decodes_faster_but_takes_longer_overall_is_not_recommended(
     assert "Leave speculation off:" in [*report.lines(outcome, command=SERVE)]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("cache_dir")
 def test_the_certificate_uses_other_prompts_than_the_race() -> None:
     outcome = tuner(TYPICAL_RIG).run()
@@ -221,6 +222,7 @@ def test_an_arm_that_was_dropped_stays_dropped_after_a_kill() -> None:
     assert {each.arm.id for each in again.contenders if each.state == "dropped"} >= dropped
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("cache_dir")
 def test_arms_that_the_noise_hides_are_named_as_not_separable() -> None:
     outcome = tuner(replace(TYPICAL_RIG, noise=0.1), "prompt-lookup").run()
