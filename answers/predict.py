@@ -5,7 +5,7 @@ held out of the fit. `make predictions` writes it from `results/`.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from importlib import resources
 
@@ -73,7 +73,7 @@ class Fitted(msgspec.Struct, frozen=True, eq=False):  # hashed by identity, as a
 
     def untried(self, case: Case) -> tuple[str, ...]:
         """The parts of a setting that nobody tried, in words."""
-        return (*_untried(self, shared_effects(case)), *_untried(self, tuple(own_effects(case))))
+        return (*_shared_untried(self, shared_effects(case)), *_untried(self, own_effects(case)))
 
     def coverage(self, kind: str) -> Coverage:
         """The coverage for a kind of prediction, or for all kinds if too few people tried it."""
@@ -146,9 +146,13 @@ def _shared_sum(fit: Fitted, names: tuple[str, ...]) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=4096)
-def _untried(fit: Fitted, names: tuple[str, ...]) -> tuple[str, ...]:
+def _shared_untried(fit: Fitted, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_untried(fit, names))
+
+
+def _untried(fit: Fitted, names: Iterable[str]) -> Iterator[str]:
     unknown = (name.partition("|")[0] for name in names if name not in fit.effects)
-    return tuple(_UNTRIED[name] for name in unknown if name in _UNTRIED)
+    yield from (_UNTRIED[name] for name in unknown if name in _UNTRIED)
 
 
 def setup_of(
