@@ -136,9 +136,7 @@ def _rows(query: str, connection: duckdb.DuckDBPyConnection, **given: str) -> It
 
 def _drawn(connection: duckdb.DuckDBPyConnection) -> Iterator[strips.Group]:
     """The groups on the home page of each world."""
-    for own in grouped(
-        strips.default_rows(read(connection, "strip")), lambda row: row.target
-    ).values():
+    for own in grouped(strips.default_rows(connection), lambda row: row.target).values():
         yield from strips.by_method(own)[0]
 
 

@@ -46,7 +46,9 @@ STAGES = {
     "other pages": ("pipeline.site.build:pages",),
     "raw files": ("pipeline.site.build:raw_files",),
     "MkDocs": ("pipeline.site.build:_run_mkdocs",),
-    "index, policy": ("pipeline.site.build:shorten_index", "pipeline.site.build:write_policy"),
+    "finished pages": tuple(
+        f"pipeline.site.build:{name}" for name in ("insert_parts", "shorten_index", "write_policy")
+    ),
 }
 
 

@@ -100,7 +100,7 @@ def sentences(connection: duckdb.DuckDBPyConnection) -> Iterator[Said]:
         if found:
             table = [{key: row[key] for key in definition.columns} for row in found]
             yield Said(name, CAPTIONS[name](found), table)
-    drawn = strips.default_rows(rows.read(connection, "strip"))
+    drawn = strips.default_rows(connection)
     groups, _ = strips.by_method(drawn)
     for group in groups:
         table = [row._asdict() for row in drawn if row.method_label == group.label]

@@ -34,7 +34,6 @@ from pipeline.data.load import AcceptedSubmission, load
 from pipeline.data.same_weights import renamed, renamed_text
 from pipeline.intake.claims import claim_findings
 from pipeline.site.pages import feeds, strips
-from pipeline.site.rows import read
 from schemas import contract
 from schemas.submission import Origin, Submission, Trial
 from tests.pipeline.tables import Tables, entry_on
@@ -263,7 +262,7 @@ def state(of: Tables) -> State:
         ("unknown" if each.path in alone else "headline", each.path): each.data
         for each in feeds.badges(of)  # type: ignore[arg-type]
     }
-    rows = strips.ranked(strips.default_rows(read(of, "strip")))  # type: ignore[arg-type]
+    rows = strips.ranked(strips.default_rows(of))  # type: ignore[arg-type]
     first = strips.strip(rows[0])
     return found | badges | {("headline", "first row"): (first.figure, first.words, first.setting)}
 

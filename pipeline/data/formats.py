@@ -5,6 +5,7 @@ import datetime as dt
 import io
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 import orjson
@@ -22,6 +23,7 @@ FORMULA_STARTS = (
     "\N{FULLWIDTH HYPHEN-MINUS}",
     "\N{FULLWIDTH COMMERCIAL AT}",
 )
+SUSPECT = re.compile(f"[\t\r{re.escape(''.join(FORMULA_STARTS))}]")
 COMPACT = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
 
 
@@ -31,14 +33,22 @@ def guarded(text: str, separators: str = ",;\t|") -> str:
     Some spreadsheets split cells at characters other than commas, so each of the `separators` may
     start a new cell.
     """
+    if not SUSPECT.search(text):
+        return text
     runs = text[:1] in {"\t", "\r"} or text.lstrip().startswith(FORMULA_STARTS)
-    starts = re.escape("".join(FORMULA_STARTS))
-    text = re.sub(rf"(?<=[{separators}])\s*+(?=[{starts}])", r"\g<0>'", text)
+    text = _cell_starts(separators).sub(r"\g<0>'", text)
     return f"'{text}" if runs else text
 
 
+@cache
+def _cell_starts(separators: str) -> re.Pattern[str]:
+    starts = re.escape("".join(FORMULA_STARTS))
+    return re.compile(rf"(?<=[{separators}])\s*+(?=[{starts}])")
+
+
 def as_csv(table: pa.Table) -> bytes:
-    return csv_of(table.column_names, zip(*map(_cells, table.columns), strict=True))
+    columns = zip(table.column_names, map(_cells, table.columns), strict=True)
+    return pl.DataFrame(dict(columns)).write_csv().encode()
 
 
 def csv_of(names: Sequence[str], rows: Iterable[Iterable[object]]) -> bytes:
@@ -66,15 +76,15 @@ Format: TypeAlias = "Callable[[pa.Table], bytes]"
 FORMATS: dict[str, Format] = {"csv": as_csv, "json": as_json, "parquet": as_parquet}
 
 
-def _cells(column: pa.ChunkedArray) -> list[object]:
+def _cells(column: pa.ChunkedArray) -> pl.Series:
     """A column's values as written to CSV; each distinct string is guarded only once."""
-    values = _values(column)
-    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+    values = pl.Series(values=column)
+    if values.dtype.is_numeric() or values.dtype == pl.Boolean:
         return values
-    if pa.types.is_nested(column.type):
-        return list(map(_cell, values))
-    known = {value: _cell(value) for value in set(values)}
-    return [known[value] for value in values]
+    if values.dtype.is_nested():
+        return pl.Series(map(_cell, values.to_list()), dtype=pl.String)
+    known = {value: _cell(value) for value in values.unique().to_list()}
+    return values.replace_strict(known, return_dtype=pl.String)
 
 
 def _values(column: pa.ChunkedArray) -> list[Any]:
@@ -83,13 +93,13 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
     return found
 
 
-def _cell(value: object) -> object:
+def _cell(value: object) -> str | None:
+    if value is None:
+        return None
     if isinstance(value, str):
         return guarded(value)
-    if isinstance(value, bool):
-        return str(value).lower()
     if isinstance(value, dt.datetime):
         return f"{value.isoformat()}Z"
     if isinstance(value, list | dict):
         return guarded(orjson.dumps(value).decode(), ";\t|")  # in JSON a minus may follow a comma
-    return value
+    return str(value)

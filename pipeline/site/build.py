@@ -22,6 +22,7 @@ from pipeline.data.database import open_database
 from pipeline.data.export import export
 from pipeline.errors import PipelineError, UnwritableError
 from pipeline.site.addresses import repository_address, site_address
+from pipeline.site.finished_html import insert_parts, set_aside
 from pipeline.site.pages import pages
 from pipeline.site.pages.model import Asset, Page, Site, named_by_content
 from pipeline.site.pages.summary_pages import outside, raw_files
@@ -81,6 +82,7 @@ def build(
         )
         _mark(output)
         _run_mkdocs(docs, output, site, moment)
+        insert_parts(docs, output)
         shorten_index(output / INDEX)
         write_policy(output)
     return output
@@ -208,7 +210,7 @@ def _write(docs: Path, part: Page | Asset) -> None:
     if isinstance(part, Page):
         for asset in chain.from_iterable(map(chart_files, part.figures)):
             _write(docs, asset)
-        part = Asset(path=part.path, data=part.text.encode())
+        part = Asset(path=part.path, data=set_aside(docs, part.path, part.text).encode())
     path = docs / part.path
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(part.data)

@@ -115,7 +115,7 @@ def pages() -> dict[str, str]:
     rng = random.Random(0)  # noqa: S311 - simulated machines
     connection = tables([machine(rng, number) for number in range(MACHINES)])
     site = Site(bundle="")
-    made = [home(connection, site), *device_pages(connection, site)]
+    made = [home(connection, site, ()), *device_pages(connection, site)]
     return {each.path: each.text for each in (*made, *target_pages(connection, site))}
 
 

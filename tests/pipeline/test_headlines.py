@@ -7,7 +7,6 @@ from pipeline.site.pages import strips
 from pipeline.site.pages.device_and_model_pages import device_pages
 from pipeline.site.pages.feeds import badges
 from pipeline.site.pages.model import Site
-from pipeline.site.rows import read
 from tests.pipeline.tables import Example, campaign, database, one, rows
 from tests.pipeline.test_strips import DEFAULTS, RATE
 
@@ -69,7 +68,7 @@ def test_first_rows_are_those_of_several_or_known_people() -> None:
         *made, gain("fay", 2.0, parameters=1_000_000_000), new=(EVE, "dan", "fay")
     )
 
-    ranked = strips.ranked(strips.default_rows(read(connection, "strip")))
+    ranked = strips.ranked(strips.default_rows(connection))
 
     assert [(row.speedup, row.backing) for row in ranked] == [(1.4, 0), (2.0, 1), (3.0, 2)]
     people = [strips.words(row)[2] for row in ranked]

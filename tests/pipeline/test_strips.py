@@ -12,7 +12,6 @@ from pipeline.data.usual_depths import Tried, depth_factors
 from pipeline.site.pages import strips
 from pipeline.site.pages.home import home
 from pipeline.site.pages.model import Site
-from pipeline.site.rows import read
 from tests.pipeline.tables import campaign, database, entry, one, put, rows
 from tests.samples import sample
 from tools import first_screen
@@ -178,7 +177,7 @@ def test_the_newer_of_two_suite_versions_is_drawn() -> None:
 
 # ---- as they are drawn --------------------------------------------------------------------------
 def headings(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    groups, _ = strips.by_method(strips.default_rows(read(connection, "strip")))
+    groups, _ = strips.by_method(strips.default_rows(connection))
     return [f"{group.label}: {group.finding}; {group.spread}" for group in groups]
 
 
@@ -223,7 +222,7 @@ def test_a_heading_counts_faster_and_slower_pairs_and_gives_the_usual_speedup() 
 
 def test_a_row_has_the_colour_of_its_direction_and_the_grade_of_its_evidence() -> None:
     def drawn(connection: duckdb.DuckDBPyConnection) -> strips.Strip:
-        return strips.strip(strips.default_rows(read(connection, "strip"))[0])
+        return strips.strip(strips.default_rows(connection)[0])
 
     clear, unclear = (drawn(on_cards(1.6, half_width=width)) for width in (0.02, 0.9))
     alone, even = (drawn(printed({"person": "ada", "speedup": each})) for each in (0.5, 1.04))
@@ -243,7 +242,7 @@ def test_a_row_has_the_colour_of_its_direction_and_the_grade_of_its_evidence() -
 def test_the_speed_after_is_the_speed_before_times_the_figure() -> None:
     def rates(*figures: dict[str, object]) -> tuple[str, str]:
         connection = printed(*figures)
-        return strips.rates(strips.default_rows(read(connection, "strip"))[0])
+        return strips.rates(strips.default_rows(connection)[0])
 
     ada = {"person": "ada", "speedup": 1.5, "plain": 40.0}
 
@@ -265,7 +264,7 @@ def test_figures_at_other_depths_are_converted_to_the_usual_one_and_kept() -> No
     dan = {"person": "dan", "depth": 16, "speedup": 9.0}
     connection = printed(*both, cyd, dan)
 
-    found = strips.default_rows(read(connection, "strip"))[0]
+    found = strips.default_rows(connection)[0]
 
     assert (found.people, found.dots) == (3, [1.8, 2.0])
     assert (found.moved, strips.setting(found)) == (True, "MTP 2–4")  # noqa: RUF001 - as printed
@@ -275,7 +274,7 @@ def test_common_devices_are_in_sight_and_the_rest_is_folded() -> None:
     cards = ("RTX 3060 12 GB", "RTX 4090 24 GB", *(f"card {number}" for number in range(150)))
     many = printed(*({"person": "ada", "device": each, "speedup": 1.5} for each in cards))
 
-    ((group,), left_out) = strips.by_method(strips.default_rows(read(many, "strip")))
+    ((group,), left_out) = strips.by_method(strips.default_rows(many))
 
     assert (len(group.strips), len(group.folded), left_out) == (10, 110, 32)
     assert {"RTX 3060 12 GB", "RTX 4090 24 GB"} <= {each.row.device for each in group.strips}
@@ -297,8 +296,8 @@ def test_a_large_collection_lists_the_best_known_rows_and_a_page_stays_light() -
         " {'tier': 'published', 'speedup': 0.5 + hash(device, other) % 300 / 100.0})"
     )
 
-    ((group,), left_out) = strips.by_method(strips.default_rows(read(many, "strip")))
-    page = home(many, Site(bundle="x")).text
+    ((group,), left_out) = strips.by_method(strips.default_rows(many))
+    page = home(many, Site(bundle="x"), ()).text
 
     # A device has one row, with the method that most people tried with the model.
     assert (len(group.strips), len(group.folded), left_out) == (10, 110, 280)
@@ -316,7 +315,7 @@ def test_small_groups_are_shown_whole_and_large_ones_cut() -> None:
         )
     )
 
-    groups, left_out = strips.by_method(strips.default_rows(read(many, "strip")))
+    groups, left_out = strips.by_method(strips.default_rows(many))
 
     # 30 of 120 are the small group's; the others share 90.
     assert [len(each.strips) + len(each.folded) for each in groups] == [45, 45, 30]
@@ -324,7 +323,7 @@ def test_small_groups_are_shown_whole_and_large_ones_cut() -> None:
 
 
 def test_measured_groups_lead_once_five_people_have_one_model() -> None:
-    base = strips.default_rows(read(printed({"person": "ada", "speedup": 1.5}), "strip"))[0]
+    base = strips.default_rows(printed({"person": "ada", "speedup": 1.5}))[0]
     published = [base._replace(device=f"card {each}") for each in range(9)]
 
     def first(people: int, parameters: float) -> str:
@@ -342,8 +341,8 @@ def test_measured_groups_lead_once_five_people_have_one_model() -> None:
 
 
 def test_home_is_whole_without_a_result_and_with_two() -> None:
-    nothing = home(database(), Site(bundle="x")).text
-    two = home(on_cards(1.6, 1.5), Site(bundle="x")).text
+    nothing = home(database(), Site(bundle="x"), ()).text
+    two = home(on_cards(1.6, 1.5), Site(bundle="x"), ()).text
 
     assert "Nobody has sent a result yet." in nothing
     assert "Be the first" in nothing

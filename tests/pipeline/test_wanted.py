@@ -60,7 +60,7 @@ def test_the_command_fetches_the_preset() -> None:
 
 
 def test_a_reference_model_is_a_preset_and_called_as_in_the_results() -> None:
-    rows = default_rows(read(real_database(), "strip"))
+    rows = default_rows(real_database())
     labels = {row.target: row.target_label for row in rows}
 
     for each in REFERENCE_MODELS.values():

@@ -121,19 +121,31 @@ def draw(
     connection: duckdb.DuckDBPyConnection, name: str, cache: Cache | None = None, **parameters: str
 ) -> Chart:
     """Draw the chart with this name. Raises `KeyError` for an unknown name or parameter."""
+    rows = rows_of(connection, name, **parameters)
+    return drawn(name, rows, cache, of=tuple(parameters.values()))
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, name: str, **parameters: str) -> list[Row]:
+    """The rows of a chart's query. Raises `KeyError` for an unknown name or parameter."""
     definition = definitions()[name]
     unknown = set(parameters) - set(definition.parameters)
     if unknown:
         raise KeyError(*sorted(unknown))
-    rows = as_rows(
-        frame(connection, definition.query or name, **{**definition.parameters, **parameters})
-    )
+    query = definition.query or name
+    return as_rows(frame(connection, query, **{**definition.parameters, **parameters}))
+
+
+def drawn(
+    name: str, rows: list[Row], cache: Cache | None = None, *, of: tuple[str, ...] = ()
+) -> Chart:
+    """Draw a chart from rows of its query; `of` tells it from other charts with this name."""
+    definition = definitions()[name]
     spec, svg = {}, ""
     if rows:
         made = (cache or Cache()).get_or_make([definition, rows], lambda: _draw(definition, rows))
         spec, svg = msgspec.json.decode(made, type=Drawn)
     return Chart(
-        key="--".join([name.replace("_", "-"), *parameters.values()]),
+        key="--".join([name.replace("_", "-"), *of]),
         name=name,
         title=definition.title,
         spec=spec,

@@ -9,10 +9,12 @@ from pipeline.site.pages import (
     answer_pages,
     data,
     device_and_model_pages,
+    evidence_file,
     explore,
     feeds,
     fits,
     home,
+    learned,
     overviews,
     slower,
     submissions,
@@ -26,8 +28,10 @@ def pages(
     connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
 ) -> Iterator[Page | Asset]:
     """Yield all generated pages and the files that they load; `files` are the exported data."""
+    reports, rates = tuple(evidence_file.reports(connection)), learned.learned_rates(connection)
+    common = tuple(answer_pages.common_answers(reports, rates))
     yield template_environment.vocabulary_file()
-    yield home.home(connection, site)
+    yield home.home(connection, site, common)
     yield from explore.explore(connection, site)
     yield what_moves_it.moves(connection, site)
     yield from overviews.overviews(connection, site)
@@ -37,7 +41,7 @@ def pages(
     yield from submissions.submission_pages(connection, site)
     yield from feeds.feeds(connection, site)
     yield from fits.fits(connection, site)
-    yield from answer_pages.answers(connection, site)
+    yield from answer_pages.answers(connection, site, reports, rates, common)
     yield from slower.slower(connection, site)
     yield data.data_page(connection, site, files)
-    yield from data.programs(connection, site, files)
+    yield from data.programs(connection, site, files, common)

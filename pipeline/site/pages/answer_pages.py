@@ -1,6 +1,6 @@
 """Write the answers: data files for page scripts, and a page for each common question."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -12,10 +12,10 @@ from answers.listed import COMMON, listed_machines, model_label, question_by_nam
 from answers.machines import described_computer
 from answers.model_names import model_key
 from answers.rates import Rate
-from pipeline.site.pages import answer_card, answer_files, evidence_file, learned
+from pipeline.site.pages import answer_card, answer_files, evidence_file
 from pipeline.site.pages.model import Asset, Page, Site, answer_address, path_of, target_address
 from pipeline.site.pages.template_environment import render
-from pipeline.site.rows import grouped, read
+from pipeline.site.rows import grouped
 from schemas.vocabulary import say
 
 FINDINGS = {
@@ -55,15 +55,14 @@ class CommonAnswer:
         return f"{FINDINGS[self.found.verdict]}, {say.times(judged.gain.estimate)} ({basis})"
 
 
-def common_answers(
-    reports: Mapping[str, Sequence[Report]], rates: Sequence[Rate]
-) -> Iterator[CommonAnswer]:
+def common_answers(reports: Iterable[Report], rates: Sequence[Rate]) -> Iterator[CommonAnswer]:
     """The answers to the questions in `listed.toml`, in the order of that file."""
+    by_model = grouped(reports, attrgetter("model"))
     machines = {each.name: each for each in listed_machines(())}
     for asked in COMMON:
         machine = machines[asked["machine"]]
         computer = described_computer(machine.words)
-        question = question_by_name(asked["model"], computer, reports=reports, rates=rates)
+        question = question_by_name(asked["model"], computer, reports=by_model, rates=rates)
         if question is not None:
             yield CommonAnswer(
                 machine=f"{machine.name} {machine.gib:g} GB",
@@ -72,15 +71,18 @@ def common_answers(
             )
 
 
-def answers(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
+def answers(
+    connection: duckdb.DuckDBPyConnection,
+    site: Site,
+    reports: Sequence[Report],
+    rates: Sequence[Rate],
+    common: Sequence[CommonAnswer],
+) -> Iterator[Page | Asset]:
     """Yield the evidence file, all answer files, and the pages of the common answers."""
-    reports, rates = tuple(evidence_file.reports(connection)), learned.learned_rates(connection)
-    addresses = {
-        model_key(row.target_label): target_address(row.target) for row in read(connection, "strip")
-    }
+    named = connection.table("strip").select("target_label", "target").fetchall()
+    addresses = {model_key(label): target_address(target) for label, target in named}
     yield evidence_file.evidence_file(reports)
     yield from answer_files.answer_files(site.cache, reports, rates, addresses)
-    common = tuple(common_answers(grouped(reports, attrgetter("model")), rates))
     for each in common:
         key = each.found.question.model
         card = answer_card.card_of(
@@ -94,9 +96,3 @@ def answers(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page 
             each=each,
             others=[other for other in common if other is not each],
         )
-
-
-def listed(connection: duckdb.DuckDBPyConnection) -> Sequence[CommonAnswer]:
-    """The common answers, for a page that links to them."""
-    reports = grouped(evidence_file.reports(connection), attrgetter("model"))
-    return tuple(common_answers(reports, learned.learned_rates(connection)))

@@ -13,7 +13,8 @@ from pipeline.data.columns import description
 from pipeline.data.datapackage import MEDIA_TYPES, SPEEDUPS, ExportedFile
 from pipeline.data.export import EXPORTS, SPEEDUPS_VERSION, SUMS
 from pipeline.data.metrics import metrics
-from pipeline.site.pages import answer_pages, strips
+from pipeline.site.pages import strips
+from pipeline.site.pages.answer_pages import CommonAnswer
 from pipeline.site.pages.model import Asset, Page, Site, device_address, device_file
 from pipeline.site.pages.source_sections import sections
 from pipeline.site.pages.switch_off import switch_off_file
@@ -44,16 +45,19 @@ def data_page(
 
 
 def programs(
-    connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
+    connection: duckdb.DuckDBPyConnection,
+    site: Site,
+    files: tuple[ExportedFile, ...],
+    common: Sequence[CommonAnswer],
 ) -> Iterator[Asset]:
     """Files for programs: `llms.txt`, `robots.txt`, and a file for each device."""
     _, last = _days(connection)
-    groups, _ = strips.by_method(strips.default_rows(read(connection, "strip")))
+    groups, _ = strips.by_method(strips.default_rows(connection))
     yield text_file(
         "llms.txt",
         site,
         last=last,
-        common=answer_pages.listed(connection),
+        common=common,
         groups=groups,
         datasets=tuple(datasets(connection, files)),
         example=example(connection),

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import islice
-from operator import attrgetter
-from typing import Any, TypeAlias
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple, TypeAlias
 
 import duckdb
+import msgspec
 
-from pipeline.site.charts import draw
+from pipeline.site.charts import Chart, definitions, drawn, rows_of
 from pipeline.site.pages import model, strips, switch_off
 from pipeline.site.pages.template_environment import plain_text, render
 from pipeline.site.rows import Row, grouped, read
@@ -27,35 +28,70 @@ PUBLISHED_CHARTS = {"device": ["depths"], "target": []}
 FEWEST_POINTS = 3
 
 
+class _Place(NamedTuple):
+    """A device or model with its rows: all that its page shows, apart from the charts."""
+
+    kind: str
+    name: str
+    measured: Row | None
+    parts: Mapping[str, tuple[Row, ...]]
+
+    @property
+    def path(self) -> str:
+        return model.path_of(model.ADDRESSES[self.kind](self.name))
+
+
 def _pages(
     connection: duckdb.DuckDBPyConnection, site: model.Site, *, kind: str
 ) -> Iterator[model.Page]:
     """The page of every device, or of every model, that has measured or published figures."""
     parts = _parts(connection, kind)
     measured = {getattr(row, kind): row for row in read(connection, kind)}
+    charts = {name: _rows_by_place(connection, name, kind) for name in CHARTS[kind]}
+    links = msgspec.json.encode([site.bundle, site.repository, site.address, site.outside])
     for name in sorted(measured.keys() | parts["strips"].keys() | parts["pairs"].keys()):
-        of = {"device": "all"} | {kind: name}
         names = (CHARTS if name in measured else PUBLISHED_CHARTS)[kind]
-        charts = (draw(connection, chart, site.cache, **of) for chart in names)
-        yield render(
-            f"{kind}.md.jinja",
-            path=model.path_of(model.ADDRESSES[kind](name)),
-            figures=tuple(islice((x for x in charts if len(x.table.rows) >= FEWEST_POINTS), 1)),
-            headings=CHARTS[kind],
-            slug=name,
-            site=site,
-            **{kind: measured.get(name)},
-            **_shared(parts, name, kind),
+        enough = (each for each in names if len(charts[each][name]) >= FEWEST_POINTS)
+        figures = tuple(
+            drawn(chart, list(charts[chart][name]), site.cache, of=(kind, name))
+            for chart in islice(enough, 1)
         )
+        own = _Place(
+            kind, name, measured.get(name), {part: rows[name] for part, rows in parts.items()}
+        )
+        # A page is rendered again only if its own rows have changed.
+        text = site.cache.get_or_make([links, own, figures], partial(_text, own, figures, site))
+        yield model.Page(path=own.path, text=text.decode(), figures=figures)
 
 
 device_pages = partial(_pages, kind="device")
 target_pages = partial(_pages, kind="target")
 
 
-def _shared(parts: Parts, name: str, kind: str) -> dict[str, Any]:
+def _rows_by_place(
+    connection: duckdb.DuckDBPyConnection, chart: str, kind: str
+) -> Mapping[str, tuple[dict[str, Any], ...]]:
+    """A chart's rows for every device or model, from one query."""
+    by = {"by": kind} if "by" in definitions()[chart].parameters else {}
+    return grouped(rows_of(connection, chart, **by), itemgetter("place"))
+
+
+def _text(place: _Place, figures: tuple[Chart, ...], site: model.Site) -> bytes:
+    page = render(
+        f"{place.kind}.md.jinja",
+        path=place.path,
+        figures=figures,
+        headings=CHARTS[place.kind],
+        slug=place.name,
+        site=site,
+        **{place.kind: place.measured},
+        **_shared(place.kind, dict(place.parts)),
+    )
+    return page.text.encode()
+
+
+def _shared(kind: str, shown: dict[str, tuple[Row, ...]]) -> dict[str, Any]:
     """The values that the templates of devices and of targets share."""
-    shown = {part: rows[name] for part, rows in parts.items()}
     rows = shown.pop("strips")
     typical = strips.typical(rows)
     # Measurements by unknown accounts do not precede published figures.
@@ -86,7 +122,7 @@ def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
     return {
         "best": grouped(read(connection, "best_settings", kind=kind), of),
         "surest": grouped(read(connection, "surest_gain", kind=kind), attrgetter("scope")),
-        "strips": grouped(strips.default_rows(read(connection, "strip")), of),
+        "strips": grouped(strips.default_rows(connection), of),
         "cells": grouped(read(connection, "page_cells", kind=kind), of),
         "failures": grouped((row for row in read(connection, "failure") if row.counted), of),
         "clear": grouped(read(connection, "switch_off"), of),

@@ -1,16 +1,19 @@
 """Write the home page: the question form, and the strips of all devices and models."""
 
+from collections.abc import Sequence
+
 import duckdb
 
-from pipeline.site.pages import answer_card, answer_files, answer_pages, strips
+from pipeline.site.pages import answer_card, answer_files, strips
+from pipeline.site.pages.answer_pages import CommonAnswer
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import read
 from schemas.vocabulary import TASKS
 
 
-def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
-    rows = strips.default_rows(read(connection, "strip"))
+def home(connection: duckdb.DuckDBPyConnection, site: Site, common: Sequence[CommonAnswer]) -> Page:
+    rows = strips.default_rows(connection)
     groups, left_out = strips.by_method(rows)
     return render(
         "home.md.jinja",
@@ -22,7 +25,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         axis=strips.axis(),
         sources=read(connection, "sources"),
         answers_folder=answer_files.FOLDER,
-        common=answer_pages.listed(connection),
+        common=common,
         empty_card=answer_card.Card(),
         machine_tasks=tuple(TASKS),
     )

@@ -7,9 +7,11 @@ from itertools import chain, repeat
 from statistics import median
 from typing import NamedTuple
 
+import duckdb
+
 from pipeline.site.pages import model
 from pipeline.site.pages.drawing import log_position
-from pipeline.site.rows import Row, grouped
+from pipeline.site.rows import Row, grouped, read
 from schemas.vocabulary import COMMON_DEVICES, GRADES, SIZES, VERDICTS, say
 
 TIERS = ("measured", "imported", "published")
@@ -65,10 +67,9 @@ class Group:
     folded: tuple[Strip, ...]
 
 
-def default_rows(rows: Iterable[Row]) -> list[Row]:
+def default_rows(connection: duckdb.DuckDBPyConnection) -> tuple[Row, ...]:
     """The default rows: each combination of device and model, in its best tier."""
-    drawn = (0, "all", None, 1)
-    return [r for r in rows if (r.selection, r.task, r.condition, r.tier_order) == drawn]
+    return read(connection, "default_strips")
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:

@@ -28,7 +28,7 @@ def moves(connection: duckdb.DuckDBPyConnection, site: Site) -> Page:
         for name, section in document("moves", "pipeline.site").items()
     ]
     pairs = read(connection, "pairs_by_method")
-    rows = strips.default_rows(read(connection, "strip"))
+    rows = strips.default_rows(connection)
     of_the_first = [row for row in rows if row.target == next(iter(REFERENCE_MODELS))]
     shown = [section for section in sections if len(section["figure"].table.rows) >= FEWEST]
     return render(

@@ -1,31 +1,30 @@
 -- One row is one width of one verification curve, the newest curve of each device, backend and
--- target. If there are more than 40 `curves`, only the flattest, the steepest and an even sample
--- are kept.
-with newest_first as (
-  select
-    verification_curve.*,
-    dense_rank() over (
-      partition by verification_curve.curve_label
-      order by setup.known desc, setup.measured_from desc, verification_curve.submission desc
-    ) as age
+-- target. The `place` is the device if `$by` is `device`; otherwise all curves are of one place. If
+-- a place has more than 40 `curves`, only the flattest, the steepest and an even sample are kept.
+with newest as (
+  select if($by = 'device', verification_curve.device, 'all') as place, verification_curve.*
   from verification_curve
   join setup using (submission)
-  where $device = 'all' or verification_curve.device = $device
+  qualify dense_rank() over (
+    partition by verification_curve.curve_label
+    order by setup.known desc, setup.measured_from desc, verification_curve.submission desc
+  ) = 1
 ),
 ranked as (
   select
+    place,
     curve_label,
     arg_max(step_ratio / width, width) as slope,
-    count(*) over () as curves,
-    row_number() over (order by slope, curve_label) as flat,
-    row_number() over (order by slope desc, curve_label) as steep
-  from newest_first
-  where age = 1
-  group by curve_label
+    count(*) over (partition by place) as curves,
+    row_number() over (partition by place order by slope, curve_label) as flat,
+    row_number() over (partition by place order by slope desc, curve_label) as steep
+  from newest
+  group by place, curve_label
 )
-select curve_label, device, backend, submission, width, step_ms, step_ratio, curves
-from newest_first
-join ranked using (curve_label)
-where age = 1
-qualify dense_rank() over (order by least(flat, steep) > 1, md5(curve_label)) <= 40
-order by curve_label, width;
+select place, curve_label, device, backend, submission, width, step_ms, step_ratio, curves
+from newest
+join ranked using (place, curve_label)
+qualify dense_rank() over (
+  partition by place order by least(flat, steep) > 1, md5(curve_label)
+) <= 40
+order by place, curve_label, width;
