@@ -36,7 +36,8 @@ def error(submission: Submission, arm: Arm, slack_ms: float = _SLACK_MS) -> Inte
     logs = {
         (trial.arm, trial.prompt, trial.block): found
         for trial in submission.trials
-        if trial.arm in (arm.id, arm.baseline)
+        if trial.one_token_ms is not None
+        and trial.arm in (arm.id, arm.baseline)
         and (found := _log_difference(trial, slack_ms)) is not None
     }
     return t_interval(

@@ -23,9 +23,13 @@ MAX_BYTES = 512 * 1024
 MAX_DEPTH = 12
 MAX_DIGITS = 18  # an integer that fits into 64 bits with its sign
 
-# The pattern matches once per bracket outside of strings, or at the end. It is possessive and
-# matches at every place, so its time is linear for any input.
-_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"?)*+([\[\]{}]|\Z)', re.DOTALL)
+# A string, or the rest of the text after an unpaired quote. It is possessive, so that its time is
+# linear for any input.
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+# Parsers may differ on a negative zero, on an exponent and on more digits than a float has.
+_UNUSUAL_NUMBER = re.compile(rb"-0|[0-9][eE]|[0-9]{%d}" % (MAX_DIGITS + 1))
+_BRACKETS = bytes.maketrans(b"[{]}", b"(())")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[{]}"))
 # A digit other than zero before the exponent: the number is not zero.
 _SIGNIFICANT = re.compile(r"^[^eE]*[1-9]")
 _BOM = b"\xef\xbb\xbf"
@@ -48,15 +52,16 @@ class _RefusedError(ValueError):
 def load(data: bytes) -> Json | tuple[Finding, ...]:
     """The document, or the findings on it. Never raises."""
     try:
-        _check_bytes(data)
+        bare = _checked_bytes(data)
         document: Json = orjson.loads(data)
-        json.loads(
-            data,
-            object_pairs_hook=_object,
-            parse_int=_integer,
-            parse_float=_number,
-            parse_constant=_number,
-        )
+        if _UNUSUAL_NUMBER.search(bare) or bare.count(b":") != _keys(document):
+            json.loads(
+                data,
+                object_pairs_hook=_object,
+                parse_int=_integer,
+                parse_float=_number,
+                parse_constant=_number,
+            )
     except orjson.JSONDecodeError as error:
         message = f"not JSON: {error}; let the harness write the file"
         return (Finding(path=ROOT, message=message, rule="json"),)
@@ -68,8 +73,8 @@ def load(data: bytes) -> Json | tuple[Finding, ...]:
     return bounded(_text_findings(ROOT, document)) or document
 
 
-def _check_bytes(data: bytes) -> None:
-    """Refuse bytes that must not reach a parser."""
+def _checked_bytes(data: bytes) -> bytes:
+    """The bytes without strings; refuses bytes that must not reach a parser."""
     if data.startswith(b"GGUF"):
         _refuse(
             "json", "this is a model, not a result file; give the NAME.json file that a run wrote"
@@ -90,15 +95,33 @@ def _check_bytes(data: bytes) -> None:
     except UnicodeDecodeError as error:
         place = f"not UTF-8 at byte {error.start}"
         _refuse("encoding", f"{place}; use the file as the harness wrote it")
-    if _is_too_deep(data):
+    bare = _STRING.sub(b"", data)
+    if _is_too_deep(bare):
         _refuse("depth", f"nested deeper than {MAX_DEPTH} levels")
+    return bare
 
 
-def _is_too_deep(data: bytes) -> bool:
+def _is_too_deep(bare: bytes) -> bool:
     """Whether nesting is too deep, counted in the bytes so that no parser recurses too far."""
-    brackets = (match[1] for match in _BRACKET.finditer(data))
-    steps = ((each in b"[{") - (each in b"]}") for each in brackets if each)
+    rest = brackets = bare.translate(_BRACKETS, _NO_BRACKETS)
+    for _ in range(MAX_DEPTH):
+        rest = rest.replace(b"()", b"")  # the innermost level
+    # Brackets are left if the nesting is deeper or if some are unpaired.
+    steps = (1 if each == b"("[0] else -1 for each in brackets if rest)
     return any(depth > MAX_DEPTH for depth in accumulate(steps))
+
+
+def _keys(document: Json) -> int:
+    """The number of keys in all objects; the text has more colons if an object repeats a key."""
+    count, rest = 0, [document]
+    while rest:
+        value = rest.pop()
+        if isinstance(value, dict):
+            count += len(value)
+            rest += value.values()
+        elif isinstance(value, list):
+            rest += value
+    return count
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

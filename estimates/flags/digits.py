@@ -39,7 +39,8 @@ def clock_step(evidence: FlagEvidence) -> float:
     times = sorted(set(_times(evidence)))
     gaps = [after - before for before, after in pairwise(times)]
     if gaps:
-        tick = (times[-1] - times[0]) / sum(round(gap / min(gaps)) for gap in gaps)
+        least = min(gaps)
+        tick = (times[-1] - times[0]) / sum(round(gap / least) for gap in gaps)
         is_real = any(math.isclose(tick, each, rel_tol=_TICKS_DIFFER) for each in _TICKS_MS)
         if is_real and all(abs(each / tick - round(each / tick)) < _OFF_TICK for each in times):
             return float(tick)

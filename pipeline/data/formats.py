@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import orjson
 import polars as pl
@@ -59,9 +59,7 @@ def csv_of(names: Sequence[str], rows: Iterable[Iterable[object]]) -> bytes:
 
 
 def as_json(table: pa.Table) -> bytes:
-    names, columns = table.column_names, map(_values, table.columns)
-    rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-    return orjson.dumps(rows, option=COMPACT)
+    return orjson.dumps(pl.DataFrame(table).to_dicts(), option=COMPACT)
 
 
 def as_parquet(table: pa.Table) -> bytes:
@@ -85,12 +83,6 @@ def _cells(column: pa.ChunkedArray) -> pl.Series:
         return pl.Series(map(_cell, values.to_list()), dtype=pl.String)
     known = {value: _cell(value) for value in values.unique().to_list()}
     return values.replace_strict(known, return_dtype=pl.String)
-
-
-def _values(column: pa.ChunkedArray) -> list[Any]:
-    """A column's values as Python objects; polars converts them ten times as fast as Arrow."""
-    found: list[Any] = pl.Series(values=column).to_list()
-    return found
 
 
 def _cell(value: object) -> str | None:

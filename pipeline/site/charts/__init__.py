@@ -11,11 +11,10 @@ import msgspec
 import orjson
 import polars as pl
 import vl_convert
-from altair.utils.schemapi import debug_mode
 from polars import selectors as cs
 
 from pipeline.cache import Cache
-from pipeline.site.charts import captions, pictures
+from pipeline.site.charts import captions
 from pipeline.site.charts.theme import CONFIGS, STATIC_WIDTH_PX, Row, darkened
 from pipeline.site.rows import frame
 from schemas.vocabulary import say
@@ -163,11 +162,16 @@ def drawn(
 
 def _draw(definition: Definition, rows: list[Row]) -> bytes:
     """Draw a chart; return its SVG and its specification (no `config`, container width) as JSON."""
+    # Altair takes a second to load, and a build draws nothing if all its charts are cached.
+    from altair.utils.schemapi import debug_mode  # noqa: PLC0415
+
+    from pipeline.site.charts import pictures  # noqa: PLC0415
+
     draws = pictures.PICTURES[definition.picture]
     width = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     with debug_mode(arg=False):  # a test checks each chart; checking takes as long as drawing
-        picture = draws(rows, definition.columns, **definition.options).properties(**width)
-        made: dict[str, Any] = picture.to_dict(validate=False)
+        picture = draws(rows, definition.columns, **definition.options)
+        made: dict[str, Any] = picture.to_dict(validate=False) | width
     del made["config"]
     spec = rounded(made | {"datasets": _used(made)})
     return msgspec.json.encode((spec, picture_of(spec, "light")))

@@ -85,7 +85,7 @@ def lines_of_words(names: list[str], *, between: str = BETWEEN, skipped: int = 0
 def unity(*, axis: str) -> alt.Chart:
     """A dashed rule at 1, where speculation has no effect."""
     base = alt.Chart(alt.InlineData(values=[{"unity": 1}])).mark_rule(strokeDash=[4, 3], aria=False)
-    rule: alt.Chart = base.encode(x="unity:Q") if axis == "x" else base.encode(y="unity:Q")
+    rule: alt.Chart = base.encode(alt.X("unity:Q") if axis == "x" else alt.Y("unity:Q"))
     return rule
 
 
@@ -101,10 +101,14 @@ def iso_lines(ends: tuple[float, float], x: alt.X, y: alt.Y) -> list[alt.Chart]:
         for cost in (max(ends[0], ends[0] / iso), min(ends[1], ends[1] / iso))
     ]
     silent = alt.MarkDef(type="area", color=NEUTRAL, opacity=0.16, aria=False)
-    shade = alt.Chart(alt.InlineData(values=half), mark=silent).encode(x=x, y=y, y2="floor:Q")
+    shade = alt.Chart(alt.InlineData(values=half), mark=silent).encode(
+        x=x, y=y, y2=alt.Y2("floor:Q")
+    )
     dashed = alt.MarkDef(type="line", strokeDash=[4, 3], color=NEUTRAL, aria=False)
-    rules = alt.Chart(alt.InlineData(values=lines), mark=dashed).encode(x=x, y=y, detail="iso:N")
-    named = alt.Chart(alt.InlineData(values=lines[1::2])).encode(x=x, y=y, text="iso:N")
+    rules = alt.Chart(alt.InlineData(values=lines), mark=dashed).encode(
+        x=x, y=y, detail=alt.Detail("iso:N")
+    )
+    named = alt.Chart(alt.InlineData(values=lines[1::2])).encode(x=x, y=y, text=alt.Text("iso:N"))
     halo, words = (
         named.mark_text(align="right", baseline="bottom", dx=-4, dy=12, style=style, aria=False)
         for style in ("halo", "text")

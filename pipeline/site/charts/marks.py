@@ -53,8 +53,7 @@ def bars(on: alt.Chart, shown: str, width: float, opacity: float = 1) -> alt.Cha
 
 
 def layered(layers: Sequence[alt.Chart], *, height: int) -> Picture:
-    picture: Picture = alt.LayerChart(layer=list(layers)).properties(height=height)
-    return picture
+    return alt.LayerChart(layer=list(layers), height=height)
 
 
 def upright(  # noqa: PLR0913 - one argument per visual channel
@@ -63,6 +62,7 @@ def upright(  # noqa: PLR0913 - one argument per visual channel
     *,
     shape: alt.Shape,
     lines: alt.Chart | None = None,
+    over: Sequence[alt.Chart] = (),
     title: str = "Speedup (log scale)",
     drawn: tuple[str, str, str] = ("speedup", "interval_low", "interval_high"),
     shown: str = "true",
@@ -70,7 +70,7 @@ def upright(  # noqa: PLR0913 - one argument per visual channel
     opacity: float = 1,
     height: int = 320,
 ) -> Picture:
-    """Points with vertical intervals on a log axis of speedups, on top of `lines` if given.
+    """Points with vertical intervals on a log axis of speedups, between `lines` and `over`.
 
     `drawn` names three columns: the point, and the low and the high end of its interval.
     """
@@ -79,11 +79,11 @@ def upright(  # noqa: PLR0913 - one argument per visual channel
     span = speedup_axis([{named[each]: row[each] for each in drawn} for row in rows])
     y = alt.Y(f"{middle}:Q", title=title, scale=span.scale, axis=span.axis)
     ranges = bars(on, f"isValid(datum.{low}) && ({shown})", width, opacity).encode(
-        y=alt.Y(f"{low}:Q", scale=span.scale), y2=f"{high}:Q"
+        y=alt.Y(f"{low}:Q", scale=span.scale), y2=alt.Y2(f"{high}:Q")
     )
     dots = points(on).encode(y=y, shape=shape)
     under = [lines.encode(y=y)] if lines is not None else []
-    return layered([unity(axis="y"), *under, ranges, dots], height=height)
+    return layered([unity(axis="y"), *under, ranges, dots, *over], height=height)
 
 
 def channel(kind: type, column: str, title: str, scale: Scale) -> Any:  # noqa: ANN401 - a colour or a shape

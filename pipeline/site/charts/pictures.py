@@ -42,7 +42,7 @@ def bands(
     )
     bars = marks.bars(
         base, "isValid(datum.interval_low) && isValid(datum.interval_high)", 2
-    ).encode(x=alt.X("interval_low:Q", scale=span.scale), x2="interval_high:Q")
+    ).encode(x=alt.X("interval_low:Q", scale=span.scale), x2=alt.X2("interval_high:Q"))
     points = marks.points(base).encode(
         x=alt.X("speedup:Q", title="Speedup (log scale)", scale=span.scale, axis=span.axis),
         shape=marks.channel(alt.Shape, series, title, shapes),
@@ -116,26 +116,24 @@ def heat_map(rows: list[theme.Row], columns: Tooltip) -> Picture:
 
 def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
     """Speedup against depth, one line per pair; a ring and the word "best" mark the best depth."""
-    lines = list(dict.fromkeys(row["line_label"] for row in rows))
+    pairs = list(dict.fromkeys(row["line_label"] for row in rows))
     colour, shape = (
         marks.channel(
-            kind, "line_label", "Pair", (lines, list(islice(cycle(values), len(lines))))
+            kind, "line_label", "Pair", (pairs, list(islice(cycle(values), len(pairs))))
         ).legend(title=None, orient="bottom", columns=1)
         for kind, values in ((alt.Color, [*theme.METHOD_COLOURS.values()]), (alt.Shape, SHAPES))
     )
     base = marks.base(rows, columns).encode(
         x=alt.X("depth:O", title="Depth (tokens drafted per round)", axis=alt.Axis(labelAngle=0)),
         color=colour,
-        detail="line_label:N",
-    )
-    drawn = marks.upright(
-        rows, base, lines=base.mark_line(strokeWidth=1.5, aria=False), shape=shape
+        detail=alt.Detail("line_label:N"),
     )
     y = alt.Y("speedup:Q", scale=chart_axes.speedup_axis(rows).scale)
     best = base.transform_filter("datum.best").encode(y=y)
     ring = best.mark_point(filled=False, size=4 * POINT_PX2, strokeWidth=2, aria=False)
-    word = best.mark_text(dy=-16, fontWeight="bold", aria=False).encode(text=alt.value("best"))
-    return marks.layered([*drawn.layer, ring, word], height=320)  # type: ignore[list-item]
+    word = best.mark_text(dy=-16, fontWeight="bold", aria=False).encode(text=alt.TextValue("best"))
+    lines = base.mark_line(strokeWidth=1.5, aria=False)
+    return marks.upright(rows, base, lines=lines, over=[ring, word], shape=shape)
 
 
 def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
@@ -163,7 +161,8 @@ def _series(rows: list[theme.Row], on: alt.Chart) -> tuple[alt.Chart, alt.Chart,
     """The base of a chart with one line per series, those lines, and the point shapes by method."""
     colours, shapes = theme.method_scales(rows)
     base = on.encode(
-        color=marks.channel(alt.Color, "method_label", "Method", colours), detail="series:N"
+        color=marks.channel(alt.Color, "method_label", "Method", colours),
+        detail=alt.Detail("series:N"),
     )
     dashes = alt.StrokeDash("method_label:N", sort=colours[0], legend=None)
     lines = base.mark_line(strokeWidth=1.5, aria=False).encode(strokeDash=dashes)
@@ -178,7 +177,8 @@ def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
         labelAngle=-30 if len(builds) > FEW_BUILDS else 0, labelExpr="split(datum.label, ' ')"
     )
     base = marks.base(rows, columns).encode(
-        x=alt.X("engine_build:O", title="Engine build", sort=builds, axis=axis), detail="line:N"
+        x=alt.X("engine_build:O", title="Engine build", sort=builds, axis=axis),
+        detail=alt.Detail("line:N"),
     )
     # Two dozen settings with intervals would cover each other, so only steps have intervals.
     few = len({row["line"] for row in rows}) <= FEW_SETTINGS
@@ -246,7 +246,7 @@ def curves(  # noqa: PLR0913 - two axes with their titles
         ),
         y=alt.Y(f"{y}:Q", title=high, scale=alt.Scale(domainMin=0)),
         color=marks.channel(alt.Color, "backend", "Backend", colours),
-        detail=f"{line}:N",
+        detail=alt.Detail(f"{line}:N"),
     )
     few = len({row[line] for row in rows}) <= FEW_CURVES
     legend = alt.Legend(title=None, orient="bottom", columns=1, symbolSize=300)
