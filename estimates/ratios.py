@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias, TypeVar
 
 from estimates import decomposition as parts
@@ -18,7 +19,7 @@ from schemas.vocabulary import FIXED_TASKS, METHODS
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Scope:
     """An arm on one task or, if `task` is `None`, on all fixed tasks.
 
@@ -37,7 +38,7 @@ class Scope:
     repeat_deviation: float
     own_tasks: bool = False
 
-    @property
+    @cached_property
     def prompts(self) -> tuple[PromptPairs, ...]:
         return tuple(pairs for group in self.groups for pairs in group)
 
@@ -46,7 +47,7 @@ class Scope:
         """Whether every task has a paired prompt, so that a figure exists."""
         return all(self.groups)
 
-    @property
+    @cached_property
     def times(self) -> list[list[Times]]:
         """The ms per token of the baseline and the arm for each prompt, by task."""
         return [[(each.baseline_ms, each.arm_ms) for each in group] for group in self.groups]

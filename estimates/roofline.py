@@ -172,6 +172,7 @@ def devices() -> Devices:
     return decode(Devices, table)
 
 
+@cache
 def bandwidth_gb_per_s(name: str) -> float | None:
     """The memory bandwidth of a device by its name; `None` if the device is not in the table.
 
