@@ -77,7 +77,7 @@ def _weighted(histogram: tuple[int, ...] | None, medians: tuple[float, ...] | No
     """The sum of median x rounds over the drafted lengths that occurred; `None` if not recorded."""
     if histogram is None or medians is None:
         return None
-    counts = [count for count in histogram if count]
+    counts = list(filter(None, histogram))
     if len(counts) != len(medians) or not counts:
         return None
     return float(sum(map(mul, counts, medians)))

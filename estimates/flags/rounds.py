@@ -1,20 +1,20 @@
 """A flag about rounds that cost less than reading the necessary weights."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, linear_regression, median
 
 from estimates.decomposition import can_draft
 from estimates.flags.baseline import uneven_groups
 from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.evidence import FlagEvidence, only
+from estimates.flags.evidence import FlagEvidence, only, shared
 from estimates.intervals import ratio_interval, t_reach
 from estimates.pairing import PromptPairs
 from estimates.roofline import MIB, bytes_per_token, devices, floor
 from estimates.trial_times import ms_per_token, rounds
 from schemas.method import limit
-from schemas.submission import Arm, Submission
+from schemas.submission import Arm
 from schemas.vocabulary import METHODS, RUNNERS
 
 BOUNDS = bounds("cheap-rounds")
@@ -91,23 +91,32 @@ def _round(evidence: FlagEvidence, pairs: PromptPairs) -> _RoundFloor | None:
     timed = count - (1 if runner is None or runner.behind_servers else 0)
     if timed <= 0:
         return None
-    least = 1 + drafted / count * _least_draft(evidence.submission, pairs)
+    least = 1 + drafted / count * _least_draft(evidence, pairs)
     return _RoundFloor(drafted=drafted / count, cost=cost * tokens * count / timed, least=least)
 
 
-def _least_draft(submission: Submission, pairs: PromptPairs) -> float:
+@shared
+def _draft_steps_ms(evidence: FlagEvidence) -> Mapping[str, float]:
+    """The shortest time of a draft model's step by the memory's bandwidth; 0 if unknown."""
+    found = {
+        draft.id: floor(replace(evidence.submission, target=draft))
+        for draft in evidence.submission.drafts
+    }
+    return {name: by_memory.step_ms if by_memory else 0.0 for name, by_memory in found.items()}
+
+
+def _least_draft(evidence: FlagEvidence, pairs: PromptPairs) -> float:
     """The shortest time to read a draft model once, in plain tokens; 0 for heads.
 
     Heads count as 0, because a head may draft several tokens in one pass. The time follows from the
     memory's bandwidth and, if the target is entirely on a card, from the target's time per plain
     token.
     """
-    method, placement = pairs.arm.method, pairs.arm.placement
+    submission, method, placement = evidence.submission, pairs.arm.method, pairs.arm.placement
     draft = next((model for model in submission.drafts if model.id == method.draft), None)
     if draft is None or METHODS[method.type].architectures:
         return 0.0
-    by_memory = floor(replace(submission, target=draft))
-    least = by_memory.step_ms / pairs.baseline_ms if by_memory else 0.0
+    least = _draft_steps_ms(evidence)[draft.id] / pairs.baseline_ms
     asked = placement.target_gpu_layers_requested if placement else None
     draft_bytes, targets = bytes_per_token(draft), bytes_per_token(submission.target)
     on_card = asked == -1 and submission.engine.backend not in ("cpu", "other")

@@ -81,6 +81,7 @@ def _few_outliers(evidence: FlagEvidence) -> Outliers:
     return outliers if len(outliers) <= OUTLIER["most"] * len(evidence.repeats) else {}
 
 
+@shared
 def _unexplained(evidence: FlagEvidence) -> list[Repeats]:
     """The groups of repeated trials without a cold start, with times corrected for drift."""
     cold = cold_groups(evidence)
