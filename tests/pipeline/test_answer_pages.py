@@ -5,16 +5,18 @@ import re
 import pytest
 
 from answers.answer import Answer
-from answers.evidence import by_model
+from answers.evidence import reports
 from answers.learned import learned
+from pipeline.site.pages import evidence_file
 from pipeline.site.pages.answer_card import card_of, strip
-from pipeline.site.pages.answer_pages import CommonAnswer, common_answers, listed
+from pipeline.site.pages.answer_pages import CommonAnswer, common_answers
+from pipeline.site.pages.learned import learned_rates
 from tests.pipeline.tables import real_database
 
 
 @pytest.fixture(scope="module")
 def common() -> tuple[CommonAnswer, ...]:
-    return tuple(common_answers(by_model(), learned().rates))
+    return tuple(common_answers(reports(), learned().rates))
 
 
 def answer_about(common: tuple[CommonAnswer, ...], asked: str) -> Answer:
@@ -34,7 +36,11 @@ def test_twelve_questions_have_a_page_that_says_finding_figure_and_evidence(
 
 
 def test_home_lists_them_from_the_results_of_the_site() -> None:
-    assert len(listed(real_database())) == 12
+    found = real_database()
+
+    common = common_answers(evidence_file.reports(found), learned_rates(found))
+
+    assert len(list(common)) == 12
 
 
 def test_the_card_has_verdict_figures_commands_and_evidence(

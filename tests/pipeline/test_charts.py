@@ -13,7 +13,7 @@ import pytest
 import vl_convert
 
 from estimates.summary import summarize
-from pipeline.site import rows
+from pipeline.site import charts, rows
 from pipeline.site.charts import Chart, definitions, draw, picture_of
 from pipeline.site.charts.captions import CAPTIONS
 from pipeline.site.charts.pictures import PICTURES
@@ -26,7 +26,15 @@ from pipeline.site.pages.device_and_model_pages import DEVICE_CHARTS
 from tests.concurrency import concurrent
 from tests.contexts import at_depth
 from tests.nightly import few
-from tests.pipeline.tables import Example, accepted, campaign, database, entry, one
+from tests.pipeline.tables import (
+    Example,
+    accepted,
+    campaign,
+    database,
+    entry,
+    one,
+    real_database,
+)
 
 SQL = Path(rows.__file__).with_name("sql")
 CHARTS = tuple(definitions())
@@ -132,7 +140,19 @@ def test_parameters_are_bound_and_all_of_them_used(name: str) -> None:
 def test_a_parameter_is_a_value_and_never_a_piece_of_a_query(
     full: duckdb.DuckDBPyConnection,
 ) -> None:
-    assert draw(full, "depths", device="all' or 'a' = 'a").empty
+    assert draw(full, "submission_tasks", submission="' or 'a' = 'a").empty
+
+
+@pytest.mark.parametrize("kind", ["device", "target"])
+def test_a_place_is_drawn_with_its_own_figures(kind: str) -> None:
+    results = real_database()
+    cells = results.table("cell").filter("task = 'all'").select(kind, "depth", "speedup").fetchall()
+    drawn = charts.rows_of(results, "depths", by=kind)
+    measured = [row for row in drawn if row["tier"] != "published"]
+
+    assert {row["place"] for row in measured} <= {place for place, _, _ in cells}
+    assert {(row["place"], row["depth"], row["speedup"]) for row in measured} <= {*cells}
+    assert len(measured) > 1
 
 
 def test_every_chart_is_on_a_page() -> None:
