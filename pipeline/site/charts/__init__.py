@@ -170,11 +170,37 @@ def _draw(definition: Definition, rows: list[Row]) -> bytes:
     draws = pictures.PICTURES[definition.picture]
     width = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     with debug_mode(arg=False):  # a test checks each chart; checking takes as long as drawing
-        picture = draws(rows, definition.columns, **definition.options)
-        made: dict[str, Any] = picture.to_dict(validate=False) | width
+        made: dict[str, Any] = draws(rows, **definition.options).to_dict(validate=False) | width
     del made["config"]
+    _explain(made, rows, definition.columns)
     spec = rounded(made | {"datasets": _used(made)})
     return msgspec.json.encode((spec, picture_of(spec, "light")))
+
+
+def _explain(spec: dict[str, Any], rows: list[Row], columns: Mapping[str, str]) -> None:
+    """Add a tooltip and text for screen readers to every layer that draws the chart's rows.
+
+    Altair would copy both at every step of drawing.
+    """
+    said = {
+        "tooltip": [{"field": name, "title": title} for name, title in columns.items()],
+        "description": {"value": {"expr": spoken(rows, columns)}},
+    }
+    for layer in spec["layer"]:
+        first, *_ = spec["datasets"][layer.get("data", spec.get("data"))["name"]]
+        if columns.keys() <= first.keys():
+            layer["encoding"] |= said
+
+
+def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
+    """A Vega expression for a mark's screen-reader text: each value after its column's heading."""
+    parts = []
+    for name, title in columns.items():
+        known = [row[name] for row in rows if row.get(name) is not None]
+        number = bool(known) and all(isinstance(value, int | float) for value in known)
+        words = f"format(datum.{name}, '.3~r')" if number else f"datum.{name}"
+        parts.append(f"(isValid(datum.{name}) ? '{title}: ' + {words} + '; ' : '')")
+    return " + ".join(parts)
 
 
 def picture_of(spec: Mapping[str, Any], scheme: Literal["light", "dark"]) -> str:

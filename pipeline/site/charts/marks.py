@@ -1,6 +1,6 @@
-"""Build the common elements of pictures: a base with a tooltip, points, intervals and layers."""
+"""Build the common elements of pictures: a base, points, intervals and layers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import altair as alt
@@ -9,33 +9,16 @@ from pipeline.site.charts.chart_axes import speedup_axis, unity
 from pipeline.site.charts.theme import DOT, Row, Scale
 
 Picture: TypeAlias = alt.LayerChart
-Tooltip: TypeAlias = Mapping[str, str]
 POINT_PX2 = 70
 TIERS = {"filled": False, "color": DOT, "fill": DOT}
 # The project's measurements are filled; other people's figures are outlines.
 FILLED = alt.condition("datum.tier === 'measured'", alt.value(0.8), alt.value(0.1))
 
 
-def base(rows: list[Row], columns: Tooltip) -> alt.Chart:
-    """A chart of these rows, with a tooltip and screen-reader text but without marks yet."""
+def base(rows: list[Row]) -> alt.Chart:
+    """A chart of these rows, without marks yet."""
     # Each step copies a chart with its lists and dictionaries, but not its tuples.
-    data = alt.InlineData(values=tuple(rows))
-    tooltip = [alt.Tooltip(field=name, title=title) for name, title in columns.items()]
-    made: alt.Chart = alt.Chart(data).encode(
-        tooltip=tooltip, description=alt.DescriptionValue(alt.ExprRef(spoken(rows, columns)))
-    )
-    return made
-
-
-def spoken(rows: list[Row], columns: Mapping[str, str]) -> str:
-    """A Vega expression for a mark's screen-reader text: each value after its column's heading."""
-    parts = []
-    for name, title in columns.items():
-        known = [row[name] for row in rows if row.get(name) is not None]
-        number = bool(known) and all(isinstance(value, int | float) for value in known)
-        words = f"format(datum.{name}, '.3~r')" if number else f"datum.{name}"
-        parts.append(f"(isValid(datum.{name}) ? '{title}: ' + {words} + '; ' : '')")
-    return " + ".join(parts)
+    return alt.Chart(alt.InlineData(values=tuple(rows)))
 
 
 def points(on: alt.Chart, **style: Any) -> alt.Chart:  # noqa: ANN401 - Altair's own

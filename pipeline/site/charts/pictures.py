@@ -7,7 +7,7 @@ from operator import itemgetter
 import altair as alt
 
 from pipeline.site.charts import chart_axes, marks, theme
-from pipeline.site.charts.marks import POINT_PX2, Picture, Tooltip
+from pipeline.site.charts.marks import POINT_PX2, Picture
 
 SERIES_PX = 18
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
@@ -28,14 +28,12 @@ EDGE_PX = 12  # so that a point at the end of an axis is not cut off
 PLANE_TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 
 
-def bands(
-    rows: list[theme.Row], columns: Tooltip, *, line: str, series: str, title: str
-) -> Picture:
+def bands(rows: list[theme.Row], *, line: str, series: str, title: str) -> Picture:
     """One band per `line` in the order of the rows, with a point and its interval per `series`."""
     lines = list(dict.fromkeys(row[line] for row in rows))
     colours, shapes = _scales(rows, series)
     span = chart_axes.speedup_axis(rows)
-    base = marks.base(rows, columns).encode(
+    base = marks.base(rows).encode(
         y=alt.Y(f"{line}:N", title=None, sort=lines, axis=chart_axes.lines_of_words(lines)),
         yOffset=alt.YOffset(f"{series}:N", sort=colours[0]),
         color=marks.channel(alt.Color, series, title, colours),
@@ -52,14 +50,14 @@ def bands(
     return marks.layered([chart_axes.unity(axis="x"), bars, points], height=len(lines) * band_px)
 
 
-def spread(rows: list[theme.Row], columns: Tooltip, *, x: str, wide: str) -> Picture:
+def spread(rows: list[theme.Row], *, x: str, wide: str) -> Picture:
     """One band per `line_label`: a dot for each row (filled if measured), a tick at `typical`."""
     lines = list(dict.fromkeys(row["line_label"] for row in rows))
     typical = {row["line_label"]: row["typical"] for row in rows}
     ticks = [{"line_label": line, "typical": value} for line, value in typical.items()]
     span = chart_axes.speedup_axis([{"speedup": row[x]} for row in rows])
     y = alt.Y("line_label:N", title=None, sort=lines, axis=chart_axes.lines_of_words(lines))
-    dots = marks.points(marks.base(rows, columns), **marks.TIERS).encode(
+    dots = marks.points(marks.base(rows), **marks.TIERS).encode(
         x=alt.X(f"{x}:Q", title=f"{wide} (log scale)", scale=span.scale, axis=span.axis),
         y=y,
         fillOpacity=marks.FILLED,
@@ -73,7 +71,7 @@ def spread(rows: list[theme.Row], columns: Tooltip, *, x: str, wide: str) -> Pic
     return marks.layered([chart_axes.unity(axis="x"), drawn, dots], height=height)
 
 
-def heat_map(rows: list[theme.Row], columns: Tooltip) -> Picture:
+def heat_map(rows: list[theme.Row]) -> Picture:
     """A heat map of devices by model size, for the backend and the task that the reader selects."""
     rows = sorted(rows, key=DEVICE_AND_SIZE)  # neighbouring equal values compress better
     devices = sorted({row["device_label"] for row in rows})
@@ -90,7 +88,7 @@ def heat_map(rows: list[theme.Row], columns: Tooltip) -> Picture:
         for name, (column, words) in chosen.items()
     ]
     base = (
-        marks.base(rows, columns)
+        marks.base(rows)
         .transform_filter(" && ".join(f"datum.{c} === {n}" for n, (c, _) in chosen.items()))
         .encode(
             x=alt.X("size_class:N", title="Model size (parameters)", sort=sizes, axis=SIZES_AXIS),
@@ -114,7 +112,7 @@ def heat_map(rows: list[theme.Row], columns: Tooltip) -> Picture:
     return picture.add_params(*selects)
 
 
-def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
+def speedup_by_depth(rows: list[theme.Row]) -> Picture:
     """Speedup against depth, one line per pair; a ring and the word "best" mark the best depth."""
     pairs = list(dict.fromkeys(row["line_label"] for row in rows))
     colour, shape = (
@@ -123,7 +121,7 @@ def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
         ).legend(title=None, orient="bottom", columns=1)
         for kind, values in ((alt.Color, [*theme.METHOD_COLOURS.values()]), (alt.Shape, SHAPES))
     )
-    base = marks.base(rows, columns).encode(
+    base = marks.base(rows).encode(
         x=alt.X("depth:O", title="Depth (tokens drafted per round)", axis=alt.Axis(labelAngle=0)),
         color=colour,
         detail=alt.Detail("line_label:N"),
@@ -136,16 +134,16 @@ def speedup_by_depth(rows: list[theme.Row], columns: Tooltip) -> Picture:
     return marks.upright(rows, base, lines=lines, over=[ring, word], shape=shape)
 
 
-def series_by_concurrency(rows: list[theme.Row], columns: Tooltip) -> Picture:
+def series_by_concurrency(rows: list[theme.Row]) -> Picture:
     """Speedup against the number of concurrent requests, one line per arm and machine."""
     levels = sorted({row["concurrency"] for row in rows})
     x = alt.X("concurrency:O", title="Requests at once", sort=levels, axis=alt.Axis(labelAngle=0))
-    base, lines, shape = _series(rows, marks.base(rows, columns).encode(x=x))
+    base, lines, shape = _series(rows, marks.base(rows).encode(x=x))
     title = "Speedup of one stream (log scale)"
     return marks.upright(rows, base, lines=lines, title=title, opacity=0.6, shape=shape)
 
 
-def series_by_context(rows: list[theme.Row], columns: Tooltip) -> Picture:
+def series_by_context(rows: list[theme.Row]) -> Picture:
     """Speedup against the tokens before the answer (log axis), one line per arm and machine."""
     x = alt.X(
         "context_depth:Q",
@@ -153,7 +151,7 @@ def series_by_context(rows: list[theme.Row], columns: Tooltip) -> Picture:
         scale=alt.Scale(type="log", base=2, nice=False, padding=20),
         axis=alt.Axis(labelExpr=THOUSANDS, labelAngle=0),
     )
-    base, lines, shape = _series(rows, marks.base(rows, columns).encode(x=x))
+    base, lines, shape = _series(rows, marks.base(rows).encode(x=x))
     return marks.upright(rows, base, lines=lines, opacity=0.6, shape=shape)
 
 
@@ -169,14 +167,14 @@ def _series(rows: list[theme.Row], on: alt.Chart) -> tuple[alt.Chart, alt.Chart,
     return base, lines, marks.channel(alt.Shape, "method_label", "Method", shapes)
 
 
-def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
+def settings_by_build(rows: list[theme.Row]) -> Picture:
     """The change in speedup over builds: a grey line per setting, coloured points at steps."""
     builds = list(dict.fromkeys(row["engine_build"] for row in sorted(rows, key=MOMENT)))
     # A phone has room for `llama.cpp` above `b6350`, but not next to it.
     axis = alt.Axis(
         labelAngle=-30 if len(builds) > FEW_BUILDS else 0, labelExpr="split(datum.label, ' ')"
     )
-    base = marks.base(rows, columns).encode(
+    base = marks.base(rows).encode(
         x=alt.X("engine_build:O", title="Engine build", sort=builds, axis=axis),
         detail=alt.Detail("line:N"),
     )
@@ -198,7 +196,7 @@ def settings_by_build(rows: list[theme.Row], columns: Tooltip) -> Picture:
     )
 
 
-def break_even_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
+def break_even_plane(rows: list[theme.Row]) -> Picture:
     """Tokens per round against a round's cost, both logarithmic; the losing half is shaded."""
     figures = [row[key] for row in rows for key in ("tokens_per_round", "round_cost")]
     ends = min([0.9, *figures]) / 1.08, max([4.0, *figures]) * 1.15
@@ -207,7 +205,7 @@ def break_even_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     axis = alt.Axis(values=[t for t in PLANE_TICKS if ends[0] <= t <= ends[1]], format="~g")
     x = alt.X("round_cost:Q", title="Round cost R (log scale)", axis=axis, scale=scale)
     y = alt.Y("tokens_per_round:Q", title="Tokens per round (log scale)", axis=axis, scale=scale)
-    points = marks.points(marks.base(rows, columns), filled=False).encode(
+    points = marks.points(marks.base(rows), filled=False).encode(
         x=x,
         y=y,
         color=marks.channel(alt.Color, "method_label", "Method", colours),
@@ -218,7 +216,7 @@ def break_even_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     return marks.layered([*chart_axes.iso_lines(ends, x, y), points], height=420)
 
 
-def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
+def predicted_plane(rows: list[theme.Row]) -> Picture:
     """Measured against predicted speedup, on equal log axes; on the dashed line, they agree."""
     values = [row[key] for row in rows for key in ("predicted", "speedup")]
     ends = [min([0.9, *values]) / 1.05, max([1.1, *values]) * 1.05]
@@ -227,17 +225,15 @@ def predicted_plane(rows: list[theme.Row], columns: Tooltip) -> Picture:
     y = alt.Y("speedup:Q", title="Measured (log scale)", scale=span.scale, axis=span.axis)
     right = alt.Chart(alt.InlineData(values=[{"predicted": end, "speedup": end} for end in ends]))
     line = right.mark_line(strokeDash=[4, 3], color=theme.NEUTRAL, aria=False).encode(x=x, y=y)
-    points = marks.points(marks.base(rows, columns), opacity=0.7, color=theme.DOT).encode(x=x, y=y)
+    points = marks.points(marks.base(rows), opacity=0.7, color=theme.DOT).encode(x=x, y=y)
     return marks.layered([line, points], height=420)
 
 
-def curves(  # noqa: PLR0913 - two axes with their titles
-    rows: list[theme.Row], columns: Tooltip, *, line: str, x: str, y: str, wide: str, high: str
-) -> Picture:
+def curves(rows: list[theme.Row], *, line: str, x: str, y: str, wide: str, high: str) -> Picture:
     """One line per curve, coloured by backend; dashes tell curves with the same backend apart."""
     colours = theme.backend_colours(row["backend"] for row in rows)
     ticks = sorted({row[x] for row in rows})  # counts, with no values between them
-    base = marks.base(rows, columns).encode(
+    base = marks.base(rows).encode(
         x=alt.X(
             f"{x}:Q",
             title=wide,
