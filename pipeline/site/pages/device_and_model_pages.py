@@ -7,7 +7,6 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import duckdb
-import msgspec
 
 from pipeline.site.charts import Chart, definitions, drawn, rows_of
 from pipeline.site.pages import model, strips, switch_off
@@ -48,7 +47,6 @@ def _pages(
     parts = _parts(connection, kind)
     measured = {getattr(row, kind): row for row in read(connection, kind)}
     charts = {name: _rows_by_place(connection, name, kind) for name in CHARTS[kind]}
-    links = msgspec.json.encode([site.bundle, site.repository, site.address, site.outside])
     for name in sorted(measured.keys() | parts["strips"].keys() | parts["pairs"].keys()):
         names = (CHARTS if name in measured else PUBLISHED_CHARTS)[kind]
         enough = (each for each in names if len(charts[each][name]) >= FEWEST_POINTS)
@@ -59,8 +57,10 @@ def _pages(
         own = _Place(
             kind, name, measured.get(name), {part: rows[name] for part, rows in parts.items()}
         )
-        # A page is rendered again only if its own rows have changed.
-        text = site.cache.get_or_make([links, own, figures], partial(_text, own, figures, site))
+        # A page is rendered again only if its own rows or links have changed.
+        files = [site.link_from("")(model.file_path(row.file)) for row in own.parts["newest"]]
+        inputs = [site.bundle, site.repository, site.address, own, files, figures]
+        text = site.cache.get_or_make(inputs, partial(_text, own, figures, site))
         yield model.Page(path=own.path, text=text.decode(), figures=figures)
 
 
