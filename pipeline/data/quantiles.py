@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
-from scipy.special import bdtr
 
 from estimates.best_of_several import EXACT, choice_factor
 from estimates.intervals import CONFIDENCE, t_reach
@@ -28,6 +27,8 @@ def median_positions(counts: Iterable[int]) -> pa.Table:
 
 
 def _median_position(count: int) -> float:
+    from scipy.special import bdtr  # noqa: PLC0415 - SciPy takes a quarter of a second to load
+
     below = bdtr(np.arange(count // 2 + 1), count, 0.5)
     rank = int(np.searchsorted(below, (1 - CONFIDENCE) / 2, side="right"))
     wider, narrower = 1 - 2 * below[rank - 1], 1 - 2 * below[rank]

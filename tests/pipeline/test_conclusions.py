@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from pipeline.site.pages.device_and_model_pages import device_pages, target_pages
+from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.home import home
 from pipeline.site.pages.model import Site
 from tests.pipeline.tables import Example, campaign, database, entry
@@ -115,8 +115,8 @@ def pages() -> dict[str, str]:
     rng = random.Random(0)  # noqa: S311 - simulated machines
     connection = tables([machine(rng, number) for number in range(MACHINES)])
     site = Site(bundle="")
-    made = [home(connection, site, ()), *device_pages(connection, site)]
-    return {each.path: each.text for each in (*made, *target_pages(connection, site))}
+    made = (home(connection, site, ()), *place_pages(connection, site))
+    return {each.path: each.text for each in made}
 
 
 def test_a_page_with_figures_says_once_that_the_measured_ones_are_greedy(

@@ -6,7 +6,7 @@ from importlib import resources
 
 import duckdb
 
-from pipeline.site.pages.device_and_model_pages import device_pages
+from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.model import Site
 from pipeline.site.rows import read
 from tests.pipeline.tables import Example, campaign, database, entry, one, rows
@@ -30,7 +30,7 @@ def page_of_the_card(connection: duckdb.DuckDBPyConnection) -> str:
     """The page of the card that `campaign` measures on."""
     return next(
         page.text
-        for page in device_pages(connection, SITE)
+        for page in place_pages(connection, SITE, ["device"])
         if page.path == "devices/rtx-4060-8-gb.md"
     )
 
@@ -111,7 +111,7 @@ def figures(*listed: tuple[str, float, str, bool]) -> duckdb.DuckDBPyConnection:
 
 def page_of_figures(*listed: tuple[str, float, str, bool]) -> str:
     """The page of the card with these figures."""
-    pages = device_pages(figures(*listed), SITE)
+    pages = place_pages(figures(*listed), SITE, ["device"])
     return next(page.text for page in pages if page.path == "devices/card.md")
 
 

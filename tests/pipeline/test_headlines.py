@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from pipeline.site.pages import strips
-from pipeline.site.pages.device_and_model_pages import device_pages
+from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.feeds import badges
 from pipeline.site.pages.model import Site
 from tests.pipeline.tables import Example, campaign, database, one, rows
@@ -54,8 +54,8 @@ def test_the_answer_of_a_page_is_that_of_known_people_and_of_their_choices_alone
 
 
 def test_a_page_says_that_its_answer_rests_on_one_unknown_person() -> None:
-    (page,) = device_pages(database(gain(EVE, 3.0), new=(EVE,)), SITE)
-    (known,) = device_pages(database(gain("ada", 3.0)), SITE)
+    (page,) = place_pages(database(gain(EVE, 3.0), new=(EVE,)), SITE, ["device"])
+    (known,) = place_pages(database(gain("ada", 3.0)), SITE, ["device"])
 
     assert "No contributor known to the maintainers" in page.text
     assert "No contributor known to the maintainers" not in known.text

@@ -1,6 +1,6 @@
 """Write a page for each device and each target model."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from operator import attrgetter, itemgetter
@@ -13,6 +13,7 @@ from pipeline.site.pages import model, strips, switch_off
 from pipeline.site.pages.template_environment import plain_text, render
 from pipeline.site.rows import Row, grouped, read
 
+Tables: TypeAlias = "dict[str, tuple[Row, ...]]"
 Parts: TypeAlias = "dict[str, Mapping[str, tuple[Row, ...]]]"
 
 # The charts of a page with their headings; the first chart that has enough to show is drawn.
@@ -40,11 +41,21 @@ class _Place(NamedTuple):
         return model.path_of(model.ADDRESSES[self.kind](self.name))
 
 
-def _pages(
-    connection: duckdb.DuckDBPyConnection, site: model.Site, *, kind: str
+def place_pages(
+    connection: duckdb.DuckDBPyConnection,
+    site: model.Site,
+    kinds: Iterable[str] = ("device", "target"),
 ) -> Iterator[model.Page]:
-    """The page of every device, or of every model, that has measured or published figures."""
-    parts = _parts(connection, kind)
+    """The page of every device and of every model that has measured or published figures."""
+    tables = _tables(connection)
+    for kind in kinds:
+        yield from _pages(connection, site, kind, tables)
+
+
+def _pages(
+    connection: duckdb.DuckDBPyConnection, site: model.Site, kind: str, tables: Tables
+) -> Iterator[model.Page]:
+    parts = _parts(connection, kind, tables)
     measured = {getattr(row, kind): row for row in read(connection, kind)}
     charts = {name: _rows_by_place(connection, name, kind) for name in CHARTS[kind]}
     for name in sorted(measured.keys() | parts["strips"].keys() | parts["pairs"].keys()):
@@ -62,10 +73,6 @@ def _pages(
         inputs = [site.bundle, site.repository, site.address, own, files, figures]
         text = site.cache.get_or_make(inputs, partial(_text, own, figures, site))
         yield model.Page(path=own.path, text=text.decode(), figures=figures)
-
-
-device_pages = partial(_pages, kind="device")
-target_pages = partial(_pages, kind="target")
 
 
 def _rows_by_place(
@@ -112,23 +119,30 @@ def _shared(kind: str, shown: dict[str, tuple[Row, ...]]) -> dict[str, Any]:
     }
 
 
-def _parts(connection: duckdb.DuckDBPyConnection, kind: str) -> Parts:
-    """The rows of each table on the pages of devices or targets, grouped by device or target.
+def _tables(connection: duckdb.DuckDBPyConnection) -> Tables:
+    """The rows of each table that both kinds of page show.
 
     Only failures of counted submissions are listed; a withdrawn submission shows its failures on
     its own page.
     """
+    return {
+        "strips": strips.default_rows(connection),
+        "failures": tuple(row for row in read(connection, "failure") if row.counted),
+        "clear": read(connection, "switch_off"),
+        "newest": read(connection, "newest"),
+        "credits": tuple(row for row in read(connection, "credits") if row.counted),
+        "pairs": read(connection, "published_pairs"),
+        # Single tasks have no tables, because a place in a table has only one figure.
+        "drafts": tuple(row for row in read(connection, "draft_grid") if not row.task),
+    }
+
+
+def _parts(connection: duckdb.DuckDBPyConnection, kind: str, tables: Tables) -> Parts:
+    """The rows of each table on the pages of devices or targets, grouped by device or target."""
     of = attrgetter(kind)
     return {
         "best": grouped(read(connection, "best_settings", kind=kind), of),
         "surest": grouped(read(connection, "surest_gain", kind=kind), attrgetter("scope")),
-        "strips": grouped(strips.default_rows(connection), of),
         "cells": grouped(read(connection, "page_cells", kind=kind), of),
-        "failures": grouped((row for row in read(connection, "failure") if row.counted), of),
-        "clear": grouped(read(connection, "switch_off"), of),
-        "newest": grouped(read(connection, "newest"), of),
-        "credits": grouped((row for row in read(connection, "credits") if row.counted), of),
-        "pairs": grouped(read(connection, "published_pairs"), of),
-        # Single tasks have no tables, because a place in a table has only one figure.
-        "drafts": grouped((row for row in read(connection, "draft_grid") if not row.task), of),
+        **{name: grouped(rows, of) for name, rows in tables.items()},
     }
