@@ -17,6 +17,8 @@ from html.parser import HTMLParser
 from importlib import metadata
 from pathlib import Path
 
+from pipeline.site.finished_html import insert_parts
+
 ROOT = Path(__file__).resolve().parents[1]
 THEME = Path("pipeline/site/theme")
 UNSEEN = {"script", "style", "template"}
@@ -94,7 +96,10 @@ def build(site: Path, program: Path, folder: Path) -> Path | None:
     )
     _print(f"mkdocs-material {metadata.version('mkdocs-material')}, zensical {_version(program)}")
     _print((done.stdout + done.stderr).strip())
-    return folder / "site" if done.returncode == 0 else None
+    if done.returncode:
+        return None
+    insert_parts(source, folder / "site")
+    return folder / "site"
 
 
 def pages(site: Path) -> dict[str, list[str]]:
