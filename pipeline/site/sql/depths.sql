@@ -1,6 +1,6 @@
--- One row is one depth of a pair with several depths, at one `place`: a device, or a target if `$by`
--- is `target`. Figures are measured and imported over all tasks under usual conditions; for devices,
--- also published ratios with nothing else changed. `best` marks the depth with the highest
+-- One row is one depth of a pair with several depths, at one `place`: a device or, if `$by` is
+-- `target`, a target. Figures are measured and imported over all tasks under usual conditions; for
+-- devices, also published ratios with nothing else changed. `best` marks the depth with the highest
 -- lower bound (or the highest figure if no depth has an interval), among depths whose whole
 -- request is not clearly slower.
 with figures as (
