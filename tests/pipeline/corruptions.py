@@ -151,8 +151,8 @@ ROWS: tuple[tuple[str, Document, Change, str], ...] = (
     ("parameters a tenth, size unknown", IMPORTED, _smaller, "parameters-fit-name"),
     ("a GPU and a GPU backend on a CPU engine", MEASURED,
      _set("engine.devices", _CPU_DEVICE), "backend-has-device"),
-    ("measured next week", MEASURED,
-     _set("measured_until", "2026-11-29T10:00:00Z"), "measured-in-future"),
+    ("measured at the end of the century", MEASURED,
+     _set("measured_until", "2099-12-31T10:00:00Z"), "measured-in-future"),
     ("a CPU 50 times faster", ON_CPU, _slower(0.02), "above-roofline"),
     ("a GPU 50 times faster", MEASURED, _slower(0.02), "above-roofline"),
 )  # fmt: skip
