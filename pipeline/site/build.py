@@ -110,9 +110,9 @@ def _alone(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _few_collections() -> Iterator[None]:
-    """Let Python look for reference cycles less often: a build makes millions of objects without.
+    """Let Python look for reference cycles less often, because few of a build's objects have any.
 
-    Collections at the default intervals take a tenth of the time that files take to be read.
+    At the default intervals, the search takes a tenth of the time for reading the files.
     """
     usual = gc.get_threshold()
     gc.set_threshold(OBJECTS_PER_COLLECTION, *usual[1:])

@@ -1,6 +1,7 @@
 """Builds with any cache and without one have the same tables."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -13,6 +14,9 @@ from pipeline.data.aggregate import view_queries
 from pipeline.data.cached import entries_of
 from pipeline.data.database import open_database
 from pipeline.site.charts import draw
+from pipeline.site.pages import device_and_model_pages
+from pipeline.site.pages.device_and_model_pages import place_pages
+from pipeline.site.pages.model import Page, Site
 from tests.pipeline.tables import RESULTS
 
 Tables = dict[str, list[tuple[object, ...]]]
@@ -122,3 +126,24 @@ def test_a_chart_is_drawn_once(
     monkeypatch.delattr(vl_convert, "vegalite_to_svg")
 
     assert draw(full, "tasks", Cache(tmp_path)) == first
+
+
+def test_a_page_is_rendered_again_only_if_its_rows_or_links_change(
+    full: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(bundle="vega.js", cache=Cache(tmp_path))
+    first = list(place_pages(full, site, ["device"]))
+
+    monkeypatch.setattr(
+        device_and_model_pages, "render", lambda _, path, **_more: Page(path=path, text="new")
+    )
+    again = list(place_pages(full, site, ["device"]))
+    moved = list(place_pages(full, replace(site, repository="https://x.org/y"), ["device"]))
+    full.execute("begin; update newest set flags = 9")
+    changed = list(place_pages(full, site, ["device"]))
+    full.execute("rollback")
+
+    assert again == first
+    assert {page.text for page in moved} == {"new"}
+    measured = {page.path for page, old in zip(changed, first, strict=True) if page != old}
+    assert 0 < len(measured) < len(first)
