@@ -65,14 +65,14 @@ def _pages(
             drawn(chart, list(charts[chart][name]), site.cache, of=(kind, name))
             for chart in islice(enough, 1)
         )
-        own = _Place(
+        place = _Place(
             kind, name, measured.get(name), {part: rows[name] for part, rows in parts.items()}
         )
         # A page is rendered again only if its own rows or links have changed.
-        files = [site.link_from("")(model.file_path(row.file)) for row in own.parts["newest"]]
-        inputs = [site.bundle, site.repository, site.address, own, files, figures]
-        text = site.cache.get_or_make(inputs, partial(_text, own, figures, site))
-        yield model.Page(path=own.path, text=text.decode(), figures=figures)
+        files = [site.link_from("")(model.file_path(row.file)) for row in place.parts["newest"]]
+        inputs = [site.bundle, site.repository, site.address, place, files, figures]
+        text = site.cache.get_or_make(inputs, partial(_text, place, figures, site))
+        yield model.Page(path=place.path, text=text.decode(), figures=figures)
 
 
 def _rows_by_place(
