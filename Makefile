@@ -86,13 +86,14 @@ lowest: $(LOWEST)/.installed ## Test the command line with the lowest versions t
 	  tests/pipeline/test_build.py tests/pipeline/test_charts.py tests/pipeline/test_cli.py \
 	  tests/pipeline/test_export.py tests/pipeline/test_gate_command.py $(PYTEST_ARGS)
 
-check: setup check-web ## Lint, types, import rules, words, workflows, queries, scripts, stylesheets
+check: setup check-web ## Lint, types, import rules, words, sizes, workflows, queries, scripts, styles
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/sqruff lint pipeline
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(RUN) -m tools.retired_words
+	$(RUN) -m pytest --quiet tests/test_house.py
 	$(BIN)/zizmor --offline --pedantic --no-progress --strict-collection .github
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
