@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from estimates.depths import ArmSetting, setting
-from estimates.engine_commands import LLAMA_CPP
 from estimates.gpu_names import short_name, vendor_of
 from estimates.non_default import NonDefaultSettings, non_default
 from estimates.used_gpus import used_cards
 from schemas.codec import file_name, slug
+from schemas.rig import LLAMA_CPP
 from schemas.submission import Engine, Gpu, Machine, Submission
 from schemas.vocabulary import DEFAULT_RUNNER, RUNNERS, model_name
 from schemas.vocabulary.say import TIMES

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from estimates.engine_commands import parts, sizes, stages
+from answers.engine_commands import parts, sizes, stages
 from harness.campaign.model import ArmPlan, Campaign, RunSettings, layers_of
 from harness.runners.base import FailedError, Failure
 from harness.runners.devices import default_threads
