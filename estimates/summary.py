@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from estimates import client_clock, ratios, repeatability, verdicts
 from estimates import decomposition as parts
 from estimates.flags import raised
-from estimates.flags.evidence import FlagEvidence, repeats
+from estimates.flags.observation import FlagEvidence, repeats
 from estimates.intervals import ratio_interval, reaching, time_ratio
 from estimates.model import Estimate, Interval, PromptEstimate, Summary, Verdict
 from estimates.pairing import PromptPairs, pair_all

@@ -1,4 +1,4 @@
-"""Flags about arms that drafted nothing, or whose outputs differ from the baseline's."""
+"""Flags about what the arms generated: nothing drafted, wrong counts, other or invalid outputs."""
 
 import math
 from collections import Counter
@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from estimates.answer_validity import worse
 from estimates.decomposition import can_draft, drafted_nothing
-from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.evidence import FlagEvidence, only
+from estimates.flags.observation import FlagEvidence, Observation, bounds, only
 from estimates.verdicts import classify
 from schemas.vocabulary import METHODS
 
@@ -25,6 +24,31 @@ def never_drafted(evidence: FlagEvidence) -> Observation | None:
         if drafted_nothing([trial for trial in finished if trial.arm == arm.id])
     ]
     return Observation(arms=silent, arm=only(silent)) if silent else None
+
+
+def counters_disagree(evidence: FlagEvidence) -> Observation | None:
+    """The server's metrics page and its responses count drafts differently.
+
+    Figures use the counts in the responses. If these omit rounds, acceptance and round costs are
+    wrong. The speedup is still right, because it is computed from tokens and times.
+    """
+    apart = [
+        trial
+        for trial in evidence.submission.trials
+        if trial.metrics_drafted not in (None, trial.drafted)
+        or trial.metrics_accepted not in (None, trial.accepted)
+    ]
+    if not apart:
+        return None
+    arms = list(dict.fromkeys(trial.arm for trial in apart))
+    return Observation(
+        trials=len(apart),
+        arms=arms,
+        by_answer=sum(trial.drafted or 0 for trial in apart),
+        by_page=sum(trial.metrics_drafted or 0 for trial in apart),
+        arm=only(arms),
+        prompt=apart[0].prompt,
+    )
 
 
 def diverged(evidence: FlagEvidence) -> Observation | None:
