@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from estimates.disagreements import disagreeing
 from estimates.pairing import pair
-from estimates.pass_widening import single_pass
-from estimates.repeatability import blocks_run, headline
+from estimates.repeatability import blocks_run, headline, single_pass
+from estimates.running_order import disagreeing
 from estimates.summary import summarize
 from harness.campaign.model import Stopping
 from harness.campaign.trial_order import plan
