@@ -1,6 +1,6 @@
 """The rules between the fields of a submission, keyed by name."""
 
-from schemas import private, server_arguments
+from schemas import private, public_arguments
 from schemas.rules import completeness, contradictions, counters, design, references
 from schemas.rules.references import Rule, one_of, unique
 
@@ -48,7 +48,7 @@ RULES: dict[str, Rule] = {
     "backend-name-of-other": contradictions.backend_name_of_other,
     "no-secrets": private.no_secrets,
     "names-visible": completeness.names_visible,
-    "arguments-public": server_arguments.only_public,
+    "arguments-public": public_arguments.only_public,
     "run-facts-stated": completeness.run_facts_stated,
     "arm-facts-stated": completeness.arm_facts_stated,
     "trial-facts-stated": completeness.trial_facts_stated,

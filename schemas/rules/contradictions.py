@@ -6,8 +6,8 @@ from typing import get_args, get_type_hints
 
 from schemas.finding import Finding, Violation, shown
 from schemas.method import DRAFT_MODEL
+from schemas.model_sizes import contradicts_label, contradicts_name
 from schemas.submission import Engine, Model, Submission
-from schemas.weights import contradicts_label, contradicts_name
 
 CLOCKS_DIFFER = timedelta(days=1)
 _NO_GPU_NEEDED = ("cpu", "npu", "openvino", "other")

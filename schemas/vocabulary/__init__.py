@@ -10,7 +10,7 @@ from msgspec import Struct
 from schemas.submission import Task
 from schemas.vocabulary.documents import document, entries, read_entry
 from schemas.vocabulary.flags import FLAGS, filled
-from schemas.vocabulary.methods import METHODS as METHODS
+from schemas.vocabulary.method_table import METHODS as METHODS
 
 
 class TaskEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -11,7 +11,7 @@ from harness.runners.llama_server.abilities import Abilities
 from schemas.method import DRAFT_MODEL, Method
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 from schemas.vocabulary.axes import AXES
-from schemas.vocabulary.methods import LlamaCpp
+from schemas.vocabulary.method_table import LlamaCpp
 
 
 def arguments(
