@@ -50,6 +50,18 @@ def parameters_fit_name(submission: Submission) -> Iterator[Violation]:
             yield f"{path}.parameters", message
 
 
+def active_within_total(submission: Submission) -> Iterator[Violation]:
+    """A model uses no more parameters per token than it has."""
+    for path, model in _models(submission):
+        total, active = model.parameters, model.active_parameters
+        if total is not None and active is not None and active > total:
+            message = (
+                f"{active} active parameters, but only {total} parameters in total; correct one "
+                "of the two numbers"
+            )
+            yield f"{path}.active_parameters", message
+
+
 def backend_has_device(submission: Submission) -> Iterator[Violation]:
     """With a GPU backend, the devices that the engine lists include a GPU."""
     engine = submission.engine
