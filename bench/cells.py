@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bench.votes import PoolInterval, Vote, pool_intervals
 from estimates.best_of_several import choice_factor
-from estimates.student_t import t_quantile
+from estimates.distributions import t_quantile
 from schemas.vocabulary import CLEAR_OF_ONE, HELPS_ABOVE, HURTS_BELOW
 
 Figures = NDArray[np.float64]

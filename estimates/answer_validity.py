@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from estimates.significance import p_of_sign
+from estimates.distributions import p_of_sign
 from schemas.submission import Trial
 from schemas.vocabulary.flags import FLAGS
 

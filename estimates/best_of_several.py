@@ -13,9 +13,9 @@ erred in 21 % of 1,500 simulated files in which nothing gains (`python -m bench.
 from dataclasses import replace
 from functools import cache
 
+from estimates.distributions import t_quantile
 from estimates.intervals import CONFIDENCE
 from estimates.model import Estimate, Interval
-from estimates.student_t import t_quantile
 
 ERROR = 0.02
 FREEDOM = 7

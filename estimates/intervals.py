@@ -24,8 +24,8 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TypeAlias
 
+from estimates.distributions import t_quantile
 from estimates.model import Interval
-from estimates.student_t import t_quantile
 
 CONFIDENCE = 0.95
 Times: TypeAlias = tuple[float, float]  # the times of one prompt without and with speculation

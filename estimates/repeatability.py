@@ -32,10 +32,10 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean, median
 
+from estimates.distributions import chi2_quantile, t_quantile
 from estimates.intervals import CONFIDENCE, deviation, time_ratio, variance
 from estimates.model import Interval, Repeatability, StartSpread
 from estimates.pairing import PromptPairs, pair
-from estimates.student_t import chi2_quantile, t_quantile
 from schemas.submission import Arm, Submission
 
 LEAST_BLOCKS = 3

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 
+from estimates.distributions import p_of_sign
 from estimates.flags.observation import FlagEvidence, Observation, bounds, only
 from estimates.repeatability import blocks_run
 from estimates.running_order import disagreeing, plan_digest, running_order
-from estimates.significance import p_of_sign
 from estimates.trial_times import is_timed
 from schemas.submission import Submission
 from schemas.vocabulary import say

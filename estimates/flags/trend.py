@@ -11,6 +11,7 @@ from operator import mul
 from statistics import fmean, median
 
 from estimates.decomposition import can_draft, tokens_per_round
+from estimates.distributions import p_of_rank, spearman
 from estimates.flags.observation import (
     FlagEvidence,
     Observation,
@@ -21,7 +22,6 @@ from estimates.flags.observation import (
     steady_length,
 )
 from estimates.intervals import t_interval
-from estimates.significance import p_of_rank, spearman
 
 DRIFT = bounds("drift")
 FIRST_BLOCK = bounds("first-block")["least"]
