@@ -49,13 +49,13 @@ def _lacking(submission: Submission) -> Mapping[str, list[str]]:
     """The prompts without a trial, by arm, of arms that lack at least a quarter of the prompts."""
     ran = {(trial.arm, trial.prompt) for trial in submission.trials}
     prompts = [prompt.id for prompt in submission.suite.prompts]
-    most = (1 - bounds("missing-trials")["share"]) * len(prompts)
+    least = (1 - bounds("missing-trials")["share"]) * len(prompts)
     missing = {
         arm.id: [prompt for prompt in prompts if (arm.id, prompt) not in ran]
         for arm in submission.arms
         if arm.outcome == "ok"
     }
-    return {arm: each for arm, each in missing.items() if len(each) >= most}
+    return {arm: each for arm, each in missing.items() if len(each) >= least}
 
 
 def _unpaired(evidence: FlagEvidence) -> Mapping[str, int]:

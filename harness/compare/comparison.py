@@ -20,9 +20,9 @@ from typing import Literal
 
 import numpy as np
 
-from estimates.answer_validity import InvalidAnswers, worse
 from estimates.decomposition import acceptance_rate, can_draft, tokens_per_round
 from estimates.distributions import t_quantile
+from estimates.flags.generated import InvalidAnswers, worse
 from estimates.identity import identify
 from estimates.model import Interval
 from estimates.pairing import PromptPairs, pair
