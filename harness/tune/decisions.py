@@ -11,9 +11,15 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import Literal
 
-from estimates.best_of_several import choice_factor
 from estimates.distributions import t_quantile
-from estimates.intervals import Strata, residuals, spread_of_mean, t_reach, time_ratio
+from estimates.intervals import (
+    Strata,
+    choice_factor,
+    residuals,
+    spread_of_mean,
+    t_reach,
+    time_ratio,
+)
 from estimates.model import Interval
 from estimates.pairing import excess
 from estimates.trial_times import clock, is_timed, ms_per_token
