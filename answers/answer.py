@@ -22,6 +22,7 @@ from answers.choices import (
     without_speculation,
 )
 from answers.curves import Curve
+from answers.engine_commands import ServeLine
 from answers.evidence import Found, Report, found_here
 from answers.kin import Kin, kin_of, reports_here, rig_of, speed_of
 from answers.machines import Computer
@@ -30,7 +31,6 @@ from answers.placement import LoadPlan, fit, project
 from answers.predict import Setup, setup_of
 from answers.speed import SpeedEstimate
 from answers.verdicts import Verdict, helps, promise, verdict_of
-from estimates.engine_commands import ServeLine
 
 _ABOUT_AS_FAST = 0.97
 _CURVE_REACH = 1.1  # a step timed without context and sampling is slightly faster than a real one

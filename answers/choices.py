@@ -8,13 +8,14 @@ import msgspec
 from msgspec.structs import replace
 
 from answers.commands import default_depth, load_words, method_of
+from answers.engine_commands import ServeLine, serve_nearest
 from answers.evidence import Found
 from answers.model import LayerPlacement, ModelFacts
 from answers.placement import Draft, LoadPlan, Projection, fit, largest_context, project
 from answers.predict import Prediction, Setup, predicted
 from answers.rounds import DraftSource, Speculation, YieldCurve
 from answers.speed import MachineSpeed, SpeedEstimate, plain
-from estimates.engine_commands import LLAMA_CPP, ServeLine, serve_nearest
+from schemas.rig import LLAMA_CPP
 
 DEPTHS = range(1, 9)  # the draft depth of a draft model or a head
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from answers.engine_commands import default_method
 from answers.model import LayerPlacement, Setting
 from answers.rounds import DraftSource, Speculation
-from estimates.engine_commands import default_method
 from schemas.method import DRAFT_MODEL, NO_SPECULATION, Method
 from schemas.vocabulary import METHODS
 

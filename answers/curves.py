@@ -16,8 +16,8 @@ from collections.abc import Sequence
 import msgspec
 
 from estimates.decomposition import step_ms
+from estimates.distributions import t_quantile
 from estimates.intervals import deviation
-from estimates.student_t import t_quantile
 from schemas.submission import VerificationProbe
 
 # The error of a curve's speedup against real rounds, as the 90 % half-width of a logarithm. The

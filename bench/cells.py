@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.votes import PoolInterval, Vote, pool_intervals
-from estimates.best_of_several import choice_factor
-from estimates.student_t import t_quantile
+from estimates.distributions import t_quantile
+from estimates.intervals import choice_factor
 from schemas.vocabulary import CLEAR_OF_ONE, HELPS_ABOVE, HURTS_BELOW
 
 Figures = NDArray[np.float64]

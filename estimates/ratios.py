@@ -10,8 +10,7 @@ from estimates import decomposition as parts
 from estimates.intervals import Times, mean_over_tasks, mean_times, ratio_interval, time_ratio
 from estimates.model import Control, Interval
 from estimates.pairing import NORMAL_95, PromptPairs, pair
-from estimates.pass_widening import widened
-from estimates.repeatability import by_task, repeat_deviation
+from estimates.repeatability import by_task, repeat_deviation, widened
 from schemas.method import NO_SPECULATION
 from schemas.submission import Arm, Submission, Task, Trial
 from schemas.vocabulary import FIXED_TASKS, METHODS

@@ -14,6 +14,17 @@ Some campaigns check their interval after each block and stop once it is narrow.
 when blocks happen to agree: with 3 to 6 blocks a plain 95 % interval then covers the truth 92.1 %
 of the time at worst (simulated; the problem: Anscombe 1953, J. R. Stat. Soc. B 15, 1-29). For such
 campaigns the level is 97.5 %, which covers the truth 95.7 % of the time.
+
+If every block starts its own servers, variation between blocks beyond that within blocks comes from
+the start, or from the time at which the pass ran. Let y_pb be the logarithm of the time ratio of
+prompt p in block b, of P prompts in B blocks. This is a two-way analysis of variance with one value
+per cell (Searle, Casella and McCulloch 1992, Variance Components, 4.2):
+
+    s_b^2 = variance of the block means,  s_e^2 = residual variance (no prompt or block effect)
+    spread^2 = s_b^2 - s_e^2 / P,  at least 0
+    its 95 % interval: (B - 1) s_b^2 / chi2(B - 1) - s_e^2 / P at both quantiles, at least 0
+
+The interval treats s_e as known, because s_e is estimated from many more values than s_b.
 """
 
 import math
@@ -21,11 +32,10 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean, median
 
+from estimates.distributions import chi2_quantile, t_quantile
 from estimates.intervals import CONFIDENCE, deviation, time_ratio, variance
-from estimates.model import Repeatability, StartSpread
+from estimates.model import Interval, Repeatability, StartSpread
 from estimates.pairing import PromptPairs, pair
-from estimates.start_spread import start_spread
-from estimates.student_t import t_quantile
 from schemas.submission import Arm, Submission
 
 LEAST_BLOCKS = 3
@@ -34,6 +44,9 @@ CONFIDENCE_WHEN_STOPPED_EARLY = 0.975
 FULL_BLOCK = 0.9
 _MOST_BLOCKS = 100
 _MS_PER_MINUTE = 60_000
+_LEAST_PASSES = 2
+_LEAST = 2  # the minimum of prompts and of blocks for a spread between starts
+_MOST_SPREAD = 25.0  # as a logarithm: a larger spread shows nothing, and could not be represented
 
 
 def headline(
@@ -78,6 +91,38 @@ def _starts(
         if pairs.times_by_block.keys() >= set(blocks)
     ]
     return start_spread(logs) or StartSpread(starts=len(blocks))
+
+
+def start_spread(logs: Sequence[Sequence[float]]) -> StartSpread | None:
+    """The spread of a ratio between starts, as a share; `logs` has a row for each prompt.
+
+    All rows have the same blocks. `None` with fewer than two prompts or blocks.
+    """
+    prompts, blocks = len(logs), min(map(len, logs), default=0)
+    if prompts < _LEAST or blocks < _LEAST:
+        return None
+    means = [fmean(column) for column in zip(*logs, strict=True)]
+    middle = fmean(means)
+    left = math.fsum(
+        (value - fmean(row) - mean + middle) ** 2
+        for row in logs
+        for value, mean in zip(row, means, strict=True)
+    )
+    own = left / ((prompts - 1) * (blocks - 1)) / prompts
+    between, freedom = variance(means), blocks - 1
+    tail = (1 - CONFIDENCE) / 2
+    high, low = (
+        freedom * between / chi2_quantile(freedom, probability) - own
+        for probability in (tail, 1 - tail)
+    )
+    return StartSpread(
+        starts=blocks, spread=_share(between - own), low=_share(low), high=_share(high)
+    )
+
+
+def _share(squared: float) -> float:
+    """Turn a variance of logarithms into a standard deviation as a share of the ratio."""
+    return math.expm1(min(_MOST_SPREAD, math.sqrt(max(0.0, squared))))
 
 
 def deciding(submission: Submission) -> float | None:
@@ -168,6 +213,30 @@ def log_half_width(
 ) -> float | None:
     """The log half-width of the t interval over block means; `None` with too few blocks."""
     return None if len(means) < least else _factor(len(means), level) * deviation(means)
+
+
+def by_passes(submission: Submission) -> bool:
+    """Whether the arms were interleaved by whole passes instead of prompt by prompt."""
+    return submission.design.interleaved == "block"
+
+
+def single_pass(submission: Submission) -> bool:
+    """Whether each arm had only one pass, so that no interval can be computed."""
+    return by_passes(submission) and blocks_run(submission) < _LEAST_PASSES
+
+
+def widened(interval: Interval | None, submission: Submission, arm: Arm) -> Interval | None:
+    """Widen an interval by the disturbances that affect a whole pass of the arm or its baseline.
+
+    It is unchanged if the arms were interleaved prompt by prompt; it becomes `None` with fewer than
+    two passes.
+    """
+    if interval is None or not by_passes(submission):
+        return interval
+    # The error is over all prompts of the arm, because a disturbance affects a whole pass.
+    ratios = block_ratios(by_task(pair(submission, arm)))
+    over_blocks = log_half_width(ratios, confidence(submission), least=_LEAST_PASSES)
+    return None if over_blocks is None else interval.wider(over_blocks)
 
 
 def blocks_to_halve(blocks: int, level: float) -> int | None:

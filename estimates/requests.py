@@ -157,7 +157,6 @@ class Readings:
         self._target: dict[tuple[int | None, str], list[float]] = {}
         self._draft: dict[tuple[str | None, str], list[float]] = {}
         self._finished: dict[tuple[str, str], list[Trial]] = {}
-        self._requests: dict[tuple[str | None, ...], PromptRequest | None] = {}
         for trial in submission.trials:
             arm = self._arms[trial.arm]
             if trial.outcome != "ok" or (arm.concurrency or 1) > 1:
@@ -171,12 +170,6 @@ class Readings:
 
     def request(self, pairs: PromptPairs) -> PromptRequest | None:
         """The prompt's reading times and answer length; `None` if unknown or requests overlap."""
-        key = pairs.arm.id, pairs.arm.baseline, pairs.prompt.id
-        if key not in self._requests:
-            self._requests[key] = self._request(pairs)
-        return self._requests[key]
-
-    def _request(self, pairs: PromptPairs) -> PromptRequest | None:
         baseline = self._finished.get((pairs.arm.baseline or "", pairs.prompt.id))
         own = self._finished.get((pairs.arm.id, pairs.prompt.id), [])
         if baseline is None or (pairs.arm.concurrency or 1) > 1:

@@ -12,8 +12,8 @@ from functools import cache
 from importlib import resources
 
 from schemas.codec import decode
+from schemas.model_sizes import bits_of, parameters_of, size_in
 from schemas.submission import Machine, Model, Submission
-from schemas.weights import bits_of, parameters_of, size_in
 
 _BYTES_PER_TRANSFER = 8
 _BITS_PER_BYTE = 8

@@ -5,6 +5,11 @@ within a block or, if each arm runs a whole pass, over the blocks. No arm thus a
 The order of the rows is drawn from the seed: with a fixed rotation, periodic slowdowns could always
 hit the same arm. The harness plans with this order. A result whose trials ran in a different order
 was not measured as it claims.
+
+Prompts whose times disagree between blocks are repeated. Two times for a prompt do not show which
+of them was disturbed. With a third time, the median ignores a single disturbed one. On a drifting
+machine most prompts disagree, and the repeats become a third block. All arms repeat a prompt
+together, so that their times stay paired.
 """
 
 import hashlib
@@ -13,7 +18,8 @@ import random
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal
 
-from schemas.submission import Design
+from estimates.trial_times import ms_per_token
+from schemas.submission import Design, Trial
 
 
 def running_order(  # noqa: PLR0913 - all that a plan depends on
@@ -49,6 +55,23 @@ def running_order(  # noqa: PLR0913 - all that a plan depends on
         apart = [(prompt, arm) for arm in alone for prompt in shuffled]
         for prompt, arm in (*apart, *in_turns) if block % 2 else (*in_turns, *apart):
             yield block, prompt, arm
+
+
+def disagreeing(trials: Iterable[Trial], blocks: int, beyond: float | None) -> frozenset[str]:
+    """The prompts on which an arm's times differ between the first `blocks` blocks.
+
+    Times differ if the longest exceeds the shortest by more than the share `beyond`.
+    """
+    if beyond is None:
+        return frozenset()
+    times: dict[tuple[str, str], list[float]] = {}
+    for trial in trials:
+        ms = ms_per_token(trial) if trial.block < blocks else None
+        if ms is not None:
+            times.setdefault((trial.prompt, trial.arm), []).append(ms)
+    return frozenset(
+        prompt for (prompt, _), own in times.items() if max(own) > (1 + beyond) * min(own)
+    )
 
 
 def plan_digest(arms: Iterable[str], prompts: Iterable[str], design: Design) -> str:

@@ -8,12 +8,12 @@ from typing import Any, TypeAlias
 from estimates import client_clock, ratios, repeatability, verdicts
 from estimates import decomposition as parts
 from estimates.flags import raised
-from estimates.flags.evidence import FlagEvidence, repeats
+from estimates.flags.observation import FlagEvidence, repeats
 from estimates.intervals import ratio_interval, reaching, time_ratio
 from estimates.model import Estimate, Interval, PromptEstimate, Summary, Verdict
 from estimates.pairing import PromptPairs, pair_all
-from estimates.pass_widening import by_passes, single_pass, widened
 from estimates.ratios import Scope, against_alternative, controls, ratio_by, scopes
+from estimates.repeatability import by_passes, single_pass, widened
 from estimates.requests import PromptRequest, Readings, pays_from, request_figures
 from estimates.system_load import widen_for_load
 from estimates.throughput import throughput

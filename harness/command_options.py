@@ -12,7 +12,7 @@ import typer
 from harness.campaign import axis_options
 from harness.errors import BadInputError
 from harness.options import Option
-from schemas.axes import Axes
+from schemas.submission import Axes
 
 P = ParamSpec("P")
 T = TypeVar("T")

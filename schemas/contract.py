@@ -7,14 +7,13 @@ previous step found nothing. `file` is the file name that findings state.
 from datetime import datetime
 
 from schemas import strict
-from schemas.authority import schema_findings
 from schemas.codec import decode, encode
 from schemas.finding import Finding, bounded, in_file
 from schemas.migrations import migrated
 from schemas.rules import RULES
 from schemas.rules.contradictions import measured_in_future
 from schemas.submission import Submission
-from schemas.validator import SUBMISSION_SCHEMA
+from schemas.validator import SUBMISSION_SCHEMA, schema_findings
 
 
 def findings(data: bytes, *, file: str = "") -> tuple[Finding, ...]:

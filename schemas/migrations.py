@@ -7,11 +7,10 @@ version that changes more needs code in this module that converts documents in b
 from collections.abc import Iterator
 from typing import cast
 
-from schemas.authority import schema_findings
 from schemas.codec import Json, canonical_bytes, encode
 from schemas.finding import Finding
 from schemas.submission import Submission
-from schemas.validator import SUBMISSION_SCHEMA
+from schemas.validator import SUBMISSION_SCHEMA, schema_findings
 
 VERSION = 2
 

@@ -69,6 +69,9 @@ class Variable:
     value: str
 
 
+LLAMA_CPP, IK_LLAMA_CPP = "llama.cpp", "ik_llama.cpp"  # names of engines
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
     runner: str  # a runner of the vocabulary, or `imported`

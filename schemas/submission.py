@@ -7,7 +7,6 @@ value is `None`. Units are in the names; the schema describes each field.
 from dataclasses import dataclass
 from typing import Literal
 
-from schemas.axes import Axes
 from schemas.method import Method
 from schemas.rig import Cpu, Device, Engine, Gpu, Machine, OperatingSystem, Snapshot, Variable
 
@@ -28,6 +27,9 @@ Reason = Literal[
     "load-failed", "crashed", "timed-out", "bad-answer", "interrupted", "other",
 ]  # fmt: skip
 AnswerForm = Literal["valid", "invalid-json", "wrong-schema", "loop"]
+FlashAttention = Literal["auto", "on", "off"]
+DraftSampling = Literal["greedy", "probabilistic"]
+SplitMode = Literal["none", "layer", "row", "tensor"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +137,26 @@ class Model:
     layers: int | None = None
     vocabulary_size: int | None = None
     tokenizer_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axes:
+    """The axes of a request, a run or a file: settings that distinguish results.
+
+    `None` is the default or an unknown value. The context depth is not among them: a command may
+    name several depths, but a result has one.
+    """
+
+    temperature: float | None = None
+    sampling_seed: int | None = None
+    draft_sampling: DraftSampling | None = None
+    kv_type_k: str | None = None
+    kv_type_v: str | None = None
+    flash_attention: FlashAttention | None = None
+    cpu_expert_layers: int | None = None
+    cpu_ffn_layers: int | None = None
+    split_mode: SplitMode | None = None
+    server_arguments: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

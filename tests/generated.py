@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from schemas.codec import canonical_bytes
+from schemas.model_sizes import bits_of, size_in
 from schemas.validator import SUBMISSION_SCHEMA, Schema, schema
-from schemas.weights import bits_of, size_in
 from tests.leaves import leaves, with_value, without
 from tests.samples import DEPTH, TASKS, sample, sample_bytes
 from tests.schema_tree import resolved

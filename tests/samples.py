@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from functools import cache
 
-from estimates.flags.unknown_suite import suites
+from estimates.flags.plan import suites
 from schemas.codec import canonical_bytes, encode
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import (

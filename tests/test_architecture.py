@@ -115,7 +115,7 @@ def test_an_axis_is_a_row_a_field_and_a_setting_of_the_format() -> None:
 
     assert AXES.keys() <= schema.keys()
     # A model's experts on the CPU are an option, a setting, an argument and a filter by their row.
-    assert named_in("cpu_expert_layers") == {"schemas/axes.py"}
+    assert named_in("cpu_expert_layers") == {"schemas/submission.py"}
 
 
 def test_every_flag_of_the_vocabulary_has_one_check_and_no_check_has_two_flags() -> None:

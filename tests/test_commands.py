@@ -10,15 +10,14 @@ import pytest
 from typer.testing import CliRunner
 
 from answers.commands import method_of
-from answers.rounds import Speculation
-from estimates.engine_commands import (
-    LLAMA_CPP,
+from answers.engine_commands import (
     MLX_LM,
     VLLM,
     default_method,
     drafting,
     serve_nearest,
 )
+from answers.rounds import Speculation
 from harness.campaign.arms import arms
 from harness.campaign.method_parser import METHODS, parse
 from harness.campaign.model import Campaign
@@ -31,6 +30,7 @@ from harness.runners.options import ConnectionOptions
 from harness.tune.tune_request import Stages
 from pipeline.site.pages import shown_commands as pages
 from schemas.method import Method
+from schemas.rig import LLAMA_CPP
 from schemas.submission import Arm
 from tests.harness.campaigns import campaign
 from tests.samples import sample

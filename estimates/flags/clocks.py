@@ -4,10 +4,7 @@ import math
 from statistics import fmean
 
 from estimates.client_clock import apart, only_requests
-from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.evidence import FlagEvidence, only
-
-APART = bounds("processor-time-disagrees")["apart"]
+from estimates.flags.observation import FlagEvidence, Observation, bounds, only
 
 
 def stalls(evidence: FlagEvidence) -> Observation | None:
@@ -58,7 +55,11 @@ def processor_time_disagrees(evidence: FlagEvidence) -> Observation | None:
         timed = [(cpu_ms, pairs.speedup) for pairs in own if (cpu_ms := pairs.cpu_ms) is not None]
         # The logarithm of the speedup by processor time over that by wall time, within blocks.
         apart = [math.log(base / arm_ms / by_wall) for (base, arm_ms), by_wall in timed]
-        if apart and len(apart) == len(own) and abs(math.expm1(fmean(apart))) > APART:
+        if (
+            apart
+            and len(apart) == len(own)
+            and abs(math.expm1(fmean(apart))) > bounds("processor-time-disagrees")["apart"]
+        ):
             factors[arm.id] = math.exp(fmean(apart))
     listed = [f"{factor:.2f} times as large for {arm}" for arm, factor in factors.items()]
     return Observation(factors=listed, arm=only(factors)) if factors else None

@@ -1,16 +1,14 @@
-"""Flags about control arms: an arm measured against itself, and a loop that drafts nothing."""
+"""Flags about control arms: arms that repeat, draft nothing or have a set acceptance."""
 
 import math
 from collections.abc import Iterator
 
-from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.evidence import FlagEvidence
+from estimates.decomposition import tokens_per_round
+from estimates.flags.observation import FlagEvidence, Observation, bounds, only
 from estimates.model import Interval
 from estimates.ratios import controls
 from estimates.verdicts import judge
 from schemas.vocabulary.flags import Severity
-
-OVERHEAD = bounds("loop-overhead")["least"]
 
 
 def control_excludes_one(evidence: FlagEvidence) -> Observation | None:
@@ -30,11 +28,26 @@ def control_excludes_one(evidence: FlagEvidence) -> Observation | None:
 
 def loop_overhead(evidence: FlagEvidence) -> Observation | None:
     """The speculative loop costs more than 3 %, although it drafts nothing."""
-    slow = [each for each in _controls(evidence, "empty-draft") if each[1].high < 1 - OVERHEAD]
+    most = 1 - bounds("loop-overhead")["least"]
+    slow = [each for each in _controls(evidence, "empty-draft") if each[1].high < most]
     if not slow:
         return None
     arm, interval = min(slow, key=lambda each: each[1].high)
     return Observation(loss=1 - math.sqrt(interval.low * interval.high), arm=arm)
+
+
+def acceptance_not_as_set(evidence: FlagEvidence) -> Observation | None:
+    """An arm with forced acceptance does not yield the tokens per round that were set."""
+    found: dict[str, str] = {}
+    for arm in evidence.submission.arms:
+        trials = [trial for trial in evidence.submission.trials if trial.arm == arm.id]
+        yielded = tokens_per_round([trial for trial in trials if trial.outcome == "ok"])
+        length = arm.method.length
+        if yielded is None or length is None:
+            continue
+        if abs(yielded / length - 1) > bounds("acceptance-not-as-set")["apart"]:
+            found[arm.id] = f"{yielded:.2f} instead of {length:g} with {arm.id}"
+    return Observation(arms=[*found.values()], arm=only(found)) if found else None
 
 
 def _controls(evidence: FlagEvidence, kind: str) -> Iterator[tuple[str, Interval]]:

@@ -1,4 +1,4 @@
-"""Flags about suspiciously equal values: times of repetitions, or answers to different prompts.
+"""Flags about suspiciously equal values: coarse times, equal repetitions, equal answers.
 
 Readings of a coarse clock may agree because of rounding. But even on quiet machines, times vary by
 more than the share `tolerance`, so the chance of a tie is at most the clock's step divided by that
@@ -7,18 +7,23 @@ share of the time.
 
 import math
 from collections import Counter
-from collections.abc import Mapping
-from itertools import combinations
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from itertools import combinations, pairwise
 from statistics import median
 
-from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.digits import clock_step
-from estimates.flags.evidence import FlagEvidence, only
+from estimates.flags.observation import FlagEvidence, Observation, bounds, only, shared
 from schemas.submission import Trial
 
 ZERO, REPEATED = bounds("zero-spread"), bounds("repeated-block")
-SAME = bounds("same-answers")
+SAME, ROUNDED = bounds("same-answers"), bounds("rounded-times")
 LogTimes = Mapping[tuple[str, str], float]
+# The harness writes microseconds at the finest; further digits come from arithmetic.
+_FINEST_DECIMALS = 3
+# The distance in ticks between a coarse clock's printed reading and a multiple of its tick.
+_OFF_TICK = Decimal("0.1")
+# Clocks that count milliseconds or hundredths of a second, Windows (1/64 s), and screens.
+_TICKS_MS, _TICKS_DIFFER = (1.0, 10.0, 15.6, 16.7), 0.01
 
 
 def zero_spread(evidence: FlagEvidence) -> Observation | None:
@@ -81,6 +86,17 @@ def same_answers(evidence: FlagEvidence) -> Observation | None:
     return None
 
 
+def rounded_times(evidence: FlagEvidence) -> Observation | None:
+    """Every time is a multiple of a coarse step."""
+    times = _times(evidence)
+    if len(times) < ROUNDED["fewest"] or len(set(times)) == 1:
+        return None
+    step_ms = clock_step(evidence)
+    if step_ms < ROUNDED["step_ms"] and step_ms < ROUNDED["share"] * float(median(times)):
+        return None
+    return Observation(count=len(times), step_ms=step_ms)
+
+
 def _chance_of_tie(trial: Trial, step_ms: float) -> float:
     """An upper bound on the chance that two repetitions tie: the chance on the quietest machine."""
     return min(1.0, step_ms / (REPEATED["tolerance"] * (trial.decode_ms or step_ms)))
@@ -93,3 +109,39 @@ def _share_alike(first: LogTimes, second: LogTimes) -> float:
         return 0.0
     center = median(ratios)
     return sum(abs(ratio - center) <= REPEATED["tolerance"] for ratio in ratios) / len(ratios)
+
+
+@shared
+def clock_step(evidence: FlagEvidence) -> float:
+    """The resolution of the clock in milliseconds, as far as times reveal it.
+
+    Some clocks advance by a tick of `_TICKS_MS`. Every time is then close to a multiple of the
+    smallest difference between two times. Otherwise the resolution is that of the printed decimals.
+    """
+    times = sorted(set(_times(evidence)))
+    gaps = [after - before for before, after in pairwise(times)]
+    if gaps:
+        least = min(gaps)
+        tick = (times[-1] - times[0]) / sum(round(gap / least) for gap in gaps)
+        is_real = any(math.isclose(tick, each, rel_tol=_TICKS_DIFFER) for each in _TICKS_MS)
+        if is_real and all(abs(each / tick - round(each / tick)) < _OFF_TICK for each in times):
+            return float(tick)
+    return float(_step(times)) if times else 0.0
+
+
+def _times(evidence: FlagEvidence) -> list[Decimal]:
+    """All decode times in milliseconds, rounded to the microsecond."""
+    finest = Decimal(1).scaleb(-_FINEST_DECIMALS)
+    return [
+        Decimal(repr(each.decode_ms)).quantize(finest)
+        for each in evidence.submission.trials
+        if each.decode_ms
+    ]
+
+
+def _step(times: Sequence[Decimal]) -> Decimal:
+    """The largest power of ten that divides all times."""
+    step = Decimal(1).scaleb(-_FINEST_DECIMALS)
+    while all(time % (step * 10) == 0 for time in times) and step < max(times):
+        step *= 10
+    return step

@@ -3,8 +3,7 @@
 from statistics import median
 
 from estimates.decomposition import can_draft
-from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.evidence import FlagEvidence, only
+from estimates.flags.observation import FlagEvidence, Observation, bounds, only
 from estimates.gpu_names import is_placeholder
 from estimates.roofline import MIB, bandwidth_gb_per_s, bytes_per_token, floor, unknown_to
 from estimates.trial_times import rounds
@@ -13,8 +12,6 @@ from schemas.method import Method, limit
 from schemas.submission import Trial
 
 BELOW = bounds("below-bandwidth")
-ROOFLINE_SLACK = bounds("above-roofline")["slack"]
-MEMORY_SLACK = bounds("above-memory")["slack"]
 _ON_CARDS = ("cuda", "vulkan", "metal", "rocm", "sycl")
 
 
@@ -32,7 +29,8 @@ def above_roofline(evidence: FlagEvidence) -> Observation | None:
             if (count := _fewest_rounds(trial, methods[group.arm]))
         )
     steps = {arm: median(times) for arm, times in by_arm.items() if times}
-    fast = {arm: ms for arm, ms in steps.items() if ms * ROOFLINE_SLACK < least.step_ms}
+    slack = bounds("above-roofline")["slack"]
+    fast = {arm: ms for arm, ms in steps.items() if ms * slack < least.step_ms}
     if not fast:
         return None
     return Observation(
@@ -103,11 +101,12 @@ def above_memory(evidence: FlagEvidence) -> Observation | None:
         for device in evidence.submission.engine.devices or ()
         if device.memory_total_mib is not None
     }
+    slack = bounds("above-memory")["slack"]
     beyond = [
         (arm.id, used.device, used.peak_mib)
         for arm in evidence.submission.arms
         for used in arm.peak_memory or ()
-        if used.peak_mib > sizes.get(used.device, used.peak_mib) * MEMORY_SLACK
+        if used.peak_mib > sizes.get(used.device, used.peak_mib) * slack
     ]
     if not beyond:
         return None

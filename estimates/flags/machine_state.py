@@ -1,48 +1,34 @@
 """Flags about the state of the machine: load, stolen time, battery, heat, clocks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from estimates import system_load
-from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.evidence import FlagEvidence
+from estimates.flags.observation import FlagEvidence, Observation, bounds
 from schemas.submission import Snapshot
 
-STOLEN = bounds("stolen-time")["share"]
-BUSY = bounds("busy-machine")
-APPEARED = bounds("load-appeared")["load"]
-DROP = bounds("clock-drop")
-IDLE_MHZ = bounds("gpu-use-not-shown")["idle_mhz"]
+BUSY, DROP = bounds("busy-machine"), bounds("clock-drop")
 
 
-def stolen_time(evidence: FlagEvidence) -> Observation | None:
-    """The hypervisor gave processor time to other virtual machines."""
-    snapshots = evidence.submission.environment or ()
+def busy_machine(evidence: FlagEvidence) -> Iterator[Observation]:
+    """Other programs used the processor at the start or only later, or virtual machines did."""
+    submission, snapshots = evidence.submission, evidence.submission.environment or ()
     stolen = max((each.steal_fraction or 0.0 for each in snapshots), default=0.0)
-    return _under_load(evidence, stolen=stolen) if stolen > STOLEN else None
-
-
-def busy_machine(evidence: FlagEvidence) -> Observation | None:
-    """Other programs used the processor when the campaign started."""
-    cores = evidence.submission.machine.cpu.logical_cores or 1
-    before = [each for each in evidence.submission.environment or () if each.moment == "before"]
+    if stolen > BUSY["stolen"]:
+        yield _under_load(evidence, case="stolen", stolen=stolen)
+    cores = submission.machine.cpu.logical_cores or 1
+    before = [each for each in snapshots if each.moment == "before"]
     busy = max((system_load.in_use(each, cores) for each in before), default=0.0)
     pressure = max((each.cpu_pressure or 0.0 for each in before), default=0.0)
-    is_busy = busy > BUSY["load"] or pressure > BUSY["pressure"]
-    return _under_load(evidence) if is_busy else None
-
-
-def load_appeared(evidence: FlagEvidence) -> Observation | None:
-    """Other programs used the processor later in the campaign, but not at its start."""
-    if busy_machine(evidence) is not None:
-        return None
-    cores = evidence.submission.machine.cpu.logical_cores or 1
+    if busy > BUSY["load"] or pressure > BUSY["pressure"]:
+        yield _under_load(evidence, case="before")
+        return
     # The campaign's threads count as load, too; if their number is unknown, the campaign may have
     # used every core.
-    own = min(evidence.submission.settings.threads or cores, cores)
+    own = min(submission.settings.threads or cores, cores)
     busy = max((each.load_1min or 0.0 for each in _later(evidence)), default=0.0)
-    is_busy = (busy - own) / cores > APPEARED
-    return _under_load(evidence, busy=busy, own=own) if is_busy else None
+    if (busy - own) / cores > BUSY["load"]:
+        yield _under_load(evidence, case="later", busy=busy, own=own)
 
 
 def _under_load(evidence: FlagEvidence, **values: Any) -> Observation:  # noqa: ANN401 - as a flag's
@@ -61,8 +47,8 @@ def on_battery(evidence: FlagEvidence) -> Observation | None:
     return Observation(case="changed" if len(states) > 1 else "always")
 
 
-def clock_drop(evidence: FlagEvidence) -> Observation | None:
-    """A clock was always lower in the second half of the campaign than in the first half.
+def clock_drop(evidence: FlagEvidence) -> Iterator[Observation]:
+    """A clock was always lower in the second half of the campaign, or the GPU was throttled.
 
     Only readings between blocks and after the last block count, because the machine is idle before
     the first block.
@@ -76,13 +62,10 @@ def clock_drop(evidence: FlagEvidence) -> Observation | None:
         )
         if drop is not None
     ]
-    return Observation(drops=drops) if drops else None
-
-
-def gpu_throttled(evidence: FlagEvidence) -> Observation | None:
-    """The GPU reported that it was throttled."""
-    snapshots = evidence.submission.environment or ()
-    return Observation() if any(each.gpu_throttled for each in snapshots) else None
+    if drops:
+        yield Observation(case="readings", drops=drops)
+    if any(each.gpu_throttled for each in evidence.submission.environment or ()):
+        yield Observation(case="throttled")
 
 
 def gpu_use_not_shown(evidence: FlagEvidence) -> Observation | None:
@@ -98,7 +81,8 @@ def gpu_use_not_shown(evidence: FlagEvidence) -> Observation | None:
         return None
     clocks = [each.gpu_clock_mhz for each in later if each.gpu_clock_mhz is not None]
     if clocks:
-        return Observation(case="idle", mhz=max(clocks)) if max(clocks) < IDLE_MHZ else None
+        idle_mhz = bounds("gpu-use-not-shown")["idle_mhz"]
+        return Observation(case="idle", mhz=max(clocks)) if max(clocks) < idle_mhz else None
     shown = any(each.gpu_temperature_c or each.gpu_power_w for each in later)
     return None if shown else Observation(case="absent", count=len(later))
 

@@ -2,8 +2,7 @@
 
 import unicodedata
 
-from estimates.flags.catalogue import Observation
-from estimates.flags.evidence import FlagEvidence
+from estimates.flags.observation import FlagEvidence, Observation
 from schemas import private
 from schemas.letters import is_styled
 

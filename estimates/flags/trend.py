@@ -11,10 +11,17 @@ from operator import mul
 from statistics import fmean, median
 
 from estimates.decomposition import can_draft, tokens_per_round
-from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.evidence import FlagEvidence, Repeats, only, shared, steady_length
+from estimates.distributions import p_of_rank, spearman
+from estimates.flags.observation import (
+    FlagEvidence,
+    Observation,
+    Repeats,
+    bounds,
+    only,
+    shared,
+    steady_length,
+)
 from estimates.intervals import t_interval
-from estimates.significance import p_of_rank, spearman
 
 DRIFT = bounds("drift")
 FIRST_BLOCK = bounds("first-block")["least"]

@@ -25,7 +25,7 @@ from harness.report.progress import ProgressDisplay
 from harness.run import kept_answers
 from harness.run.chosen_engine import EngineOptions
 from harness.run.time_limit import in_turns
-from schemas.axes import Axes
+from schemas.submission import Axes
 from schemas.vocabulary import DEFAULT_RUNNER
 
 _DECIDED = Without(

@@ -9,9 +9,8 @@ from typing import Any
 from harness.campaign.model import RunSettings
 from harness.errors import BadInputError
 from harness.options import Option, whole_numbers
-from schemas.axes import Axes
-from schemas.server_arguments import is_public
-from schemas.submission import Settings
+from schemas.public_arguments import is_public
+from schemas.submission import Axes, Settings
 from schemas.vocabulary.axes import ALL_LAYERS, AXES, Axis, choices
 
 # The file format's pattern for an option: it excludes paths, addresses and keys.

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from harness.models.model_file import ModelFile
-from schemas.axes import Axes, FlashAttention
-from schemas.submission import Method, Role, Task
+from schemas.submission import Axes, FlashAttention, Method, Role, Task
 from schemas.vocabulary import METHODS
 
 Profile = Literal["default", "quick", "custom"]

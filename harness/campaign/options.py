@@ -8,8 +8,8 @@ from harness.campaign import axis_options
 from harness.campaign.method_parser import parse
 from harness.errors import BadInputError
 from harness.options import comma_separated, offered, option, whole_numbers
-from schemas.axes import Axes
 from schemas.method import Method
+from schemas.submission import Axes
 from schemas.vocabulary import FIXED_TASKS, say
 
 _model = partial(option, panel="Models")

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.errors import BadInputError
-from schemas import private, server_arguments
+from schemas import private, public_arguments
 from schemas.codec import Json
-from schemas.server_arguments import HIDDEN, HUB_NAME, KINDS
+from schemas.public_arguments import HIDDEN, HUB_NAME, KINDS
 
 # The names of flags and variables whose value is a key: `--api-key`, `-hft`, `HF_TOKEN`.
 _OF_A_KEY = re.compile(
@@ -19,7 +19,7 @@ _SHORTEST_KEY = 4
 
 def recorded(command: Sequence[str]) -> tuple[str, ...]:
     """Return a server's arguments in a form fit for publication: local folders are hidden."""
-    return tuple(map(_without_folders, server_arguments.recorded(command)))
+    return tuple(map(_without_folders, public_arguments.recorded(command)))
 
 
 def _without_folders(word: str) -> str:

@@ -9,7 +9,7 @@ from harness import console
 from harness.campaign.method_parser import METHODS
 from schemas.codec import Json
 from schemas.vocabulary import RUNNERS
-from schemas.vocabulary.methods import MethodEntry
+from schemas.vocabulary.method_table import MethodEntry
 
 
 @console.reports_errors

@@ -20,13 +20,13 @@ from typing import Literal
 
 import numpy as np
 
-from estimates.answer_validity import InvalidAnswers, worse
 from estimates.decomposition import acceptance_rate, can_draft, tokens_per_round
+from estimates.distributions import t_quantile
+from estimates.flags.generated import InvalidAnswers, worse
 from estimates.identity import identify
 from estimates.model import Interval
 from estimates.pairing import PromptPairs, pair
 from estimates.ratios import merge_submissions
-from estimates.student_t import t_quantile
 from harness.compare.paired_blocks import (
     ByClock,
     Counter,

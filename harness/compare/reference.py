@@ -14,9 +14,9 @@ from statistics import fmean, stdev
 from typing import Literal
 
 from estimates.decomposition import can_draft, tokens_per_round
+from estimates.distributions import t_quantile
 from estimates.identity import identify
 from estimates.model import Interval
-from estimates.student_t import t_quantile
 from harness.compare.comparison import level_of
 from schemas.submission import Submission, Trial
 

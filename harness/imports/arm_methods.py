@@ -11,9 +11,9 @@ from harness.imports.names import weights_in
 from harness.imports.needed_facts import ImportedFacts
 from schemas import vocabulary
 from schemas.method import Method, method_with
+from schemas.model_sizes import parameters_of, size_in
 from schemas.submission import Model
 from schemas.validator import SUBMISSION_SCHEMA, schema
-from schemas.weights import parameters_of, size_in
 
 # Methods of servers, and methods chosen by name; all others are controls of our own loop.
 METHODS = [

@@ -20,9 +20,8 @@ from harness.imports.records import Format, ParsedFiles, Part, Record, arms
 from harness.imports.source_files import BASELINE, Given
 from harness.run.record import utc
 from harness.runners.probes import curve_of
-from schemas.axes import FlashAttention, SplitMode
 from schemas.rig import Backend
-from schemas.submission import Probes
+from schemas.submission import FlashAttention, Probes, SplitMode
 
 _NS_PER_MS, _NS_PER_S = 1e6, 1e9
 _WIDEST = 64  # the widest verification step; more tokens are a prompt

@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Meta
 
 from harness.errors import BadInputError, suggestion
-from schemas.axes import Axes
 from schemas.rig import Architecture, Backend, System
+from schemas.submission import Axes
 from schemas.vocabulary.axes import AXES
 
 _Value = TypeVar("_Value")

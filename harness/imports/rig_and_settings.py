@@ -6,8 +6,8 @@ from estimates.gpu_names import known_vendor
 from harness.imports.ids import id_of
 from harness.imports.needed_facts import ImportedFacts
 from schemas import submission
+from schemas.model_sizes import parameters_of, size_in
 from schemas.vocabulary.axes import AXES
-from schemas.weights import parameters_of, size_in
 
 
 def missing(facts: ImportedFacts) -> list[str]:

@@ -19,8 +19,8 @@ from harness.runners.base import FailedError
 from harness.runners.http.client import ServerAddress
 from harness.runners.options import ConnectionOptions
 from schemas.codec import slug
+from schemas.model_sizes import parameters_of, size_in
 from schemas.submission import Model
-from schemas.weights import parameters_of, size_in
 
 UNKNOWN = "unknown"
 _ASK_LIMIT_S = 30.0

@@ -6,9 +6,9 @@ from msgspec.structs import replace
 
 from answers.answer import Answer, Question, answer, with_details
 from answers.commands import load_words, method_of
+from answers.engine_commands import drafting
 from answers.model import LayerPlacement
 from answers.placement import largest_context, merge_placements, placed
-from estimates.engine_commands import drafting
 from harness.plan.server_fit import AllocatedSizes, allocated_sizes
 
 

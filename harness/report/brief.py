@@ -158,7 +158,7 @@ def _closing(submission: Submission, flags: Sequence[Flag], path: Path) -> list[
         lines += folded(f"{sentence('imported')}.")
     doubts = [each for kind in ("serious", "caution") for each in flags if each.severity == kind]
     if doubts:
-        others = len({each.name for each in doubts}) - 1
+        others = len(doubts) - 1
         more = f" There are {say.count(others, 'other doubt')}." if others else ""
         lines += folded(f"Doubt ({doubts[0].name}): {doubts[0].message}{more}")
     command = pasted([*PROGRAM.split(), "show", str(path), "--details"])

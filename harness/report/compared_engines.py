@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from estimates.identity import identify
 from estimates.model import Estimate, Summary
-from estimates.pass_widening import single_pass
 from estimates.ratios import baseline_ratio
+from estimates.repeatability import single_pass
 from harness.report import words
 from schemas.submission import Submission
 from schemas.vocabulary import VERDICTS, say

@@ -1,14 +1,14 @@
 """The figures and verdict that each drafting setting would have if it were picked.
 
 The best of several settings is partly luck, so bounds and verdicts allow for the choice among
-settings, or among settings and tasks (`estimates.best_of_several`).
+settings, or among settings and tasks (`estimates.intervals`).
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from estimates.best_of_several import corrected_estimate
+from estimates.intervals import corrected_estimate
 from estimates.model import Estimate, Summary, Verdict
 from estimates.requests import without_draft_reading
 from estimates.verdicts import judge

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from estimates.best_of_several import corrected, corrected_estimate
-from estimates.explain import answer_length
+from estimates.intervals import corrected, corrected_estimate
 from estimates.model import Estimate, Summary
+from estimates.reasons import answer_length
 from estimates.verdicts import beyond_drift
 from harness.report import words
 from harness.report.setting_results import Answer, SettingFigures

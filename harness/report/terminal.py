@@ -6,9 +6,9 @@ from textwrap import fill
 from rich.console import Console
 from rich.text import Text
 
-from estimates.explain import reason, whole_request
 from estimates.identity import identify
 from estimates.model import Flag, Summary
+from estimates.reasons import reason, whole_request
 from estimates.repeatability import blocks_run
 from harness.report import arm_table, trust, words
 from schemas.submission import Arm, Submission

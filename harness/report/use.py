@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import wrap
 
-from estimates.engine_commands import IK_LLAMA_CPP, LLAMA_CPP, SGLANG, VLLM, serve_nearest
+from answers.engine_commands import SGLANG, VLLM, serve_nearest
 from harness.machine.command_line import WINDOWS, pasted, quoted
 from harness.machine.engines import SERVER_PROGRAM
 from schemas.method import NO_SPECULATION
+from schemas.rig import IK_LLAMA_CPP, LLAMA_CPP
 from schemas.submission import Arm, Model, Submission
 from schemas.vocabulary import METHODS
 

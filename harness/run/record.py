@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from typing import Any, TypeVar
 
-from estimates.disagreements import disagreeing
-from estimates.running_order import plan_digest
+from estimates.running_order import disagreeing, plan_digest
 from harness import __version__
 from harness.campaign.answer_form import form_of
 from harness.campaign.model import Campaign, PlannedTrial, SuitePrompt

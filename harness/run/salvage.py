@@ -16,7 +16,7 @@ from harness.runners.base import Failure
 from schemas import contract
 from schemas.codec import canonical_bytes, encode
 from schemas.finding import Finding
-from schemas.rules.design import least_window_ms, trials_within_window
+from schemas.rules.measurements import least_window_ms, trials_within_window
 from schemas.submission import Prompt, Submission, Trial
 
 # Assembles a submission from the facts of a journal.

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from estimates.disagreements import disagreeing
 from estimates.repeatability import deciding
+from estimates.running_order import disagreeing
 from harness.campaign.model import Campaign, PlannedTrial, Stopping
 from harness.campaign.trial_order import plan
 from harness.report import events

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from harness.errors import BadInputError
 from harness.machine.command_line import split_command
-from schemas.server_arguments import PORT
+from schemas.public_arguments import PORT
 
 
 def command_words(command: str, *, option: str) -> tuple[str, ...]:

@@ -11,11 +11,17 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import Literal
 
-from estimates.best_of_several import choice_factor
-from estimates.intervals import Strata, residuals, spread_of_mean, t_reach, time_ratio
+from estimates.distributions import t_quantile
+from estimates.intervals import (
+    Strata,
+    choice_factor,
+    residuals,
+    spread_of_mean,
+    t_reach,
+    time_ratio,
+)
 from estimates.model import Interval
 from estimates.pairing import excess
-from estimates.student_t import t_quantile
 from estimates.trial_times import clock, is_timed, ms_per_token
 from harness.run.stopping import PruneDecision
 from schemas.codec import Json

@@ -7,8 +7,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
-from estimates.best_of_several import corrected, corrected_estimate
-from estimates.engine_commands import ServeLine
+from answers.engine_commands import ServeLine
+from estimates.intervals import corrected, corrected_estimate
 from estimates.model import Estimate
 from estimates.summary import summarize
 from estimates.verdicts import judge

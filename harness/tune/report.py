@@ -5,7 +5,7 @@ from pathlib import Path
 from textwrap import wrap
 from xml.sax.saxutils import escape
 
-from estimates.engine_commands import ServeLine
+from answers.engine_commands import ServeLine
 from harness import files
 from harness.machine.command_line import pasted
 from harness.tune.decisions import SpeedRatio

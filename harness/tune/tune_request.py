@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from estimates.engine_commands import LLAMA_CPP, ServeLine, serve_nearest
+from answers.engine_commands import ServeLine, serve_nearest
 from harness import PROGRAM, console
 from harness.campaign.arms import BASELINE, takes_draft
 from harness.campaign.duration import expected
@@ -48,6 +48,7 @@ from harness.tune.search import (
 from harness.tune.tuner import Tuner
 from schemas.codec import Json, encode
 from schemas.method import Method
+from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import say
 
 _DEPTH = "{depth}"

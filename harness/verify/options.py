@@ -10,8 +10,7 @@ from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.options import comma_separated, option
 from harness.run.chosen_engine import EngineOptions
-from schemas.axes import Axes
-from schemas.submission import Model, Submission
+from schemas.submission import Axes, Model, Submission
 from schemas.vocabulary import WEIGHTS
 
 PROMPTS = 2

@@ -12,12 +12,11 @@ from estimates.identity import canonical_name
 from pipeline.collection.discover import Source
 from pipeline.collection.published_rules import published_findings
 from schemas import contract, strict
-from schemas.authority import schema_findings
 from schemas.codec import FILE_NAME, canonical_bytes, content_digest, dated_folder
 from schemas.finding import ROOT, Finding, bounded, in_file, shown
 from schemas.migrations import migrated
 from schemas.submission import Submission
-from schemas.validator import LIFECYCLE_SCHEMA, PUBLISHED_SCHEMA, SOURCES_SCHEMA
+from schemas.validator import LIFECYCLE_SCHEMA, PUBLISHED_SCHEMA, SOURCES_SCHEMA, schema_findings
 
 Found: TypeAlias = tuple[Finding, ...]
 

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from estimates.best_of_several import EXACT, choice_factor
-from estimates.intervals import CONFIDENCE, t_reach
+from estimates.intervals import CONFIDENCE, EXACT_CHOICES, choice_factor, t_reach
 
 
 def t_quantiles(freedoms: Iterable[int]) -> pa.Table:
@@ -39,5 +38,5 @@ def _median_position(count: int) -> float:
 def choice_factors() -> list[dict[str, object]]:
     """The factors that move the best figure's lower bound away from it, by number of figures."""
     beyond = {n * 10**zeros for zeros in range(1, 6) for n in range(10, 100)}
-    listed = sorted({*range(1, EXACT + 1), *beyond})
+    listed = sorted({*range(1, EXACT_CHOICES + 1), *beyond})
     return [{"choices": each, "factor": choice_factor(each)} for each in listed]

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from estimates.explain import answer_length
 from estimates.model import Interval
+from estimates.reasons import answer_length
 from pipeline.intake.expectation import Expected
 from pipeline.intake.reply import Position, Reply, Result, has_serious_flags, late_note
 from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding, overall

@@ -17,10 +17,9 @@ from pipeline.intake.gate import Decision, Judgement
 from pipeline.intake.reference import TIME_S
 from pipeline.intake.submission_digest import Understanding
 from schemas import strict
-from schemas.authority import schema_findings
 from schemas.codec import decode, encode, rounded
 from schemas.finding import Finding, in_file, quoted_path
-from schemas.validator import VERDICT_SCHEMA
+from schemas.validator import VERDICT_SCHEMA, schema_findings
 
 MAX_FINDINGS = 200
 MAX_NAMED = 100

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
-from estimates.best_of_several import corrected_estimate
 from estimates.identity import identify
+from estimates.intervals import corrected_estimate
 from estimates.model import AnswerLength, Estimate, Flag, Interval, StartSpread, Summary, Verdict
 from estimates.repeatability import blocks_run
 from estimates.summary import summarize

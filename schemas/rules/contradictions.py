@@ -6,8 +6,8 @@ from typing import get_args, get_type_hints
 
 from schemas.finding import Finding, Violation, shown
 from schemas.method import DRAFT_MODEL
+from schemas.model_sizes import contradicts_label, contradicts_name
 from schemas.submission import Engine, Model, Submission
-from schemas.weights import contradicts_label, contradicts_name
 
 CLOCKS_DIFFER = timedelta(days=1)
 _NO_GPU_NEEDED = ("cpu", "npu", "openvino", "other")
@@ -48,6 +48,18 @@ def parameters_fit_name(submission: Submission) -> Iterator[Violation]:
                 "correct whichever is wrong"
             )
             yield f"{path}.parameters", message
+
+
+def active_within_total(submission: Submission) -> Iterator[Violation]:
+    """A model uses no more parameters per token than it has."""
+    for path, model in _models(submission):
+        total, active = model.parameters, model.active_parameters
+        if total is not None and active is not None and active > total:
+            message = (
+                f"{active} active parameters, but only {total} parameters in total; correct one "
+                "of the two numbers"
+            )
+            yield f"{path}.active_parameters", message
 
 
 def backend_has_device(submission: Submission) -> Iterator[Violation]:

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from schemas.submission import Task
 from schemas.vocabulary.documents import document, entries, read_entry
-from schemas.vocabulary.flags import FLAGS
-from schemas.vocabulary.methods import METHODS as METHODS
+from schemas.vocabulary.flags import FLAGS, filled
+from schemas.vocabulary.method_table import METHODS as METHODS
 
 
 class TaskEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -172,7 +172,9 @@ HURTS_BELOW: float = _verdicts["hurts_below"]
 CLEAR_OF_ONE: float = _verdicts["clear_of_one"]
 FEWEST_PROMPTS: int = _verdicts["fewest_prompts"]
 DOUBTS: Mapping[str, str] = _verdicts["doubts"] | {
-    each.id: each.explanation().rstrip(".") for each in FLAGS.values() if each.severity == "serious"
+    each.id: filled(each.docs, each.bounds).rstrip(".")
+    for each in FLAGS.values()
+    if each.severity == "serious"
 }
 DEFAULT_RUNNER: str = _runners["default"]
 SENTENCES: Mapping[str, str] = document("sentences")

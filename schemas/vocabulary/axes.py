@@ -4,7 +4,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
-from schemas.axes import Axes
+from schemas.submission import Axes
 from schemas.vocabulary.documents import document, entries
 from schemas.vocabulary.say import count
 

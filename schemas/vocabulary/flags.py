@@ -15,9 +15,10 @@ Severity = Literal["serious", "caution", "note"]
 
 
 class FlagCase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Severity and texts for one case of a flag, in place of the flag's own."""
+    """Severity and texts for one case of a flag, in place of the flag's own; `docs` is added."""
 
     severity: Severity | None = None
+    docs: str | None = None
     message: str | None = None
     remedy: str | None = None
 
@@ -34,8 +35,9 @@ class FlagEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     cases: Mapping[str, FlagCase] = {}
 
     def explanation(self) -> str:
-        """The meaning of the flag, in one sentence with its bounds."""
-        return filled(self.docs, self.bounds)
+        """The meaning of the flag and of its cases, in sentences with its bounds."""
+        cases = (case.docs for case in self.cases.values())
+        return filled(" ".join(filter(None, (self.docs, *cases))), self.bounds)
 
 
 def filled(text: str, values: Mapping[str, object]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from estimates.flags.unknown_suite import suites
+from estimates.flags.plan import suites
 from schemas.method import Method
 from schemas.submission import Arm, Gpu, Probes, Submission, VerificationProbe
 from tests.estimates.campaigns import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from estimates.best_of_several import choice_factor, corrected, corrected_estimate
+from estimates.intervals import choice_factor, corrected, corrected_estimate
 from estimates.model import Estimate, Interval
 from schemas.submission import Task
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from estimates.explain import reason
 from estimates.model import Estimate
 from estimates.pairing import pair
+from estimates.reasons import reason
 from estimates.summary import summarize
 from estimates.verdicts import failed_share, few_decide
 from schemas.method import Method

@@ -2,7 +2,7 @@
 
 import pytest
 
-from estimates.flags.evidence import steady_length
+from estimates.flags.observation import steady_length
 from schemas.submission import Trial
 
 

@@ -11,7 +11,7 @@ from schemas.submission import Snapshot
 from schemas.vocabulary.flags import FLAGS as WORDS
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, failed, trial
 from tests.estimates.flag_builders import PROMPTS, by_position, costly
-from tests.estimates.flag_examples import BOUNDS, QUIET, RAISING
+from tests.estimates.flag_examples import EXAMPLES
 from tests.estimates.flag_machines import CLEAN, memory
 
 
@@ -33,29 +33,20 @@ def test_a_bound_is_printed_at_its_place_in_the_words() -> None:
 
 
 def test_every_flag_has_an_example_and_a_near_miss() -> None:
-    assert RAISING.keys() == FLAGS.keys()
-    assert QUIET.keys() == FLAGS.keys()
+    assert {name.partition(":")[0] for name in EXAMPLES} == FLAGS.keys()
 
 
-@pytest.mark.parametrize("name", BOUNDS)
-def test_a_flag_begins_at_its_bound(name: str) -> None:
-    over, under = ({flag.name for flag in summarize(each).flags} for each in BOUNDS[name])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_flag_is_raised_once_by_its_example_and_not_by_its_near_miss(name: str) -> None:
+    flag, _, case = name.partition(":")
+    raised, quiet = (
+        [each for each in summarize(one).flags if each.name == flag] for one in EXAMPLES[name]
+    )
 
-    assert name in over
-    assert name not in under
-
-
-@pytest.mark.parametrize("name", FLAGS)
-def test_a_flag_is_raised_once_by_its_example(name: str) -> None:
-    (flag,) = [each for each in summarize(RAISING[name]).flags if each.name == name]
-
-    assert flag.message.endswith(".")
-    assert flag.remedy.endswith(".")
-
-
-@pytest.mark.parametrize("name", FLAGS)
-def test_a_flag_is_not_raised_by_its_near_miss(name: str) -> None:
-    assert name not in {flag.name for flag in summarize(QUIET[name]).flags}
+    assert [each.message[-1] for each in raised] == ["."]
+    assert raised[0].remedy == ((case and WORDS[flag].cases[case].remedy) or raised[0].remedy)
+    assert raised[0].remedy.endswith(".")
+    assert quiet == []
 
 
 def test_a_clean_campaign_raises_no_flag() -> None:
@@ -66,7 +57,7 @@ def test_a_clean_campaign_raises_no_flag() -> None:
 def test_flags_name_the_arm_and_the_prompt() -> None:
     (flag,) = [
         each
-        for each in summarize(RAISING["round-cost-spread"]).flags
+        for each in summarize(EXAMPLES["round-cost-spread"][0]).flags
         if each.name == "round-cost-spread"
     ]
 
@@ -74,7 +65,7 @@ def test_flags_name_the_arm_and_the_prompt() -> None:
 
 
 def test_drift_is_reported_with_its_direction_and_size() -> None:
-    (flag,) = [each for each in summarize(RAISING["drift"]).flags if each.name == "drift"]
+    (flag,) = [each for each in summarize(EXAMPLES["drift"][0]).flags if each.name == "drift"]
 
     assert flag.message.startswith("The machine became slower: ")
 
@@ -172,15 +163,15 @@ def test_unplugging_during_a_campaign_differs_from_running_on_battery() -> None:
 
 
 def test_a_clock_drop_names_the_part_and_the_readings() -> None:
-    (flag,) = summarize(RAISING["clock-drop"]).flags
+    (flag,) = summarize(EXAMPLES["clock-drop:readings"][0]).flags
 
-    assert flag.message == "During the campaign the GPU clock fell from 2500 to 2200 MHz."
+    assert flag.message == "During the campaign the GPU clock fell from 2500 to 2230 MHz."
 
 
 def test_failures_raise_flags_and_break_nothing() -> None:
     arm = replace(SPEC, outcome="failed", reason="crashed")
     submission = campaign([failed("baseline"), failed("spec")], arms=(BASELINE, arm))
 
-    names = {flag.name for flag in summarize(submission).flags}
+    names = [flag.name for flag in summarize(submission).flags]
 
-    assert names == {"failed-arm", "failed-trials", "single-block"}
+    assert names == ["missing-trials", "missing-trials", "small-campaign"]

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from estimates.explain import reason
 from estimates.model import Estimate, Interval
+from estimates.reasons import reason
 from estimates.summary import summarize
 from schemas.submission import Submission
 from tests.estimates.campaigns import campaign, trial

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from estimates.flags.unknown_suite import suites
+from estimates.flags.plan import suites
 from estimates.roofline import bandwidth_gb_per_s, devices, floor, normalised
 from estimates.summary import summarize
 from harness.campaign.suite import load

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimates.decomposition import expected_tokens, position_acceptance
-from estimates.explain import reason
 from estimates.intervals import t_interval
 from estimates.pairing import pair
+from estimates.reasons import reason
 from estimates.summary import summarize
 from schemas.codec import encode
 from tests.estimates.campaigns import BASELINE, SPEC, campaign, table, trial

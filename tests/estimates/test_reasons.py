@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from estimates.explain import reason
 from estimates.model import Estimate, Interval
+from estimates.reasons import reason
 from schemas.method import Method
 from schemas.submission import Probes, VerificationProbe
 from tests.estimates.campaigns import BASELINE, CONTROL, SPEC, campaign, failed, trial

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from estimates.explain import answer_length, costs_of
-from estimates.explain import whole_request as sentence
 from estimates.model import AnswerLength, Estimate, Interval
+from estimates.reasons import answer_length, costs_of
+from estimates.reasons import whole_request as sentence
 from estimates.requests import Costs, pays_from, whole_request
 from estimates.summary import summarize
 from schemas.submission import Placement, Prompt, Submission, Suite, Trial

@@ -71,7 +71,7 @@ def test_prompts_that_were_taken_out_are_seen(count: int) -> None:
     left = replanned(without_prompts(WHOLE, count))
 
     assert contract.findings(sample_bytes(left)) == ()
-    assert "order-not-planned" in flags(left)
+    assert "plan-changed" in flags(left)
 
 
 def test_an_arm_that_was_taken_out_is_seen() -> None:
@@ -86,7 +86,7 @@ def test_an_arm_that_was_taken_out_is_seen() -> None:
     )
 
     assert contract.findings(sample_bytes(left)) == ()
-    assert "order-not-planned" in flags(left)
+    assert "plan-changed" in flags(left)
 
 
 @pytest.mark.parametrize("resumed", [0, 1])
@@ -98,9 +98,9 @@ def test_a_plan_that_was_cut_down_afterwards_is_not_the_one_of_its_digest(resume
 
     cut = replanned(without_prompts(honest, 8))
 
-    assert {"plan-changed", "order-not-planned"}.isdisjoint(flags(honest))
+    assert "plan-changed" not in flags(honest)
     # After an interruption the order is no longer known; the digest is.
-    assert ("plan-changed" if resumed else "order-not-planned") in flags(cut)
+    assert "plan-changed" in flags(cut)
 
 
 def test_trials_taken_out_of_a_resumed_campaign_are_counted() -> None:
@@ -115,14 +115,14 @@ def test_a_campaign_may_stop_early_and_says_so(ended: str, *, seen: bool) -> Non
     design = replace(WHOLE.design, ended=ended)  # type: ignore[arg-type]
     stopped = replace(WHOLE, trials=WHOLE.trials[:100], design=design)
 
-    assert ("order-not-planned" in flags(stopped)) == seen
+    assert ("plan-changed" in flags(stopped)) == seen
 
 
 def test_single_trials_that_were_taken_out_are_seen() -> None:
     slowest = max(WHOLE.trials, key=lambda each: each.decode_ms or 0.0)
     left = replace(WHOLE, trials=renumbered(each for each in WHOLE.trials if each != slowest))
 
-    assert "order-not-planned" in flags(replanned(left))
+    assert "plan-changed" in flags(replanned(left))
 
 
 @pytest.mark.parametrize("digest", ["49ff8e44", "82e61afa", "8642ac2b", "e1983be8", "f810c741"])
@@ -131,4 +131,4 @@ def test_files_of_the_harness_have_the_planned_order(digest: str) -> None:
     read = contract.read(path.read_bytes())
 
     assert isinstance(read, Submission)
-    assert "order-not-planned" not in flags(read)
+    assert "plan-changed" not in flags(read)

@@ -3,8 +3,7 @@
 import pytest
 import scipy
 
-from estimates.significance import p_of_rank, spearman
-from estimates.student_t import t_quantile
+from estimates.distributions import p_of_rank, spearman, t_quantile
 
 RISING = (1.0, 2.0, 3.0, 4.0, 5.0)
 WITH_TIES = (2.0, 2.0, 1.0, 7.0, 7.0)

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 from scipy.special import chdtri
 
-from estimates.repeatability import headline
-from estimates.start_spread import start_spread
-from estimates.student_t import chi2_quantile
+from estimates.distributions import chi2_quantile
+from estimates.repeatability import headline, start_spread
 from schemas.submission import Submission, Trial
 from schemas.vocabulary import say
 from tests.samples import sample

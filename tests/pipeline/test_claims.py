@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from estimates.best_of_several import choice_factor
+from estimates.intervals import choice_factor
 from pipeline.data.quantiles import choice_factors
 from tests.pipeline.tables import Example, campaign, database, entry, one, real_database, rows
 

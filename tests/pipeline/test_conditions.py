@@ -8,8 +8,7 @@ import duckdb
 import polars as pl
 import pytest
 
-from estimates.identity import canonical_name, identify
-from estimates.non_default import non_default
+from estimates.identity import canonical_name, identify, non_default
 from estimates.summary import summarize
 from pipeline.collection.discover import discover
 from pipeline.collection.validate import validate

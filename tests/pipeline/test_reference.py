@@ -11,10 +11,9 @@ import pytest
 
 from pipeline.intake import comment, reply
 from pipeline.intake.reference import FORMATS, RULE, Judged, compared, violation
-from schemas.authority import schema_findings
 from schemas.codec import canonical_bytes
 from schemas.posted import to_text
-from schemas.validator import SUBMISSION_SCHEMA
+from schemas.validator import SUBMISSION_SCHEMA, schema_findings
 from tests.generated import changed_documents
 from tests.nightly import few
 from tests.pipeline.repositories import SMALL, Repository, name_of

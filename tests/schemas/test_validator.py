@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from schemas.authority import schema_findings
 from schemas.codec import Json
 from schemas.finding import ROOT, child_path
-from schemas.validator import SUBMISSION_SCHEMA, schema, strict_validator
+from schemas.validator import SUBMISSION_SCHEMA, schema, schema_findings, strict_validator
 from tests.leaves import general, leaves, with_value, without
 from tools.examples import small, valid_files
 

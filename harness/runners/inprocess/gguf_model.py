@@ -14,7 +14,7 @@ from harness.errors import BadInputError, MachineError
 from harness.models.compatibility import FIRST_COMPARED, SIZE_DIFFERENCE
 from harness.models.thinking import arguments
 from harness.runners.inprocess import engine_log
-from schemas.axes import SplitMode
+from schemas.submission import SplitMode
 
 # llama.cpp counts the output layer too; any number above the model's layers means all.
 _EVERY_LAYER = 9999

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from estimates.engine_commands import parts, sizes, stages
+from answers.engine_commands import parts, sizes, stages
 from harness.campaign.model import ArmPlan, Campaign, RunSettings, layers_of
 from harness.runners.base import FailedError, Failure
 from harness.runners.devices import default_threads
@@ -11,7 +11,7 @@ from harness.runners.llama_server.abilities import Abilities
 from schemas.method import DRAFT_MODEL, Method
 from schemas.vocabulary import DEFAULT_RUNNER, METHODS
 from schemas.vocabulary.axes import AXES
-from schemas.vocabulary.methods import LlamaCpp
+from schemas.vocabulary.method_table import LlamaCpp
 
 
 def arguments(

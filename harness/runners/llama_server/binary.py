@@ -8,7 +8,6 @@ import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from estimates.engine_commands import IK_LLAMA_CPP, LLAMA_CPP
 from harness.campaign.axis_options import recorded
 from harness.campaign.model import Campaign
 from harness.errors import BadInputError, MachineError
@@ -23,7 +22,7 @@ from harness.runners.devices import default_threads
 from harness.runners.llama_server.abilities import Abilities, read_help
 from harness.runners.variables import variables
 from schemas import public_text
-from schemas.rig import BACKENDS, Backend
+from schemas.rig import BACKENDS, IK_LLAMA_CPP, LLAMA_CPP, Backend
 from schemas.submission import Device, Engine, Settings
 
 _LIMIT_S = 60.0

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from estimates.flags import in_order
-from estimates.flags.catalogue import Observation, flag
+from estimates.flags.observation import Observation, flag
 from estimates.model import Flag
 from pipeline.collection.plausibility import checks
 from pipeline.collection.plausibility.corpus import Corpus, CorpusComparison, CorpusEntry

@@ -7,7 +7,7 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from estimates.flags.catalogue import Observation, bounds
+from estimates.flags.observation import Observation, bounds
 from pipeline.collection.plausibility import peers
 from pipeline.collection.plausibility.corpus import ANONYMOUS, SHAPE, CorpusComparison
 from pipeline.collection.plausibility.outputs import Agreement, agreement

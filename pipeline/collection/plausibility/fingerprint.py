@@ -11,7 +11,7 @@ from typing import Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from estimates.flags.catalogue import bounds
+from estimates.flags.observation import bounds
 from schemas.submission import Trial
 
 # Times with fewer digits coincide by chance; a time without its prompt needs more digits.

@@ -1,7 +1,7 @@
 -- One row is one claim: a figure that is printed as the best of several. `place` is the picker,
 -- `scope` the set that it picks from, and `choices` the number of settings in the set, with
 -- figures from `least` to `most`. The bounds towards 1 and the verdict allow for the choice
--- (`estimates.best_of_several`): for a clear gain, pages print the lower bound. A figure
+-- (`estimates.intervals`): for a clear gain, pages print the lower bound. A figure
 -- without a known contributor is picked only if there is no other, and does not count as a
 -- choice beside others (`backing`). Among figures of known contributors, a confirmed gain comes
 -- first. A pick clearly helps if any setting does, and has the highest lower bound of the

@@ -5,10 +5,11 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from estimates import engine_commands
-from estimates.engine_commands import LLAMA_CPP, VLLM, ServeLine, default_method
+from answers import engine_commands
+from answers.engine_commands import VLLM, ServeLine, default_method
 from pipeline.site.rows import Row
 from schemas.method import Method
+from schemas.rig import LLAMA_CPP
 from schemas.vocabulary import METHODS, RUNNERS, RunnerEntry
 
 UNQUANTISED = re.compile(r" (?:BF16|F16|F32)$")

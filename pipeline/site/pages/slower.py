@@ -7,8 +7,8 @@ from typing import Any
 import duckdb
 import orjson
 
-from estimates.explain import RARELY_FIRES
 from estimates.intervals import t_reach
+from estimates.reasons import RARELY_FIRES
 from pipeline.site.pages.model import Asset, Page, Site, submission_address
 from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import Row, grouped, read

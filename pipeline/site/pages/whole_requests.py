@@ -5,8 +5,8 @@ from dataclasses import asdict
 
 import orjson
 
-from estimates.explain import ANSWER_LENGTHS, answer_length, costs_of
 from estimates.model import AnswerLength
+from estimates.reasons import ANSWER_LENGTHS, answer_length, costs_of
 from estimates.requests import whole_request
 from pipeline.site.rows import Row
 from schemas.vocabulary import say, sentence

@@ -25,10 +25,9 @@ from harness.run.chosen_engine import ChosenEngine, at_depths
 from harness.runners.inprocess.loop import decode
 from harness.runners.inprocess.targets import SampledTarget, Sampler
 from harness.runners.options import ConnectionOptions
-from schemas.axes import Axes
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
-from schemas.submission import Settings
+from schemas.submission import Axes, Settings
 from schemas.vocabulary import RUNNERS
 from schemas.vocabulary.axes import AXES
 from tests.harness.campaigns import campaign, run

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from estimates.flags.unknown_suite import suites
+from estimates.flags.plan import suites
 from harness.campaign import suite
 from harness.campaign.conversation import messages
 from harness.errors import BadInputError

@@ -14,7 +14,7 @@ from harness.imports import IMPORTERS, rig_and_settings
 from harness.imports.needed_facts import typed
 from harness.imports.source_files import Given, arm_and_path, digest, given
 from schemas.method import Method
-from schemas.weights import size_in
+from schemas.model_sizes import size_in
 from tests.harness.imports.samples import ALL, SAMPLES, changed, file, files, imported, one, run
 
 

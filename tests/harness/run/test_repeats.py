@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from estimates.disagreements import disagreeing
 from estimates.pairing import pair
-from estimates.pass_widening import single_pass
-from estimates.repeatability import blocks_run, headline
+from estimates.repeatability import blocks_run, headline, single_pass
+from estimates.running_order import disagreeing
 from estimates.summary import summarize
 from harness.campaign.model import Stopping
 from harness.campaign.trial_order import plan
@@ -109,14 +108,14 @@ def test_the_order_of_repeats_is_drawn_separately_and_any_other_is_flagged(tmp_p
 
     assert [(each.prompt, each.arm) for each in expected] == last
     assert _plan_flags(found) == []
-    assert _plan_flags(swapped) == _plan_flags(left_out) == ["order-not-planned"]
+    assert _plan_flags(swapped) == _plan_flags(left_out) == ["The order"]
     resumed = replace(left_out, design=replace(found.design, resumed=1))
-    assert _plan_flags(resumed) == ["plan-changed"]
+    assert _plan_flags(resumed) == ["The plan was changed: planned trials"]
 
 
 def _plan_flags(submission: Submission) -> list[str]:
-    names = [each.name for each in summarize(submission).flags]
-    return [name for name in names if name in ("order-not-planned", "plan-changed")]
+    flags = [each for each in summarize(submission).flags if each.name == "plan-changed"]
+    return [each.message.partition(" of ")[0] for each in flags]
 
 
 @pytest.mark.parametrize("count", [PLANNED - 1, PLANNED, PLANNED + 1, PLANNED + 5])

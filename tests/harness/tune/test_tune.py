@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from estimates.engine_commands import ServeLine
+from answers.engine_commands import ServeLine
 from harness.campaign import suite
 from harness.campaign.method_parser import parse
 from harness.cli import app

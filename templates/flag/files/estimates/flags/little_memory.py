@@ -1,7 +1,6 @@
 """A flag about a machine with little free memory."""
 
-from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.evidence import FlagEvidence
+from estimates.flags.observation import FlagEvidence, Observation, bounds
 
 LEAST_MIB = bounds("little-memory")["mib"]
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from schemas.method import DRAFT_MODEL, NO_SPECULATION, Method, method_with
+from schemas.rig import IK_LLAMA_CPP, LLAMA_CPP
 from schemas.vocabulary import METHODS
 
-LLAMA_CPP, IK_LLAMA_CPP = "llama.cpp", "ik_llama.cpp"
 VLLM, SGLANG, MLX_LM = "vLLM", "SGLang", "mlx-lm"
 # Sizes for which `None` means no limit. Older builds have a default limit, so 0 is written.
 _UNLIMITED = ("n_min", "p_min")

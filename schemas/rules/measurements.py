@@ -1,13 +1,21 @@
-"""Rules on counters: the counters of a trial agree with each other."""
+"""Rules on measured numbers: a trial's counters and times agree, and probes are in order."""
 
 from collections.abc import Iterator
-from itertools import count
+from datetime import datetime
+from itertools import count, pairwise
 from operator import mul
 
 from schemas.finding import Violation
 from schemas.method import limit
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS
+
+# Clocks are read at slightly different moments, and figures are rounded.
+_TOLERANCE = 1.001
+_SLACK_MS = 1.0
+# measured_from and measured_until are whole seconds, so the window may be short by almost two
+# seconds.
+_WINDOW_SLACK_MS = 2000.0
 
 
 def accepted_within_drafted(submission: Submission) -> Iterator[Violation]:
@@ -176,3 +184,77 @@ def divergence_within_compared(submission: Submission) -> Iterator[Violation]:
                 "tokens were compared; correct one of the two numbers"
             )
             yield f"$.trials[{index}].first_divergence", message
+
+
+def parts_within_decode(submission: Submission) -> Iterator[Violation]:
+    """The times for drafting and verification are parts of the decode time."""
+    for index, trial in enumerate(submission.trials):
+        if trial.decode_ms is None:
+            continue
+        parts_ms = (trial.draft_ms or 0.0) + (trial.verify_ms or 0.0)
+        if parts_ms > trial.decode_ms * _TOLERANCE + _SLACK_MS:
+            message = (
+                f"draft_ms + verify_ms is {parts_ms:.1f}, more than {trial.decode_ms:.1f}; the "
+                "two are parts of decode_ms, so leave them out or correct them"
+            )
+            yield f"$.trials[{index}].decode_ms", message
+
+
+def decode_within_wall(submission: Submission) -> Iterator[Violation]:
+    """Prompt processing and decoding happen between the request and the last token."""
+    for index, trial in enumerate(submission.trials):
+        if trial.decode_ms is None or trial.wall_ms is None:
+            continue
+        parts_ms = trial.decode_ms + (trial.prompt_ms or 0.0)
+        if parts_ms > trial.wall_ms * _TOLERANCE + _SLACK_MS:
+            message = (
+                f"prompt_ms + decode_ms is {parts_ms:.1f}, more than {trial.wall_ms:.1f}; "
+                "wall_ms includes both, so leave wall_ms out or correct it"
+            )
+            yield f"$.trials[{index}].wall_ms", message
+
+
+def trials_within_window(submission: Submission) -> Iterator[Violation]:
+    """The trials cannot take longer than the campaign (concurrent requests overlap)."""
+    start = datetime.fromisoformat(submission.measured_from)
+    end = datetime.fromisoformat(submission.measured_until)
+    window_ms = (end - start).total_seconds() * 1000
+    spent_ms = least_window_ms(submission)
+    if window_ms < 0 or spent_ms > window_ms * _TOLERANCE + _WINDOW_SLACK_MS:
+        message = (
+            f"trials take {spent_ms / 1000:.1f} s, but measured_from and measured_until are only "
+            f"{window_ms / 1000:.1f} s apart; give the time at which the run ended"
+        )
+        yield "$.measured_until", message
+
+
+def least_window_ms(submission: Submission) -> float:
+    """The shortest time that the trials can have taken, if concurrent requests overlapped fully."""
+    concurrency = {arm.id: arm.concurrency or 1 for arm in submission.arms}
+    return sum(
+        (trial.decode_ms or 0.0) / concurrency.get(trial.arm, 1) for trial in submission.trials
+    )
+
+
+def decode_takes_time(submission: Submission) -> Iterator[Violation]:
+    """Decoding more than one token cannot take zero time."""
+    for index, trial in enumerate(submission.trials):
+        if trial.output_tokens is not None and trial.output_tokens > 1 and trial.decode_ms == 0:
+            message = (
+                f"0 ms for {trial.output_tokens} tokens; give the time, or leave the trial out"
+            )
+            yield f"$.trials[{index}].decode_ms", message
+
+
+def probe_widths_ascend(submission: Submission) -> Iterator[Violation]:
+    """The verification curve has one time per width, in ascending order of width."""
+    curve = submission.probes.verification if submission.probes else None
+    if curve is None:
+        return
+    ascending = all(narrow < wide for narrow, wide in pairwise(curve.widths))
+    if not ascending or len(curve.widths) != len(curve.step_ms_median):
+        message = (
+            f"{len(curve.widths)} widths and {len(curve.step_ms_median)} times; "
+            "give the widths in ascending order and one time for each width"
+        )
+        yield "$.probes.verification", message

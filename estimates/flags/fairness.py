@@ -1,10 +1,10 @@
-"""A flag about servers whose arguments differ in more than speculation."""
+"""Flags about unfair comparisons: not interleaved, on one server start, with other arguments."""
 
 import re
 from collections.abc import Sequence
 
-from estimates.flags.catalogue import Observation
-from estimates.flags.evidence import FlagEvidence, only
+from estimates.flags.observation import FlagEvidence, Observation, only
+from schemas.vocabulary import RUNNERS
 
 # Arguments of speculation, and arguments that make no request faster: memory reserved for drafts,
 # ports, logs and the like.
@@ -15,6 +15,25 @@ _MAY_DIFFER = re.compile(
     re.DOTALL,
 )
 _HIDDEN = "…"
+
+
+def not_interleaved(evidence: FlagEvidence) -> Observation | None:
+    """Arms ran one after another, or in an unknown order: drift can look like a speedup."""
+    design = evidence.submission.design
+    if design.order in ("sequential", "unknown") and design.interleaved is None:
+        return Observation(case=design.order)
+    return None
+
+
+def one_start(evidence: FlagEvidence) -> Observation | None:
+    """Each server was started once: arms shared one, or the harness did not start the servers."""
+    submission = evidence.submission
+    drafting = [arm for arm in submission.arms if arm.role == "speculation" and arm.outcome == "ok"]
+    engine, turns = RUNNERS.get(submission.engine.runner), submission.design.interleaved
+    if drafting and turns == "prompt" and engine and engine.interleaved == "block":
+        return Observation(case="one_server")
+    served = submission.engine.runner == "openai" and all(arm.argv is None for arm in drafting)
+    return Observation() if drafting and (submission.tier == "imported" or served) else None
 
 
 def arguments_differ(evidence: FlagEvidence) -> Observation | None:

@@ -1,18 +1,30 @@
-"""Flags about arms that drafted nothing, or whose outputs differ from the baseline's."""
+"""Flags about what the arms generated: nothing drafted, wrong counts, other or invalid outputs."""
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from estimates.answer_validity import worse
 from estimates.decomposition import can_draft, drafted_nothing
-from estimates.flags.catalogue import Observation, bounds
-from estimates.flags.evidence import FlagEvidence, only
+from estimates.distributions import p_of_sign
+from estimates.flags.observation import FlagEvidence, Observation, bounds, only
 from estimates.verdicts import classify
+from schemas.submission import Trial
 from schemas.vocabulary import METHODS
 
-EARLY = bounds("diverged")
-NEAR = bounds("near-ties")
+EARLY, NEAR, INVALID = bounds("diverged"), bounds("near-ties"), bounds("invalid-answers")
+# The tasks that demand an answer of a certain form; other answers are only checked for loops.
+_FORMAL = ("json", "tools")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvalidAnswers:
+    """The numbers of faulty answers and of all answers, from an arm and from its comparison arm."""
+
+    faulty: int
+    answers: int
+    base_faulty: int
+    base_answers: int
 
 
 def never_drafted(evidence: FlagEvidence) -> Observation | None:
@@ -25,6 +37,31 @@ def never_drafted(evidence: FlagEvidence) -> Observation | None:
         if drafted_nothing([trial for trial in finished if trial.arm == arm.id])
     ]
     return Observation(arms=silent, arm=only(silent)) if silent else None
+
+
+def counters_disagree(evidence: FlagEvidence) -> Observation | None:
+    """The server's metrics page and its responses count drafts differently.
+
+    Figures use the counts in the responses. If these omit rounds, acceptance and round costs are
+    wrong. The speedup is still right, because it is computed from tokens and times.
+    """
+    apart = [
+        trial
+        for trial in evidence.submission.trials
+        if trial.metrics_drafted not in (None, trial.drafted)
+        or trial.metrics_accepted not in (None, trial.accepted)
+    ]
+    if not apart:
+        return None
+    arms = list(dict.fromkeys(trial.arm for trial in apart))
+    return Observation(
+        trials=len(apart),
+        arms=arms,
+        by_answer=sum(trial.drafted or 0 for trial in apart),
+        by_page=sum(trial.metrics_drafted or 0 for trial in apart),
+        arm=only(arms),
+        prompt=apart[0].prompt,
+    )
 
 
 def diverged(evidence: FlagEvidence) -> Observation | None:
@@ -84,6 +121,48 @@ def invalid_answers(evidence: FlagEvidence) -> Observation | None:
                 f"{problem.base_faulty} of {problem.base_answers} with {arm.baseline}"
             )
     return Observation(counts=[*counts.values()], arm=only(counts)) if counts else None
+
+
+def worse(
+    trials: Sequence[Trial], base: Sequence[Trial], tasks: Mapping[str, str]
+) -> InvalidAnswers | None:
+    """The faulty answers of an arm if it is clearly worse than `base`, else `None`.
+
+    The two arms are compared first on JSON answers and tool calls, then on all other answers.
+    `tasks` maps a prompt to its task.
+    """
+    for formal in (True, False):
+        ours, theirs = (
+            [t for t in answers if t.answer and (tasks.get(t.prompt) in _FORMAL) == formal]
+            for answers in (trials, base)
+        )
+        if _clearly_worse(_faulty_share(ours), _faulty_share(theirs)):
+            return InvalidAnswers(
+                faulty=_faulty(ours),
+                answers=len(ours),
+                base_faulty=_faulty(theirs),
+                base_answers=len(theirs),
+            )
+    return None
+
+
+def _faulty(trials: Sequence[Trial]) -> int:
+    return sum(each.answer != "valid" for each in trials)
+
+
+def _faulty_share(trials: Sequence[Trial]) -> dict[str, float]:
+    """The share of faulty answers for each prompt."""
+    ran, faulty = Counter(t.prompt for t in trials), Counter[str]()
+    faulty.update(each.prompt for each in trials if each.answer != "valid")
+    return {prompt: faulty[prompt] / times for prompt, times in ran.items()}
+
+
+def _clearly_worse(own: Mapping[str, float], base: Mapping[str, float]) -> bool:
+    """Whether an arm's share of faulty answers is clearly higher, by the sign test and in size."""
+    more = [own[each] - base[each] for each in own.keys() & base.keys()]
+    lost, won = sum(each > 0 for each in more), sum(each < 0 for each in more)
+    clear = lost > won and p_of_sign(lost, won) <= INVALID["p"]
+    return clear and sum(more) >= INVALID["share"] * len(more)
 
 
 def baseline_not_reproducible(evidence: FlagEvidence) -> Observation | None:

@@ -1,13 +1,17 @@
-"""Define the input of the flags: a submission, its pairs, estimates and repeated trials."""
+"""Define what a check receives and returns: the evidence of a submission, and an observation.
 
-from collections.abc import Iterable
+A flag is written from an observation with the words of `schemas/vocabulary/flags.toml`.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from estimates.model import Estimate
+from estimates.model import Estimate, Flag
 from estimates.pairing import PromptPairs
 from estimates.trial_times import clock, is_timed, times_ms
 from schemas.submission import Submission, Trial
+from schemas.vocabulary.flags import FLAGS, FlagCase, Severity, filled
 
 STEADY_SHARE = 0.85
 # Caches a value that several flags of the same submission share.
@@ -52,6 +56,44 @@ def repeats(submission: Submission) -> tuple[Repeats, ...]:
         for (arm, prompt), group in groups.items()
         for ordered in [tuple(sorted(group, key=lambda trial: trial.block))]
     )
+
+
+class Observation:
+    """The observation of a check: the arm and prompt that the flag names, and values for its text.
+
+    `severity` replaces the vocabulary's severity; `case` chooses one of the flag's cases.
+    """
+
+    def __init__(
+        self,
+        *,
+        arm: str | None = None,
+        prompt: str | None = None,
+        severity: Severity | None = None,
+        case: str | None = None,
+        **values: object,
+    ) -> None:
+        self.arm, self.prompt, self.values = arm, prompt, values
+        self.severity, self.case = severity, case
+
+
+def flag(name: str, found: Observation) -> Flag:
+    """The flag with this name, filled in from an observation."""
+    entry = FLAGS[name]
+    case = entry.cases[found.case] if found.case else FlagCase()
+    return Flag(
+        name=name,
+        severity=found.severity or case.severity or entry.severity,
+        message=filled(case.message or entry.message, found.values),
+        remedy=case.remedy or entry.remedy,
+        arm=found.arm,
+        prompt=found.prompt,
+    )
+
+
+def bounds(name: str) -> Mapping[str, float]:
+    """The thresholds of a flag."""
+    return FLAGS[name].bounds
 
 
 def steady_length(trial: Trial) -> int | None:

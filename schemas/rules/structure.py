@@ -1,4 +1,4 @@
-"""Rules on ids: each is unique, and each reference names an id in the file.
+"""Rules on the parts of a file: ids, references, roles, the plan and the running order.
 
 A path such as `trials[].arm` means the field `arm` of every entry of the list `trials`.
 """
@@ -124,6 +124,55 @@ def origin_of_import(submission: Submission) -> Iterator[Violation]:
             else "the tier is imported; add the origin, or set the tier to measured"
         )
         yield "$.origin", message
+
+
+def arm_method_fits_role(submission: Submission) -> Iterator[Violation]:
+    """Baselines and alternatives do not speculate; arms with the role speculation do.
+
+    An arm with forced acceptance is an instrument, and its role is always control.
+    """
+    for index, arm in enumerate(submission.arms):
+        plain = arm.method.type == "none"
+        if arm.method.length is not None and arm.role != "control":
+            message = (
+                "an arm with forced acceptance shows the cost of a round, not the gain of a "
+                "method; set its role to control"
+            )
+        elif plain and arm.role == "speculation":
+            message = "the method none does not speculate; state the actual method, or another role"
+        elif not plain and arm.role in ("baseline", "alternative"):
+            message = (
+                f"the role {arm.role} requires the method none; set the type to none, or the "
+                "role to speculation"
+            )
+        else:
+            continue
+        yield f"$.arms[{index}].method.type", message
+
+
+def ngram_range_ascends(submission: Submission) -> Iterator[Violation]:
+    """The shortest n-gram that is looked up is no longer than the longest n-gram."""
+    for index, arm in enumerate(submission.arms):
+        method = arm.method
+        if method.ngram_max is not None and (method.ngram_min or 0) > method.ngram_max:
+            message = (
+                f"ngram_min ({method.ngram_min}) exceeds ngram_max ({method.ngram_max}); "
+                "give the smaller number as ngram_min"
+            )
+            yield f"$.arms[{index}].method.ngram_min", message
+
+
+def trial_block_planned(submission: Submission) -> Iterator[Violation]:
+    """A trial belongs to one of the planned blocks, or to the repeats after the last block."""
+    design = submission.design
+    repeats = design.repeat_beyond is not None
+    for index, trial in enumerate(submission.trials):
+        if trial.block >= design.blocks + repeats:
+            message = (
+                f"block {trial.block}, but blocks count from 0 and design.blocks is "
+                f"{design.blocks}; correct one of the two"
+            )
+            yield f"$.trials[{index}].block", message
 
 
 def _unknown(name: str | None, known: Collection[str], sort: str) -> str:

@@ -3,7 +3,7 @@
 from estimates import verdicts
 from estimates.decomposition import drafted_lengths, step_ms
 from estimates.model import AnswerLength, Estimate, Interval
-from estimates.pass_widening import single_pass
+from estimates.repeatability import single_pass
 from estimates.requests import Costs
 from estimates.requests import whole_request as whole_ratio
 from schemas.method import limit
