@@ -18,14 +18,7 @@ from xml.etree import ElementTree as ET
 
 PLACES = ("href", "src", "xlink:href", "poster")
 # Attributes with an address that our scripts load, relative to the page.
-LOADED = (
-    "data-spec",
-    "data-bundle",
-    "data-cells",
-    "data-parts",
-    "data-folder",
-    "data-root",
-)
+LOADED = ("data-spec", "data-bundle", "data-cells", "data-folder", "data-root")
 # Attributes that name the id of an element on the same page.
 NAMED = ("for", "aria-labelledby", "aria-describedby", "aria-controls", "data-filters")
 IN_CSS = re.compile(r"""url\(["']?([^"')]+)""")

@@ -1,11 +1,9 @@
 """Write the files of all cells, column by column, for Explore and Compare."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-import orjson
 import polars as pl
 from polars import col
 
@@ -156,10 +154,9 @@ FACETS = (
         order=placed("mark", tuple(VERDICTS)),
     ),
 )
-SETUP = Facet(name="setup", key=col("setup"))
 # Links of a row; nearly every row has different links.
 LINKS = (
-    SETUP,
+    Facet(name="setup", key=col("setup")),
     Facet(name="evidence", key=col("submission"), printed=evidence_address),
     Facet(
         name="command",
@@ -173,11 +170,6 @@ LINKS = (
         printed=_command,
     ),
 )
-# The facets by which Compare names places and settings.
-COMPARED = {
-    *("device", "backend", "engine", "target", "quant", "method", "depth", "concurrency", "draft"),
-    *("task", "tier", "conditions", "suite"),
-}
 MEASURES = (
     Measure(name="speedup", value=col("speedup"), digits=2, spare=1),
     Measure(name="low", value=col("interval_low"), digits=2),
@@ -194,66 +186,12 @@ MEASURES = (
     Measure(name="rigs", value=col("rigs"), digits=0),
     Measure(name="submissions", value=col("submissions"), digits=0),
 )
-MOST_CELLS = 40_000  # in one file: about 860 KB compressed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Files:
-    """The files with all cells: Explore opens with `first`, and Compare with `settings`.
-
-    `cells` are the cells in the first file. `parts` is an index of the other files by task and by
-    device; without it, the first file has all cells.
-    """
-
-    first: Asset
-    settings: Asset
-    cells: pl.DataFrame
-    others: tuple[Asset, ...] = ()
-    parts: Asset | None = None
-
-
-def cells_files(cells: pl.DataFrame, most_cells: int = MOST_CELLS) -> Files:
-    """Write the cells into one file or, if there are many, into files by task and by device.
-
-    In a large collection, a visitor looks at the means over all tasks or at one task at a time, or
-    compares two devices. The links of a task's rows are then in a separate file, and Compare first
-    loads a list of settings without figures.
-    """
-    facets = (*FACETS, *axes_of(cells).values())
-    if len(cells) <= most_cells:
-        whole = _cells_file(cells, (*facets, *LINKS))
-        return Files(first=whole, settings=whole, cells=cells)
-    overall, single = cells.filter(task=ALL_TASKS), cells.filter(col("task") != ALL_TASKS)
-    tasks = {name: _cells_file(rows, facets) for name, rows in _by(single, "task")}
-    links = {name: _named("links", encode(rows, LINKS, ())) for name, rows in _by(cells, "task")}
-    devices = {name: _cells_file(rows, (*facets, *LINKS)) for name, rows in _by(cells, "device")}
-    compared = tuple(facet for facet in facets if facet.name in COMPARED)
-    parts = {"tasks": tasks, "links": links, "devices": devices}
-    listed = {
-        kind: {name: file.path for name, file in files.items()} for kind, files in parts.items()
-    }
-    return Files(
-        first=_cells_file(overall, facets),
-        settings=_named("settings", encode(overall, (*compared, SETUP), ())),
-        cells=overall,
-        others=tuple(file for files in parts.values() for file in files.values()),
-        parts=_named("parts", orjson.dumps(listed)),
-    )
-
-
-def _by(cells: pl.DataFrame, facet: str) -> Iterator[tuple[str, pl.DataFrame]]:
-    found: dict[tuple[str, ...], pl.DataFrame] = cells.partition_by(
-        facet, maintain_order=True, as_dict=True
-    )
-    return ((name, each) for (name,), each in found.items())
-
-
-def _cells_file(cells: pl.DataFrame, facets: tuple[Facet, ...]) -> Asset:
-    return _named("cells", encode(cells, facets, MEASURES))
-
-
-def _named(kind: str, data: bytes) -> Asset:
-    return named_by_content(f"assets/explore/{kind}.{{}}.json", data)
+def cells_file(cells: pl.DataFrame) -> Asset:
+    """The file with all cells, whose name changes with its content; 25 KB per 1,000 cells."""
+    data = encode(cells, (*FACETS, *axes_of(cells).values(), *LINKS), MEASURES)
+    return named_by_content("assets/explore/cells.{}.json", data)
 
 
 def axes_of(cells: pl.DataFrame) -> Mapping[str, Facet]:

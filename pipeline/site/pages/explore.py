@@ -13,17 +13,14 @@ from pipeline.site.pages.answer_card import CLEAR
 from pipeline.site.pages.cells import (
     ALL_TASKS,
     DEFAULT_ENGINE,
-    MOST_CELLS,
     PUBLISHED,
-    UNSTATED,
     axes_of,
-    cells_files,
+    cells_file,
     task_label,
 )
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import frame, read
-from schemas.vocabulary import TASKS
 from schemas.vocabulary.documents import document
 
 LOSSES = ("hurts-confirmed", "hurts", "slower-in-all")
@@ -31,24 +28,17 @@ TOP = 25  # rows in the page itself, for readers without JavaScript
 FILTERS, MORE, AXES = document("explore", "pipeline.site").values()
 
 
-def explore(
-    connection: duckdb.DuckDBPyConnection, site: Site, most_cells: int = MOST_CELLS
-) -> Iterator[Page | Asset]:
+def explore(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
     cells = with_vendors(frame(connection, "explore_cells"))
-    files = cells_files(cells, most_cells) if len(cells) else None
-    written = (files.first, files.settings, files.parts, *files.others) if files else ()
-    yield from dict.fromkeys(filter(None, written))
-    parts = files.parts.path if files and files.parts else None
+    files = [cells_file(cells)] if len(cells) else []
+    yield from files
     single = cells.filter(col("task") != ALL_TASKS)
-    shown = files.cells if files and parts else single
     measured = single.filter(tier="measured")
     yield render(
         "explore.md.jinja",
         path="explore.md",
         site=site,
-        data=files.first.path if files else None,
-        settings=files.settings.path if files else None,
-        parts=parts,
+        data=files[0].path if files else None,
         answers_folder=answer_files.FOLDER,
         empty_card=answer_card.Card(),
         filters=FILTERS,
@@ -58,12 +48,11 @@ def explore(
         task_label=task_label,
         measured=len(measured),
         printed=single.filter(tier=PUBLISHED).height,
-        shown=len(shown),
-        tasks={x: task_label(x) for x in (*TASKS, UNSTATED) if cells.filter(task=x).height},
-        top=[SimpleNamespace(**row) for row in shown.head(TOP).iter_rows(named=True)],
+        single=len(single),
+        top=[SimpleNamespace(**row) for row in single.head(TOP).iter_rows(named=True)],
         sources=read(connection, "sources"),
         losing=measured.filter(col("verdict").is_in(LOSSES)).height,
-        directions=directions(shown["speedup"]),
+        directions=directions(single["speedup"]),
     )
 
 

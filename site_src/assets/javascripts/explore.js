@@ -1,19 +1,7 @@
 // The page Explore: filters, order, address, copies. Everything is drawn as text nodes, and a
 // value from the address counts only if the data has it. The parameter for words is not called
 // `q`, because that name opens the theme's search.
-import {
-  ALL_TASKS,
-  addLinks,
-  isLinked,
-  isUsual,
-  key,
-  label,
-  load,
-  page,
-  partsOf,
-  printed,
-  select,
-} from "./cells.js";
+import { isUsual, key, label, load, page, printed, select } from "./cells.js";
 import { command, csv, interval, markdown, method, rate, request, speedup } from "./cells-text.js";
 import { el } from "./dom.js";
 import { terms as termsOf } from "./matching.js";
@@ -31,67 +19,28 @@ const CLEAR = 0.05; // beyond this distance from 1, a figure has a direction, as
 const link = (href, text) => Object.assign(el("a", "", text), { href });
 
 class Explore {
-  // In a large collection, `parts` has the file of each task, because a visitor looks at one task
-  // at a time. The links of a task's rows are in a separate file, which is loaded when somebody
-  // requests them.
-  constructor(form, parts) {
+  constructor(form, cells) {
     this.form = form;
-    this.parts = parts;
+    this.cells = cells;
     this.root = form.dataset.root;
     this.table = document.getElementById("dm-cells");
     this.pages = document.querySelector(".dm-explore__pages");
-    this.selects = [...form.querySelectorAll("select[name]")].filter(
-      (each) => !parts || each.name !== "task",
-    );
+    this.selects = [...form.querySelectorAll("select[name]")];
     this.names = this.selects.map((each) => each.name);
     this.more = [...form.querySelectorAll("details select")].map((each) => each.name);
+    const all = { choices: {}, terms: [], counted: this.names, ...DEFAULT };
+    this.total = select(cells, all).rows.length;
   }
 
-  async start() {
-    await this.open(this.asked());
+  start() {
     const early = this.form.elements.words.value; // the text typed while the cells were loading
+    this.fill();
     this.head();
     this.listen();
     this.restore();
     if (!early || location.search) return;
     this.form.elements.words.value = early;
     this.changed("replace");
-  }
-
-  // The task that the address asks for, if it decides which file is loaded.
-  asked() {
-    const task = new URLSearchParams(location.search).get("task");
-    return task in (this.parts?.tasks ?? {}) ? task : "";
-  }
-
-  // Show the cells of a task, or all cells; the visitor's choices stay if the cells have them.
-  async open(task) {
-    this.wanted = task;
-    if (!this.cells || task !== this.task) await this.opened(task);
-    if (HIDDEN.some((name) => new URLSearchParams(location.search).has(name))) await this.links();
-  }
-
-  async opened(task) {
-    this.form.dataset.state = "waiting";
-    const file = task ? { cells: this.root + this.parts.tasks[task] } : {};
-    const cells = await load({ ...this.form.dataset, ...file });
-    if (task !== this.wanted) return; // the visitor has chosen another task meanwhile
-    this.cells = cells;
-    this.task = task;
-    this.total = select(this.cells, {
-      choices: {},
-      terms: [],
-      counted: this.names,
-      ...DEFAULT,
-    }).rows.length;
-    if (this.parts) this.form.elements.task.value = task;
-    this.fill();
-    for (const each of this.selects) each.value = this.choices?.[each.name] ?? "";
-  }
-
-  async links() {
-    if (!isLinked(this.cells))
-      await addLinks(this.cells, this.root + this.parts.links[this.task || ALL_TASKS]);
   }
 
   part(name) {
@@ -149,36 +98,13 @@ class Explore {
     );
     form.addEventListener("change", (event) => {
       if (event.target === this.part("order")) this.sort(...this.parsed(event.target.value));
-      else if (event.target.name === "task" && this.parts)
-        this.moved(() => this.changed("push"), event.target.value);
       else if (event.target.name !== "words") this.changed("push");
     });
     form.addEventListener("reset", () => setTimeout(() => this.clear()));
     for (const each of form.querySelectorAll("[data-copy]"))
-      each.addEventListener("click", () =>
-        this.reading(async () => this.copy(await this[each.dataset.copy](), each.textContent)),
-      );
+      each.addEventListener("click", () => this.copy(this[each.dataset.copy](), each.textContent));
     for (const each of this.pages.querySelectorAll("button"))
       each.addEventListener("click", () => this.step(Number(each.dataset.step)));
-  }
-
-  // Another task in a large collection: load its file first.
-  moved(then, task) {
-    return this.reading(async () => {
-      await this.open(task);
-      if (task === this.task) then();
-    });
-  }
-
-  // A step that needs another file; if the file does not load, everything stays as it is.
-  async reading(step) {
-    try {
-      await step();
-    } catch (error) {
-      this.form.dataset.state = "ready";
-      if (this.parts) this.form.elements.task.value = this.task;
-      this.part("count").textContent = `${error.message}.`;
-    }
   }
 
   // Read the address; ignore values that the data does not have.
@@ -212,7 +138,6 @@ class Explore {
       if (COMPARED.includes(name)) query.set(name, value);
     const words = this.form.elements.words.value.trim();
     if (words) query.set("words", words);
-    if (this.parts && this.task) query.set("task", this.task);
     for (const [name, value] of Object.entries(this.choices)) query.set(name, value);
     const { column, falling } = this.sorted;
     if (column !== DEFAULT.column || falling !== DEFAULT.falling)
@@ -251,7 +176,7 @@ class Explore {
   clear() {
     this.choices = {};
     this.sorted = { ...DEFAULT };
-    this.moved(() => this.changed("push"), "");
+    this.changed("push");
   }
 
   turn(column) {
@@ -354,7 +279,7 @@ class Explore {
     const asked = {
       card: [chosen("device") || chosen("vram"), words].filter(Boolean).join(" "),
       model: chosen("target") || (this.choices.size ?? ""),
-      task: this.choices.task ?? this.task,
+      task: this.choices.task,
     };
     this.instead(cell, asked);
     return el("tr", "", cell);
@@ -453,7 +378,6 @@ class Explore {
 
   ways(row) {
     const { cells, root } = this;
-    if (!isLinked(cells)) return el("td", "dm-explore__ways", this.asking());
     const address = page(cells, "evidence", row);
     if (!key(cells, "setup", row)) {
       const { href } = new URL(address, new URL(root, location));
@@ -486,30 +410,12 @@ class Explore {
     );
   }
 
-  // A button in place of links that are not loaded yet.
-  asking() {
-    const ask = Object.assign(el("button", "dm-explore__command", "show links"), {
-      type: "button",
-      title: "Load the links of this task's cells: submissions, raw data, comparisons, commands",
-    });
-    ask.addEventListener("click", () =>
-      this.reading(async () => {
-        const { sectionRowIndex } = ask.closest("tr");
-        await this.links();
-        this.show();
-        this.table.tBodies[0].rows[sectionRowIndex].querySelector(".dm-explore__ways a")?.focus();
-      }),
-    );
-    return ask;
-  }
-
   link() {
     this.save();
     return location.href;
   }
 
-  async csv() {
-    await this.links();
+  csv() {
     return csv(this.cells, this.found.rows, new URL(this.root, location.href).href);
   }
 
@@ -535,10 +441,7 @@ class Explore {
 }
 
 let current = null;
-addEventListener(
-  "popstate",
-  () => current?.form.isConnected && current.moved(() => current.restore(), current.asked()),
-);
+addEventListener("popstate", () => current?.form.isConnected && current.restore());
 document$.subscribe(async () => {
   const form = document.getElementById("dm-explore");
   if (!form || form.dataset.state) return;
@@ -546,8 +449,8 @@ document$.subscribe(async () => {
   form.hidden = false;
   await window.visitor.acts;
   try {
-    const found = new Explore(form, await partsOf(form.dataset));
-    await found.start();
+    const found = new Explore(form, await load(form.dataset));
+    found.start();
     current = found;
   } catch (error) {
     form.dataset.state = "failed";
