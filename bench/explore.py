@@ -25,8 +25,7 @@ from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from bench.synthetic_rigs import models
 from bench.synthetic_truth import world
-from pipeline.site.pages.cells import DEFAULT_ENGINE, VENDORS, cells_file
-from pipeline.site.pages.explore import FILTERS
+from pipeline.site.pages.explore import DEFAULT_ENGINE, FILTERS, VENDORS, cells_file
 from schemas.vocabulary import FIXED_TASKS, size_class
 from tests.browser.conftest import FLAGS, NAMES, Quiet
 from tests.sites import built_site

@@ -10,9 +10,17 @@ import polars as pl
 import pytest
 from polars import col
 
-from pipeline.site.pages.cells import FACETS, MEASURES, cells_file
-from pipeline.site.pages.columns import Facet, Measure, encode, scaled
-from pipeline.site.pages.explore import FILTERS, MORE, directions, explore, with_vendors
+from pipeline.site.pages.columnar import Facet, Measure, encode, scaled
+from pipeline.site.pages.explore import (
+    FACETS,
+    FILTERS,
+    MEASURES,
+    MORE,
+    cells_file,
+    directions,
+    explore,
+    with_vendors,
+)
 from pipeline.site.pages.model import Site
 from pipeline.site.rows import frame
 from schemas.vocabulary import say

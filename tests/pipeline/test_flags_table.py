@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.site.pages.what_if import with_flags
+from pipeline.site.pages.how_it_works import with_flags
 from schemas.vocabulary.flags import FLAGS
 
 PAGE = (Path(__file__).parents[2] / "site_src" / "methodology.md").read_text("utf-8")

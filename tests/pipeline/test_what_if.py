@@ -3,7 +3,7 @@
 import pytest
 
 from answers.rounds import tokens_per_round
-from pipeline.site.pages.what_if import WhatIfInputs, round_cost, speedup
+from pipeline.site.pages.how_it_works import WhatIfInputs, round_cost, speedup
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ from answers import placement, shapes
 from answers.catalog import family_of
 from answers.listed import model_label
 from answers.model import LayerPlacement, Memory, ModelFacts, Setting
-from pipeline.site.pages import answer_files, learned
+from answers.rates import Rate
+from pipeline.site.pages import answer_pages, learned_file
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render, vocabulary_file
 from pipeline.site.rows import grouped
@@ -41,18 +42,19 @@ MUCH_SMALLER = 6
 GIB = 1024.0
 
 
-def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
+def fits(
+    connection: duckdb.DuckDBPyConnection, site: Site, rates: tuple[Rate, ...]
+) -> Iterator[Page | Asset]:
     """Yield the page, its data file, and the file of what the planner learned from results."""
-    rates = learned.learned_rates(connection)
-    errors = learned.errors_of(rates, learned.memory_used(connection))
+    errors = learned_file.errors_of(rates, learned_file.memory_used(connection))
     needs = site.cache.get_or_make("needs", lambda: orjson.dumps(document()))
     yield Asset(path=PATH, data=needs)
-    yield Asset(path=learned.PATH, data=learned.learned_file(connection, rates, errors))
+    yield Asset(path=learned_file.PATH, data=learned_file.learned_file(connection, rates, errors))
     yield render(
         "fits.md.jinja",
         path="will-it-fit.md",
         site=site,
-        answers_folder=answer_files.FOLDER,
+        answers_folder=answer_pages.FOLDER,
         needs_path=PATH,
         families=families(),
         quantisations=QUANTISATIONS,
@@ -67,8 +69,8 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         ),
         memories=SHOWN_MEMORIES,
         lines=orjson.loads(site.cache.get_or_make("fits", lambda: orjson.dumps(lines()))),
-        own_errors=tuple(learned.own_errors(errors)),
-        learned_path=learned.PATH,
+        own_errors=tuple(learned_file.own_errors(errors)),
+        learned_path=learned_file.PATH,
         vocabulary=vocabulary_file().path,
     )
 
@@ -111,24 +113,25 @@ def needs(shape: shapes.ShapeRow) -> Mapping[str, object]:
         "cache": [[alone[kv, context].cache for context in CONTEXTS] for kv in KV_TYPES],
         "compute": [alone[KV_TYPES[0], context].compute for context in CONTEXTS],
         "drafts": {
-            draft: {
-                "name": name,
-                "mib": [
-                    [
-                        _Parts.of(load(shape, context=context, kv=kv, draft=draft)).besides(
-                            alone[kv, context]
-                        )
-                        for context in CONTEXTS
-                    ]
-                    for kv in KV_TYPES
-                ],
-                "margin": [
-                    _Parts.of(load(shape, quantisation=each, draft=draft)).margin
-                    for each in QUANTISATIONS
-                ],
-            }
+            draft: {"name": name, **_draft_needs(shape, draft, alone)}
             for draft, name in drafts.items()
         },
+    }
+
+
+def _draft_needs(
+    shape: shapes.ShapeRow, draft: str, alone: Mapping[tuple[str, int], "_Parts"]
+) -> Mapping[str, object]:
+    """The memory that a draft adds to the needs of the model alone, and the margin with it."""
+
+    def added(kv: str, context: int) -> int:
+        together = _Parts.of(load(shape, context=context, kv=kv, draft=draft))
+        return together.besides(alone[kv, context])
+
+    margins = (_Parts.of(load(shape, quantisation=q, draft=draft)).margin for q in QUANTISATIONS)
+    return {
+        "mib": [[added(kv, context) for context in CONTEXTS] for kv in KV_TYPES],
+        "margin": list(margins),
     }
 
 
