@@ -151,7 +151,12 @@ def answer_files(
     asked = tuple(listed_machines(measured))
     models = listed_models(by_model)
     computers = tuple(_computers(asked, rates))
-    free = {each.number: _free_mib(each.computer) for each in computers}
+    # The free memory before a model is loaded is unknown for several cards.
+    free = {
+        each.number: int(each.computer.devices[0].free_mib)
+        for each in computers
+        if len(each.computer.devices) == 1
+    }
     index = _document(
         machines=[
             (x.name, x.gib, x.kind, x.gb_per_s, x.shares, free.get(number))
@@ -212,13 +217,6 @@ def _computers(asked: Iterable[ListedMachine], rates: Iterable[Rate]) -> Iterato
             computer = described_computer(machine.words)
             digest = sha256(msgspec.json.encode(computer)).hexdigest()
             yield _Machine(number, computer, digest, rates_of(computer, rates))
-
-
-def _free_mib(computer: Computer) -> int | None:
-    """The free memory of a single card before a model is loaded; `None` for several cards."""
-    if len(computer.devices) != 1:
-        return None
-    return int(computer.devices[0].free_mib)
 
 
 def _file(

@@ -171,8 +171,9 @@ def load(
     context: int = DEFAULT_CONTEXT,
     kv: str = KV_TYPES[0],
     draft: str = NO_DRAFT,
+    card_gib: float = 0.0,
 ) -> placement.LoadPlan:
-    """A load plan for a model on one card, as in `plan`. The card's size does not matter here."""
+    """A load plan for a model on one card, as in `plan`; the needs do not depend on its size."""
     facts = facts_in(shape, quantisation)
     head = draft == OWN_HEAD
     copies = HEAD_DEPTH if head and facts.recurrent else 0
@@ -180,8 +181,8 @@ def load(
     return placement.LoadPlan(
         target=facts,
         setting=Setting(context=context, kv_k=kv, kv_v=kv, rollback_states=copies),
-        devices=(Memory(name="card", free_mib=0.0),),
-        host=Memory(name="host", free_mib=0.0),
+        devices=(Memory(name="card", free_mib=placement.free_of(card_gib * GIB)),),
+        host=Memory(name="host", free_mib=DEFAULT_RAM * GIB - placement.SYSTEM_MIB),
         uses_head=head,
         draft=placement.Draft(facts=facts_in(small, DRAFT_QUANTISATION)) if small else None,
     )
@@ -214,22 +215,12 @@ def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, placement.Extent], ..
         facts = facts_in(shape, DEFAULT_QUANTISATION)
         row = []
         for gib in SHOWN_MEMORIES:
-            best = placement.fit(case_of(facts, gib))
+            best = placement.fit(load(shape, card_gib=gib))
             experts = best.placement.cpu_experts
             layers = best.placement.layers if not (facts.mixture and experts) else -experts
             row.append((layers, facts.placed_layers, best.extent))
         found.append((shape.name, model_label(shape.name), tuple(row)))
     return tuple(found)
-
-
-def case_of(facts: ModelFacts, gib: float) -> placement.LoadPlan:
-    """A load plan: the model without a draft, at the default context, on a card of `gib` GiB."""
-    return placement.LoadPlan(
-        target=facts,
-        setting=Setting(context=DEFAULT_CONTEXT),
-        devices=(Memory(name="card", free_mib=placement.free_of(gib * GIB)),),
-        host=Memory(name="host", free_mib=DEFAULT_RAM * GIB - placement.SYSTEM_MIB),
-    )
 
 
 @cache

@@ -299,81 +299,54 @@ class Explore {
 
   row(row) {
     const { cells, root } = this;
-    const tier = el(
-      "span",
-      `dm-verdict dm-tier dm-tier--${key(cells, "tier", row)}`,
-      label(cells, "tier", row),
-    );
-    const head = el(
-      "th",
-      "",
-      link(root + page(cells, "device", row), label(cells, "device", row)),
-      " ",
-      el("br"),
-      tier,
-    );
-    head.scope = "row";
-    const target = [
-      link(root + page(cells, "target", row), label(cells, "target", row)),
-      " ",
-      el("span", "dm-muted", label(cells, "quant", row)),
-    ];
-    const draft = label(cells, "draft", row);
-    const engine = isUsual(cells, row)
-      ? []
-      : [" ", el("br"), el("span", "dm-muted", label(cells, "engine", row))];
-    const where = [key(cells, "backend", row), ...engine];
-    const [way, ...details] = method(cells, row).split(" · ");
-    const ways = [
-      way,
-      ...details.flatMap((each) => [" ", el("span", "dm-nowrap", `· ${each}`)]),
-      ...(draft ? [" ", el("br"), el("span", "dm-muted", draft)] : []),
-    ];
-    const range = interval(cells, row);
-    const figure = [
-      el("span", "dm-value", speedup(cells, row)),
-      ...(range ? [" ", el("span", "dm-interval", range)] : []),
-    ];
-    const verdict = el(
-      "span",
-      `dm-verdict dm-verdict--${key(cells, "verdict", row)}`,
-      label(cells, "verdict", row),
-    );
+    const named = (name) => label(cells, name, row);
+    const linked = (name) => link(root + page(cells, name, row), named(name));
+    const muted = (text) => el("span", "dm-muted", text);
+    const below = (text) => (text ? [" ", el("br"), muted(text)] : []);
+    const around = (range) => (range ? [" ", el("span", "dm-interval", range)] : []);
+    const verdict = (kind, name) =>
+      el("span", `dm-verdict ${kind}--${key(cells, name, row)}`, named(name));
+    const figure = (head, ...children) => {
+      const cell = el("td", "dm-num", ...children);
+      cell.dataset.label = head;
+      return cell;
+    };
     const number = (name, head, unit = "") => {
       const text = printed(cells, name, row);
-      const cell = el("td", "dm-num", text === null ? UNKNOWN : text + unit);
-      cell.dataset.label = head;
-      return cell;
+      return figure(head, text === null ? UNKNOWN : text + unit);
     };
-    const made = el("tr", "", head);
-    made.append(el("td", "", ...target), el("td", "", ...where), el("td", "dm-method", ...ways));
-    made.append(
-      el("td", "", label(cells, "task", row)),
-      el("td", "dm-num dm-two-columns", ...figure, " ", el("br"), verdict),
-    );
-    const [whole, around] = request(cells, row);
-    const asked = el(
-      "td",
-      "dm-num dm-two-columns",
-      el("span", around ? "dm-value" : "dm-muted dm-reason", whole),
-      ...(around ? [" ", el("span", "dm-interval", around)] : []),
-    );
-    asked.dataset.label = "Request of 256";
-    const written = (name, head) => {
-      const cell = el("td", "dm-num", rate(cells, name, row));
-      cell.dataset.label = head;
-      return cell;
-    };
-    made.append(
+    const head = el("th", "", linked("device"), " ", el("br"), verdict("dm-tier dm-tier", "tier"));
+    head.scope = "row";
+    const [way, ...details] = method(cells, row).split(" · ");
+    const ways = details.flatMap((each) => [" ", el("span", "dm-nowrap", `· ${each}`)]);
+    const speed = [
+      el("span", "dm-value", speedup(cells, row)),
+      ...around(interval(cells, row)),
+      ...[" ", el("br"), verdict("dm-verdict", "verdict")],
+    ];
+    const [whole, range] = request(cells, row);
+    const shown = el("span", range ? "dm-value" : "dm-muted dm-reason", whole);
+    const asked = figure("Request of 256", shown, ...around(range));
+    asked.classList.add("dm-two-columns");
+    const engine = isUsual(cells, row) ? "" : named("engine");
+    return el(
+      "tr",
+      "",
+      head,
+      el("td", "", linked("target"), " ", muted(named("quant"))),
+      el("td", "", key(cells, "backend", row), ...below(engine)),
+      el("td", "dm-method", way, ...ways, ...below(named("draft"))),
+      el("td", "", named("task")),
+      el("td", "dm-num dm-two-columns", ...speed),
       asked,
-      written("baseline", "Plain tokens/s"),
-      written("rate", "Plain × speedup"),
+      figure("Plain tokens/s", rate(cells, "baseline", row)),
+      figure("Plain × speedup", rate(cells, "rate", row)),
       number("tokens", "Tokens per round"),
       number("cost", "R"),
+      number("accepted", "Accepted", " %"),
+      number("rigs", "Rigs"),
+      this.ways(row),
     );
-    made.append(number("accepted", "Accepted", " %"), number("rigs", "Rigs"));
-    made.append(this.ways(row));
-    return made;
   }
 
   ways(row) {
