@@ -5,7 +5,7 @@ from the entry's subject; links are relative if the site's address is unknown.
 """
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TypeAlias
 
@@ -25,24 +25,23 @@ EPOCH = "1980-01-01T00:00:00Z"
 
 
 def feeds(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Asset]:
+    """Two Atom feeds (RFC 4287), and the badge."""
     new = [_submission(row, site) for row in read(connection, "newest")[:LONGEST]]
-    yield atom("feed.xml", "Draftmap: new results", new, site)
     steps = [_step(row, site) for row in read(connection, "build_changes")[:LONGEST]]
-    yield atom("builds.xml", "Draftmap: steps between engine builds", steps, site)
+    for path, title, items in (
+        ("feed.xml", "Draftmap: new results", new),
+        ("builds.xml", "Draftmap: steps between engine builds", steps),
+    ):
+        text = from_template(
+            "atom.xml.jinja",
+            id=_name(path),
+            title=title,
+            updated=max((item["updated"] for item in items), default=EPOCH),
+            own=_link(path, site),
+            items=items,
+        )
+        yield model.Asset(path=path, data=text.encode())
     yield badge(connection)
-
-
-def atom(path: str, title: str, items: Sequence[Item], site: model.Site) -> model.Asset:
-    """An Atom feed (RFC 4287) with these items."""
-    text = from_template(
-        "atom.xml.jinja",
-        id=_name(path),
-        title=title,
-        updated=max((item["updated"] for item in items), default=EPOCH),
-        own=_link(path, site),
-        items=items,
-    )
-    return model.Asset(path=path, data=text.encode())
 
 
 def badge(connection: duckdb.DuckDBPyConnection) -> model.Asset:
