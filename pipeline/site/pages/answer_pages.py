@@ -151,17 +151,8 @@ def answer_files(
     asked = tuple(listed_machines(measured))
     models = listed_models(by_model)
     computers = tuple(_computers(asked, rates))
-    # The free memory before a model is loaded is unknown for several cards.
-    free = {
-        each.number: int(each.computer.devices[0].free_mib)
-        for each in computers
-        if len(each.computer.devices) == 1
-    }
     index = _document(
-        machines=[
-            (x.name, x.gib, x.kind, x.gb_per_s, x.shares, free.get(number))
-            for number, x in enumerate(asked)
-        ],
+        machines=list(_listed(asked, computers)),
         processors=PROCESSORS,
         models=[
             {**_model(key, name, by_model.get(key, ())), "address": addresses.get(key)}
@@ -217,6 +208,19 @@ def _computers(asked: Iterable[ListedMachine], rates: Iterable[Rate]) -> Iterato
             computer = described_computer(machine.words)
             digest = sha256(msgspec.json.encode(computer)).hexdigest()
             yield _Machine(number, computer, digest, rates_of(computer, rates))
+
+
+def _listed(
+    asked: Sequence[ListedMachine], computers: Iterable[_Machine]
+) -> Iterator[tuple[object, ...]]:
+    """Yield each machine's entry in the index; its free memory is known only for a single card."""
+    free = {
+        each.number: int(each.computer.devices[0].free_mib)
+        for each in computers
+        if len(each.computer.devices) == 1
+    }
+    for number, x in enumerate(asked):
+        yield x.name, x.gib, x.kind, x.gb_per_s, x.shares, free.get(number)
 
 
 def _file(
