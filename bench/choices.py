@@ -3,11 +3,10 @@
 `python -m bench.choices` simulates files from 1, 10 and 50 devices with one model and loads them
 into the pipeline's tables. It then runs the queries and functions that supply pages, files, feeds,
 the terminal and the tuner. Many worlds share a database: each has its own model, devices and
-contributors. (With one model, its badge and the overall badge are the same.) `spread` is the
-difference between contributors; places about a single machine are simulated without this
-difference. For each place, the table has the share of false gains among the place's claims, and the
-upper end of that share's 95 % Clopper-Pearson interval. For this interval, all claims about one
-file or one world count as one observation.
+contributors. `spread` is the difference between contributors; places about a single machine are
+simulated without this difference. For each place, the table has the share of false gains among the
+place's claims, and the upper end of that share's 95 % Clopper-Pearson interval. For this interval,
+all claims about one file or one world count as one observation.
 """
 
 import argparse
@@ -21,10 +20,10 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeAlias
+from xml.etree import ElementTree as ET
 
 import duckdb
 import numpy as np
-import orjson
 import scipy
 
 from bench.null_worlds import ARMS, device, placed, tune
@@ -32,7 +31,7 @@ from harness.report.setting_results import settings
 from harness.tune.outcome import by_task, recommended
 from pipeline.data.load import load
 from pipeline.site.pages import strips
-from pipeline.site.pages.feeds import badges, feeds
+from pipeline.site.pages.feeds import feeds
 from pipeline.site.pages.model import Site
 from pipeline.site.rows import grouped, read
 from tests.pipeline.tables import Example, Tables, accepted, entry_on
@@ -41,9 +40,10 @@ COMMAND = "python -m bench.choices"
 WORLDS, SEED, AIM, AT_ONCE, FRESH = 500, 20261121, 0.02, 10, 10
 KINDS = ((1, 0.0), (1, 0.06), (10, 0.06), (50, 0.06))  # devices, and their contributors' spread
 GAIN = "at least"
+ATOM = "{http://www.w3.org/2005/Atom}"
 FEED, TERMINAL = "feed: entry", "terminal: answer"
 # Each claim of these places is about one world; claims of other places are about one file.
-OF_WORLD = ("heading", "model", "badge of a model", "tuner")
+OF_WORLD = ("heading", "model", "tuner")
 Claims: TypeAlias = "Counter[tuple[str, bool]]"
 Kind: TypeAlias = tuple[int, float]
 
@@ -157,14 +157,10 @@ def _chosen(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
     return (strips.strip(row).tone == "gain" for row in read(connection, "strip"))
 
 
-def _badges(prefix: str, connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
-    found = {each.path: orjson.loads(each.data)["message"] for each in badges(connection)}
-    return (GAIN in text for path, text in found.items() if path.startswith(f"badges/{prefix}"))
-
-
 def _feed(connection: duckdb.DuckDBPyConnection) -> Iterator[bool]:
     files = {each.path: each.data for each in feeds(connection, Site(bundle=""))}
-    return (GAIN in item["content_text"] for item in orjson.loads(files["feed.json"])["items"])
+    found = ET.fromstring(files["feed.xml"]).iter(f"{ATOM}summary")  # noqa: S314 - our own
+    return (GAIN in (each.text or "") for each in found)
 
 
 PLACES: Mapping[str, Callable[[duckdb.DuckDBPyConnection], Iterator[bool]]] = {
@@ -175,8 +171,6 @@ PLACES: Mapping[str, Callable[[duckdb.DuckDBPyConnection], Iterator[bool]]] = {
     "device page: best settings by task": partial(_rows, "best_settings", kind="device"),
     "model page: surest gain": partial(_rows, "surest_gain", kind="target"),
     "model page: best settings by task": partial(_rows, "best_settings", kind="target"),
-    "badge of a device": partial(_badges, "devices/"),
-    "badge of a model": partial(_badges, "models/"),
     FEED: _feed,
 }
 

@@ -20,7 +20,7 @@ import duckdb
 from estimates.summary import summarize
 from pipeline.site import charts, rows
 from pipeline.site.charts.captions import CAPTIONS
-from pipeline.site.pages import losses, strips
+from pipeline.site.pages import strips, what_moves_it
 from schemas.submission import Task
 from tests.builds import over_builds
 from tests.concurrency import concurrent
@@ -106,7 +106,7 @@ def sentences(connection: duckdb.DuckDBPyConnection) -> Iterator[Said]:
         table = [row._asdict() for row in drawn if row.method_label == group.label]
         yield Said("finding", f"{group.finding}; {group.spread}", table)
     pairs = [row._asdict() for row in rows.read(connection, "pairs_by_method")]
-    for each in losses.comparisons(rows.read(connection, "pairs_by_method")):
+    for each in what_moves_it.comparisons(rows.read(connection, "pairs_by_method")):
         text = (
             f"{each.slower} of {each.pairs}, without it {each.other_slower} of {each.other_pairs}"
         )

@@ -256,15 +256,11 @@ def state(of: Tables) -> State:
         for kind, query in QUERIES.items()
         for *key, value in of.execute(query).fetchall()
     }
-    query = "select 'badges/models/' || target || '.json' from evidence group by 1"
-    alone = {path for (path,) in of.execute(f"{query} having not bool_or(known)").fetchall()}
-    badges = {
-        ("unknown" if each.path in alone else "headline", each.path): each.data
-        for each in feeds.badges(of)  # type: ignore[arg-type]
-    }
+    badge = feeds.badge(of).data  # type: ignore[arg-type]
     rows = strips.ranked(strips.default_rows(of))  # type: ignore[arg-type]
     first = strips.strip(rows[0])
-    return found | badges | {("headline", "first row"): (first.figure, first.words, first.setting)}
+    shown = first.figure, first.words, first.setting
+    return found | {("headline", "first row"): shown, ("headline", "badge"): badge}
 
 
 def changed(before: State, after: State) -> Counter[str]:

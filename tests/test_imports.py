@@ -44,8 +44,7 @@ ALLOWED = {
     ),
     "polars": (
         *("pipeline.data.formats", "pipeline.site.rows", "pipeline.site.charts"),
-        *("pipeline.site.pages.columns", "pipeline.site.pages.cells"),
-        "pipeline.site.pages.explore",
+        *("pipeline.site.pages.columnar", "pipeline.site.pages.explore"),
     ),
     "jinja2": ("pipeline.site.pages",),
     "subprocess": (

@@ -10,7 +10,7 @@ from html import escape
 
 import duckdb
 
-from pipeline.site.pages.feeds import badges
+from pipeline.site.pages.feeds import badge
 from pipeline.site.rows import read
 from schemas.vocabulary import say
 
@@ -30,7 +30,7 @@ class Badge:
 
 def of_site(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Badge]]:
     """Yield each badge with its name: the site's overall badge, then the counts of data."""
-    overall = json.loads(next(badges(connection)).data)
+    overall = json.loads(badge(connection).data)
     named = {name: overall[name] for name in ("message", "color")}
     yield "verdicts", Badge(label="measured settings", **named)
     (so_far,) = read(connection, "measured_so_far")

@@ -18,14 +18,7 @@ from xml.etree import ElementTree as ET
 
 PLACES = ("href", "src", "xlink:href", "poster")
 # Attributes with an address that our scripts load, relative to the page.
-LOADED = (
-    "data-spec",
-    "data-bundle",
-    "data-cells",
-    "data-parts",
-    "data-folder",
-    "data-root",
-)
+LOADED = ("data-spec", "data-bundle", "data-cells", "data-folder", "data-root")
 # Attributes that name the id of an element on the same page.
 NAMED = ("for", "aria-labelledby", "aria-describedby", "aria-controls", "data-filters")
 IN_CSS = re.compile(r"""url\(["']?([^"')]+)""")
@@ -90,8 +83,7 @@ def _ended(site: Path) -> Iterator[str]:
     with path.open(encoding="utf-8", newline="") as file:
         ended = [row for row in csv.DictReader(file) if row["counted"] == "false"]
     for kind, column in (("devices", "device"), ("models", "target")):
-        for name in {row[column] for row in ended}:
-            yield from (f"{kind}/{name}/", f"badges/{kind}/{name}.json")
+        yield from (f"{kind}/{row[column]}/" for row in ended)
 
 
 def pages(site: Path) -> dict[Path, Reader]:
@@ -124,8 +116,6 @@ def _references(site: Path, known: dict[Path, Reader]) -> Iterator[tuple[Path, s
     for path in (site / "feed.xml", site / "builds.xml"):
         links = ET.parse(path).iter(f"{ATOM}link")  # noqa: S314 - our own file
         yield from ((path, link.attrib["href"]) for link in links)
-    entries = json.loads((site / "feed.json").read_bytes())["items"]
-    yield from ((site / "feed.json", item["url"]) for item in entries)
     found = json.loads((site / "search" / "search_index.json").read_bytes())["docs"]
     yield from ((site / "index.html", each["location"]) for each in found)
     for path in site.glob("assets/explore/*.json"):

@@ -25,10 +25,10 @@ from pipeline.errors import PipelineError, UnwritableError
 from pipeline.site.addresses import repository_address, site_address
 from pipeline.site.finished_html import insert_parts, set_aside
 from pipeline.site.pages import pages
+from pipeline.site.pages.how_it_works import how_it_works
 from pipeline.site.pages.model import Asset, Page, Site, named_by_content
 from pipeline.site.pages.summary_pages import outside, raw_files
 from pipeline.site.pages.template_environment import chart_files
-from pipeline.site.pages.what_if import how_it_works
 from pipeline.site.policy import write_policy
 from schemas.vocabulary.documents import document
 

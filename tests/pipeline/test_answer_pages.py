@@ -10,7 +10,7 @@ from answers.learned import learned
 from pipeline.site.pages import evidence_file
 from pipeline.site.pages.answer_card import card_of, strip
 from pipeline.site.pages.answer_pages import CommonAnswer, common_answers
-from pipeline.site.pages.learned import learned_rates
+from pipeline.site.pages.learned_file import learned_rates
 from tests.pipeline.tables import real_database
 
 

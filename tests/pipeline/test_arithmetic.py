@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from estimates.requests import Costs, whole_request
-from pipeline.site.pages.what_if import WhatIfInputs, round_cost, speedup, tokens_per_round
+from pipeline.site.pages.how_it_works import WhatIfInputs, round_cost, speedup, tokens_per_round
 from tests import scripts
 
 INPUTS = 1000

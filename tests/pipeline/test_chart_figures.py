@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from pipeline.site.charts import as_rows, rounded
-from pipeline.site.charts.chart_axes import speedup_axis
+from pipeline.site.charts.marks import speedup_axis
 from pipeline.site.charts.theme import (
     BACKEND_COLOURS,
     METHOD_COLOURS,

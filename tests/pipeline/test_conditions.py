@@ -15,9 +15,9 @@ from pipeline.collection.validate import validate
 from pipeline.data.database import open_database
 from pipeline.intake.authorship import Sending, sending_findings
 from pipeline.site.charts import draw
-from pipeline.site.pages.cells import axes_of
-from pipeline.site.pages.facts import engine_facts
+from pipeline.site.pages.explore import axes_of
 from pipeline.site.pages.shown_commands import NamedSetting, measure, setting_of, use
+from pipeline.site.pages.submissions import engine_facts
 from pipeline.site.rows import frame, read
 from schemas import contract
 from schemas.submission import Settings, Submission

@@ -10,10 +10,18 @@ import polars as pl
 import pytest
 from polars import col
 
-from pipeline.site.pages.cells import FACETS, LINKS, MEASURES, cells_files
-from pipeline.site.pages.columns import Facet, Measure, encode, scaled
-from pipeline.site.pages.explore import FILTERS, MORE, directions, explore, with_vendors
-from pipeline.site.pages.model import Page, Site
+from pipeline.site.pages.columnar import Facet, Measure, encode, scaled
+from pipeline.site.pages.explore import (
+    FACETS,
+    FILTERS,
+    MEASURES,
+    MORE,
+    cells_file,
+    directions,
+    explore,
+    with_vendors,
+)
+from pipeline.site.pages.model import Site
 from pipeline.site.rows import frame
 from schemas.vocabulary import say
 from tests.pipeline.tables import campaign, database, one, rows
@@ -57,7 +65,7 @@ def test_a_spare_digit_never_changes_what_is_printed(value: float, kept: int) ->
 
 
 def test_the_file_agrees_with_sql_on_every_cell(full: duckdb.DuckDBPyConnection) -> None:
-    file = json.loads(cells_files(listed(full)).first.data)
+    file = json.loads(cells_file(listed(full)).data)
     facets, figures = file["facets"], file["figures"]
 
     shown = [
@@ -85,7 +93,7 @@ def test_the_file_agrees_with_sql_on_every_cell(full: duckdb.DuckDBPyConnection)
 def test_a_published_figure_is_a_row_with_its_address_and_no_interval(
     full: duckdb.DuckDBPyConnection,
 ) -> None:
-    file = json.loads(cells_files(listed(full)).first.data)
+    file = json.loads(cells_file(listed(full)).data)
     facets, figures = file["facets"], file["figures"]
     word = {
         name: [each["keys"][number] for number in each["index"]] for name, each in facets.items()
@@ -108,81 +116,6 @@ def test_figures_are_counted_by_the_direction_that_the_map_colours() -> None:
     assert directions([0.95, 0.96, 1.0, 1.05, 1.06, 2.0, None]) == {
         "hurts": 1, "even": 3, "helps": 2
     }  # fmt: skip
-
-
-def test_a_large_collection_has_a_file_per_task_and_device(
-    full: duckdb.DuckDBPyConnection,
-) -> None:
-    cells = listed(full)
-    files = cells_files(cells, most_cells=1)
-    assert files.parts
-    parts = json.loads(files.parts.data)
-    known = {each.path: json.loads(each.data) for each in files.others}
-
-    def found(kind: str, facet: str) -> list[tuple[str, int]]:
-        for name, path in parts[kind].items():
-            assert known[path]["facets"][facet]["keys"] == [name]
-        return sorted((name, known[path]["rows"]) for name, path in parts[kind].items())
-
-    def counted(facet: str) -> list[tuple[str, int]]:
-        return sorted(cells.group_by(facet).len().rows())
-
-    assert [("all", json.loads(files.first.data)["rows"]), *found("tasks", "task")] == counted(
-        "task"
-    )
-    assert found("devices", "device") == counted("device")
-    assert json.loads(files.first.data)["facets"]["task"]["keys"] == ["all"]
-    assert known.keys() == {path for each in parts.values() for path in each.values()}
-
-
-@pytest.mark.nightly
-def test_a_large_collection_has_a_file_of_links_per_task(
-    full: duckdb.DuckDBPyConnection,
-) -> None:
-    cells = listed(full)
-    whole = json.loads(cells_files(cells).first.data)["facets"]
-    files = cells_files(cells, most_cells=1)
-    assert files.parts
-    known = {each.path: json.loads(each.data) for each in (files.first, *files.others)}
-    parts = json.loads(files.parts.data)
-    rows_of = {"all": known[files.first.path]}
-    rows_of |= {name: known[path] for name, path in parts["tasks"].items()}
-    links = {name: known[path] for name, path in parts["links"].items()}
-
-    assert rows_of.keys() == links.keys()
-    for name, file in rows_of.items():
-        at = whole["task"]["keys"].index(name)
-        places = [row for row, number in enumerate(whole["task"]["index"]) if number == at]
-        assert not file["facets"].keys() & links[name]["facets"].keys()
-        for facet in ("device", *(each.name for each in LINKS)):
-            own = (file["facets"] | links[name]["facets"])[facet]
-            assert [own["keys"][number] for number in own["index"]] == [
-                whole[facet]["keys"][whole[facet]["index"][row]] for row in places
-            ]
-
-
-@pytest.mark.nightly
-def test_compare_opens_with_the_settings_of_a_large_collection_without_figures(
-    full: duckdb.DuckDBPyConnection,
-) -> None:
-    files = cells_files(listed(full), most_cells=1)
-    settings, first = (json.loads(each.data) for each in (files.settings, files.first))
-
-    assert settings["figures"] == {}
-    assert settings["facets"].keys() - first["facets"].keys() == {"setup"}
-    assert {"device", "backend", "target", "method", "task"} <= settings["facets"].keys()
-    assert settings["rows"] == first["rows"] > 0
-
-
-def test_a_large_collection_first_shows_the_cells_over_all_tasks(
-    full: duckdb.DuckDBPyConnection,
-) -> None:
-    page, *_ = (each for each in explore(full, Site(bundle="x"), 1) if isinstance(each, Page))
-
-    assert 'data-parts="../assets/explore/parts.' in page.text
-    assert '<option value="code">Code</option>' in page.text
-    cells, _, _ = page.text.partition('id="compare"')
-    assert cells.count("<td>All tasks</td>") == cells.count('<th scope="row">') > 0
 
 
 def test_every_filter_of_the_page_is_a_facet_of_the_file() -> None:

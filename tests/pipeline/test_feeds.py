@@ -12,7 +12,7 @@ import pytest
 from estimates.model import PromptEstimate
 from pipeline.site.charts import draw
 from pipeline.site.pages.data import dataset
-from pipeline.site.pages.feeds import badge, feeds
+from pipeline.site.pages.feeds import badge_words, feeds
 from pipeline.site.pages.model import Site
 from tests.pipeline.tables import ARM, Example, campaign, database, entry, rows
 
@@ -61,15 +61,14 @@ def test_a_new_result_is_an_entry_with_an_absolute_link_and_its_own_date() -> No
     assert words["summary"].text == (
         "Draft model: at least 1.40× over all tasks, the only setting. Measured by ada (measured)."  # noqa: RUF001
     )
-    (same,) = json.loads(files["feed.json"])["items"]
-    assert (same["id"], same["title"]) == (words["id"].text, words["title"].text)
+    assert words["id"].text.startswith("urn:uuid:")
 
 
 def test_without_results_the_feeds_are_valid_and_empty(empty: duckdb.DuckDBPyConnection) -> None:
     files = written(empty, Site(bundle=""))
 
     assert ET.fromstring(files["feed.xml"]).find(f"{{{ATOM}}}updated") is not None  # noqa: S314
-    assert json.loads(files["feed.json"])["items"] == []
+    assert ET.fromstring(files["feed.xml"]).findall(f"{{{ATOM}}}entry") == []  # noqa: S314
     assert json.loads(files["badges/overall.json"])["message"] == "not measured"
 
 
@@ -153,12 +152,9 @@ def test_builds_of_one_day_are_ordered_by_their_number_and_not_by_the_hour() -> 
 def test_a_badge_says_both_gains_and_losses(
     at_least: float | None, losing: int, confirmed: int, cells: int, colour: str, message: str
 ) -> None:
-    tally = SimpleNamespace(confirmed_losses=losing, confirmed=confirmed, cells=cells)
-    value = json.loads(badge("x", "Card", at_least, (tally,)).data)
+    counts = SimpleNamespace(losses=losing, confirmed=confirmed, cells=cells)
 
-    assert set(value) == {"schemaVersion", "label", "message", "color"}
-    assert value["color"] == colour
-    assert value["message"] == message
+    assert badge_words(at_least, counts) == {"message": message, "color": colour}
 
 
 def test_the_data_set_states_its_days_if_it_has_data() -> None:

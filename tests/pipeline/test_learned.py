@@ -12,7 +12,7 @@ from answers.learned import learned as shipped
 from answers.learned import logged_memory_error
 from estimates.summary import summarize
 from pipeline.data.database import open_database
-from pipeline.site.pages import learned
+from pipeline.site.pages import learned_file
 from tests.harness.plan.test_nearest import rate
 from tests.pipeline.tables import RESULTS, Example, database, entry
 from tests.samples import sample
@@ -34,9 +34,9 @@ def result(contributor: str, **machine: object) -> Example:
 
 
 @pytest.fixture(scope="module")
-def rates() -> tuple[learned.Rate, ...]:
+def rates() -> tuple[learned_file.Rate, ...]:
     """Two results on a card with room for the model, one on a processor, one too small."""
-    return learned.learned_rates(
+    return learned_file.learned_rates(
         database(
             result("ada"),
             result("bob", seed=1),
@@ -46,7 +46,7 @@ def rates() -> tuple[learned.Rate, ...]:
     )
 
 
-def test_a_result_gives_the_rate_of_its_device(rates: tuple[learned.Rate, ...]) -> None:
+def test_a_result_gives_the_rate_of_its_device(rates: tuple[learned_file.Rate, ...]) -> None:
     cards = [rate for rate in rates if rate.device == "rtx 4060"]
 
     # 7.6 billion weights without the embedding are 4.3 GB; the sample takes about 20 ms a token,
@@ -57,7 +57,7 @@ def test_a_result_gives_the_rate_of_its_device(rates: tuple[learned.Rate, ...]) 
 
 
 def test_a_model_only_partly_on_the_card_gives_no_rate(
-    rates: tuple[learned.Rate, ...],
+    rates: tuple[learned_file.Rate, ...],
 ) -> None:
     assert {rate.device for rate in rates if not rate.on_cpu} == {"rtx 4060"}
     assert len([rate for rate in rates if rate.on_cpu]) == 1
@@ -69,7 +69,7 @@ def test_the_memory_of_a_target_is_compared_with_its_plan(tmp_path: Path) -> Non
     folder.mkdir()
     for path in (RESULTS / folder.name).glob("amd-epyc--*--20261121-*.json"):
         shutil.copy(path, folder)
-    used = learned.memory_used(open_database(tmp_path))
+    used = learned_file.memory_used(open_database(tmp_path))
 
     # SmolLM2 135M in F16: 256.6 MiB of weights, 45 of cache for 2,048 tokens, 15.5 of buffers.
     assert len(used) == 5
@@ -77,9 +77,9 @@ def test_the_memory_of_a_target_is_compared_with_its_plan(tmp_path: Path) -> Non
     assert all(abs(planned - measured) < 70 for planned, measured in used)
 
 
-def test_the_errors_come_from_leaving_each_result_out(rates: tuple[learned.Rate, ...]) -> None:
-    errors = learned.errors_of(rates, USED)
-    words = list(learned.own_errors(errors))
+def test_the_errors_come_from_leaving_each_result_out(rates: tuple[learned_file.Rate, ...]) -> None:
+    errors = learned_file.errors_of(rates, USED)
+    words = list(learned_file.own_errors(errors))
 
     assert errors.speed is not None
     assert (errors.speed.points, errors.speed.devices) == (2, 1)
@@ -98,7 +98,7 @@ def test_every_speed_is_predicted_from_the_others_of_its_device() -> None:
     pair = [rate(4, 200), rate(4, 240)]
     far = [rate(4, 100, "b"), rate(4, 240, "b"), rate(4, 1, "alone")]
 
-    good, all_of = learned.leave_one_out(pair), learned.leave_one_out([*pair, *far])
+    good, all_of = learned_file.leave_one_out(pair), learned_file.leave_one_out([*pair, *far])
 
     assert good is not None
     assert (good.points, good.devices, good.within) == (2, 1, 1.0)
@@ -107,8 +107,10 @@ def test_every_speed_is_predicted_from_the_others_of_its_device() -> None:
     assert (all_of.points, all_of.devices, all_of.within) == (4, 2, 0.5)
 
 
-def test_the_file_is_what_the_harness_reads(rates: tuple[learned.Rate, ...]) -> None:
-    made = json.loads(learned.learned_file(database(), rates, learned.errors_of(rates, USED)))
+def test_the_file_is_what_the_harness_reads(rates: tuple[learned_file.Rate, ...]) -> None:
+    made = json.loads(
+        learned_file.learned_file(database(), rates, learned_file.errors_of(rates, USED))
+    )
     file = json.loads(resources.files("answers").joinpath("learned.json").read_bytes())
 
     assert made.keys() == file.keys()

@@ -17,14 +17,13 @@ from tools.links import broken_links, main, unnamed, unresolved
 pytestmark = pytest.mark.long
 STORED = Path(__file__).parents[1] / "data" / "addresses.txt"
 # Addresses that depend on results. Other pages of the site may be added without a list.
-MADE = ("badges/", "data/", "devices/", "models/", "submissions/")
+MADE = ("data/", "devices/", "models/", "submissions/")
 SITEMAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 DIGEST = re.compile(r"-[0-9a-f]{8}(?=[/.])")
 # A site with one feed entry, which leads nowhere.
 NOTHING = {
-    "feed.xml": "<feed/>",
+    "feed.xml": '<feed xmlns="http://www.w3.org/2005/Atom"><link href="submissions/gone/"/></feed>',
     "builds.xml": "<feed/>",
-    "feed.json": '{"items": [{"url": "submissions/gone/"}]}',
     "search/search_index.json": '{"docs": []}',
 }
 
@@ -91,7 +90,7 @@ def test_broken_links_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ("index.html", "gone/"),
         ("index.html", "#gone"),
         ("index.html", "http://example.org/"),
-        ("feed.json", "submissions/gone/"),
+        ("feed.xml", "submissions/gone/"),
     ]
     assert unnamed(tmp_path) == [("index.html", "gone")]
     assert main(tmp_path) == 1
@@ -100,7 +99,7 @@ def test_broken_links_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[st
         for place, link in (
             ("index.html", "gone/"),
             ("index.html", "#gone"),
-            ("feed.json", "submissions/gone/"),
+            ("feed.xml", "submissions/gone/"),
             ("index.html", "gone"),
         )
     ]
@@ -177,7 +176,7 @@ def _addresses(site: Path) -> list[str]:
     """Pages and files that people may link to, without notes and assets."""
     files = [
         path.relative_to(site).as_posix()
-        for pattern in ("*.xml", "*.txt", "feed.json", "badges/**/*.json", "data/**/*")
+        for pattern in ("*.xml", "*.txt", "badges/*.json", "data/**/*")
         for path in site.glob(pattern)
         if path.is_file() and path.name != "index.html"
     ]
@@ -210,6 +209,6 @@ def test_a_device_whose_results_were_all_withdrawn_need_not_have_a_page(tmp_path
     (tmp_path / "data" / "estimates.csv").write_text(rows, "utf-8")
     (tmp_path / "models" / "big-7b").mkdir(parents=True)
     (tmp_path / "models" / "big-7b" / "index.html").touch()
-    promised = ["devices/old-card/", "badges/devices/old-card.json", "models/big-7b/"]
+    promised = ["devices/old-card/", "models/big-7b/"]
 
     assert unresolved(tmp_path, [*promised, "devices/new-card/"]) == ["devices/new-card/"]

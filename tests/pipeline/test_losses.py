@@ -6,7 +6,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from pipeline.site.pages.losses import TRAITS, comparisons, is_slower
+from pipeline.site.pages.what_moves_it import TRAITS, comparisons, is_slower
 from pipeline.site.rows import read
 
 

@@ -6,7 +6,7 @@ from operator import itemgetter
 
 import altair as alt
 
-from pipeline.site.charts import chart_axes, marks, theme
+from pipeline.site.charts import marks, theme
 from pipeline.site.charts.marks import POINT_PX2, Picture
 
 SERIES_PX = 18
@@ -32,9 +32,9 @@ def bands(rows: list[theme.Row], *, line: str, series: str, title: str) -> Pictu
     """One band per `line` in the order of the rows, with a point and its interval per `series`."""
     lines = list(dict.fromkeys(row[line] for row in rows))
     colours, shapes = _scales(rows, series)
-    span = chart_axes.speedup_axis(rows)
+    span = marks.speedup_axis(rows)
     base = marks.base(rows).encode(
-        y=alt.Y(f"{line}:N", title=None, sort=lines, axis=chart_axes.lines_of_words(lines)),
+        y=alt.Y(f"{line}:N", title=None, sort=lines, axis=marks.lines_of_words(lines)),
         yOffset=alt.YOffset(f"{series}:N", sort=colours[0]),
         color=marks.channel(alt.Color, series, title, colours),
     )
@@ -45,9 +45,9 @@ def bands(rows: list[theme.Row], *, line: str, series: str, title: str) -> Pictu
         x=alt.X("speedup:Q", title="Speedup (log scale)", scale=span.scale, axis=span.axis),
         shape=marks.channel(alt.Shape, series, title, shapes),
     )
-    words_px = (max(name.count(chart_axes.BETWEEN) for name in lines) + 2) * chart_axes.LINE_PX
+    words_px = (max(name.count(marks.BETWEEN) for name in lines) + 2) * marks.LINE_PX
     band_px = max(theme.BAND_PX, SERIES_PX * len(colours[0]), words_px)
-    return marks.layered([chart_axes.unity(axis="x"), bars, points], height=len(lines) * band_px)
+    return marks.layered([marks.unity(axis="x"), bars, points], height=len(lines) * band_px)
 
 
 def spread(rows: list[theme.Row], *, x: str, wide: str) -> Picture:
@@ -55,8 +55,8 @@ def spread(rows: list[theme.Row], *, x: str, wide: str) -> Picture:
     lines = list(dict.fromkeys(row["line_label"] for row in rows))
     typical = {row["line_label"]: row["typical"] for row in rows}
     ticks = [{"line_label": line, "typical": value} for line, value in typical.items()]
-    span = chart_axes.speedup_axis([{"speedup": row[x]} for row in rows])
-    y = alt.Y("line_label:N", title=None, sort=lines, axis=chart_axes.lines_of_words(lines))
+    span = marks.speedup_axis([{"speedup": row[x]} for row in rows])
+    y = alt.Y("line_label:N", title=None, sort=lines, axis=marks.lines_of_words(lines))
     dots = marks.points(marks.base(rows), **marks.TIERS).encode(
         x=alt.X(f"{x}:Q", title=f"{wide} (log scale)", scale=span.scale, axis=span.axis),
         y=y,
@@ -65,10 +65,10 @@ def spread(rows: list[theme.Row], *, x: str, wide: str) -> Picture:
     tick = alt.Chart(alt.InlineData(values=ticks)).mark_tick(
         size=TICK_PX, thickness=3, color=theme.DOT, opacity=1, aria=False
     )
-    words_px = (max(name.count(chart_axes.BETWEEN) for name in lines) + 2) * chart_axes.LINE_PX
+    words_px = (max(name.count(marks.BETWEEN) for name in lines) + 2) * marks.LINE_PX
     drawn = tick.encode(x=alt.X("typical:Q", scale=span.scale), y=y)
     height = len(lines) * max(theme.BAND_PX, words_px)
-    return marks.layered([chart_axes.unity(axis="x"), drawn, dots], height=height)
+    return marks.layered([marks.unity(axis="x"), drawn, dots], height=height)
 
 
 def heat_map(rows: list[theme.Row]) -> Picture:
@@ -126,7 +126,7 @@ def speedup_by_depth(rows: list[theme.Row]) -> Picture:
         color=colour,
         detail=alt.Detail("line_label:N"),
     )
-    y = alt.Y("speedup:Q", scale=chart_axes.speedup_axis(rows).scale)
+    y = alt.Y("speedup:Q", scale=marks.speedup_axis(rows).scale)
     best = base.transform_filter("datum.best").encode(y=y)
     ring = best.mark_point(filled=False, size=4 * POINT_PX2, strokeWidth=2, aria=False)
     word = best.mark_text(dy=-16, fontWeight="bold", aria=False).encode(text=alt.TextValue("best"))
@@ -213,14 +213,14 @@ def break_even_plane(rows: list[theme.Row]) -> Picture:
         fillOpacity=marks.FILLED,
         shape=marks.channel(alt.Shape, "method_label", "Method", shapes),
     )
-    return marks.layered([*chart_axes.iso_lines(ends, x, y), points], height=420)
+    return marks.layered([*marks.iso_lines(ends, x, y), points], height=420)
 
 
 def predicted_plane(rows: list[theme.Row]) -> Picture:
     """Measured against predicted speedup, on equal log axes; on the dashed line, they agree."""
     values = [row[key] for row in rows for key in ("predicted", "speedup")]
     ends = [min([0.9, *values]) / 1.05, max([1.1, *values]) * 1.05]
-    span = chart_axes.SpeedupAxis(low=ends[0], high=ends[1])
+    span = marks.SpeedupAxis(low=ends[0], high=ends[1])
     x = alt.X("predicted:Q", title="Predicted (log scale)", scale=span.scale, axis=span.axis)
     y = alt.Y("speedup:Q", title="Measured (log scale)", scale=span.scale, axis=span.axis)
     right = alt.Chart(alt.InlineData(values=[{"predicted": end, "speedup": end} for end in ends]))

@@ -14,7 +14,7 @@ from pipeline.site.pages import (
     feeds,
     fits,
     home,
-    learned,
+    learned_file,
     overviews,
     slower,
     submissions,
@@ -28,7 +28,8 @@ def pages(
     connection: duckdb.DuckDBPyConnection, site: Site, files: tuple[ExportedFile, ...]
 ) -> Iterator[Page | Asset]:
     """Yield all generated pages and the files that they load; `files` are the exported data."""
-    reports, rates = tuple(evidence_file.reports(connection)), learned.learned_rates(connection)
+    reports = tuple(evidence_file.reports(connection))
+    rates = learned_file.learned_rates(connection)
     common = tuple(answer_pages.common_answers(reports, rates))
     yield template_environment.vocabulary_file()
     yield home.home(connection, site, common)
@@ -39,7 +40,7 @@ def pages(
     yield submissions.index(connection, site)
     yield from submissions.submission_pages(connection, site)
     yield from feeds.feeds(connection, site)
-    yield from fits.fits(connection, site)
+    yield from fits.fits(connection, site, rates)
     yield from answer_pages.answers(connection, site, reports, rates, common)
     yield from slower.slower(connection, site)
     yield data.data_page(connection, site, files)

@@ -16,13 +16,14 @@ from pipeline.data.metrics import metrics
 from pipeline.site.pages import strips
 from pipeline.site.pages.answer_pages import CommonAnswer
 from pipeline.site.pages.model import Asset, Page, Site, device_address, device_file
-from pipeline.site.pages.source_sections import sections
 from pipeline.site.pages.switch_off import switch_off_file
 from pipeline.site.pages.template_environment import day, from_template, render
 from pipeline.site.rows import grouped, read
 from schemas.vocabulary.documents import document
 
 FIRST = "cells"  # the tables that most readers look for
+UNITS = {"_tps": " tokens/s", "_gb_s": "", "_gb": "", "_mib": "", "_usd": "", "_c": ""}
+WORDS = {"vram": "GPU memory", "gpu": "GPU", "kv": "KV", "min": "least", "max": "most"}
 TITLE = "Draftmap: the open map of where speculative decoding makes a local language model faster"
 
 
@@ -42,6 +43,29 @@ def data_page(
         example=example(connection),
         **sections(connection),
     )
+
+
+def sections(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Any]:
+    """Template values: all sources, and those of their rows that are on no device's page."""
+    figures = read(connection, "published_figure")
+    return {
+        "sources": read(connection, "sources"),
+        "measured": read(connection, "measured_so_far")[0],
+        "rest": grouped(read(connection, "published_rest"), attrgetter("source")),
+        "printed": grouped(figures, lambda each: f"{each.source}/{each.row_id}"),
+        "in_words": in_words,
+    }
+
+
+def in_words(quantity: str) -> str:
+    """A quantity's name in words, with tokens/s but no other unit."""
+    if quantity == "n_max":
+        return "depth"
+    for suffix, unit in UNITS.items():
+        if quantity.endswith(suffix):
+            quantity = quantity.removesuffix(suffix) + unit
+            break
+    return " ".join(WORDS.get(word, word) for word in quantity.split("_"))
 
 
 def programs(

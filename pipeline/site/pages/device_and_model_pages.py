@@ -112,7 +112,7 @@ def _shared(kind: str, shown: dict[str, tuple[Row, ...]]) -> dict[str, Any]:
         "spread": strips.spread(rows) if rows else "",
         "strips": tuple(map(strips.strip, strips.ranked(rows))),
         "typical": typical,
-        "advice": switch_off.advice(shown.pop("clear")),
+        "advice": [x for x in switch_off.clear_cases(shown.pop("clear")) if x.loses],
         "published_median": strips.median_over_people(rows) if kind == "target" else None,
         "axis": strips.axis(),
         **shown,

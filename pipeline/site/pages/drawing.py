@@ -21,7 +21,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
+class PlottedCurve:
     """A curve over whole numbers, with the gridlines of its value axis."""
 
     marks: tuple[Mark, ...]
@@ -54,7 +54,7 @@ def log_position(value: float, low: float, high: float, digits: int) -> float:
     return round(min(max(share, 0.0), 1.0) * 100, digits)
 
 
-def curve(points: Sequence[tuple[int, float]], *, width: float, height: float) -> Curve:
+def curve(points: Sequence[tuple[int, float]], *, width: float, height: float) -> PlottedCurve:
     """Scale a curve to a box of `width` by `height`; values start at 0, and y points down."""
     most = max(value for _, value in points) * HEADROOM
     first, last = points[0][0], points[-1][0]
@@ -70,7 +70,7 @@ def curve(points: Sequence[tuple[int, float]], *, width: float, height: float) -
     )
     step = nice_step(most)
     lines = range(1, int(most / step) + 1)
-    return Curve(
+    return PlottedCurve(
         marks=marks,
         grid=tuple((round(height - n * step / most * height, 2), f"{n * step:g}") for n in lines),
     )

@@ -1,11 +1,11 @@
-"""Write Atom and JSON feeds of new results, and badges for a README.
+"""Write Atom feeds of new results and of steps between builds, and a badge for a README.
 
 Dates come from the data, so that the same results give the same bytes. The UUID of an entry is made
 from the entry's subject; links are relative if the site's address is unknown.
 """
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TypeAlias
 
@@ -25,72 +25,50 @@ EPOCH = "1980-01-01T00:00:00Z"
 
 
 def feeds(connection: duckdb.DuckDBPyConnection, site: model.Site) -> Iterator[model.Asset]:
+    """Two Atom feeds (RFC 4287), and the badge."""
     new = [_submission(row, site) for row in read(connection, "newest")[:LONGEST]]
-    yield atom("feed.xml", "Draftmap: new results", new, site)
-    value: dict[str, object] = {
-        "version": "https://jsonfeed.org/version/1.1",
-        "title": "Draftmap: new results",
-        "authors": [{"name": "Draftmap contributors"}],
-        "items": new,
-    }
-    if site.address:
-        value |= {"home_page_url": site.address, "feed_url": f"{site.address}feed.json"}
-    feed = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    yield model.Asset(path="feed.json", data=feed)
     steps = [_step(row, site) for row in read(connection, "build_changes")[:LONGEST]]
-    yield atom("builds.xml", "Draftmap: steps between engine builds", steps, site)
-    yield from badges(connection)
+    for path, title, items in (
+        ("feed.xml", "Draftmap: new results", new),
+        ("builds.xml", "Draftmap: steps between engine builds", steps),
+    ):
+        text = from_template(
+            "atom.xml.jinja",
+            id=_name(path),
+            title=title,
+            updated=max((item["updated"] for item in items), default=EPOCH),
+            own=_link(path, site),
+            items=items,
+        )
+        yield model.Asset(path=path, data=text.encode())
+    yield badge(connection)
 
 
-def atom(path: str, title: str, items: Sequence[Item], site: model.Site) -> model.Asset:
-    """An Atom feed (RFC 4287) with these items."""
-    text = from_template(
-        "atom.xml.jinja",
-        id=_name(path),
-        title=title,
-        updated=max((item["date_published"] for item in items), default=EPOCH),
-        own=_link(path, site),
-        items=items,
-    )
-    return model.Asset(path=path, data=text.encode())
+def badge(connection: duckdb.DuckDBPyConnection) -> model.Asset:
+    """The badge of the whole collection, as an endpoint for shields.io.
 
-
-def badges(connection: duckdb.DuckDBPyConnection) -> Iterator[model.Asset]:
-    """One badge for the whole collection, one per device and one per target, for shields.io.
-
-    Badges use only confirmed cells, because anybody can send a result.
+    It uses only confirmed cells, because anybody can send a result.
     """
-    overall = _gains(connection, "overall").get("all")
-    yield badge("overall", "Draftmap", overall, read(connection, "device_tally"))
-    for kind in ("device", "target"):
-        gains = _gains(connection, kind)
-        for row in read(connection, f"{kind}_tally"):
-            name, label = getattr(row, kind), getattr(row, f"{kind}_label")
-            path = model.ADDRESSES[kind](name).rstrip("/")
-            yield badge(path, label, gains.get(name), (row,))
+    surest = [
+        row.interval_low
+        for row in read(connection, "surest_gain", kind="overall")
+        if row.tier == "measured" and row.confirmed
+    ]
+    (counts,) = read(connection, "confirmed")
+    words = badge_words(next(iter(surest), None), counts)
+    value = {"schemaVersion": 1, "label": "Draftmap", **words}
+    return model.Asset(path="badges/overall.json", data=orjson.dumps(value) + b"\n")
 
 
-def _gains(connection: duckdb.DuckDBPyConnection, kind: str) -> dict[str, float]:
-    """Map each scope (e.g. a device) to the lower bound of its best gain, if it is confirmed."""
-    found = read(connection, "surest_gain", kind=kind)
-    return {
-        row.scope: row.interval_low for row in found if row.tier == "measured" and row.confirmed
-    }
-
-
-def badge(name: str, label: str, at_least: float | None, tallies: Sequence[Row]) -> model.Asset:
-    """A badge with text; blue for a clear gain, else orange for confirmed losses, else grey."""
-    losing = sum(each.confirmed_losses for each in tallies)
-    confirmed = sum(each.confirmed for each in tallies)
+def badge_words(at_least: float | None, counts: Row) -> Mapping[str, str]:
+    """The badge's text and colour: blue for a clear gain, orange for confirmed losses, or grey."""
     gain = f"at least {say.times(at_least)}" if at_least else "no clear gain"
-    nothing = "not confirmed yet" if any(each.cells for each in tallies) else "not measured"
-    value = {
-        "schemaVersion": 1,
-        "label": label,
-        "message": f"{gain}, {losing} of {confirmed} confirmed lose" if confirmed else nothing,
-        "color": "blue" if at_least else "orange" if losing else "lightgrey",
-    }
-    return model.Asset(path=f"badges/{name}.json", data=orjson.dumps(value) + b"\n")
+    if counts.confirmed:
+        message = f"{gain}, {counts.losses} of {counts.confirmed} confirmed lose"
+    else:
+        message = "not confirmed yet" if counts.cells else "not measured"
+    colour = "blue" if at_least else "orange" if counts.losses else "lightgrey"
+    return {"message": message, "color": colour}
 
 
 def _item(about: str, title: str, text: str, of: Row, moment: datetime, site: model.Site) -> Item:
@@ -98,8 +76,8 @@ def _item(about: str, title: str, text: str, of: Row, moment: datetime, site: mo
         "id": _name(about),
         "url": _link(model.submission_address(of.submission), site),
         "title": title,
-        "content_text": text,
-        "date_published": f"{moment:%Y-%m-%dT%H:%M:%SZ}",
+        "summary": text,
+        "updated": f"{moment:%Y-%m-%dT%H:%M:%SZ}",
     }
 
 

@@ -19,7 +19,8 @@ from answers import placement, shapes
 from answers.catalog import family_of
 from answers.listed import model_label
 from answers.model import LayerPlacement, Memory, ModelFacts, Setting
-from pipeline.site.pages import answer_files, learned
+from answers.rates import Rate
+from pipeline.site.pages import answer_pages, learned_file
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render, vocabulary_file
 from pipeline.site.rows import grouped
@@ -41,18 +42,19 @@ MUCH_SMALLER = 6
 GIB = 1024.0
 
 
-def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | Asset]:
+def fits(
+    connection: duckdb.DuckDBPyConnection, site: Site, rates: tuple[Rate, ...]
+) -> Iterator[Page | Asset]:
     """Yield the page, its data file, and the file of what the planner learned from results."""
-    rates = learned.learned_rates(connection)
-    errors = learned.errors_of(rates, learned.memory_used(connection))
+    errors = learned_file.errors_of(rates, learned_file.memory_used(connection))
     needs = site.cache.get_or_make("needs", lambda: orjson.dumps(document()))
     yield Asset(path=PATH, data=needs)
-    yield Asset(path=learned.PATH, data=learned.learned_file(connection, rates, errors))
+    yield Asset(path=learned_file.PATH, data=learned_file.learned_file(connection, rates, errors))
     yield render(
         "fits.md.jinja",
         path="will-it-fit.md",
         site=site,
-        answers_folder=answer_files.FOLDER,
+        answers_folder=answer_pages.FOLDER,
         needs_path=PATH,
         families=families(),
         quantisations=QUANTISATIONS,
@@ -67,8 +69,8 @@ def fits(connection: duckdb.DuckDBPyConnection, site: Site) -> Iterator[Page | A
         ),
         memories=SHOWN_MEMORIES,
         lines=orjson.loads(site.cache.get_or_make("fits", lambda: orjson.dumps(lines()))),
-        own_errors=tuple(learned.own_errors(errors)),
-        learned_path=learned.PATH,
+        own_errors=tuple(learned_file.own_errors(errors)),
+        learned_path=learned_file.PATH,
         vocabulary=vocabulary_file().path,
     )
 
@@ -111,24 +113,25 @@ def needs(shape: shapes.ShapeRow) -> Mapping[str, object]:
         "cache": [[alone[kv, context].cache for context in CONTEXTS] for kv in KV_TYPES],
         "compute": [alone[KV_TYPES[0], context].compute for context in CONTEXTS],
         "drafts": {
-            draft: {
-                "name": name,
-                "mib": [
-                    [
-                        _Parts.of(load(shape, context=context, kv=kv, draft=draft)).besides(
-                            alone[kv, context]
-                        )
-                        for context in CONTEXTS
-                    ]
-                    for kv in KV_TYPES
-                ],
-                "margin": [
-                    _Parts.of(load(shape, quantisation=each, draft=draft)).margin
-                    for each in QUANTISATIONS
-                ],
-            }
+            draft: {"name": name, **_draft_needs(shape, draft, alone)}
             for draft, name in drafts.items()
         },
+    }
+
+
+def _draft_needs(
+    shape: shapes.ShapeRow, draft: str, alone: Mapping[tuple[str, int], "_Parts"]
+) -> Mapping[str, object]:
+    """The memory that a draft adds to the needs of the model alone, and the margin with it."""
+
+    def added(kv: str, context: int) -> int:
+        together = _Parts.of(load(shape, context=context, kv=kv, draft=draft))
+        return together.besides(alone[kv, context])
+
+    margins = (_Parts.of(load(shape, quantisation=q, draft=draft)).margin for q in QUANTISATIONS)
+    return {
+        "mib": [[added(kv, context) for context in CONTEXTS] for kv in KV_TYPES],
+        "margin": list(margins),
     }
 
 
@@ -168,8 +171,9 @@ def load(
     context: int = DEFAULT_CONTEXT,
     kv: str = KV_TYPES[0],
     draft: str = NO_DRAFT,
+    card_gib: float = 0.0,
 ) -> placement.LoadPlan:
-    """A load plan for a model on one card, as in `plan`. The card's size does not matter here."""
+    """A load plan for a model on one card, as in `plan`; the needs do not depend on its size."""
     facts = facts_in(shape, quantisation)
     head = draft == OWN_HEAD
     copies = HEAD_DEPTH if head and facts.recurrent else 0
@@ -177,8 +181,8 @@ def load(
     return placement.LoadPlan(
         target=facts,
         setting=Setting(context=context, kv_k=kv, kv_v=kv, rollback_states=copies),
-        devices=(Memory(name="card", free_mib=0.0),),
-        host=Memory(name="host", free_mib=0.0),
+        devices=(Memory(name="card", free_mib=placement.free_of(card_gib * GIB)),),
+        host=Memory(name="host", free_mib=DEFAULT_RAM * GIB - placement.SYSTEM_MIB),
         uses_head=head,
         draft=placement.Draft(facts=facts_in(small, DRAFT_QUANTISATION)) if small else None,
     )
@@ -211,22 +215,12 @@ def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, placement.Extent], ..
         facts = facts_in(shape, DEFAULT_QUANTISATION)
         row = []
         for gib in SHOWN_MEMORIES:
-            best = placement.fit(case_of(facts, gib))
+            best = placement.fit(load(shape, card_gib=gib))
             experts = best.placement.cpu_experts
             layers = best.placement.layers if not (facts.mixture and experts) else -experts
             row.append((layers, facts.placed_layers, best.extent))
         found.append((shape.name, model_label(shape.name), tuple(row)))
     return tuple(found)
-
-
-def case_of(facts: ModelFacts, gib: float) -> placement.LoadPlan:
-    """A load plan: the model without a draft, at the default context, on a card of `gib` GiB."""
-    return placement.LoadPlan(
-        target=facts,
-        setting=Setting(context=DEFAULT_CONTEXT),
-        devices=(Memory(name="card", free_mib=placement.free_of(gib * GIB)),),
-        host=Memory(name="host", free_mib=DEFAULT_RAM * GIB - placement.SYSTEM_MIB),
-    )
 
 
 @cache

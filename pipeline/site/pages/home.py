@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import duckdb
 
-from pipeline.site.pages import answer_card, answer_files, strips
-from pipeline.site.pages.answer_pages import CommonAnswer
+from pipeline.site.pages import answer_card, strips
+from pipeline.site.pages.answer_pages import FOLDER, CommonAnswer
 from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.template_environment import render
 from pipeline.site.rows import read
@@ -24,7 +24,7 @@ def home(connection: duckdb.DuckDBPyConnection, site: Site, common: Sequence[Com
         choices=tuple(strips.choices(rows)),
         axis=strips.axis(),
         sources=read(connection, "sources"),
-        answers_folder=answer_files.FOLDER,
+        answers_folder=FOLDER,
         common=common,
         empty_card=answer_card.Card(),
         machine_tasks=tuple(TASKS),

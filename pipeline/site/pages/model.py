@@ -71,11 +71,6 @@ def path_of(address: str) -> str:
     return f"{address.removesuffix('/')}.md"
 
 
-def published_address(source: str) -> str:
-    """The address of the section about a source on *Data and sources*."""
-    return f"data/#{source}"
-
-
 def file_path(file: str) -> str:
     """The address of the raw file of a submission."""
     return f"data/submissions/{_file_stem(file.removesuffix('.json'))}.json"
@@ -107,5 +102,5 @@ ADDRESSES: Mapping[str, Callable[[str], str]] = {
     "device": device_address,
     "target": target_address,
     "submission": submission_address,
-    "published": published_address,
+    "published": "data/#{}".format,  # the section about a source on *Data and sources*
 }

@@ -1,25 +1,32 @@
 """Write a page for each submission."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from operator import attrgetter
 
 import duckdb
+import orjson
 
+from estimates.model import AnswerLength
+from estimates.reasons import ANSWER_LENGTHS, answer_length, costs_of
+from estimates.requests import whole_request
 from pipeline.site.charts import draw
 from pipeline.site.pages import shown_commands
-from pipeline.site.pages.drawing import Curve, curve
-from pipeline.site.pages.facts import engine_facts, machine_facts
+from pipeline.site.pages.drawing import PlottedCurve, curve
 from pipeline.site.pages.ledger import registered
 from pipeline.site.pages.model import Asset, Page, Site, path_of, submission_address
 from pipeline.site.pages.summary_pages import AT_ONCE, MOST_PAGES, short_forms, with_own_page
-from pipeline.site.pages.template_environment import plain_text, render
-from pipeline.site.pages.whole_requests import pays_from, whole_requests
+from pipeline.site.pages.template_environment import gib, plain_text, render
 from pipeline.site.rows import Row, grouped, read
-from schemas.vocabulary import TASKS
+from schemas.vocabulary import TASKS, say, sentence
+from schemas.vocabulary.axes import AXES
 
 MOST_LISTED = 200  # submissions on the page that lists them
 PLOT_WIDTH, PLOT_HEIGHT = 560.0, 180.0
+# Axes for which the page has its own words.
+OWN_LINE = ("context_depth_tokens", "temperature", "sampling_seed")
+# Prompt lengths in tokens, from a question to a long document.
+PROMPT_LENGTHS = (64, 512, 4096)
 SINGLE = ("submission", "setup", "standing")
 # Tables with several rows for a submission: the name in the template and the table or query.
 PARTS = {
@@ -65,7 +72,7 @@ class Evidence:
         return plain_text(f"{row.target_name} {row.quantisation} on {device}, {row.backend}")
 
     @property
-    def curve(self) -> Curve | None:
+    def curve(self) -> PlottedCurve | None:
         """The verification curve; `None` if it has a single point."""
         pairs = [(point.width, point.step_ms) for point in self.parts["probe"]]
         return curve(pairs, width=PLOT_WIDTH, height=PLOT_HEIGHT) if len(pairs) > 1 else None
@@ -174,3 +181,97 @@ def settings(
                 conditions=it.setup.measured_with,
             )
             yield judged, setting
+
+
+def machine_facts(row: Row, gpus: Iterable[Row]) -> Iterator[tuple[str, str]]:
+    """The known facts about a submission's machine, each as a label and a value in words."""
+    cores = f"({row.cpu_logical_cores} logical cores)" if row.cpu_logical_cores else None
+    yield "Processor", _words(row.cpu_name, cores)
+    yield "Main memory", _words(gib(row.ram_mib) if row.ram_mib else None, row.ram_type)
+    for gpu in gpus:
+        parts = (
+            gpu.name,
+            gib(gpu.vram_mib) if gpu.vram_mib else None,
+            f"driver {gpu.driver}" if gpu.driver else None,
+            gpu.api,
+            f"PCIe {gpu.pcie_generation}.0 x{gpu.pcie_width}" if gpu.pcie_width else None,
+            f"limited to {gpu.power_limit_w:g} W" if gpu.power_limit_w else None,
+        )
+        yield "Graphics", ", ".join(filter(None, parts))
+    yield "System", _words(row.os_family, row.os_version)
+    for label, state in (
+        ("Virtual machine", row.virtual_machine),
+        ("On battery", row.on_battery),
+        ("Desktop on the GPU", row.desktop_on_gpu),
+    ):
+        if state is not None:
+            yield label, "yes" if state else "no"
+
+
+def engine_facts(row: Row) -> Iterator[tuple[str, str]]:
+    """The known facts about engine, models and settings, each as a label and a value in words."""
+    yield "Engine", " ".join(filter(None, (row.engine_name, row.engine_version, row.engine_commit)))
+    yield "Runner", " ".join(filter(None, (row.runner, row.package_version)))
+    yield "Backend", row.backend
+    yield "Target", " ".join(filter(None, (row.target_name, row.quantisation)))
+    if row.target_sha256:
+        yield "SHA-256 of the weights", row.target_sha256
+    yield "Context", f"{row.context_tokens} tokens" if row.context_tokens else say.UNKNOWN
+    if row.context_depth_tokens:
+        yield "Before every answer", f"{row.context_depth_tokens} tokens"
+    if row.sampling != "greedy":
+        seed = "" if row.sampling_seed is None else f", seed {row.sampling_seed}"
+        yield "Sampling", f"temperature {row.temperature or say.UNKNOWN}{seed}"
+    for name, axis in AXES.items():
+        value = axis.non_default(row)
+        if value is not None and name not in OWN_LINE:
+            yield axis.label, axis.spelled(value)
+    longest = row.max_output_tokens
+    yield "Longest output", f"{longest} tokens" if longest else say.UNKNOWN
+    yield "Suite", f"{row.suite} {row.suite_version}"
+    yield "Design", f"{row.blocks} blocks, {row.design_order}, {row.ended}"
+    yield "Measured with", " ".join(filter(None, (row.tool_name, row.tool_version)))
+
+
+def _words(*known: str | None) -> str:
+    """Join the known words; without any, return the sign for an unknown value."""
+    return " ".join(filter(None, known)) or say.UNKNOWN
+
+
+def whole_requests(estimates: Iterable[Row]) -> Mapping[str, object] | None:
+    """Template values for an arm's whole requests: a sentence, a table by length, and costs."""
+    row = next((row for row in estimates if row.whole_request is not None), None)
+    costs = None if row is None else costs_of(row)
+    if row is None or costs is None:
+        return None
+    return {
+        "sentence": _request_sentence(row),
+        "costs_json": orjson.dumps(asdict(costs)).decode(),
+        "prompt_tokens": round(row.mean_prompt_tokens),
+        "output_tokens": max(2, round(row.mean_output_tokens)),
+        "answers": ANSWER_LENGTHS,
+        "rows": tuple(
+            (prompt, tuple(whole_request(costs, prompt, answer) for answer in ANSWER_LENGTHS))
+            for prompt in PROMPT_LENGTHS
+        ),
+    }
+
+
+def _request_sentence(row: Row) -> str:
+    bounds = (row.whole_request_low, row.whole_request_high)
+    text = (
+        f"With prompts of {row.mean_prompt_tokens:.0f} and answers of {row.mean_output_tokens:.0f} "
+        f"tokens on average, the whole request ran at {say.speedup(row.whole_request, *bounds)} "
+        "the baseline's speed on this machine. The target, and the draft model if there is one, "
+        "must first read the prompt."
+    )
+    if row.pays_from_tokens is not None:
+        text += f" {sentence('pays-from', length=pays_from(row))}"
+    return text
+
+
+def pays_from(row: Row) -> str:
+    """The answer length above which an arm saves time, in words."""
+    return answer_length(
+        AnswerLength(tokens=row.pays_from_tokens, low=row.pays_from_low, high=row.pays_from_high)
+    )

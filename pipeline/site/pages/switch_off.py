@@ -1,6 +1,7 @@
 """Write advice on when to switch speculation off: `assets/switch-off.json` and a page section."""
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 import duckdb
@@ -34,17 +35,13 @@ def switch_off_file(connection: duckdb.DuckDBPyConnection) -> model.Asset:
         "version": VERSION,
         "estimator": ESTIMATOR,
         "stated_tokens": STATED_ANSWER_TOKENS,
-        "settings": list(map(_setting, settings(read(connection, "switch_off")))),
+        "settings": list(map(_setting, clear_cases(read(connection, "switch_off")))),
     }
     return model.Asset(path=PATH, data=orjson.dumps(rounded(document, DIGITS)))
 
 
-def settings(rows: Iterable[Row]) -> Sequence[Sequence[Row]]:
-    return tuple(grouped(rows, lambda row: tuple(getattr(row, name) for name in SETTING)).values())
-
-
 class ClearCases(NamedTuple):
-    """One setting with its clear gains and losses, as a page shows them."""
+    """One setting with its clear gains and losses."""
 
     setting: Row
     gains: tuple[Row, ...]
@@ -53,9 +50,9 @@ class ClearCases(NamedTuple):
     context_from: int | None
 
 
-def advice(rows: Iterable[Row]) -> tuple[ClearCases, ...]:
-    """The settings that lose somewhere, for the section "When to switch it off"."""
-    found = (
+def clear_cases(rows: Iterable[Row]) -> tuple[ClearCases, ...]:
+    """Every setting with a clear result; a page shows those that lose somewhere."""
+    return tuple(
         ClearCases(
             setting=own[0],
             gains=tuple(row for row in own if row.effect == "gains"),
@@ -63,9 +60,8 @@ def advice(rows: Iterable[Row]) -> tuple[ClearCases, ...]:
             streams_from=streams_from(own),
             context_from=context_from(own),
         )
-        for own in settings(rows)
+        for own in grouped(rows, attrgetter(*SETTING)).values()
     )
-    return tuple(each for each in found if each.loses)
 
 
 def streams_from(rows: Sequence[Row]) -> int | None:
@@ -92,14 +88,13 @@ def _from(cases: Iterable[tuple[int, str]], least: int) -> int | None:
     return min(lost, default=None)
 
 
-def _setting(rows: Sequence[Row]) -> Json:
-    first = rows[0]
+def _setting(each: ClearCases) -> Json:
     return {
-        **{NAMES.get(name, name): getattr(first, name) for name in SETTING},
-        "streams_from": streams_from(rows),
-        "context_from": context_from(rows),
-        "gains": [_case(row) for row in rows if row.effect == "gains"],
-        "loses": [_case(row) for row in rows if row.effect == "loses"],
+        **{NAMES.get(name, name): getattr(each.setting, name) for name in SETTING},
+        "streams_from": each.streams_from,
+        "context_from": each.context_from,
+        "gains": list(map(_case, each.gains)),
+        "loses": list(map(_case, each.loses)),
     }
 
 

@@ -47,16 +47,13 @@ def render(
     """Render a template of `pipeline/site/templates` into the page at `path`."""
     link = site.link_from(model.address_of(path))
     page = from_template(template, site=site, url=link, figures=figures, **values)
-    return Page(path=path, text=with_cards(page), figures=figures)
+    # Cells are labelled with their headings, so that a narrow screen can show rows as cards.
+    labelled = TABLE.sub(lambda found: _card_table(found[0]), page)
+    return Page(path=path, text=labelled, figures=figures)
 
 
 def from_template(template: str, **values: object) -> str:
     return environment().get_template(template).render(values)
-
-
-def with_cards(text: str) -> str:
-    """Label table cells with their headings, so that a narrow screen can show rows as cards."""
-    return TABLE.sub(lambda found: _card_table(found[0]), text)
 
 
 def _card_table(table: str) -> str:

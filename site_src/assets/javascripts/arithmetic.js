@@ -1,5 +1,5 @@
 // The arithmetic of the pages on a visitor's own choices. A test gives this script and the Python
-// functions (`estimates/requests.py`, `pipeline/site/pages/what_if.py`) the same thousand random
+// functions (`estimates/requests.py`, `pipeline/site/pages/how_it_works.py`) the same thousand random
 // inputs.
 // ---- the whole request: reading the prompt by target and draft, then writing the answer
 // (the same formula as in `estimates/requests.py`)

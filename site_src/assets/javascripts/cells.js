@@ -19,67 +19,16 @@ const SEARCHED = [
   "task",
   "verdict",
 ];
-export const ALL_TASKS = "all";
+const ALL_TASKS = "all";
 const MISSING = 2 ** 33; // above every figure; times the row count, it fits a double
 
-export const load = async ({ cells, vocabulary }, more = []) => {
-  const [words, ...files] = await Promise.all([
+export const load = async ({ cells, vocabulary }) => {
+  const [words, file] = await Promise.all([
     read(vocabulary, "the file of the words"),
-    ...[cells, ...more].map((each) => read(each, "the file of the cells")),
+    read(cells, "the file of the cells"),
   ]);
-  return {
-    ...decode(more.length ? joined(files) : files[0]),
-    words,
-    usualEngine: words.runners[words.default_runner].engine_label.replaceAll(" ", "-"),
-  };
-};
-
-// A large collection has a file for each task and for each device; another file lists them.
-export const partsOf = ({ parts }) => (parts ? read(parts, "the file of the files") : null);
-
-// The links of the rows of such a file are in a separate file.
-export const addLinks = async (cells, url) =>
-  Object.assign(cells.facets, decode(await read(url, "the file of the links")).facets);
-export const isLinked = (cells) => "setup" in cells.facets;
-
-// Several files as one: their rows one after the other, each value once. The last file has every
-// column; the settings that Compare opens with have no figures.
-export const joined = (files) => {
-  const { facets, figures } = files.at(-1);
-  const words = (name) => {
-    const [numbers, made] = [new Map(), { keys: [], labels: [], index: [] }];
-    for (const file of files) {
-      const {
-        keys,
-        labels = keys,
-        pages,
-        options,
-        index,
-      } = file.facets[name] ?? { keys: [], index: Array(file.rows) };
-      const moved = keys.map((key, at) => {
-        if (numbers.has(key)) return numbers.get(key);
-        made.labels.push(labels[at]);
-        if (pages) (made.pages ??= []).push(pages[at]);
-        if (options) (made.options ??= []).push(options[at]);
-        numbers.set(key, made.keys.push(key) - 1);
-        return made.keys.length - 1;
-      });
-      for (const number of index) made.index.push(moved[number] ?? 0);
-    }
-    return made;
-  };
-  const values = (name) => ({
-    ...figures[name],
-    values: files.flatMap((each) => each.figures[name]?.values ?? Array(each.rows).fill(null)),
-  });
-  const each = (names, made) =>
-    Object.fromEntries(Object.keys(names).map((name) => [name, made(name)]));
-  return {
-    ...files[0],
-    rows: files.reduce((sum, { rows }) => sum + rows, 0),
-    facets: each(facets, words),
-    figures: each(figures, values),
-  };
+  const usualEngine = words.runners[words.default_runner].engine_label.replaceAll(" ", "-");
+  return { ...decode(file), words, usualEngine };
 };
 
 // Typed arrays: a filter reads 50,000 small numbers per column, not 50,000 objects.

@@ -1,6 +1,6 @@
 // Compare two settings task by task: two places (device and backend), or two arms. A side is
 // `a` or `b` in the address: a setup, or a place if everything in common is compared.
-import { figure, isUsual, key, label, load, page, partsOf, printed } from "./cells.js";
+import { figure, isUsual, key, label, load, page, printed } from "./cells.js";
 import { interval, method, rate, request, speedup } from "./cells-text.js";
 import { el } from "./dom.js";
 import { times, UNKNOWN } from "./say.js";
@@ -72,13 +72,9 @@ const words = (cells, row) => {
 };
 
 class Compare {
-  // In a large collection, `cells` are settings without figures; `parts` has the file of
-  // each device.
-  constructor(form, cells, parts) {
+  constructor(form, cells) {
     this.form = form;
     this.cells = cells;
-    this.parts = parts;
-    this.devices = new Set();
     this.section = document.getElementById("dm-compared");
     Object.assign(this, index(cells));
     for (const side of SIDES) {
@@ -188,10 +184,7 @@ class Compare {
   }
 
   go(sides) {
-    this.show(sides).catch((error) => {
-      this.section.hidden = false;
-      this.section.querySelector('[data-part="says"]').textContent = `${error.message}.`;
-    });
+    this.show(sides);
     const query = new URLSearchParams(location.search); // the filters of the page stay
     for (const side of SIDES) query.set(side, sides[side].setup ?? sides[side].place);
     history.pushState(history.state, "", `${location.pathname}?${query}#compare`);
@@ -208,21 +201,7 @@ class Compare {
     return b.setup && !a.setup ? { a: there(b, a), b } : { a, b };
   }
 
-  // Load the figures of two places that the first file lacks.
-  async whole(sides) {
-    const devices = SIDES.map((side) => this.places.get(sides[side].place).device);
-    if (!this.parts || devices.every((each) => this.devices.has(each))) return;
-    this.devices = new Set(devices);
-    const files = [...this.devices].map((each) => this.parts.devices[each]).filter(Boolean);
-    this.cells = await load(
-      this.form.dataset,
-      files.map((each) => this.form.dataset.root + each),
-    );
-    Object.assign(this, index(this.cells));
-  }
-
-  async show(sides) {
-    await this.whole(sides);
+  show(sides) {
     const { a, b } = this.resolved(sides);
     this.sides = { a, b };
     this.form.querySelector('[data-part="swap"]').disabled = false;
@@ -407,9 +386,8 @@ const start = async (form) => {
   form.hidden = false;
   await window.visitor.acts;
   try {
-    const found = new Compare(form, await load(form.dataset), await partsOf(form.dataset));
-    await found.restore();
-    current = found;
+    current = new Compare(form, await load(form.dataset));
+    current.restore();
   } catch (error) {
     form.dataset.state = "failed";
     form.before(el("p", "dm-chart__error", `The comparison does not work: ${error.message}.`));

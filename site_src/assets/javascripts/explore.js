@@ -1,19 +1,7 @@
 // The page Explore: filters, order, address, copies. Everything is drawn as text nodes, and a
 // value from the address counts only if the data has it. The parameter for words is not called
 // `q`, because that name opens the theme's search.
-import {
-  ALL_TASKS,
-  addLinks,
-  isLinked,
-  isUsual,
-  key,
-  label,
-  load,
-  page,
-  partsOf,
-  printed,
-  select,
-} from "./cells.js";
+import { isUsual, key, label, load, page, printed, select } from "./cells.js";
 import { command, csv, interval, markdown, method, rate, request, speedup } from "./cells-text.js";
 import { el } from "./dom.js";
 import { terms as termsOf } from "./matching.js";
@@ -31,67 +19,28 @@ const CLEAR = 0.05; // beyond this distance from 1, a figure has a direction, as
 const link = (href, text) => Object.assign(el("a", "", text), { href });
 
 class Explore {
-  // In a large collection, `parts` has the file of each task, because a visitor looks at one task
-  // at a time. The links of a task's rows are in a separate file, which is loaded when somebody
-  // requests them.
-  constructor(form, parts) {
+  constructor(form, cells) {
     this.form = form;
-    this.parts = parts;
+    this.cells = cells;
     this.root = form.dataset.root;
     this.table = document.getElementById("dm-cells");
     this.pages = document.querySelector(".dm-explore__pages");
-    this.selects = [...form.querySelectorAll("select[name]")].filter(
-      (each) => !parts || each.name !== "task",
-    );
+    this.selects = [...form.querySelectorAll("select[name]")];
     this.names = this.selects.map((each) => each.name);
     this.more = [...form.querySelectorAll("details select")].map((each) => each.name);
+    const all = { choices: {}, terms: [], counted: this.names, ...DEFAULT };
+    this.total = select(cells, all).rows.length;
   }
 
-  async start() {
-    await this.open(this.asked());
+  start() {
     const early = this.form.elements.words.value; // the text typed while the cells were loading
+    this.fill();
     this.head();
     this.listen();
     this.restore();
     if (!early || location.search) return;
     this.form.elements.words.value = early;
     this.changed("replace");
-  }
-
-  // The task that the address asks for, if it decides which file is loaded.
-  asked() {
-    const task = new URLSearchParams(location.search).get("task");
-    return task in (this.parts?.tasks ?? {}) ? task : "";
-  }
-
-  // Show the cells of a task, or all cells; the visitor's choices stay if the cells have them.
-  async open(task) {
-    this.wanted = task;
-    if (!this.cells || task !== this.task) await this.opened(task);
-    if (HIDDEN.some((name) => new URLSearchParams(location.search).has(name))) await this.links();
-  }
-
-  async opened(task) {
-    this.form.dataset.state = "waiting";
-    const file = task ? { cells: this.root + this.parts.tasks[task] } : {};
-    const cells = await load({ ...this.form.dataset, ...file });
-    if (task !== this.wanted) return; // the visitor has chosen another task meanwhile
-    this.cells = cells;
-    this.task = task;
-    this.total = select(this.cells, {
-      choices: {},
-      terms: [],
-      counted: this.names,
-      ...DEFAULT,
-    }).rows.length;
-    if (this.parts) this.form.elements.task.value = task;
-    this.fill();
-    for (const each of this.selects) each.value = this.choices?.[each.name] ?? "";
-  }
-
-  async links() {
-    if (!isLinked(this.cells))
-      await addLinks(this.cells, this.root + this.parts.links[this.task || ALL_TASKS]);
   }
 
   part(name) {
@@ -149,36 +98,13 @@ class Explore {
     );
     form.addEventListener("change", (event) => {
       if (event.target === this.part("order")) this.sort(...this.parsed(event.target.value));
-      else if (event.target.name === "task" && this.parts)
-        this.moved(() => this.changed("push"), event.target.value);
       else if (event.target.name !== "words") this.changed("push");
     });
     form.addEventListener("reset", () => setTimeout(() => this.clear()));
     for (const each of form.querySelectorAll("[data-copy]"))
-      each.addEventListener("click", () =>
-        this.reading(async () => this.copy(await this[each.dataset.copy](), each.textContent)),
-      );
+      each.addEventListener("click", () => this.copy(this[each.dataset.copy](), each.textContent));
     for (const each of this.pages.querySelectorAll("button"))
       each.addEventListener("click", () => this.step(Number(each.dataset.step)));
-  }
-
-  // Another task in a large collection: load its file first.
-  moved(then, task) {
-    return this.reading(async () => {
-      await this.open(task);
-      if (task === this.task) then();
-    });
-  }
-
-  // A step that needs another file; if the file does not load, everything stays as it is.
-  async reading(step) {
-    try {
-      await step();
-    } catch (error) {
-      this.form.dataset.state = "ready";
-      if (this.parts) this.form.elements.task.value = this.task;
-      this.part("count").textContent = `${error.message}.`;
-    }
   }
 
   // Read the address; ignore values that the data does not have.
@@ -212,7 +138,6 @@ class Explore {
       if (COMPARED.includes(name)) query.set(name, value);
     const words = this.form.elements.words.value.trim();
     if (words) query.set("words", words);
-    if (this.parts && this.task) query.set("task", this.task);
     for (const [name, value] of Object.entries(this.choices)) query.set(name, value);
     const { column, falling } = this.sorted;
     if (column !== DEFAULT.column || falling !== DEFAULT.falling)
@@ -251,7 +176,7 @@ class Explore {
   clear() {
     this.choices = {};
     this.sorted = { ...DEFAULT };
-    this.moved(() => this.changed("push"), "");
+    this.changed("push");
   }
 
   turn(column) {
@@ -354,7 +279,7 @@ class Explore {
     const asked = {
       card: [chosen("device") || chosen("vram"), words].filter(Boolean).join(" "),
       model: chosen("target") || (this.choices.size ?? ""),
-      task: this.choices.task ?? this.task,
+      task: this.choices.task,
     };
     this.instead(cell, asked);
     return el("tr", "", cell);
@@ -374,86 +299,58 @@ class Explore {
 
   row(row) {
     const { cells, root } = this;
-    const tier = el(
-      "span",
-      `dm-verdict dm-tier dm-tier--${key(cells, "tier", row)}`,
-      label(cells, "tier", row),
-    );
-    const head = el(
-      "th",
-      "",
-      link(root + page(cells, "device", row), label(cells, "device", row)),
-      " ",
-      el("br"),
-      tier,
-    );
-    head.scope = "row";
-    const target = [
-      link(root + page(cells, "target", row), label(cells, "target", row)),
-      " ",
-      el("span", "dm-muted", label(cells, "quant", row)),
-    ];
-    const draft = label(cells, "draft", row);
-    const engine = isUsual(cells, row)
-      ? []
-      : [" ", el("br"), el("span", "dm-muted", label(cells, "engine", row))];
-    const where = [key(cells, "backend", row), ...engine];
-    const [way, ...details] = method(cells, row).split(" · ");
-    const ways = [
-      way,
-      ...details.flatMap((each) => [" ", el("span", "dm-nowrap", `· ${each}`)]),
-      ...(draft ? [" ", el("br"), el("span", "dm-muted", draft)] : []),
-    ];
-    const range = interval(cells, row);
-    const figure = [
-      el("span", "dm-value", speedup(cells, row)),
-      ...(range ? [" ", el("span", "dm-interval", range)] : []),
-    ];
-    const verdict = el(
-      "span",
-      `dm-verdict dm-verdict--${key(cells, "verdict", row)}`,
-      label(cells, "verdict", row),
-    );
+    const named = (name) => label(cells, name, row);
+    const linked = (name) => link(root + page(cells, name, row), named(name));
+    const muted = (text) => el("span", "dm-muted", text);
+    const below = (text) => (text ? [" ", el("br"), muted(text)] : []);
+    const around = (range) => (range ? [" ", el("span", "dm-interval", range)] : []);
+    const verdict = (kind, name) =>
+      el("span", `dm-verdict ${kind}--${key(cells, name, row)}`, named(name));
+    const figure = (head, ...children) => {
+      const cell = el("td", "dm-num", ...children);
+      cell.dataset.label = head;
+      return cell;
+    };
     const number = (name, head, unit = "") => {
       const text = printed(cells, name, row);
-      const cell = el("td", "dm-num", text === null ? UNKNOWN : text + unit);
-      cell.dataset.label = head;
-      return cell;
+      return figure(head, text === null ? UNKNOWN : text + unit);
     };
-    const made = el("tr", "", head);
-    made.append(el("td", "", ...target), el("td", "", ...where), el("td", "dm-method", ...ways));
-    made.append(
-      el("td", "", label(cells, "task", row)),
-      el("td", "dm-num dm-two-columns", ...figure, " ", el("br"), verdict),
-    );
-    const [whole, around] = request(cells, row);
-    const asked = el(
-      "td",
-      "dm-num dm-two-columns",
-      el("span", around ? "dm-value" : "dm-muted dm-reason", whole),
-      ...(around ? [" ", el("span", "dm-interval", around)] : []),
-    );
-    asked.dataset.label = "Request of 256";
-    const written = (name, head) => {
-      const cell = el("td", "dm-num", rate(cells, name, row));
-      cell.dataset.label = head;
-      return cell;
-    };
-    made.append(
+    const head = el("th", "", linked("device"), " ", el("br"), verdict("dm-tier dm-tier", "tier"));
+    head.scope = "row";
+    const [way, ...details] = method(cells, row).split(" · ");
+    const ways = details.flatMap((each) => [" ", el("span", "dm-nowrap", `· ${each}`)]);
+    const speed = [
+      el("span", "dm-value", speedup(cells, row)),
+      ...around(interval(cells, row)),
+      ...[" ", el("br"), verdict("dm-verdict", "verdict")],
+    ];
+    const [whole, range] = request(cells, row);
+    const shown = el("span", range ? "dm-value" : "dm-muted dm-reason", whole);
+    const asked = figure("Request of 256", shown, ...around(range));
+    asked.classList.add("dm-two-columns");
+    const engine = isUsual(cells, row) ? "" : named("engine");
+    return el(
+      "tr",
+      "",
+      head,
+      el("td", "", linked("target"), " ", muted(named("quant"))),
+      el("td", "", key(cells, "backend", row), ...below(engine)),
+      el("td", "dm-method", way, ...ways, ...below(named("draft"))),
+      el("td", "", named("task")),
+      el("td", "dm-num dm-two-columns", ...speed),
       asked,
-      written("baseline", "Plain tokens/s"),
-      written("rate", "Plain × speedup"),
+      figure("Plain tokens/s", rate(cells, "baseline", row)),
+      figure("Plain × speedup", rate(cells, "rate", row)),
       number("tokens", "Tokens per round"),
       number("cost", "R"),
+      number("accepted", "Accepted", " %"),
+      number("rigs", "Rigs"),
+      this.ways(row),
     );
-    made.append(number("accepted", "Accepted", " %"), number("rigs", "Rigs"));
-    made.append(this.ways(row));
-    return made;
   }
 
   ways(row) {
     const { cells, root } = this;
-    if (!isLinked(cells)) return el("td", "dm-explore__ways", this.asking());
     const address = page(cells, "evidence", row);
     if (!key(cells, "setup", row)) {
       const { href } = new URL(address, new URL(root, location));
@@ -486,30 +383,12 @@ class Explore {
     );
   }
 
-  // A button in place of links that are not loaded yet.
-  asking() {
-    const ask = Object.assign(el("button", "dm-explore__command", "show links"), {
-      type: "button",
-      title: "Load the links of this task's cells: submissions, raw data, comparisons, commands",
-    });
-    ask.addEventListener("click", () =>
-      this.reading(async () => {
-        const { sectionRowIndex } = ask.closest("tr");
-        await this.links();
-        this.show();
-        this.table.tBodies[0].rows[sectionRowIndex].querySelector(".dm-explore__ways a")?.focus();
-      }),
-    );
-    return ask;
-  }
-
   link() {
     this.save();
     return location.href;
   }
 
-  async csv() {
-    await this.links();
+  csv() {
     return csv(this.cells, this.found.rows, new URL(this.root, location.href).href);
   }
 
@@ -535,10 +414,7 @@ class Explore {
 }
 
 let current = null;
-addEventListener(
-  "popstate",
-  () => current?.form.isConnected && current.moved(() => current.restore(), current.asked()),
-);
+addEventListener("popstate", () => current?.form.isConnected && current.restore());
 document$.subscribe(async () => {
   const form = document.getElementById("dm-explore");
   if (!form || form.dataset.state) return;
@@ -546,8 +422,8 @@ document$.subscribe(async () => {
   form.hidden = false;
   await window.visitor.acts;
   try {
-    const found = new Explore(form, await partsOf(form.dataset));
-    await found.start();
+    const found = new Explore(form, await load(form.dataset));
+    found.start();
     current = found;
   } catch (error) {
     form.dataset.state = "failed";

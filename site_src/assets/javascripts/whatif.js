@@ -1,4 +1,4 @@
-// Redraw the drawing of pipeline/site/pages/what_if.py for other settings.
+// Redraw the drawing of pipeline/site/pages/how_it_works.py for other settings.
 import { ceiling, roundCost, speedup, tokensPerRound } from "./arithmetic.js";
 import { count, number, times } from "./say.js";
 

@@ -135,7 +135,7 @@ def learned_file(
     """The file that `harness plan` reads; a copy ships with the harness."""
     document = {
         "errors": errors,
-        "rates": tuple(_short(rate) for rate in rates),
+        "rates": rates,
         "curves": tuple(_curves(connection)),
     }
     return orjson.dumps(

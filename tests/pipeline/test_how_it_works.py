@@ -1,9 +1,14 @@
-"""The explainer uses the textbook formulas, extended by a cost of verification."""
+"""*How it works* uses the textbook formulas, with a cost of verification, and lists every flag."""
+
+from pathlib import Path
 
 import pytest
 
 from answers.rounds import tokens_per_round
-from pipeline.site.pages.what_if import WhatIfInputs, round_cost, speedup
+from pipeline.site.pages.how_it_works import WhatIfInputs, round_cost, speedup, with_flags
+from schemas.vocabulary.flags import FLAGS
+
+PAGE = (Path(__file__).parents[2] / "site_src" / "methodology.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -31,3 +36,19 @@ def test_no_acceptance_wins_if_a_further_token_costs_more_than_it_can_save() -> 
 
     assert [speedup(perfect, depth) < 1 for depth in (1, 4, 16)] == [True, True, True]
     assert speedup(perfect, 0) == 1.0
+
+
+@pytest.mark.parametrize("name", FLAGS)
+def test_the_methodology_page_lists_every_flag(name: str) -> None:
+    assert f"| `{name}` | {FLAGS[name].severity} | " in with_flags(PAGE)
+
+
+def test_a_row_names_the_bounds_of_the_flag() -> None:
+    assert "above 10 %." in next(
+        line for line in with_flags(PAGE).splitlines() if line.startswith("| `block-spread`")
+    )
+
+
+def test_a_page_without_a_place_for_the_table_is_an_error() -> None:
+    with pytest.raises(ValueError, match="table of flags"):
+        with_flags("# Methodology\n")
