@@ -13,9 +13,8 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from answers.layer_sums import sums_of
 from answers.memory import kv_mib
-from answers.model import MIB, LayerPlacement, ModelFacts, Setting
+from answers.model import MIB, LayerPlacement, ModelFacts, Setting, sums_of
 from answers.placement import LoadPlan, Projection
 
 # The basis of an estimate: results of this card and model, the fit to all results, a measured curve

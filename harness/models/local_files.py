@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 
 from harness.machine.lenient_json import part
-from harness.models.hub_names import OTHER_KINDS
+from harness.models.hub import OTHER_KINDS
 
 _OLLAMA_MODEL = "application/vnd.ollama.image.model"
 _LATER = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")

@@ -13,7 +13,7 @@ from answers.choices import PlannedModel
 from answers.presets import Preset, preset_named
 from harness import files
 from harness.errors import MachineError
-from harness.models import gguf_shape, hub, hub_names
+from harness.models import gguf_shape, hub
 from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_parse import parse_header
 from harness.models.resolve import preset_path, refuse_unknown
@@ -36,9 +36,9 @@ def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) 
     preset = preset_named(name)
     if preset is not None:
         return _from_preset(preset, say, client)
-    if hub_names.reference(name) is None:
+    if hub.reference(name) is None:
         raise refuse_unknown(name)
-    name = hub_names.without_host(name)
+    name = hub.without_host(name)
     try:
         return _from_hub(name, say, client)
     except MachineError:

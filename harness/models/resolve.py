@@ -18,8 +18,8 @@ from answers.presets import (
 from answers.shapes import facts_of, quantisation_of, shape_of, shapes
 from harness import files
 from harness.errors import BadInputError, suggestion
-from harness.models import embedded, gguf_shape, hub, hub_names
-from harness.models.derived import derive
+from harness.models import embedded, gguf_shape, hub
+from harness.models.embedded import derive
 from harness.models.model_file import ModelFile, WeightsFile
 from schemas.codec import slug
 from schemas.submission import Model
@@ -38,7 +38,7 @@ def is_model(word: str) -> bool:
     """Whether a word names a model: an existing file, a known name or `owner/repo:quant`."""
     file = os.path.isfile(files.expanded(word))  # noqa: PTH113 - is_file raises for a long name
     known = file or preset_named(word) is not None
-    return known or (":" in word and hub_names.reference(word) is not None)
+    return known or (":" in word and hub.reference(word) is not None)
 
 
 def names() -> tuple[str, ...]:
@@ -58,7 +58,7 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
     preset = preset_named(value)
     if preset is not None:
         return _from_preset(preset, say)
-    if hub_names.reference(value):
+    if hub.reference(value):
         return hub.fetch(value, say=say)
     raise refuse_unknown(value)
 
@@ -131,7 +131,7 @@ def on_disk(name: str) -> Path | None:
     preset = preset_named(name)
     if preset is not None:
         return preset_path(preset)
-    parts = hub_names.reference(name)
+    parts = hub.reference(name)
     if parts is None:
         raise refuse_unknown(name)
     return hub.cached(*parts)

@@ -17,7 +17,7 @@ from answers.sized_shapes import ESTIMATED
 from harness import files
 from harness.errors import HarnessError, MachineError
 from harness.machine.computer import computer_of
-from harness.models import hub_names
+from harness.models import hub
 from harness.models.compatibility import SIZE_DIFFERENCE, refusal
 from harness.models.gguf_shape import facts_of_file
 
@@ -94,7 +94,7 @@ def named_facts(name: str) -> ModelFacts | None:
     preset = preset_named(name)
     if preset is not None:
         return preset_facts(preset)
-    repository, quantisation = hub_names.reference(name) or ("", "")
+    repository, quantisation = hub.reference(name) or ("", "")
     shape = shape_of(repository.partition("/")[2])
     bits = quantisation_of(quantisation)
     return facts_of(shape, bits) if shape and bits else None

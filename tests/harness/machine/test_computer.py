@@ -9,7 +9,7 @@ from harness.machine import detect
 from harness.machine.computer import computer_of
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from harness.plan.planner import plan
+from harness.plan.server_fit import plan
 from schemas.submission import Cpu, Gpu, Machine
 
 

@@ -16,7 +16,7 @@ from harness.models import room
 from harness.models.overview import assess, need_of
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from harness.plan.planner import plan
+from harness.plan.server_fit import plan
 from pipeline.site.pages import fits
 from tests.nightly import few
 

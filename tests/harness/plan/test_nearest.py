@@ -19,7 +19,7 @@ from harness.plan import nearest
 from harness.plan.inputs import question_of
 from harness.plan.nearest import with_results
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from harness.plan.planner import plan
+from harness.plan.server_fit import plan
 from tests.samples import sample, sample_bytes
 
 TARGET = PlannedModel(
