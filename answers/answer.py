@@ -6,7 +6,7 @@ which more people lost than gained on this card and model is not recommended.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from statistics import median
 
 import msgspec
@@ -58,7 +58,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     quantisation: str | None = None
     layers: int | None = None
     cpu_experts: int | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # further assumptions, besides those about model and machine
     curve: Curve | None = None
 
     @property
@@ -148,16 +148,7 @@ def answer(
     alone = without_speculation(question.load, question.target, speed, placed.alone)
     figures = figures_of(question, whole=alone.found.extent == "yes")
     alone = replace(alone, tps=_measured_rate(question, figures, alone.tps))
-    setup = _setup_of(question, alone)
-    # People's figures for a method replace its prediction.
-    by_method = {each.method: each for each in figures}
-    options = _corrected(
-        [
-            option(way, alone, setup, placed.of(way), by_method.get(way.method))
-            for way in question.ways
-        ],
-        alone,
-    )
+    options = _options(question, alone, placed, figures)
     named = (each for each in options if question.named and each.way is question.named)
     judged = next(named, None) if question.named else max(options, key=promise, default=None)
     verdict, chance = verdict_of(judged) if judged else ("No", None)
@@ -173,7 +164,7 @@ def answer(
         asked=asked,
         judged=judged,
         alone=alone,
-        options=tuple(options),
+        options=options,
         figures=figures,
         kin=kin_of(question.reports, rig, question.task, method),
         context_max=_longest_context(placed, asked),
@@ -200,8 +191,10 @@ def with_details(found: Answer) -> Answer:
 
 def notes_of(found: Answer) -> tuple[str, ...]:
     """The assumptions behind the answer: about the machine, the model and the draft."""
-    drafts = found.asked.draft.notes if found.asked.draft else ()
-    return tuple(dict.fromkeys((*found.question.notes, *drafts)))
+    question, draft = found.question, found.asked.draft
+    rates = (note for _, note in question.computer.rate_notes())
+    notes = (*question.target.notes, *question.computer.notes, *rates, *question.notes)
+    return tuple(dict.fromkeys((*notes, *(draft.notes if draft else ()))))
 
 
 def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
@@ -216,13 +209,24 @@ def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
     return found_here(here, question.task, question.quantisation)
 
 
-def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[PlanOption]:
-    """Correct predictions for the error found in measurements of this model on this card.
+def _options(
+    question: Question, alone: PlanOption, placed: Placements, figures: Iterable[Found]
+) -> tuple[PlanOption, ...]:
+    """An option for every way to draft.
+
+    People's figures for a method replace its prediction. The other predictions are corrected for
+    the error found in measurements of this model on this card.
 
     Most of the error is in the cost of wider steps, which all methods share. An error found by one
     person is corrected by half; the more people found it, the larger the corrected share. Text
     methods hardly pay this cost, and a measured curve needs no correction.
     """
+    setup = _setup_of(question, alone)
+    by_method = {each.method: each for each in figures}
+    options = tuple(
+        option(way, alone, setup, placed.of(way), by_method.get(way.method))
+        for way in question.ways
+    )
     known = [
         each
         for each in options
@@ -238,12 +242,12 @@ def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[Pla
     people = max(each.figures.people for each in known if each.figures)
     factor = math.exp(off * people / (people + 1))
     error = SpeedEstimate(estimate=factor, low=factor, high=factor, basis="predicted")
-    return [
+    return tuple(
         replace(each, gain=(gain := error.times(each.gain)), tps=alone.tps.times(gain))
         if each.figures is None and each.gain and _drafts(each)
         else each
         for each in options
-    ]
+    )
 
 
 def _drafts(choice: PlanOption) -> bool:

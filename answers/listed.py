@@ -98,9 +98,7 @@ def question_about(
         task=task,
         quantisation=preset.quantisation if preset else None,
     )
-    ways = _ways(name, target, figures_of(asked))
-    notes = (*target.notes, *asked.computer.notes)
-    return replace(asked, ways=ways, notes=tuple(dict.fromkeys(notes)))
+    return replace(asked, ways=_ways(name, target, figures_of(asked)))
 
 
 @lru_cache(maxsize=256)

@@ -16,7 +16,7 @@ from answers import speed
 from answers.curves import TRANSFER_ERROR, Curve
 from answers.model import LayerPlacement
 from answers.placement import LoadPlan
-from answers.speed import MachineSpeed, SpeedEstimate, StepBytes
+from answers.speed import MachineSpeed, RateOf, SpeedEstimate, StepBytes
 
 # The source of proposed tokens: a second model, the target's own layers, a file of such layers, the
 # text.
@@ -178,7 +178,7 @@ def speedup(
     baseline: SpeedEstimate,
     machine: MachineSpeed,
     speculation: Speculation,
-    assumes: tuple[str, ...] = (),
+    assumes: tuple[RateOf, ...] = (),
 ) -> SpeedEstimate:
     """The speedup over `baseline`, the target alone in the same memory, with 90 % bounds.
 
@@ -197,7 +197,7 @@ def speedup(
     cost = _SHARED_COST_ERROR if parts.shared else _COST_ERROR
     cost = cost if parts.curve is None else TRANSFER_ERROR
     errors = [_TEXT_COST_ERROR if by_text else cost]
-    if any("GB/s" in each for each in assumes) and not by_text and parts.curve is None:
+    if assumes and not by_text and parts.curve is None:
         errors.append(_BANDWIDTH_ERROR)
     if parts.step.used < 1 and parts.curve is None:
         fewest, most = (times(usual, each) for each in (speed.FRESH_LOW, speed.FRESH_HIGH))
