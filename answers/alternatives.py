@@ -7,10 +7,11 @@ from msgspec.structs import replace
 
 from answers.choices import NO_DRAFT, PlannedModel, PlanOption
 from answers.model import ModelFacts
+from answers.model_names import quantisation_of
 from answers.placement import LoadPlan, fit, largest_context
 from answers.predict import Setup, predicted
 from answers.rounds import Speculation
-from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.shapes import facts_of, shape_of
 from answers.speed import plain
 from schemas.vocabulary import say
 

@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from answers import alternatives, warnings
+from answers.advice import Verdict, helps, promise, verdict_of
 from answers.choices import (
     Placements,
     PlannedModel,
@@ -29,7 +30,6 @@ from answers.model import LayerPlacement, Setting
 from answers.placement import LoadPlan, fit, project
 from answers.predict import Setup, setup_of
 from answers.speed import SpeedEstimate
-from answers.verdicts import Verdict, helps, promise, verdict_of
 from estimates.engine_commands import ServeLine
 
 _ABOUT_AS_FAST = 0.97
@@ -154,8 +154,7 @@ def answer(
     verdict, chance = verdict_of(judged) if judged else ("No", None)
     asked = judged if judged and (question.named or helps(judged, verdict)) else alone
     if fixed and asked is alone:
-        at = project(alone.case, fixed)
-        asked = without_speculation(question.load, question.target, speed, at)
+        asked = without_speculation(alone.case, question.target, speed, project(alone.case, fixed))
     method = judged.way.method if judged and judged.way else ""
     found = Answer(
         question=question,

@@ -1,10 +1,10 @@
 """An answer as the object that `plan --json` prints."""
 
+from answers.advice import RANKS, verdict_of
 from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.model import Buffers
 from answers.speed import SpeedEstimate
-from answers.verdicts import RANKS, verdict_of
 from answers.words import coverage_of
 from schemas.codec import Json, encode
 

@@ -12,7 +12,7 @@ from answers.commands import default_depth, methods_by, source_of
 from answers.evidence import Found
 from answers.learned import learned
 from answers.model import ModelFacts
-from answers.model_names import model_key
+from answers.model_names import model_key, quantisation_of
 from answers.presets import (
     DEFAULT_QUANTISATION,
     HEAD,
@@ -23,7 +23,6 @@ from answers.presets import (
     preset_named,
     presets,
 )
-from answers.quantisations import quantisation_of
 from answers.rounds import YieldCurve
 from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes
 from answers.sized_shapes import estimate_note, shape_named

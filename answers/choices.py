@@ -244,15 +244,8 @@ def option(
             depths = (measured,)
     each_depth = _predictions(way, alone, setup, placed, depths)
     depth = max(each_depth, key=lambda each: (placed[each].fits, each_depth[each].gain.estimate))
-    gain, curve = each_depth[depth].gain, None
-    if figures is not None:
-        gain = SpeedEstimate(
-            estimate=figures.speedup, low=figures.low, high=figures.high, basis=figures.tier
-        )
-        others = _predictions(way, alone, setup, placed, timed).items()
-        found = [(at, each.gain) for at, each in others if each.curve is not None]
-        curve = max(found, key=lambda each: each[1].estimate, default=None)
-    return replace(
+    gain = each_depth[depth].gain
+    found = replace(
         alone,
         parts=(way.label,),
         case=way.load(alone.case, depth),
@@ -263,9 +256,26 @@ def option(
         way=way,
         gain=gain,
         predicted=each_depth[depth],
-        figures=figures,
-        by_curve=curve,
     )
+    if figures is None:
+        return found
+    curves = _predictions(way, alone, setup, placed, timed).items()
+    return _with_figures(found, alone, figures, [(at, each) for at, each in curves if each.curve])
+
+
+def _with_figures(
+    found: PlanOption,
+    alone: PlanOption,
+    figures: Found,
+    by_curve: Iterable[tuple[int, Prediction]],
+) -> PlanOption:
+    """The option with the gain that people measured, and the best depth by a measured curve."""
+    gain = SpeedEstimate(
+        estimate=figures.speedup, low=figures.low, high=figures.high, basis=figures.tier
+    )
+    depths = [(depth, each.gain) for depth, each in by_curve]
+    best = max(depths, key=lambda each: each[1].estimate, default=None)
+    return replace(found, tps=alone.tps.times(gain), gain=gain, figures=figures, by_curve=best)
 
 
 def _predictions(

@@ -8,8 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from answers.errors import QuestionError
-from answers.model_names import model_key, unknown_tag
-from answers.quantisations import find_quantisation
+from answers.model_names import find_quantisation, model_key, unknown_tag
 from answers.sized_shapes import is_head, shape_named
 from schemas.vocabulary import METHODS
 from schemas.vocabulary.documents import document

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from answers.memory import state_bytes
 from answers.model import Layer, ModelFacts, Setting
-from answers.shapes import facts_of, quantisation_of, scaled, shape_of
+from answers.model_names import quantisation_of
+from answers.shapes import facts_of, scaled, shape_of
 
 POINTS = Path(__file__).with_name("memory_points.json")
 _DEFAULT = "Q4_K_M"

@@ -100,9 +100,8 @@ def acceptance(
     (engine,) = EngineOptions(runner=DEFAULT_RUNNER).engines(options)
     pair = _pair(options, asked)
     curve = _curve(options, asked, pair)
-    expected = in_turns([pair.writes]) if pair.writes else None
-    if expected is not None:
-        console.say(f"This takes about {words.seconds(expected.seconds)}.")
+    if pair.writes:
+        console.say(f"This takes about {words.seconds(in_turns([pair.writes]).seconds)}.")
     found, interrupted = Found(), False
     with console.interruptible(), ProgressDisplay(console.progress_console()) as display:
         try:

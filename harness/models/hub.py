@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from harness.errors import BadInputError
-from harness.models.hub_cache import cached_files
+from harness.models.local_files import OTHER_KINDS, cached_files
 from harness.models.model_file import WeightsFile
 from schemas.vocabulary.say import size
 
@@ -24,8 +24,6 @@ _QUANTISATION = re.compile(
     r"(?:^|[-._/])((?:UD-)?(?:I?Q\d\w*|F16|F32|BF16|MXFP4\w*|NVFP4|TQ\d_\d))(?=[-./]|$)",
     re.IGNORECASE,
 )
-# Kinds of files that many repositories contain and that are not language models.
-OTHER_KINDS = ("mmproj", "imatrix")
 
 
 def fetch(
@@ -68,7 +66,7 @@ def parts(text: str) -> tuple[str, str]:
 
 def cached(repository: str, quantisation: str, *, client: "Hub | None" = None) -> Path | None:
     """Return a quantisation's file, or the first of its parts, if all of them are on this disk."""
-    files = client.cached(repository) if client else cached_files(repository)
+    files = cached_files(repository, client.cache_dir if client else None)
     names = complete(list(files), quantisation)
     return files[names[0]] if names else None
 

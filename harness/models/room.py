@@ -10,9 +10,10 @@ from answers import warnings
 from answers.catalog import preset_facts
 from answers.machines import Computer
 from answers.model import LayerPlacement, ModelFacts, Setting
+from answers.model_names import quantisation_of
 from answers.placement import Draft, LoadPlan, fit
 from answers.presets import preset_named
-from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.shapes import facts_of, shape_of
 from answers.sized_shapes import ESTIMATED
 from harness import files
 from harness.errors import HarnessError, MachineError

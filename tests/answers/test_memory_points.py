@@ -5,8 +5,9 @@ import pytest
 from msgspec.structs import replace
 
 from answers.model import LayerPlacement, Memory, Setting
+from answers.model_names import quantisation_of
 from answers.placement import LoadPlan, merge_placements, placed, project
-from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.shapes import facts_of, shape_of
 from bench.plan.__main__ import ERRORS, errors_file
 from bench.plan.comparison import compared, memory_error, projected, wrongly_fitting
 from bench.plan.points import Arch, Point, UnknownShapeError, listed_points

@@ -9,8 +9,9 @@ from msgspec.structs import astuple, replace
 
 from answers import memory
 from answers.model import MIB, Buffers, Layer, LayerPlacement, Memory, ModelFacts, Setting
+from answers.model_names import quantisation_of
 from answers.placement import Draft, LoadPlan, Projection, fit, merge_placements
-from answers.shapes import facts_of, quantisation_of, shapes
+from answers.shapes import facts_of, shapes
 
 RANDOM = strategies.randoms(use_true_random=True)
 Counted = tuple[tuple[Buffers, ...], Buffers]

@@ -3,8 +3,9 @@
 import pytest
 
 from answers.model import Memory, ModelFacts, Setting
+from answers.model_names import quantisation_of
 from answers.placement import LoadPlan, fit, free_of, largest_context
-from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.shapes import facts_of, shape_of
 from answers.speed import MachineSpeed, plain
 
 HOST = Memory(name="host", free_mib=30_000)

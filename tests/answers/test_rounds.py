@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from answers.model import LayerPlacement, Memory, ModelFacts, Setting
+from answers.model_names import quantisation_of
 from answers.placement import Draft, LoadPlan, fit
 from answers.rounds import (
     RoundParts,
@@ -14,7 +15,7 @@ from answers.rounds import (
     round_time_ms,
     speedup,
 )
-from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.shapes import facts_of, shape_of
 from answers.speed import MachineSpeed, SpeedEstimate, StepBytes, plain, step_ms
 
 GB = 1e9

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from answers import catalog
+from answers.advice import verdict_of
 from answers.answer import Answer, Question, answer, figures_of, with_details
 from answers.answer_json import as_json
 from answers.choices import PlanOption
@@ -19,7 +20,6 @@ from answers.kin import rig_of
 from answers.listed import question_by_name
 from answers.machines import MachineWords, described_computer
 from answers.speed import SpeedEstimate
-from answers.verdicts import verdict_of
 from harness.machine.computer import computer_of
 from harness.plan.report import show
 

@@ -4,7 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from answers.model import Layer, LayerPlacement, ModelFacts, Setting
-from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.model_names import quantisation_of
+from answers.shapes import facts_of, shape_of
 from answers.speed import step_bytes
 
 MODELS = (("qwen3-8b", False), ("qwen3.5-27b", True), ("qwen3-30b-a3b", False))

@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from answers.machines import MachineWords
 from answers.model import LayerPlacement, Memory, ModelFacts, Setting
+from answers.model_names import quantisation_of
 from answers.placement import Draft, LoadPlan
-from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.shapes import facts_of, shape_of
 from answers.warnings import after_failure
 from harness.machine.computer import computer_of
 from harness.models import room

@@ -6,9 +6,9 @@ import pytest
 
 from answers.answer_json import as_json
 from answers.machines import MachineWords
+from answers.model_names import quantisation_of
 from answers.placement import Extent
 from answers.presets import presets
-from answers.quantisations import quantisation_of
 from answers.shapes import facts_of, shape_of
 from harness.errors import MachineError
 from harness.machine.computer import computer_of
