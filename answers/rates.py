@@ -79,15 +79,13 @@ def with_step(computer: Computer, facts: ModelFacts, step_ms: float) -> Computer
 
     The bandwidth of the other memory is unchanged.
     """
-    on_cpu, before = not computer.devices, computer.speed
+    on_cpu, speed = not computer.devices, computer.speed
     rate = rate_of(facts, _MS / step_ms, on_cpu=on_cpu, device="", source="")
     if rate is None:
         return computer
-    found = with_rates(computer, [rate], facts, of_this_machine=True)
-    host = found.speed.host_reached_gb_per_s if on_cpu else before.host_reached_gb_per_s
-    device = before.device_reached_gb_per_s if on_cpu else found.speed.device_reached_gb_per_s
-    reached = replace(before, device_reached_gb_per_s=device, host_reached_gb_per_s=host)
-    return replace(found, speed=reached)
+    if on_cpu:
+        return replace(computer, speed=replace(speed, host_reached_gb_per_s=rate.gb_per_s))
+    return replace(computer, speed=replace(speed, device_reached_gb_per_s=rate.gb_per_s))
 
 
 def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:

@@ -100,8 +100,8 @@ def acceptance(
     (engine,) = EngineOptions(runner=DEFAULT_RUNNER).engines(options)
     pair = _pair(options, asked)
     curve = _curve(options, asked, pair)
-    if pair.writes:
-        console.say(f"This takes about {words.seconds(in_turns([pair.writes]).seconds)}.")
+    if pair.writes and (expected := in_turns([pair.writes])):
+        console.say(f"This takes about {words.seconds(expected.seconds)}.")
     found, interrupted = Found(), False
     with console.interruptible(), ProgressDisplay(console.progress_console()) as display:
         try:

@@ -19,6 +19,7 @@ from answers import placement, shapes
 from answers.catalog import family_of
 from answers.listed import model_label
 from answers.model import LayerPlacement, Memory, ModelFacts, Setting
+from answers.model_names import quantisation_of
 from pipeline.site.pages import answer_files, learned
 from pipeline.site.pages.model import Asset, Page, Site
 from pipeline.site.pages.template_environment import render, vocabulary_file
@@ -232,6 +233,4 @@ def case_of(facts: ModelFacts, gib: float) -> placement.LoadPlan:
 @cache
 def facts_in(shape: shapes.ShapeRow, quantisation: str) -> ModelFacts:
     """A model's `ModelFacts` in this quantisation, including a built-in head if it has one."""
-    return shapes.facts_of(
-        shape, shapes.quantisation_of(quantisation), with_head=shape.head_layers > 0
-    )
+    return shapes.facts_of(shape, quantisation_of(quantisation), with_head=shape.head_layers > 0)
