@@ -69,6 +69,9 @@ def test_a_truncated_file_is_reported_as_truncated(tmp_path: Path, kept: int) ->
         (b"version https://git-lfs.github.com/spec/v1\n", "it is a Git LFS pointer"),
         (b"<!DOCTYPE html>", "it is a web page; download the file itself"),
         (b"\x00" * 100, "it does not start with GGUF; download it again"),
+        (b"GGUF\x03\0\0\0", "its header does not end"),
+        (b"GGUF\x09\0\0\0" + bytes(40), "broken header (version 9 of the format)"),
+        (b"GGUF\x03\0\0\0" + b"\xff" * 64, "broken header"),
     ],
 )
 def test_a_file_of_another_kind_is_named(tmp_path: Path, content: bytes, said: str) -> None:

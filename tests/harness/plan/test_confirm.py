@@ -113,19 +113,6 @@ def test_a_preset_is_named_by_its_name_and_a_file_by_its_path(
     assert file[0] == str(path)
 
 
-def test_a_draft_on_the_hub_is_named_to_the_server_as_such(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-
-    result = CliRunner().invoke(
-        app, ["plan", "--target", "qwen3-8b", "--draft", "qwen3-0.6b", *ALL, *CARD]
-    )
-
-    assert " -hfd Qwen/Qwen3-0.6B-GGUF:Q8_0 " in result.stdout
-
-
 @pytest.mark.usefixtures("cache_dir")
 @pytest.mark.parametrize("arguments", NAMED.values(), ids=NAMED)
 def test_the_confirming_run_passes_what_its_plan_serves(arguments: tuple[str, ...]) -> None:
