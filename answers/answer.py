@@ -131,16 +131,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         return self.best.command if self.best.fits else None
 
 
-def answer(
-    question: Question,
-    *,
-    placed: Placements | None = None,
-    details: bool = True,
-) -> Answer:
-    """Answer a question from the evidence and the formulas.
+def answer(question: Question, *, placed: Placements | None = None) -> Answer:
+    """Answer a question from the evidence and the formulas, without alternatives and warnings.
 
     Callers can pass cached placements (`placed`), which are the same for all machines with equal
-    memory. Without `details`, no alternatives are planned.
+    memory.
     """
     rig, speed = rig_of(question.computer), speed_of(question.computer)
     fixed = _fixed(question)
@@ -156,7 +151,7 @@ def answer(
     if fixed and asked is alone:
         asked = without_speculation(alone.case, question.target, speed, project(alone.case, fixed))
     method = judged.way.method if judged and judged.way else ""
-    found = Answer(
+    return Answer(
         question=question,
         verdict=verdict,
         chance=chance,
@@ -169,7 +164,6 @@ def answer(
         context_max=_longest_context(placed, asked),
         context_max_alone=_longest_context(placed, alone),
     )
-    return with_details(found) if details else found
 
 
 def _setup_of(question: Question, alone: PlanOption) -> Setup:

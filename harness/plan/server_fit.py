@@ -78,7 +78,7 @@ def _take(buffers: Buffers, weights: int, context: int) -> None:
 
 def plan(question: Question, server: Path | None = None) -> Answer:
     """Answer a question about a model, using the sizes that a local llama-server would allocate."""
-    found = answer(question, details=False)
+    found = answer(question)
     sizes = _allocated(found, server)
     if isinstance(sizes, str):
         note = (

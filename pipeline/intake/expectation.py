@@ -72,7 +72,7 @@ def _expected(submission: Submission, question: Question) -> Iterator[Expected]:
         # this way.
         others = (each for each in question.ways if each.key != way.key)
         asked = replace(question, ways=(*others, way), named=way)
-        choice = answer(asked, details=False).judged
+        choice = answer(asked).judged
         gain = choice.gain if choice else None
         if choice is None or gain is None:
             continue

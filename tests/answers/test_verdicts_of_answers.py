@@ -224,7 +224,7 @@ GAIN = re.compile(r"about ([\d.,]+) tokens/s instead of ([\d.,]+): ([\d.]+)\N{MU
 def answered(card: str, model: str) -> Answer:
     question = question_by_name(model, described_computer(CARDS[card]))
     assert question is not None
-    return with_details(answer(question, details=False))
+    return with_details(answer(question))
 
 
 def printed(found: Answer) -> str:

@@ -67,7 +67,7 @@ def common_answers(reports: Iterable[Report], rates: Sequence[Rate]) -> Iterator
             yield CommonAnswer(
                 machine=f"{machine.name} {machine.gib:g} GB",
                 model=model_label(asked["model"]),
-                found=answer(question, details=False),
+                found=answer(question),
             )
 
 
