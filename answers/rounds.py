@@ -111,10 +111,7 @@ def assumed_chances(source: DraftSource, depth: int) -> tuple[float, float, floa
 
     Later positions are accepted less often; the values are averages over positions.
     """
-    low, usual, high = (
-        chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth)
-        for first in ACCEPTANCE[source]
-    )
+    low, usual, high = (_averaged(first, depth) for first in ACCEPTANCE[source])
     return low, usual, high
 
 
@@ -124,11 +121,13 @@ def published_chances(depth: int) -> tuple[float, float, float]:
 
     The range contains the figures of nine in ten people.
     """
-    low, usual = (
-        chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth)
-        for first in (PUBLISHED_LOW, PUBLISHED_FIRST)
-    )
+    low, usual = (_averaged(first, depth) for first in (PUBLISHED_LOW, PUBLISHED_FIRST))
     return low, usual, PUBLISHED_HIGH
+
+
+def _averaged(first: float, depth: int) -> float:
+    """The acceptance over all positions, from that of the first."""
+    return chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth)
 
 
 @lru_cache(maxsize=4096)
