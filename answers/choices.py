@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from answers.commands import default_depth, load_words, method_of
-from answers.evidence import Found
+from answers.evidence import ReportedGain
 from answers.model import LayerPlacement, ModelFacts
 from answers.placement import Draft, LoadPlan, Projection, fit, largest_context, project
 from answers.predict import Prediction, Setup, predicted
@@ -102,6 +102,8 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
     """One way to use the memory: the models to load, their placement and their speed.
 
     `parts` names the option: "no draft" or its way of drafting, then what else it changes.
+    `figures` is what people measured with this way of drafting on such a machine. `by_curve` has,
+    for comparison, the best depth and its speedup by a measured curve.
     """
 
     parts: tuple[str, ...]
@@ -114,10 +116,8 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
     way: Way | None = None
     gain: SpeedEstimate | None = None
     predicted: Prediction | None = None
-    figures: Found | None = None  # what people measured with this way of drafting on such a machine
-    by_curve: tuple[int, SpeedEstimate] | None = (
-        None  # for comparison: the best depth and its speedup by a measured curve
-    )
+    figures: ReportedGain | None = None
+    by_curve: tuple[int, SpeedEstimate] | None = None
 
     @property
     def changes(self) -> str:
@@ -227,7 +227,7 @@ def option(
     alone: PlanOption,
     setup: Setup,
     placed: Mapping[int, Projection],
-    figures: Found | None = None,
+    figures: ReportedGain | None = None,
 ) -> PlanOption:
     """The option for a way to draft, at its measured depth, else at the depth predicted fastest.
 
@@ -266,7 +266,7 @@ def option(
 def _with_figures(
     found: PlanOption,
     alone: PlanOption,
-    figures: Found,
+    figures: ReportedGain,
     by_curve: Iterable[tuple[int, Prediction]],
 ) -> PlanOption:
     """The option with the gain that people measured, and the best depth by a measured curve."""

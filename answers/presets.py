@@ -71,7 +71,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
         return f"layers {first} to {last} removed from Q4_1"
 
 
-class Pair(msgspec.Struct, frozen=True, kw_only=True):
+class PresetPair(msgspec.Struct, frozen=True, kw_only=True):
     """A target and a draft that people use together; each is a preset's or a model's name."""
 
     target: str
@@ -202,5 +202,5 @@ def _joined(name: str) -> str:
 
 
 @cache
-def pairs() -> tuple[Pair, ...]:
-    return msgspec.convert(_TABLES["pairs"], tuple[Pair, ...])
+def pairs() -> tuple[PresetPair, ...]:
+    return msgspec.convert(_TABLES["pairs"], tuple[PresetPair, ...])

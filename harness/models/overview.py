@@ -8,7 +8,7 @@ from answers.catalog import head_facts, preset_facts
 from answers.machines import Computer
 from answers.model import MIB, Buffers, LayerPlacement, ModelFacts, Setting
 from answers.placement import Extent, fit, project
-from answers.presets import Pair, Preset, pairs, presets
+from answers.presets import Preset, PresetPair, pairs, presets
 from harness.machine.computer import computer_of
 from harness.models.gguf_file import part_paths
 from harness.models.local_files import LocalFile, local_files
@@ -78,7 +78,7 @@ class ModelEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairEntry:
-    pair: Pair
+    pair: PresetPair
     needed_bytes: int | None
     fits: Extent | None
 
