@@ -1,10 +1,11 @@
 """Rank other uses of the same memory: other drafts, placements, quantisations and models."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
+from answers.answer import Answer, notes_of, setup_for
 from answers.choices import NO_DRAFT, PlannedModel, PlanOption
 from answers.model import ModelFacts
 from answers.model_names import quantisation_of
@@ -13,6 +14,7 @@ from answers.predict import Setup, predicted
 from answers.rounds import Speculation
 from answers.shapes import facts_of, shape_of
 from answers.speed import plain
+from answers.warnings import warnings_for
 from schemas.vocabulary import say
 
 Parts: TypeAlias = tuple[str, ...]
@@ -26,21 +28,23 @@ _SMALLER = ("Q6_K", "Q5_K_M", "Q4_K_M", "Q3_K_M", "Q2_K")
 _LEAST_GROWTH = 1.1
 
 
-def list_alternatives(
-    asked: PlanOption,
-    alone: PlanOption,
-    setup: Setup,
-    *,
-    ways: Iterable[PlanOption] = (),
-) -> tuple[PlanOption, ...]:
-    """All alternatives and the other `ways`: those that fit first, then by falling speed."""
+def with_details(found: Answer) -> Answer:
+    """The answer, with alternatives and warnings added."""
+    warned = warnings_for(found.asked, found.alone, found.speedup)
+    return replace(found, alternatives=_alternatives(found), warnings=(*warned, *notes_of(found)))
+
+
+def _alternatives(found: Answer) -> tuple[PlanOption, ...]:
+    """All alternatives and the other ways to draft: those that fit first, then by falling speed."""
+    asked, alone = found.asked, found.alone
+    setup = setup_for(found.question, alone)
     layers, before = alone.found.placement.layers, asked.found.placement.layers
     whole = alone.case.target.placed_layers
     more = f"{layers} of {whole} layers on the devices instead of {before}"
     without = replace(alone, parts=(NO_DRAFT, more) if layers > before else (NO_DRAFT,))
     listed = [
         *([without] if asked.speculation is not None else []),
-        *ways,
+        *(each for each in found.options if each is not asked),
         *(
             _option(asked, parts, case, speculation, setup)
             for parts, case, speculation in (*_other_places(asked), *_other_cache(asked))

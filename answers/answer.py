@@ -12,7 +12,6 @@ from statistics import median
 import msgspec
 from msgspec.structs import replace
 
-from answers import alternatives, warnings
 from answers.advice import Verdict, helps, promise, verdict_of
 from answers.choices import (
     Placements,
@@ -166,20 +165,11 @@ def answer(question: Question, *, placed: Placements | None = None) -> Answer:
     )
 
 
-def _setup_of(question: Question, alone: PlanOption) -> Setup:
+def setup_for(question: Question, alone: PlanOption) -> Setup:
     """The starting point of all predictions: the target without a draft, in its placement."""
     rig, speed = rig_of(question.computer), speed_of(question.computer)
     setup = setup_of(rig, speed, alone.case, alone.found, question.model, question.task)
     return replace(setup, base=alone.tps, curve=question.curve)
-
-
-def with_details(found: Answer) -> Answer:
-    """The answer, with alternatives and warnings added."""
-    setup = _setup_of(found.question, found.alone)
-    ways = [each for each in found.options if each is not found.asked]
-    listed = alternatives.list_alternatives(found.asked, found.alone, setup, ways=ways)
-    warned = warnings.warnings_for(found.asked, found.alone, found.speedup)
-    return replace(found, alternatives=listed, warnings=(*warned, *notes_of(found)))
 
 
 def notes_of(found: Answer) -> tuple[str, ...]:
@@ -214,7 +204,7 @@ def _options(
     person is corrected by half; the more people found it, the larger the corrected share. Text
     methods hardly pay this cost, and a measured curve needs no correction.
     """
-    setup = _setup_of(question, alone)
+    setup = setup_for(question, alone)
     by_method = {each.method: each for each in figures}
     options = tuple(
         option(way, alone, setup, placed.of(way), by_method.get(way.method))

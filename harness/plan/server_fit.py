@@ -14,7 +14,8 @@ from threading import Timer
 
 from msgspec.structs import replace
 
-from answers.answer import Answer, Question, answer, with_details
+from answers.alternatives import with_details
+from answers.answer import Answer, Question, answer
 from answers.commands import load_words, method_of
 from answers.model import Buffers, LayerPlacement
 from answers.placement import largest_context, merge_placements, placed

@@ -12,7 +12,8 @@ from rich.console import Console
 
 from answers import catalog
 from answers.advice import verdict_of
-from answers.answer import Answer, Question, answer, figures_of, with_details
+from answers.alternatives import with_details
+from answers.answer import Answer, Question, answer, figures_of
 from answers.answer_json import as_json
 from answers.choices import PlanOption
 from answers.evidence import Figure, Report
