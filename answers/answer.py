@@ -63,13 +63,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def load(self) -> LoadPlan:
         """The plan to load the target on the machine without a draft."""
-        return LoadPlan(
-            target=self.target.facts,
-            setting=self.setting,
-            devices=self.computer.devices,
-            host=self.computer.host,
-            unified=self.computer.unified,
-        )
+        return self.computer.load(self.target.facts, self.setting)
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):

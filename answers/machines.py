@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from answers.errors import QuestionError
-from answers.model import Memory
+from answers.model import Memory, ModelFacts, Setting
 from answers.names import (
     NamedCard,
     card_key,
@@ -18,7 +18,7 @@ from answers.names import (
     nearest_cards,
     size_in,
 )
-from answers.placement import SHARED_SHARE, SHARING, SYSTEM_MIB, free_of
+from answers.placement import SHARED_SHARE, SHARING, SYSTEM_MIB, Draft, LoadPlan, free_of
 from answers.speed import ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S, MachineSpeed, RateOf
 from estimates.roofline import devices, normalised
 
@@ -65,6 +65,24 @@ class Computer(msgspec.Struct, frozen=True, kw_only=True):
     processor: str | None = None
     unified: bool = False  # the device's memory is a part of the host's
     described: bool = False  # described in words, so it is not the present machine
+
+    def load(
+        self,
+        target: ModelFacts,
+        setting: Setting,
+        draft: ModelFacts | None = None,
+        *,
+        draft_on_host: bool = False,
+    ) -> LoadPlan:
+        """The plan to load a target, and its draft model if it has one, into free memory."""
+        return LoadPlan(
+            target=target,
+            setting=setting,
+            devices=self.devices,
+            host=self.host,
+            unified=self.unified,
+            draft=Draft(facts=draft, on_host=draft_on_host) if draft else None,
+        )
 
     def rate_notes(self) -> Iterator[tuple[RateOf, str]]:
         """Yield the memories whose bandwidth nobody stated or measured, each with a note."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from answers.machines import MachineWords, bandwidth_of
+from answers.machines import MachineWords
 from harness.cli import app
 from harness.errors import BadInputError, MachineError
 from harness.machine.computer import computer_of
@@ -262,23 +262,6 @@ def test_a_hub_file_that_is_not_a_model_is_one_line(tmp_path: Path) -> None:
 
         with pytest.raises(BadInputError, match="does not start with GGUF"):
             find("Owner/Model-GGUF:Q8_0", say=lambda _: None, client=client)
-
-
-@pytest.mark.parametrize(
-    ("name", "gb_per_s"),
-    [
-        ("RTX 4060 8 GB", 272),
-        ("NVIDIA GeForce RTX 3090", 936),
-        ("RTX 4060 Ti 16 GB", 288),
-        ("GTX 1060", 216.7),
-        ("4090", 1008),
-        ("some card", None),
-    ],
-)
-def test_a_card_is_known_by_its_name(name: str, gb_per_s: float | None) -> None:
-    found = bandwidth_of(name)
-
-    assert found is None if gb_per_s is None else found == pytest.approx(gb_per_s, rel=0.01)
 
 
 def test_a_campaign_that_can_never_fit_is_refused_before_a_download(
