@@ -13,7 +13,6 @@ from answers.model_names import quantisation_of
 from answers.shapes import facts_of, scaled, shape_of
 
 POINTS = Path(__file__).with_name("memory_points.json")
-_DEFAULT = "Q4_K_M"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +132,7 @@ def _bare_facts(point: Point, arch: Arch) -> ModelFacts:
     weight = 1.0 if known else 0.0  # equal layers, later scaled to the file size
     layers = (replace(x, weight_bytes=weight) for x in _layers(arch))
     head = Layer(k_width=arch.k_gqa, v_width=arch.v_gqa, weight_bytes=weight)
-    bits = quantisation_of(point.quant) or quantisation_of(_DEFAULT) if known else None
+    bits = quantisation_of(point.quant) or quantisation_of("Q4_K_M") if known else None
     matrix = arch.n_vocab * arch.n_embd / 8
     facts = ModelFacts(
         name=point.model,
