@@ -22,7 +22,7 @@ from answers.choices import (
     without_speculation,
 )
 from answers.curves import Curve
-from answers.evidence import Report, ReportedGain, found_here
+from answers.evidence import Found, Report, found_here
 from answers.kin import Kin, kin_of, reports_here, rig_of, speed_of
 from answers.machines import Computer
 from answers.model import LayerPlacement, Setting
@@ -82,7 +82,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     judged: PlanOption | None
     alone: PlanOption
     options: tuple[PlanOption, ...]
-    figures: tuple[ReportedGain, ...]
+    figures: tuple[Found, ...]
     kin: Kin | None
     context_max: int | None
     context_max_alone: int | None
@@ -174,7 +174,7 @@ def notes_of(found: Answer) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*notes, *(draft.notes if draft else ()))))
 
 
-def figures_of(question: Question, *, whole: bool = True) -> tuple[ReportedGain, ...]:
+def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
     """The speedups that people measured or published for this model on this machine, by method.
 
     If part of the model is off the card (not `whole`), only figures for the same quantisation
@@ -187,7 +187,7 @@ def figures_of(question: Question, *, whole: bool = True) -> tuple[ReportedGain,
 
 
 def _options(
-    question: Question, alone: PlanOption, placed: Placements, figures: Iterable[ReportedGain]
+    question: Question, alone: PlanOption, placed: Placements, figures: Iterable[Found]
 ) -> tuple[PlanOption, ...]:
     """An option for every way to draft.
 
@@ -237,7 +237,7 @@ def _longest_context(placed: Placements, choice: PlanOption) -> int | None:
 
 
 def _measured_rate(
-    question: Question, figures: Iterable[ReportedGain], predicted: SpeedEstimate
+    question: Question, figures: Iterable[Found], predicted: SpeedEstimate
 ) -> SpeedEstimate:
     """The plain speed that people reported for this quantisation, else the predicted one.
 

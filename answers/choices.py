@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from answers.commands import default_depth, load_words, method_of
-from answers.evidence import ReportedGain
+from answers.evidence import Found
 from answers.model import LayerPlacement, ModelFacts
 from answers.placement import Draft, LoadPlan, Projection, fit, largest_context, project
 from answers.predict import Prediction, Setup, predicted
@@ -116,7 +116,7 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
     way: Way | None = None
     gain: SpeedEstimate | None = None
     predicted: Prediction | None = None
-    figures: ReportedGain | None = None
+    figures: Found | None = None
     by_curve: tuple[int, SpeedEstimate] | None = None
 
     @property
@@ -227,7 +227,7 @@ def option(
     alone: PlanOption,
     setup: Setup,
     placed: Mapping[int, Projection],
-    figures: ReportedGain | None = None,
+    figures: Found | None = None,
 ) -> PlanOption:
     """The option for a way to draft, at its measured depth, else at the depth predicted fastest.
 
@@ -266,7 +266,7 @@ def option(
 def _with_figures(
     found: PlanOption,
     alone: PlanOption,
-    figures: ReportedGain,
+    figures: Found,
     by_curve: Iterable[tuple[int, Prediction]],
 ) -> PlanOption:
     """The option with the gain that people measured, and the best depth by a measured curve."""

@@ -66,7 +66,7 @@ class Report(msgspec.Struct, array_like=True, frozen=True, omit_defaults=True):
     doubts: tuple[str, ...] = ()
 
 
-class ReportedGain(msgspec.Struct, frozen=True, kw_only=True):
+class Found(msgspec.Struct, frozen=True, kw_only=True):
     """A method's gain: the median figure, with a 90 % interval.
 
     The interval is the figure's own or, if the figure has none, a prediction interval for one more
@@ -113,7 +113,7 @@ def by_model() -> Mapping[str, Sequence[Report]]:
 
 def found_here(
     here: Iterable[Report], task: str | None = None, quantisation: str | None = None
-) -> tuple[ReportedGain, ...]:
+) -> tuple[Found, ...]:
     """Each method's gain in reports on one card and model, from the best tier that has figures.
 
     Figures of the requested task take precedence over figures for all tasks, and figures for the
@@ -126,7 +126,7 @@ def found_here(
     return tuple(_of_method(pairs, task, quantisation) for pairs in by_method.values())
 
 
-def _of_method(pairs: Sequence[Pair], task: str | None, quantisation: str | None) -> ReportedGain:
+def _of_method(pairs: Sequence[Pair], task: str | None, quantisation: str | None) -> Found:
     tier = min((report.tier for report, _ in pairs), key=TIERS.index)
     known = [(report, figure) for report, figure in pairs if report.tier == tier]
     for holds in (
@@ -144,7 +144,7 @@ def _of_method(pairs: Sequence[Pair], task: str | None, quantisation: str | None
     return _found(best, tier, lost=_lost(known))
 
 
-def _found(pairs: Sequence[Pair], tier: Tier, *, lost: bool) -> ReportedGain:
+def _found(pairs: Sequence[Pair], tier: Tier, *, lost: bool) -> Found:
     """The median figure: of people, if published, else of figures.
 
     A measured figure has its own interval; any other has a prediction interval for one more person.
@@ -160,7 +160,7 @@ def _found(pairs: Sequence[Pair], tier: Tier, *, lost: bool) -> ReportedGain:
         low, high = middle / math.exp(_Z90 * spread), middle * math.exp(_Z90 * spread)
     rates = [before for _, x in pairs if (before := x.before_tps) is not None]
     kinds = {report.quantisation for report, _ in pairs}
-    return ReportedGain(
+    return Found(
         tier=tier,
         method=figure.method,
         depth=figure.depth,

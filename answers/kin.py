@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 import msgspec
 from msgspec.structs import replace
 
-from answers.evidence import Report, ReportedGain, found_here
+from answers.evidence import Found, Report, found_here
 from answers.machines import Computer, without_size
 from answers.names import card_key
 from answers.rates import is_processor
@@ -68,7 +68,7 @@ def _sort_of(card: str) -> str:
 class Kin(msgspec.Struct, frozen=True, kw_only=True):
     """The gain that people got with a model on other machines, and the cards of those machines."""
 
-    found: ReportedGain
+    found: Found
     cards: tuple[str, ...]
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from answers import catalog
 from answers.answer import Question, figures_of
 from answers.choices import PlannedModel, Way
-from answers.evidence import Report, ReportedGain, by_model
+from answers.evidence import Found, Report, by_model
 from answers.learned import learned
 from answers.machines import Computer, MachineWords
 from answers.model import Setting
@@ -99,7 +99,7 @@ def question_about(
 
 
 @lru_cache(maxsize=256)
-def _ways(name: str, target: PlannedModel, figures: tuple[ReportedGain, ...]) -> tuple[Way, ...]:
+def _ways(name: str, target: PlannedModel, figures: tuple[Found, ...]) -> tuple[Way, ...]:
     return catalog.ways_of(name, target, figures, catalog.model_named)
 
 

@@ -8,7 +8,7 @@ from answers import memory_words
 from answers.answer import Answer, notes_of
 from answers.choices import PlanOption
 from answers.curves import CURVE_ARMS, TRANSFER_ERROR, Curve
-from answers.evidence import ReportedGain
+from answers.evidence import Found
 from answers.kin import Kin
 from answers.learned import learned, logged_memory_error
 from answers.names import card_label
@@ -190,7 +190,7 @@ def _by_curve(curve: Curve, depth: int, yielded: float, cost: float) -> str:
     )
 
 
-def _people(figures: ReportedGain) -> str:
+def _people(figures: Found) -> str:
     """The clause on the figures that people measured or published for this card and model."""
     depth = f" at depth {figures.depth}" if figures.depth else ""
     if figures.tier != "published":

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from answers.evidence import Figure, Report, ReportedGain, found_here
+from answers.evidence import Figure, Found, Report, found_here
 
 # One person and one more: exp(1.6449 · 0.15 · √2); of two √1.5, of three √(4/3).
 ONE, TWO, THREE = 1.4176, 1.3528, 1.3296
@@ -27,9 +27,7 @@ def report(person: str, *speedups: float | Figure, **others: object) -> Report:
     return Report(**{**usual, "figures": figures, **others})  # type: ignore[arg-type]
 
 
-def found(
-    here: Sequence[Report], task: str | None = None, bits: str | None = "Q4_K_M"
-) -> ReportedGain:
+def found(here: Sequence[Report], task: str | None = None, bits: str | None = "Q4_K_M") -> Found:
     (one,) = found_here(here, task, bits)
     return one
 
