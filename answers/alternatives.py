@@ -1,18 +1,23 @@
 """Rank other uses of the same memory: other drafts, placements, quantisations and models."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from answers.choices import PlannedModel, PlanOption
+from answers.answer import Answer, notes_of, setup_for
+from answers.choices import NO_DRAFT, PlannedModel, PlanOption
 from answers.model import ModelFacts
+from answers.model_names import quantisation_of
 from answers.placement import LoadPlan, fit, largest_context
 from answers.predict import Setup, predicted
 from answers.rounds import Speculation
-from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.shapes import facts_of, shape_of
 from answers.speed import plain
+from answers.warnings import warnings_for
 from schemas.vocabulary import say
 
+Parts: TypeAlias = tuple[str, ...]
 _MIXTURES = ("qwen3.5-35b-a3b", "gpt-oss-20b", "qwen3-30b-a3b")
 _MIXTURE_QUANTISATION = "Q4_K_M"
 # Only dense models of at least this size get a mixture of experts as an alternative.
@@ -23,24 +28,26 @@ _SMALLER = ("Q6_K", "Q5_K_M", "Q4_K_M", "Q3_K_M", "Q2_K")
 _LEAST_GROWTH = 1.1
 
 
-def list_alternatives(
-    asked: PlanOption,
-    alone: PlanOption,
-    setup: Setup,
-    *,
-    ways: Iterable[PlanOption] = (),
-) -> tuple[PlanOption, ...]:
-    """All alternatives and the other `ways`: those that fit first, then by falling speed."""
+def with_details(found: Answer) -> Answer:
+    """The answer, with alternatives and warnings added."""
+    warned = warnings_for(found.asked, found.alone, found.speedup)
+    return replace(found, alternatives=_alternatives(found), warnings=(*warned, *notes_of(found)))
+
+
+def _alternatives(found: Answer) -> tuple[PlanOption, ...]:
+    """All alternatives and the other ways to draft: those that fit first, then by falling speed."""
+    asked, alone = found.asked, found.alone
+    setup = setup_for(found.question, alone)
     layers, before = alone.found.placement.layers, asked.found.placement.layers
     whole = alone.case.target.placed_layers
-    more = f", {layers} of {whole} layers on the devices instead of {before}"
-    without = replace(alone, changes="no draft" + (more if layers > before else ""))
+    more = f"{layers} of {whole} layers on the devices instead of {before}"
+    without = replace(alone, parts=(NO_DRAFT, more) if layers > before else (NO_DRAFT,))
     listed = [
         *([without] if asked.speculation is not None else []),
-        *ways,
+        *(each for each in found.options if each is not asked),
         *(
-            _option(asked, changes, case, speculation, setup)
-            for changes, case, speculation in (*_other_places(asked), *_other_cache(asked))
+            _option(asked, parts, case, speculation, setup)
+            for parts, case, speculation in (*_other_places(asked), *_other_cache(asked))
         ),
         *_longer_context(alone, setup),
         *_other_weights(alone, setup),
@@ -49,28 +56,29 @@ def list_alternatives(
     return tuple(sorted(listed, key=lambda each: (not each.fits, -each.tps.estimate)))
 
 
-def _other_places(asked: PlanOption) -> Iterator[tuple[str, LoadPlan, Speculation]]:
+def _other_places(asked: PlanOption) -> Iterator[tuple[Parts, LoadPlan, Speculation]]:
     """The requested plan with its draft model in main memory, then the same plan with one slot."""
     case, speculation = asked.case, asked.speculation
     if speculation is None:
         return
     if case.draft is not None and case.devices and not case.draft.on_host:
         moved = replace(case, draft=replace(case.draft, on_host=True))
-        yield f"{asked.changes}, with the draft in main memory", moved, speculation
+        yield (*asked.parts, "with the draft in main memory"), moved, speculation
     if case.setting.slots > 1:
         single = replace(case, setting=replace(case.setting, slots=1))
-        yield f"{asked.changes}, with one slot", single, speculation
+        yield (*asked.parts, "with one slot"), single, speculation
 
 
-def _other_cache(asked: PlanOption) -> Iterator[tuple[str, LoadPlan, Speculation | None]]:
+def _other_cache(asked: PlanOption) -> Iterator[tuple[Parts, LoadPlan, Speculation | None]]:
     setting = asked.case.setting
     if setting.kv_k != "f16" or not any(layer.k_width for layer in asked.case.target.layers):
         return
     if not setting.flash_attention:
         return  # llama.cpp needs it to quantise the value cache
     case = replace(asked.case, setting=replace(setting, kv_k="q8_0", kv_v="q8_0"))
-    prefix = "" if asked.speculation is None else f"{asked.changes}, with the "
-    yield f"{prefix}KV cache in q8_0", case, asked.speculation
+    cache = "KV cache in q8_0"
+    parts = (cache,) if asked.speculation is None else (*asked.parts, f"with the {cache}")
+    yield parts, case, asked.speculation
 
 
 def _longer_context(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
@@ -78,8 +86,8 @@ def _longer_context(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
     if longest is None or longest < 2 * alone.case.setting.context:
         return
     case = replace(alone.case, setting=replace(alone.case.setting, context=longest))
-    changes = f"no draft, context of {say.count(longest, 'token')}"
-    yield _option(alone, changes, case, None, setup)
+    parts = (NO_DRAFT, f"context of {say.count(longest, 'token')}")
+    yield _option(alone, parts, case, None, setup)
 
 
 def _other_weights(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
@@ -96,9 +104,8 @@ def _other_weights(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
         larger = other.model_bytes >= facts.model_bytes * _LEAST_GROWTH
         if larger != alone.fits:
             continue
-        choice = _other_target(
-            alone, f"no draft, weights in {name}", other, f"{shape.name}-{name}", setup
-        )
+        parts = (NO_DRAFT, f"weights in {name}")
+        choice = _other_target(alone, parts, other, f"{shape.name}-{name}", setup)
         least = alone.found.placement.layers if alone.fits else 0
         if choice.fits and choice.found.placement.layers >= least:
             yield choice
@@ -117,23 +124,23 @@ def _mixtures(alone: PlanOption, setup: Setup) -> Iterator[PlanOption]:
         mixture = facts_of(shape, quantisation_of(_MIXTURE_QUANTISATION))
         if mixture.model_bytes >= facts.model_bytes * _MUCH_SMALLER:
             file = f"{name}-{_MIXTURE_QUANTISATION}"
-            changes = f"a mixture of experts of similar size: {file}"
-            yield _other_target(alone, changes, mixture, file, setup)
+            parts = (f"a mixture of experts of similar size: {file}",)
+            yield _other_target(alone, parts, mixture, file, setup)
             return
 
 
 def _other_target(
-    alone: PlanOption, changes: str, facts: ModelFacts, file: str, setup: Setup
+    alone: PlanOption, parts: Parts, facts: ModelFacts, file: str, setup: Setup
 ) -> PlanOption:
     """An option that loads a different target model, without a draft."""
     case = replace(alone.case, target=facts)
     target = PlannedModel(facts=facts, path=None, server_name=f"{file}.gguf")
-    return replace(_option(alone, changes, case, None, setup), target=target)
+    return replace(_option(alone, parts, case, None, setup), target=target)
 
 
 def _option(
     like: PlanOption,
-    changes: str,
+    parts: Parts,
     case: LoadPlan,
     speculation: Speculation | None,
     setup: Setup,
@@ -143,7 +150,7 @@ def _option(
     gain = predicted(setup, case, found, speculation).gain if speculation else None
     return replace(
         like,
-        changes=changes,
+        parts=parts,
         case=case,
         found=found,
         speculation=speculation,

@@ -6,13 +6,13 @@ which more people lost than gained on this card and model is not recommended.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from statistics import median
 
 import msgspec
 from msgspec.structs import replace
 
-from answers import alternatives, warnings
+from answers.advice import Verdict, helps, promise, verdict_of
 from answers.choices import (
     Placements,
     PlannedModel,
@@ -30,7 +30,6 @@ from answers.model import LayerPlacement, Setting
 from answers.placement import LoadPlan, fit, project
 from answers.predict import Setup, setup_of
 from answers.speed import SpeedEstimate
-from answers.verdicts import Verdict, helps, promise, verdict_of
 
 _ABOUT_AS_FAST = 0.97
 _CURVE_REACH = 1.1  # a step timed without context and sampling is slightly faster than a real one
@@ -58,19 +57,13 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     quantisation: str | None = None
     layers: int | None = None
     cpu_experts: int | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # further assumptions, besides those about model and machine
     curve: Curve | None = None
 
     @property
     def load(self) -> LoadPlan:
         """The plan to load the target on the machine without a draft."""
-        return LoadPlan(
-            target=self.target.facts,
-            setting=self.setting,
-            devices=self.computer.devices,
-            host=self.computer.host,
-            unified=self.computer.unified,
-        )
+        return self.computer.load(self.target.facts, self.setting)
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,16 +124,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         return self.best.command if self.best.fits else None
 
 
-def answer(
-    question: Question,
-    *,
-    placed: Placements | None = None,
-    details: bool = True,
-) -> Answer:
-    """Answer a question from the evidence and the formulas.
+def answer(question: Question, *, placed: Placements | None = None) -> Answer:
+    """Answer a question from the evidence and the formulas, without alternatives and warnings.
 
     Callers can pass cached placements (`placed`), which are the same for all machines with equal
-    memory. Without `details`, no alternatives are planned.
+    memory.
     """
     rig, speed = rig_of(question.computer), speed_of(question.computer)
     fixed = _fixed(question)
@@ -148,60 +136,42 @@ def answer(
     alone = without_speculation(question.load, question.target, speed, placed.alone)
     figures = figures_of(question, whole=alone.found.extent == "yes")
     alone = replace(alone, tps=_measured_rate(question, figures, alone.tps))
-    setup = _setup_of(question, alone)
-    # People's figures for a method replace its prediction.
-    by_method = {each.method: each for each in figures}
-    options = _corrected(
-        [
-            option(way, alone, setup, placed.of(way), by_method.get(way.method))
-            for way in question.ways
-        ],
-        alone,
-    )
+    options = _options(question, alone, placed, figures)
     named = (each for each in options if question.named and each.way is question.named)
     judged = next(named, None) if question.named else max(options, key=promise, default=None)
     verdict, chance = verdict_of(judged) if judged else ("No", None)
     asked = judged if judged and (question.named or helps(judged, verdict)) else alone
     if fixed and asked is alone:
-        at = project(alone.case, fixed)
-        asked = without_speculation(question.load, question.target, speed, at)
+        asked = without_speculation(alone.case, question.target, speed, project(alone.case, fixed))
     method = judged.way.method if judged and judged.way else ""
-    found = Answer(
+    return Answer(
         question=question,
         verdict=verdict,
         chance=chance,
         asked=asked,
         judged=judged,
         alone=alone,
-        options=tuple(options),
+        options=options,
         figures=figures,
         kin=kin_of(question.reports, rig, question.task, method),
         context_max=_longest_context(placed, asked),
         context_max_alone=_longest_context(placed, alone),
     )
-    return with_details(found) if details else found
 
 
-def _setup_of(question: Question, alone: PlanOption) -> Setup:
+def setup_for(question: Question, alone: PlanOption) -> Setup:
     """The starting point of all predictions: the target without a draft, in its placement."""
     rig, speed = rig_of(question.computer), speed_of(question.computer)
     setup = setup_of(rig, speed, alone.case, alone.found, question.model, question.task)
     return replace(setup, base=alone.tps, curve=question.curve)
 
 
-def with_details(found: Answer) -> Answer:
-    """The answer, with alternatives and warnings added."""
-    setup = _setup_of(found.question, found.alone)
-    ways = [each for each in found.options if each is not found.asked]
-    listed = alternatives.list_alternatives(found.asked, found.alone, setup, ways=ways)
-    warned = warnings.warnings_for(found.asked, found.alone, found.speedup)
-    return replace(found, alternatives=listed, warnings=(*warned, *notes_of(found)))
-
-
 def notes_of(found: Answer) -> tuple[str, ...]:
     """The assumptions behind the answer: about the machine, the model and the draft."""
-    drafts = found.asked.draft.notes if found.asked.draft else ()
-    return tuple(dict.fromkeys((*found.question.notes, *drafts)))
+    question, draft = found.question, found.asked.draft
+    rates = (note for _, note in question.computer.rate_notes())
+    notes = (*question.target.notes, *question.computer.notes, *rates, *question.notes)
+    return tuple(dict.fromkeys((*notes, *(draft.notes if draft else ()))))
 
 
 def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
@@ -216,13 +186,24 @@ def figures_of(question: Question, *, whole: bool = True) -> tuple[Found, ...]:
     return found_here(here, question.task, question.quantisation)
 
 
-def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[PlanOption]:
-    """Correct predictions for the error found in measurements of this model on this card.
+def _options(
+    question: Question, alone: PlanOption, placed: Placements, figures: Iterable[Found]
+) -> tuple[PlanOption, ...]:
+    """An option for every way to draft.
+
+    People's figures for a method replace its prediction. The other predictions are corrected for
+    the error found in measurements of this model on this card.
 
     Most of the error is in the cost of wider steps, which all methods share. An error found by one
     person is corrected by half; the more people found it, the larger the corrected share. Text
     methods hardly pay this cost, and a measured curve needs no correction.
     """
+    setup = setup_for(question, alone)
+    by_method = {each.method: each for each in figures}
+    options = tuple(
+        option(way, alone, setup, placed.of(way), by_method.get(way.method))
+        for way in question.ways
+    )
     known = [
         each
         for each in options
@@ -238,12 +219,12 @@ def _corrected(options: Sequence[PlanOption], alone: PlanOption) -> Sequence[Pla
     people = max(each.figures.people for each in known if each.figures)
     factor = math.exp(off * people / (people + 1))
     error = SpeedEstimate(estimate=factor, low=factor, high=factor, basis="predicted")
-    return [
+    return tuple(
         replace(each, gain=(gain := error.times(each.gain)), tps=alone.tps.times(gain))
         if each.figures is None and each.gain and _drafts(each)
         else each
         for each in options
-    ]
+    )
 
 
 def _drafts(choice: PlanOption) -> bool:

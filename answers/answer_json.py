@@ -1,14 +1,12 @@
 """An answer as the object that `plan --json` prints."""
 
+from answers.advice import RANKS, verdict_of
 from answers.answer import Answer
 from answers.choices import PlanOption
 from answers.model import Buffers
 from answers.speed import SpeedEstimate
-from answers.verdicts import RANKS, verdict_of
 from answers.words import coverage_of
 from schemas.codec import Json, encode
-
-_NO_LIMIT_MIB = 1e8
 
 
 def as_json(answer: Answer) -> Json:
@@ -46,9 +44,8 @@ def as_json(answer: Answer) -> Json:
 
 
 def _place(name: str, free_mib: float, buffers: Buffers) -> Json:
-    free = round(free_mib, 1) if free_mib < _NO_LIMIT_MIB else None
     kinds: dict[str, Json] = {key: round(mib, 2) for key, mib in buffers.by_kind().items()}
-    return {"name": name, "free_mib": free, "buffers_mib": kinds}
+    return {"name": name, "free_mib": round(free_mib, 1), "buffers_mib": kinds}
 
 
 def _estimate(value: SpeedEstimate) -> Json:

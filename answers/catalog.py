@@ -12,18 +12,17 @@ from answers.commands import default_depth, methods_by, source_of
 from answers.evidence import Found
 from answers.learned import learned
 from answers.model import ModelFacts
-from answers.model_names import model_key
+from answers.model_names import model_key, quantisation_of
 from answers.presets import (
     DEFAULT_QUANTISATION,
     HEAD,
-    Pair,
     Preset,
+    PresetPair,
     default_draft,
     pairs,
     preset_named,
     presets,
 )
-from answers.quantisations import quantisation_of
 from answers.rounds import YieldCurve
 from answers.shapes import ShapeRow, facts_of, scaled, shape_of, shapes
 from answers.sized_shapes import estimate_note, shape_named
@@ -273,8 +272,8 @@ def _measured(
 
 
 @cache
-def _pairs_of(model: str) -> tuple[Pair, ...]:
-    def owner(pair: Pair) -> str:
+def _pairs_of(model: str) -> tuple[PresetPair, ...]:
+    def owner(pair: PresetPair) -> str:
         return presets()[pair.target].model if pair.target in presets() else pair.target
 
     return tuple(pair for pair in pairs() if pair.fits and owner(pair) == model)

@@ -17,6 +17,7 @@ from answers.rounds import DraftSource, Speculation, YieldCurve
 from answers.speed import MachineSpeed, SpeedEstimate, plain
 from schemas.rig import LLAMA_CPP
 
+NO_DRAFT = "no draft"
 DEPTHS = range(1, 9)  # the draft depth of a draft model or a head
 
 
@@ -99,9 +100,14 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
-    """One way to use the memory: the models to load, their placement and their speed."""
+    """One way to use the memory: the models to load, their placement and their speed.
 
-    changes: str
+    `parts` names the option: "no draft" or its way of drafting, then what else it changes.
+    `figures` is what people measured with this way of drafting on such a machine. `by_curve` has,
+    for comparison, the best depth and its speedup by a measured curve.
+    """
+
+    parts: tuple[str, ...]
     case: LoadPlan
     found: Projection
     speculation: Speculation | None
@@ -111,10 +117,12 @@ class PlanOption(msgspec.Struct, frozen=True, kw_only=True):
     way: Way | None = None
     gain: SpeedEstimate | None = None
     predicted: Prediction | None = None
-    figures: Found | None = None  # what people measured with this way of drafting on such a machine
-    by_curve: tuple[int, SpeedEstimate] | None = (
-        None  # for comparison: the best depth and its speedup by a measured curve
-    )
+    figures: Found | None = None
+    by_curve: tuple[int, SpeedEstimate] | None = None
+
+    @property
+    def changes(self) -> str:
+        return ", ".join(self.parts)
 
     @property
     def is_here(self) -> bool:
@@ -205,7 +213,7 @@ def without_speculation(
     """The option to load the target without a draft, with this placement."""
     alone = load.without_speculation()
     return PlanOption(
-        changes="no draft",
+        parts=(NO_DRAFT,),
         case=alone,
         found=found,
         speculation=None,
@@ -227,29 +235,21 @@ def option(
     If a measured figure replaces the prediction, the option holds both. Depths beyond a measured
     curve are not compared with depths that the curve covers.
     """
-    depths = tuple(filter(setup.curve_for, way.depths)) or way.depths
+    timed = tuple(filter(setup.curve_for, way.depths))
+    depths = timed or way.depths
     if figures is not None:
         measured = figures.depth or default_depth(way.method)
         if figures.depth is not None and measured not in depths:
             figures = None  # another depth was requested, which nobody measured
         elif measured in depths:
             depths = (measured,)
-    loads = way.loads(alone.case, depths)
-    each_depth = {
-        depth: predicted(setup, load, placed[depth], way.speculation(depth))
-        for depth, load in loads.items()
-    }
+    each_depth = _predictions(way, alone, setup, placed, depths)
     depth = max(each_depth, key=lambda each: (placed[each].fits, each_depth[each].gain.estimate))
     gain = each_depth[depth].gain
-    if figures is not None:
-        gain = SpeedEstimate(
-            estimate=figures.speedup, low=figures.low, high=figures.high, basis=figures.tier
-        )
-    curve = _by_curve(way, alone, setup, placed) if figures is not None else None
-    return replace(
+    found = replace(
         alone,
-        changes=way.label,
-        case=loads[depth],
+        parts=(way.label,),
+        case=way.load(alone.case, depth),
         found=placed[depth],
         speculation=way.speculation(depth),
         tps=alone.tps.times(gain),
@@ -257,20 +257,37 @@ def option(
         way=way,
         gain=gain,
         predicted=each_depth[depth],
-        figures=figures,
-        by_curve=curve,
     )
+    if figures is None:
+        return found
+    curves = _predictions(way, alone, setup, placed, timed).items()
+    return _with_figures(found, alone, figures, [(at, each) for at, each in curves if each.curve])
 
 
-def _by_curve(
-    way: Way, alone: PlanOption, setup: Setup, placed: Mapping[int, Projection]
-) -> tuple[int, SpeedEstimate] | None:
-    """The best depth according to the measured curve, and its speedup; `None` without a curve."""
-    loads = way.loads(alone.case, filter(setup.curve_for, way.depths))
-    found = [
-        (depth, known.gain)
-        for depth, load in loads.items()
-        for known in [predicted(setup, load, placed[depth], way.speculation(depth))]
-        if known.curve is not None
-    ]
-    return max(found, key=lambda each: each[1].estimate, default=None)
+def _with_figures(
+    found: PlanOption,
+    alone: PlanOption,
+    figures: Found,
+    by_curve: Iterable[tuple[int, Prediction]],
+) -> PlanOption:
+    """The option with the gain that people measured, and the best depth by a measured curve."""
+    gain = SpeedEstimate(
+        estimate=figures.speedup, low=figures.low, high=figures.high, basis=figures.tier
+    )
+    depths = [(depth, each.gain) for depth, each in by_curve]
+    best = max(depths, key=lambda each: each[1].estimate, default=None)
+    return replace(found, tps=alone.tps.times(gain), gain=gain, figures=figures, by_curve=best)
+
+
+def _predictions(
+    way: Way,
+    alone: PlanOption,
+    setup: Setup,
+    placed: Mapping[int, Projection],
+    depths: Iterable[int],
+) -> Mapping[int, Prediction]:
+    """The predicted gains of a way to draft, by depth."""
+    return {
+        depth: predicted(setup, load, placed[depth], way.speculation(depth))
+        for depth, load in way.loads(alone.case, depths).items()
+    }

@@ -70,21 +70,17 @@ class AcceptedRounds(msgspec.Struct, frozen=True, kw_only=True):
     reached: tuple[int, ...]
 
 
-def tokens_by_depth(prompts: Sequence[AcceptedRounds]) -> tuple[Ranged, ...]:
-    """Tokens that a round yields at depth 1, 2, …: one, plus the tokens accepted up to that depth.
+def tokens_of(prompts: Sequence[AcceptedRounds]) -> Ranged:
+    """Tokens that a round yields at the prompts' common depth: one, plus the accepted tokens.
 
-    All prompts have the same depth. The interval is meant for other prompts of the same kind. It is
+    The interval is meant for other prompts of the same kind. It is
     the interval of a ratio of sums, linearised (Cochran 1977, 6.4), and at least as wide as for the
     same number of independent rounds. Raises `ValueError` without a round.
     """
     rounds = sum(prompt.rounds for prompt in prompts)
     if not rounds:
         raise ValueError("no round was counted")
-    depth = max(len(prompt.reached) for prompt in prompts)
-    return tuple(_tokens(prompts, rounds, each) for each in range(1, depth + 1))
-
-
-def _tokens(prompts: Sequence[AcceptedRounds], rounds: int, depth: int) -> Ranged:
+    depth = len(prompts[0].reached)
     shares = [
         sum(prompt.reached[position] for prompt in prompts) / rounds for position in range(depth)
     ]
@@ -96,8 +92,7 @@ def _tokens(prompts: Sequence[AcceptedRounds], rounds: int, depth: int) -> Range
     count = len(prompts)
     if count > 1:
         moved = [
-            (sum(prompt.reached[:depth]) - accepted * prompt.rounds) * count / rounds
-            for prompt in prompts
+            (sum(prompt.reached) - accepted * prompt.rounds) * count / rounds for prompt in prompts
         ]
         among = deviation(moved) / math.sqrt(count) * t_quantile(count - 1, _UPPER_90)
         reach = max(reach, among)

@@ -60,7 +60,6 @@ def question_by_name(
     name: str,
     computer: Computer,
     *,
-    task: str | None = None,
     reports: Mapping[str, Sequence[Report]] | None = None,
     rates: Iterable[Rate] | None = None,
 ) -> Question | None:
@@ -73,7 +72,7 @@ def question_by_name(
         return None
     known = learned().rates if rates is None else rates
     computer = with_rates(computer, known, target.facts)
-    return question_about(name, target, computer, task=task, reports=reports)
+    return question_about(name, target, computer, reports=reports)
 
 
 def question_about(
@@ -81,7 +80,6 @@ def question_about(
     target: PlannedModel,
     computer: Computer,
     *,
-    task: str | None = None,
     reports: Mapping[str, Sequence[Report]] | None = None,
 ) -> Question:
     """The question about this model on a computer whose bandwidths are known."""
@@ -95,12 +93,9 @@ def question_about(
         target=target,
         computer=computer,
         setting=Setting(),
-        task=task,
         quantisation=preset.quantisation if preset else None,
     )
-    ways = _ways(name, target, figures_of(asked))
-    notes = (*target.notes, *asked.computer.notes)
-    return replace(asked, ways=ways, notes=tuple(dict.fromkeys(notes)))
+    return replace(asked, ways=_ways(name, target, figures_of(asked)))
 
 
 @lru_cache(maxsize=256)

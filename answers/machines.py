@@ -1,14 +1,14 @@
 """Work out a machine's memory pools and bandwidths from a description or a list of its parts."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import harmonic_mean
 
 import msgspec
 from msgspec.structs import replace
 
 from answers.errors import QuestionError
-from answers.model import Memory
+from answers.model import Memory, ModelFacts, Setting
 from answers.names import (
     NamedCard,
     card_key,
@@ -18,8 +18,8 @@ from answers.names import (
     nearest_cards,
     size_in,
 )
-from answers.placement import SHARED_SHARE, SHARING, SYSTEM_MIB, free_of
-from answers.speed import ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S, MachineSpeed
+from answers.placement import SHARED_SHARE, SHARING, SYSTEM_MIB, Draft, LoadPlan, free_of
+from answers.speed import ASSUMED_GB_PER_S, ASSUMED_HOST_GB_PER_S, MachineSpeed, RateOf
 from estimates.roofline import devices, normalised
 
 GIB = 1024.0
@@ -30,7 +30,6 @@ _CHANNELS = re.compile(r"(?<!\d)(\d{1,9})\s{0,9}-?channels?", re.IGNORECASE)
 _DEFAULT_CHANNELS = 2
 _BYTES_PER_TRANSFER = 8
 _DEFAULT_RAM_GIB = 32
-RATE_ASSUMED = "the bandwidth of"  # the beginning of a note on an assumed rate
 # A graphics unit with less listed memory than this uses a part of main memory.
 OWN_MEMORY_MIB = 2048
 # Graphics units that always use main memory, even if their driver lists memory.
@@ -57,7 +56,7 @@ class MachineWords(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Computer(msgspec.Struct, frozen=True, kw_only=True):
-    """A computer's memory pools and bandwidths, and the assumptions behind them."""
+    """A computer's memory pools and bandwidths, and the assumptions behind its description."""
 
     devices: tuple[Memory, ...]
     host: Memory
@@ -66,6 +65,33 @@ class Computer(msgspec.Struct, frozen=True, kw_only=True):
     processor: str | None = None
     unified: bool = False  # the device's memory is a part of the host's
     described: bool = False  # described in words, so it is not the present machine
+
+    def load(
+        self,
+        target: ModelFacts,
+        setting: Setting,
+        draft: ModelFacts | None = None,
+        *,
+        draft_on_host: bool = False,
+    ) -> LoadPlan:
+        """The plan to load a target, and its draft model if it has one, into free memory."""
+        return LoadPlan(
+            target=target,
+            setting=setting,
+            devices=self.devices,
+            host=self.host,
+            unified=self.unified,
+            draft=Draft(facts=draft, on_host=draft_on_host) if draft else None,
+        )
+
+    def rate_notes(self) -> Iterator[tuple[RateOf, str]]:
+        """Yield the memories whose bandwidth nobody stated or measured, each with a note."""
+        if self.speed.device_reached_gb_per_s is None and not self.unified:
+            for card in dict.fromkeys(self.devices):
+                if card.bandwidth_gb_per_s is None:
+                    yield "device", _assumed_rate(card.name, ASSUMED_GB_PER_S, "--bandwidth")
+        if self.speed.host_reached_gb_per_s is None and self.host.bandwidth_gb_per_s is None:
+            yield "host", _assumed_rate("main memory", ASSUMED_HOST_GB_PER_S, "--ram-bandwidth")
 
 
 def described_computer(words: MachineWords) -> Computer:
@@ -98,7 +124,7 @@ def described_computer(words: MachineWords) -> Computer:
         unified=[card.name for card in shared],
         processor=words.cpu or next((each.processor for each in named if each.processor), None),
     )
-    return replace(found, notes=(*notes, *found.notes))
+    return replace(found, notes=tuple(notes))
 
 
 def computer_of_parts(
@@ -125,7 +151,6 @@ def computer_of_parts(
             cores=cores,
             unified=bool(unified),
         ),
-        notes=tuple(_assumed(() if unified else cards, host)),
         processor=processor,
         described=words.described,
     )
@@ -260,15 +285,8 @@ def _card(name: str, mib: float, words: MachineWords) -> Memory:
     return Memory(name=name, free_mib=free, bandwidth_gb_per_s=rate)
 
 
-def _assumed(cards: Iterable[Memory], host: Memory) -> Iterator[str]:
-    for card in dict.fromkeys(cards):
-        if card.bandwidth_gb_per_s is None:
-            yield (
-                f"{RATE_ASSUMED} {card.name} is not known, so speeds assume {ASSUMED_GB_PER_S:g} "
-                "GB/s; set the bandwidth with --bandwidth"
-            )
-    if host.bandwidth_gb_per_s is None:
-        yield (
-            f"{RATE_ASSUMED} main memory is not known, so speeds assume "
-            f"{ASSUMED_HOST_GB_PER_S:g} GB/s; set the bandwidth with --ram-bandwidth"
-        )
+def _assumed_rate(memory: str, gb_per_s: float, option: str) -> str:
+    return (
+        f"the bandwidth of {memory} is not known, so speeds assume {gb_per_s:g} GB/s; set the "
+        f"bandwidth with {option}"
+    )

@@ -13,8 +13,16 @@ from typing import TypeAlias
 
 import msgspec
 
-from answers.layer_sums import LayerSums, sums_of
-from answers.model import MIB, Buffers, Layer, LayerPlacement, ModelFacts, Setting
+from answers.model import (
+    MIB,
+    Buffers,
+    Layer,
+    LayerPlacement,
+    LayerSums,
+    ModelFacts,
+    Setting,
+    sums_of,
+)
 
 # The buffers of one model on each device and in host memory.
 Placed: TypeAlias = tuple[tuple[Buffers, ...], Buffers]

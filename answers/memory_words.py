@@ -6,7 +6,6 @@ from schemas.vocabulary import say
 
 _GIB = 1024
 _USUAL_CONTEXT = 4096
-_NO_LIMIT_MIB = 1e8
 
 
 def fits(found: Answer) -> str:
@@ -54,4 +53,4 @@ def missing(asked: PlanOption) -> str:
 
 
 def _gib(mib: float) -> str:
-    return "?" if mib >= _NO_LIMIT_MIB else f"{mib / _GIB:.1f}"
+    return f"{mib / _GIB:.1f}"

@@ -1,11 +1,28 @@
-"""Read model names as people write them: `qwen3.6:27b`, `owner/repo-GGUF:Q4_K_M`."""
+"""Read model names and their quantisations as people write them: `qwen3.6:27b`, `UD-Q4_K_XL`.
 
+`quantisations.csv` has the bits per weight. A row's pattern is its `match` if it has one, else its
+name. For names that do not fix the bits, `error` is the share by which the weights may be larger.
+"""
+
+import csv
+import json
 import re
 from functools import cache
+from importlib import resources
+from typing import Any
 
-from answers.quantisations import find_quantisation
+import msgspec
+
 from schemas.vocabulary import MODEL_GENERATIONS, MODEL_SLUGS, model_name
 
+# Files of one quantisation differ in which tensors get more bits: by 6 % in a public log.
+WEIGHTS_ERROR = 0.08
+_TEXT = ("name", "match")
+_FLOATS = frozenset(("F32", "F16", "BF16"))
+# "4-bit" and "4.5bpw", but not "mixed 2-3-8bit", which does not state the average.
+_BITS = re.compile(r"(?<![A-Z0-9.])(?<!(?<!EXL)\d_)(\d(?:\.\d+)?)_?(?:BITS?|BPW)(?![A-Z0-9])")
+_SCALES = 0.5  # bits per weight for the scales, in formats with a whole number of bits
+_BITS_ERROR = 0.15
 # Words that do not affect which weights are meant: the usual tuning, the kind of file, the month of
 # a release.
 _SAME_MODEL = re.compile(
@@ -18,6 +35,67 @@ _GENERATION = re.compile(
     rf"(?<![a-z])(?:meta-)?({'|'.join(sorted(MODEL_GENERATIONS, key=len, reverse=True))})"
     r"-?v?(\d)(?:(?:\.?(\d)|-(\d)(?=-))?(?=n?-|n?$))"
 )
+
+
+class Quantisation(msgspec.Struct, frozen=True, kw_only=True):
+    """Bits per weight of the layers, the token embedding and the output matrix."""
+
+    name: str
+    body: float
+    embedding: float
+    output: float
+    error: float = WEIGHTS_ERROR
+
+
+def quantisation_of(name: str) -> Quantisation | None:
+    """Bits per weight of the quantisation that a text names, wherever in the text."""
+    found = find_quantisation(name)
+    return found[0] if found else None
+
+
+@cache
+def find_quantisation(text: str) -> tuple[Quantisation, str] | None:
+    """A quantisation, and the part of the text that names it (`UD-` included), or `None`."""
+    plain = re.sub(r"[-\s/:]", "_", text.upper())  # replaced by a text of the same length
+    if "NOT_STATED" in plain:
+        return None
+    for pattern, bits in _patterns():
+        if bits.name in _FLOATS and (found := _BITS.search(plain)):
+            return _of_bits(found[1]), text[found.start() : found.end()]
+        if found := pattern.search(plain):
+            return bits, text[found.start() : found.end()]
+    found = _BITS.search(plain)
+    return (_of_bits(found[1]), text[found.start() : found.end()]) if found else None
+
+
+def _of_bits(bits: str) -> Quantisation:
+    """A quantisation stated only in bits; a whole number of bits does not include the scales."""
+    body = float(bits) if "." in bits else float(bits) + _SCALES
+    return Quantisation(
+        name=f"{bits}-bit", body=body, embedding=body, output=body, error=_BITS_ERROR
+    )
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], Quantisation], ...]:
+    """The rows in search order: longer names first, then rows with a `match`, in table order."""
+    rows = table("quantisations.csv", _TEXT)
+    rows.sort(key=lambda row: -len(row["name"]) if "match" not in row else 0)
+    found = []
+    for row in rows:
+        words = row.pop("match", re.sub("_(?=[A-Z])", "_?", row["name"]))
+        pattern = re.compile(rf"(?<![A-Z0-9])(?:UD_)?(?:{words})(?![A-Z0-9])")
+        found.append((pattern, Quantisation(**row)))
+    return tuple(found)
+
+
+def table(file: str, text: tuple[str, ...]) -> list[dict[str, Any]]:
+    """A table's rows without empty cells; cells are JSON, except in the columns in `text`."""
+    lines = resources.files("answers").joinpath(file).read_text(encoding="utf-8").splitlines()
+    return [
+        {key: cell if key in text else json.loads(cell) for key, cell in row.items() if cell}
+        for row in csv.DictReader(lines)
+    ]
 
 
 @cache

@@ -8,8 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from answers.errors import QuestionError
-from answers.model_names import model_key, unknown_tag
-from answers.quantisations import find_quantisation
+from answers.model_names import find_quantisation, model_key, unknown_tag
 from answers.sized_shapes import is_head, shape_named
 from schemas.vocabulary import METHODS
 from schemas.vocabulary.documents import document
@@ -72,7 +71,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
         return f"layers {first} to {last} removed from Q4_1"
 
 
-class Pair(msgspec.Struct, frozen=True, kw_only=True):
+class PresetPair(msgspec.Struct, frozen=True, kw_only=True):
     """A target and a draft that people use together; each is a preset's or a model's name."""
 
     target: str
@@ -203,5 +202,5 @@ def _joined(name: str) -> str:
 
 
 @cache
-def pairs() -> tuple[Pair, ...]:
-    return msgspec.convert(_TABLES["pairs"], tuple[Pair, ...])
+def pairs() -> tuple[PresetPair, ...]:
+    return msgspec.convert(_TABLES["pairs"], tuple[PresetPair, ...])

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import msgspec
 from msgspec.structs import replace
 
-from answers.machines import RATE_ASSUMED, Computer, without_size
+from answers.machines import Computer, without_size
 from answers.model import ModelFacts
 from answers.names import card_key
 from answers.speed import starts_ms, weights_per_token
@@ -64,19 +64,12 @@ def with_rates(
     """
     listed = tuple(rates) if of_this_machine else rates_of(computer, rates)
     gb = gb_per_token(facts)
-    device = [each for each in listed if not each.on_cpu]
-    host = [each for each in listed if each.on_cpu]
     return replace(
         computer,
         speed=replace(
             computer.speed,
-            device_reached_gb_per_s=reached(device, gb),
-            host_reached_gb_per_s=reached(host, gb),
-        ),
-        notes=tuple(
-            note
-            for note in computer.notes
-            if not (note.startswith(RATE_ASSUMED) and (host if "main memory" in note else device))
+            device_reached_gb_per_s=reached((each for each in listed if not each.on_cpu), gb),
+            host_reached_gb_per_s=reached((each for each in listed if each.on_cpu), gb),
         ),
     )
 
@@ -86,15 +79,13 @@ def with_step(computer: Computer, facts: ModelFacts, step_ms: float) -> Computer
 
     The bandwidth of the other memory is unchanged.
     """
-    on_cpu, before = not computer.devices, computer.speed
+    on_cpu, speed = not computer.devices, computer.speed
     rate = rate_of(facts, _MS / step_ms, on_cpu=on_cpu, device="", source="")
     if rate is None:
         return computer
-    found = with_rates(computer, [rate], facts, of_this_machine=True)
-    host = found.speed.host_reached_gb_per_s if on_cpu else before.host_reached_gb_per_s
-    device = before.device_reached_gb_per_s if on_cpu else found.speed.device_reached_gb_per_s
-    reached = replace(before, device_reached_gb_per_s=device, host_reached_gb_per_s=host)
-    return replace(found, speed=reached)
+    if on_cpu:
+        return replace(computer, speed=replace(speed, host_reached_gb_per_s=rate.gb_per_s))
+    return replace(computer, speed=replace(speed, device_reached_gb_per_s=rate.gb_per_s))
 
 
 def rates_of(computer: Computer, rates: Iterable[Rate]) -> tuple[Rate, ...]:

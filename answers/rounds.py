@@ -16,7 +16,7 @@ from answers import speed
 from answers.curves import TRANSFER_ERROR, Curve
 from answers.model import LayerPlacement
 from answers.placement import LoadPlan
-from answers.speed import MachineSpeed, SpeedEstimate, StepBytes
+from answers.speed import MachineSpeed, RateOf, SpeedEstimate, StepBytes
 
 # The source of proposed tokens: a second model, the target's own layers, a file of such layers, the
 # text.
@@ -111,10 +111,7 @@ def assumed_chances(source: DraftSource, depth: int) -> tuple[float, float, floa
 
     Later positions are accepted less often; the values are averages over positions.
     """
-    low, usual, high = (
-        chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth)
-        for first in ACCEPTANCE[source]
-    )
+    low, usual, high = (_averaged(first, depth) for first in ACCEPTANCE[source])
     return low, usual, high
 
 
@@ -124,11 +121,13 @@ def published_chances(depth: int) -> tuple[float, float, float]:
 
     The range contains the figures of nine in ten people.
     """
-    low, usual = (
-        chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth)
-        for first in (PUBLISHED_LOW, PUBLISHED_FIRST)
-    )
+    low, usual = (_averaged(first, depth) for first in (PUBLISHED_LOW, PUBLISHED_FIRST))
     return low, usual, PUBLISHED_HIGH
+
+
+def _averaged(first: float, depth: int) -> float:
+    """The acceptance over all positions, from that of the first."""
+    return chance_of(tokens_per_round(first, depth, _NEXT_POSITION), depth)
 
 
 @lru_cache(maxsize=4096)
@@ -178,7 +177,7 @@ def speedup(
     baseline: SpeedEstimate,
     machine: MachineSpeed,
     speculation: Speculation,
-    assumes: tuple[str, ...] = (),
+    assumes: tuple[RateOf, ...] = (),
 ) -> SpeedEstimate:
     """The speedup over `baseline`, the target alone in the same memory, with 90 % bounds.
 
@@ -197,7 +196,7 @@ def speedup(
     cost = _SHARED_COST_ERROR if parts.shared else _COST_ERROR
     cost = cost if parts.curve is None else TRANSFER_ERROR
     errors = [_TEXT_COST_ERROR if by_text else cost]
-    if any("GB/s" in each for each in assumes) and not by_text and parts.curve is None:
+    if assumes and not by_text and parts.curve is None:
         errors.append(_BANDWIDTH_ERROR)
     if parts.step.used < 1 and parts.curve is None:
         fewest, most = (times(usual, each) for each in (speed.FRESH_LOW, speed.FRESH_HIGH))

@@ -15,11 +15,7 @@ from msgspec.structs import replace
 
 from answers.memory import state_bytes
 from answers.model import Layer, ModelFacts
-from answers.model_names import model_key
-from answers.quantisations import WEIGHTS_ERROR, Quantisation, quantisation_of, table
-
-__all__ = ["WEIGHTS_ERROR", "Quantisation", "ShapeRow", "facts_of", "more_bits", "quantisation_of"]
-__all__ += ["scaled", "shape_of", "shapes"]
+from answers.model_names import Quantisation, model_key, table
 
 _BITS = 8
 _GATE_UP_DOWN = 3

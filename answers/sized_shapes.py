@@ -14,8 +14,7 @@ from functools import cache
 import msgspec
 from msgspec.structs import replace
 
-from answers.model_names import model_key
-from answers.quantisations import table
+from answers.model_names import model_key, table
 from answers.shapes import ShapeRow, shape_of
 
 # "7B" may be 6.5 or 7.6 billion; a number from a table is more exact.

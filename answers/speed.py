@@ -13,14 +13,14 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from answers.layer_sums import sums_of
 from answers.memory import kv_mib
-from answers.model import MIB, LayerPlacement, ModelFacts, Setting
+from answers.model import MIB, LayerPlacement, ModelFacts, Setting, sums_of
 from answers.placement import LoadPlan, Projection
 
 # The basis of an estimate: results of this card and model, the fit to all results, a measured curve
 # of step times, results of other models on this card, or formulas.
 Basis = Literal["measured", "imported", "published", "predicted", "curve", "nearest", "physics"]
+RateOf = Literal["device", "host"]  # the memory that a bandwidth belongs to
 
 # Shares of the nominal bandwidth that plain decoding reached in public measurements.
 EFFICIENCY_LOW, EFFICIENCY, EFFICIENCY_HIGH = 0.51, 0.62, 0.81
@@ -54,15 +54,14 @@ _MS = 1000.0
 class SpeedEstimate(msgspec.Struct, frozen=True, kw_only=True):
     """A speed or a speedup with its interval, and the basis of the estimate.
 
-    `assumes` lists the values that nobody measured or stated (a bandwidth, the acceptance of
-    drafts), in the words that are printed.
+    `assumes` lists the memories whose bandwidth nobody measured or stated.
     """
 
     estimate: float
     low: float
     high: float
     basis: Basis
-    assumes: tuple[str, ...] = ()
+    assumes: tuple[RateOf, ...] = ()
 
     def times(self, ratio: "SpeedEstimate") -> "SpeedEstimate":
         """Multiply the speed by a speedup; the product takes the basis of the speedup."""
@@ -209,12 +208,12 @@ def touched_share(used: float, tokens: int, fresh: float = 1.0) -> float:
     return 1 - untouched
 
 
-def assumed_rates(step: StepBytes, machine: MachineSpeed) -> Iterator[str]:
-    """Notes on the bandwidths that a step needs and that are assumed because nobody stated them."""
+def assumed_rates(step: StepBytes, machine: MachineSpeed) -> Iterator[RateOf]:
+    """The memories whose bandwidth a step needs and that nobody stated or measured."""
     device = machine.device_gb_per_s or machine.device_reached_gb_per_s
     host = machine.host_gb_per_s or machine.host_reached_gb_per_s
     if step.device and device is None and not machine.unified:
-        yield f"{ASSUMED_GB_PER_S:g} GB/s"
+        yield "device"
     reads_host = step.host + step.host_experts or (machine.unified and device is None)
     if reads_host and host is None:
-        yield f"{ASSUMED_HOST_GB_PER_S:g} GB/s of main memory"
+        yield "host"

@@ -48,7 +48,7 @@ def _displaced(asked: PlanOption, alone: PlanOption) -> Iterator[str]:
     moved = without.layers - with_draft.layers
     extra = sum(
         mib
-        for buffers in (*asked.found.devices,)
+        for buffers in asked.found.devices
         for kind, mib in buffers.by_kind().items()
         if kind.startswith("draft_")
     )

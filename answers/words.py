@@ -11,7 +11,6 @@ from answers.curves import CURVE_ARMS, TRANSFER_ERROR, Curve
 from answers.evidence import Found
 from answers.kin import Kin
 from answers.learned import learned, logged_memory_error
-from answers.machines import RATE_ASSUMED
 from answers.names import card_label
 from answers.predict import Coverage
 from answers.rounds import tokens_per_round
@@ -23,11 +22,21 @@ _MANY_CARDS = 3
 _MOST_LOSSES = 2  # ways of drafting that are named in the sentence
 
 
+class Reason(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a speedup is expected; `by_rounds` if it is predicted from a round's yield and cost."""
+
+    text: str
+    by_rounds: bool = False
+
+
 class Sentences(msgspec.Struct, frozen=True, kw_only=True):
-    """The sentences of an answer in reading order; `None` for a sentence that does not apply."""
+    """The sentences of an answer in reading order; `None` for a sentence that does not apply.
+
+    `why`, `losses` and `assumed` have no label.
+    """
 
     verdict: str
-    why: str | None
+    why: Reason | None
     losses: str | None
     fits: str
     assumed: str | None
@@ -36,8 +45,14 @@ class Sentences(msgspec.Struct, frozen=True, kw_only=True):
 
     def lines(self) -> Iterator[str]:
         """The sentences above the commands."""
-        parts = (self.verdict, self.why, self.losses, self.fits, self.assumed)
-        yield from (each for each in parts if each)
+        yield self.verdict
+        if self.why:
+            yield f"Why: {'predicted: ' if self.why.by_rounds else ''}{self.why.text}"
+        if self.losses:
+            yield f"Slower: {self.losses}"
+        yield self.fits
+        if self.assumed:
+            yield f"Assumed: {self.assumed}"
 
 
 def sentences(found: Answer) -> Sentences:
@@ -128,7 +143,7 @@ def _ratio(choice: PlanOption) -> str:
     return say.speedup(gain.estimate, gain.low, gain.high) if gain else ""
 
 
-def _why(found: Answer) -> str | None:
+def _why(found: Answer) -> Reason | None:
     """The evidence: people's figures for this card and model, else the basis of the prediction."""
     judged = found.judged
     if judged is None or judged.gain is None or judged.speculation is None:
@@ -136,7 +151,7 @@ def _why(found: Answer) -> str | None:
     if not found.asked.fits:
         return None  # the verdict already names the missing part
     if judged.figures is not None:
-        return f"Why: {_people(judged.figures)}{_beside(found, judged)}."
+        return Reason(text=f"{_people(judged.figures)}{_beside(found, judged)}.")
     curve = judged.predicted.curve if judged.predicted else None
     chance = judged.speculation.chances(known_cost=curve is not None)[1]
     yielded = tokens_per_round(chance, judged.speculation.depth)
@@ -144,18 +159,16 @@ def _why(found: Answer) -> str | None:
     rounds = "predicted from public results of similar settings"
     if curve is not None:
         rounds = _by_curve(curve, judged.speculation.depth, yielded, cost)
-    elif cost >= 1:  # below 1, the usual yield does not explain the prediction
-        rounds = (
-            f"predicted: a round produces {yielded:.1f} tokens in the time of {cost:.1f} plain "
-            "steps"
-        )
+    by_rounds = curve is None and cost >= 1  # below 1, the usual yield does not explain it
+    if by_rounds:
+        rounds = f"a round produces {yielded:.1f} tokens in the time of {cost:.1f} plain steps"
     elsewhere = f"; {_elsewhere(found.kin)}" if found.kin else ""
     untried = judged.predicted.untried if judged.predicted else ()
     # If nobody tried such a card, nobody tried this card.
     lacking = [each for each in untried if each != "this card" or "such a card" not in untried]
     names = " or ".join(lacking)
     wider = f"; nobody published a result with {names}, so the interval is wider" if untried else ""
-    return f"Why: {rounds}{elsewhere}{wider}."
+    return Reason(text=f"{rounds}{elsewhere}{wider}.", by_rounds=by_rounds)
 
 
 def _beside(found: Answer, judged: PlanOption) -> str:
@@ -210,7 +223,7 @@ def _losses(found: Answer) -> str | None:
     known = sum(each.figures is not None for each in lost)
     named = [_loss(each) for each in lost[: min(max(known, 1), _MOST_LOSSES)]]
     more = [f"{len(lost) - len(named)} more"] if len(lost) > len(named) else []
-    return f"Slower: {say.listed([*named, *more])}." if lost else None
+    return f"{say.listed([*named, *more])}." if lost else None
 
 
 def _loss(choice: PlanOption) -> str:
@@ -221,13 +234,11 @@ def _loss(choice: PlanOption) -> str:
 
 def _assumed(found: Answer) -> str | None:
     """The assumptions, each listed once."""
-    read = " ".join((*found.alone.tps.assumes, *found.asked.tps.assumes))
-    notes = [
-        note[:1].upper() + note[1:]
-        for note in notes_of(found)
-        if not note.startswith(RATE_ASSUMED) or ("main memory" in note) <= ("main memory" in read)
-    ]
-    return f"Assumed: {'. '.join(notes)}." if notes else None
+    reads_host = "host" in (*found.alone.tps.assumes, *found.asked.tps.assumes)
+    rates = found.question.computer.rate_notes()
+    unread = [note for memory, note in rates if memory == "host" and not reads_host]
+    notes = [note[:1].upper() + note[1:] for note in notes_of(found) if note not in unread]
+    return f"{'. '.join(notes)}." if notes else None
 
 
 def _instead(found: Answer) -> str | None:
@@ -238,15 +249,15 @@ def _instead(found: Answer) -> str | None:
         each
         for each in found.alternatives
         if each.fits and each.speculation is None
-        if not each.changes.startswith("no draft, context")
+        if each.case.setting.context == asked.case.setting.context
         if crowded or each.case.target is not target
     ]
     better = max(others, key=lambda each: each.tps.estimate, default=None)
     least = asked.tps.estimate * _CLEARLY_FASTER if asked.fits else 0.0
     if better is None or better.tps.estimate <= least:
         return None
-    changes, rate = better.changes.removeprefix("no draft, "), say.rate(better.tps.estimate)
-    return f"Faster without a draft: {changes}, about {rate} tokens/s."
+    changes = ", ".join(better.parts[1:] or better.parts)
+    return f"Faster without a draft: {changes}, about {say.rate(better.tps.estimate)} tokens/s."
 
 
 def coverage_of(judged: PlanOption | None) -> Coverage | None:

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from answers.memory import state_bytes
 from answers.model import Layer, ModelFacts, Setting
-from answers.shapes import facts_of, quantisation_of, scaled, shape_of
+from answers.model_names import quantisation_of
+from answers.shapes import facts_of, scaled, shape_of
 
 POINTS = Path(__file__).with_name("memory_points.json")
-_DEFAULT = "Q4_K_M"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +132,7 @@ def _bare_facts(point: Point, arch: Arch) -> ModelFacts:
     weight = 1.0 if known else 0.0  # equal layers, later scaled to the file size
     layers = (replace(x, weight_bytes=weight) for x in _layers(arch))
     head = Layer(k_width=arch.k_gqa, v_width=arch.v_gqa, weight_bytes=weight)
-    bits = quantisation_of(point.quant) or quantisation_of(_DEFAULT) if known else None
+    bits = quantisation_of(point.quant) or quantisation_of("Q4_K_M") if known else None
     matrix = arch.n_vocab * arch.n_embd / 8
     facts = ModelFacts(
         name=point.model,

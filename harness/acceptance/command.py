@@ -100,8 +100,7 @@ def acceptance(
     (engine,) = EngineOptions(runner=DEFAULT_RUNNER).engines(options)
     pair = _pair(options, asked)
     curve = _curve(options, asked, pair)
-    expected = in_turns([pair.writes]) if pair.writes else None
-    if expected is not None:
+    if pair.writes and (expected := in_turns([pair.writes])):
         console.say(f"This takes about {words.seconds(expected.seconds)}.")
     found, interrupted = Found(), False
     with console.interruptible(), ProgressDisplay(console.progress_console()) as display:

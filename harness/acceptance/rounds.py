@@ -10,7 +10,7 @@ section 2): the text is unchanged.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from answers.curves import AcceptedRounds, Curve, Ranged, speedup, tokens_by_depth
+from answers.curves import AcceptedRounds, Curve, Ranged, speedup, tokens_of
 from estimates.intervals import time_ratio
 
 
@@ -101,7 +101,7 @@ def _tokens(tasks: Sequence[Sequence[Rounds]]) -> Ranged:
     """
     shares = [[(1.0, r.rounds / (r.rounds + sum(r.reached))) for r in group] for group in tasks]
     counts = [each for group in tasks for each in group]
-    pooled, estimate = tokens_by_depth(counts)[-1], time_ratio(shares)
+    pooled, estimate = tokens_of(counts), time_ratio(shares)
     low, high = (estimate * end / pooled.estimate for end in (pooled.low, pooled.high))
     return Ranged(
         estimate=estimate, low=max(1.0, low), high=min(len(counts[0].reached) + 1.0, high)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from harness.machine import linux, linux_gpus, macos, nvidia
+from harness.machine import linux, macos, nvidia
 from harness.machine.command import output
 from harness.machine.environment import on_battery
 from harness.machine.windows import Parts, windows_parts
@@ -102,6 +102,6 @@ def _other_gpus(parts: Parts, environment: Mapping[str, str]) -> tuple[Gpu, ...]
     if platform.system() == "Darwin":
         return macos.gpus()
     if platform.system() == "Linux":
-        names = linux_gpus.parse_lspci(output("lspci", "-D", "-mm") or "")
-        return linux_gpus.gpus(Path("/sys/class/drm"), names, environment)
+        names = linux.parse_lspci(output("lspci", "-D", "-mm") or "")
+        return linux.gpus(Path("/sys/class/drm"), names, environment)
     return tuple(gpu for gpu in parts.gpus if gpu.vendor != "nvidia")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psutil
 
-from harness.machine import linux, linux_gpus, macos, nvidia
+from harness.machine import linux, macos, nvidia
 from schemas.rig import Moment, Snapshot
 
 _MIB = 1024 * 1024
@@ -35,7 +35,7 @@ class Watch:
         busy = psutil.cpu_percent(interval=SAMPLE_S) / 100 if begins else None
         gpu = nvidia.state()
         if gpu == nvidia.GpuState() and platform.system() == "Linux":
-            gpu = linux_gpus.state(Path("/sys/class/drm"))
+            gpu = linux.state(Path("/sys/class/drm"))
         return Snapshot(
             moment=moment,
             # On Windows psutil counts from its first call, so the first result is a wrong 0.

@@ -12,4 +12,4 @@ def answer_here(target: Model) -> str | None:
     named = f"{target.name}:{target.quantisation}" if target.quantisation else target.name
     computer = computer_of()
     question = question_by_name(named, computer) or question_by_name(target.name, computer)
-    return words.verdict(answer(question, details=False)) if question else None
+    return words.verdict(answer(question)) if question else None

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import msgspec
@@ -18,18 +18,12 @@ from schemas.submission import Model
 from schemas.vocabulary import WEIGHTS
 
 # Increment this version when descriptions change, so that old cache entries are not used.
-_CACHE_VERSION = 2
+_CACHE_VERSION = 3
 _HASH_IS_SLOW_BYTES = 1_000_000_000
 _NAME_LENGTH = 120
 _FORBIDDEN = re.compile(r"[\x00-\x1f<>]")
 _SIZE_WORD = re.compile(r"[-_. ]?(?<!\d)\d{1,9}(?:\.\d{1,9})?[xX]?\d{0,9}[bBmM](?=[-_. ]|$)")
 _QUANTISATION_TAIL = re.compile(r"[-_.](?:I?Q\d\w*|BF16|F16|F32)$", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CachedFacts:
-    header: gguf_header.Header
-    sha256: str
 
 
 def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
@@ -38,28 +32,18 @@ def describe(weights: WeightsFile, *, say: Callable[[str], None]) -> ModelFile:
     Raises `BadInputError`.
     """
     facts = cached_facts(weights.path, say=say)
-    weights = _named(weights, facts.sha256)
-    header = facts.header
+    weights = _named(weights, facts.sha256 or "")
     # The name in the header, else the file name without the quantisation.
-    called = header.general_name or _QUANTISATION_TAIL.sub("", weights.path.stem)
+    called = facts.name or _QUANTISATION_TAIL.sub("", weights.path.stem)
     name = weights.name or _clean(_FORBIDDEN.sub("", called).strip().replace(" ", "-"))
     pruned = "-pruned" if weights.derivation and "removed" in weights.derivation else ""
-    moe = header.active_parameters != header.parameters
-    model = Model(
-        id=f"{slug(name)}-{slug(header.quantisation)}{pruned}",
+    model = replace(
+        facts,
+        id=f"{slug(name)}-{slug(facts.quantisation)}{pruned}",
         name=name,
-        family=weights.family or _clean(header.base_name or family_of(name)),
-        parameters=header.parameters,
-        active_parameters=header.active_parameters if moe else None,
-        architecture=header.architecture,
-        quantisation=header.quantisation,
-        file_bytes=header.file_bytes,
-        sha256=facts.sha256,
+        family=weights.family or _clean(facts.family or family_of(name)),
         repository=weights.repository,
         derivation=weights.derivation,
-        layers=header.layers,
-        vocabulary_size=header.vocabulary.size,
-        tokenizer_sha256=header.vocabulary.sha256,
     )
     return ModelFile(path=weights.path, model=model)
 
@@ -86,14 +70,14 @@ def family_of(name: str) -> str:
     return _SIZE_WORD.split(name)[0].strip("-_. ") or name
 
 
-def cached_facts(path: Path, *, say: Callable[[str], None]) -> CachedFacts:
-    """Return the header and the digest of a file, from the cache if they are there."""
+def cached_facts(path: Path, *, say: Callable[[str], None]) -> Model:
+    """Return the facts in a file's header with its digest, from the cache if they are there."""
     note = files.directory() / "known" / f"{_fingerprint(path)}.json"
     if note.is_file():
-        return msgspec.json.decode(note.read_bytes(), type=CachedFacts)
+        return msgspec.json.decode(note.read_bytes(), type=Model)
     if path.is_file() and path.stat().st_size > _HASH_IS_SLOW_BYTES:
         say(f"Reading {path.name} to compute its digest (once per file) …")
-    facts = CachedFacts(header=gguf_header.read(path), sha256=files.sha256_of(path))
+    facts = replace(gguf_header.read(path), sha256=files.sha256_of(path))
     files.cache(note, orjson.dumps(facts))
     return facts
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from harness.errors import BadInputError
 from harness.models.gguf_file import architecture_of, opened, part_paths, refuse_renamed_part
 from harness.models.gguf_parse import GgufHeader
+from schemas.submission import Model
 from schemas.vocabulary.documents import document
 
 _PREFIX = "tokenizer.ggml."
@@ -50,38 +51,30 @@ class Vocabulary:
     eos: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
-    """The fields of a GGUF file that identify a model; `None` for a field that is missing."""
+def read(path: Path) -> Model:
+    """Return what the header of a GGUF file, or of a model in several files, says about the model.
 
-    architecture: str
-    quantisation: str
-    parameters: int
-    active_parameters: int
-    file_bytes: int
-    vocabulary: Vocabulary
-    layers: int | None
-    general_name: str | None
-    base_name: str | None
-
-
-def read(path: Path) -> Header:
-    """Return the header of a GGUF file, or of a model in several files. Raises `BadInputError`."""
+    Without a name in the header, `name` is empty. `id` and `sha256` are not set. Raises
+    `BadInputError`.
+    """
     paths = part_paths(path)
     parts = [opened(part) for part in paths]
     first = parts[0]
     refuse_renamed_part(first, path)
     architecture = architecture_of(path.name, parts)
-    return Header(
+    texts = _tokens(first, path)
+    return Model(
+        id="",
+        name=first.text("general.name") or "",
+        family=first.text("general.basename"),
         architecture=architecture,
         quantisation=_quantisation(parts),
         parameters=sum(tensor.elements for part in parts for tensor in part.tensors),
         active_parameters=_active_parameters(parts, architecture),
         file_bytes=sum(path.stat().st_size for path in paths),
-        vocabulary=_vocabulary(first, _tokens(first, path)),
         layers=first.number(f"{architecture}.block_count"),
-        general_name=first.text("general.name"),
-        base_name=first.text("general.basename"),
+        vocabulary_size=len(texts),
+        tokenizer_sha256=tokenizer_sha256(texts),
     )
 
 
@@ -123,18 +116,13 @@ def _quantisation(parts: list[GgufHeader]) -> str:
     return weights.most_common(1)[0][0]
 
 
-def _active_parameters(parts: list[GgufHeader], architecture: str) -> int:
-    """Return the parameters used per token.
-
-    In a mixture of experts, only the chosen experts count.
-    """
+def _active_parameters(parts: list[GgufHeader], architecture: str) -> int | None:
+    """Return the parameters that a mixture of experts uses per token; `None` if it is all."""
     experts = parts[0].number(f"{architecture}.expert_count") or 1
     used = parts[0].number(f"{architecture}.expert_used_count") or experts
-    return sum(
-        tensor.elements * used // experts if "_exps." in tensor.name else tensor.elements
-        for part in parts
-        for tensor in part.tensors
-    )
+    tensors = [tensor for part in parts for tensor in part.tensors]
+    unused = sum(x.elements - x.elements * used // experts for x in tensors if "_exps." in x.name)
+    return sum(tensor.elements for tensor in tensors) - unused if unused else None
 
 
 def _tokens(first: GgufHeader, path: Path) -> tuple[bytes, ...]:

@@ -5,7 +5,7 @@ first downloaded to a partial file in the cache, and resumed after an interrupti
 with the SHA-256 that the hub lists becomes a blob, which is named by that digest.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +31,7 @@ from huggingface_hub.utils import build_hf_headers, get_session  # type: ignore[
 from harness import files
 from harness.errors import BadInputError, MachineError
 from harness.files import sha256_of, sync_directory, sync_file
-from harness.models.hub_cache import cached_files, repository_folder
+from harness.models.local_files import repository_folder
 
 _PARTIAL_CONTENT, _RANGE_BEYOND_END = 206, 416
 _UNFINISHED = ".draftmap-part"
@@ -109,10 +109,6 @@ class Hub:
                 )
             data: bytes = answer.read()
             return data[:length]
-
-    def cached(self, repository: str) -> Mapping[str, Path]:
-        """Return a repository's files in the hub's cache by name, each in its latest version."""
-        return cached_files(repository, self.cache_dir)
 
     def _fetch_blob(self, repository: str, commit: str, name: str, lfs: BlobLfsInfo) -> None:
         blob = self._blob(repository, lfs.sha256)

@@ -1,4 +1,7 @@
-"""Find the GGUF files that other programs keep on this disk, without opening any of them."""
+"""Find the model files that other programs keep on this disk, without opening any of them.
+
+The cache of the Hugging Face hub is read without its client, which is slow to import.
+"""
 
 import os
 import re
@@ -7,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
+from huggingface_hub import constants
 
 from harness.machine.lenient_json import part
-from harness.models.hub_names import OTHER_KINDS
 
+# Kinds of files that many repositories contain and that are not language models.
+OTHER_KINDS = ("mmproj", "imatrix")
 _OLLAMA_MODEL = "application/vnd.ollama.image.model"
 _LATER = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
 _LEAST_BYTES = 10_000_000  # smaller files are vocabularies and tests
@@ -70,3 +75,22 @@ def _of_ollama(models: Path) -> Iterator[tuple[str, Path]]:
             if layer.get("mediaType") == _OLLAMA_MODEL:
                 blob = str(layer.get("digest")).replace(":", "-")
                 yield ":".join(manifest.parts[-2:]), models / "blobs" / blob
+
+
+def cached_files(repository: str, cache_dir: Path | None = None) -> Mapping[str, Path]:
+    """Return a repository's files in the hub's cache by name, each in its latest version."""
+    snapshots = repository_folder(repository, cache_dir) / "snapshots"
+    if not snapshots.is_dir():
+        return {}
+    return {
+        path.relative_to(revision).as_posix(): path
+        for revision in sorted(snapshots.iterdir(), key=lambda folder: folder.stat().st_mtime)
+        for path in sorted(revision.rglob("*"))
+        if path.is_file()
+    }
+
+
+def repository_folder(repository: str, cache_dir: Path | None = None) -> Path:
+    """Return the folder of a repository in the hub's cache, whose layout the hub documents."""
+    folder = cache_dir or Path(constants.HF_HUB_CACHE)
+    return folder / f"models--{repository.replace('/', '--')}"

@@ -10,13 +10,12 @@ from msgspec.structs import replace
 
 from answers.catalog import model_by_name, model_named
 from answers.choices import PlannedModel
-from answers.presets import Preset, preset_named
-from harness import files
+from answers.presets import Preset
 from harness.errors import MachineError
-from harness.models import gguf_shape, hub, hub_names
+from harness.models import gguf_shape, hub
 from harness.models.gguf_file import sparse_copy
 from harness.models.gguf_parse import parse_header
-from harness.models.resolve import preset_path, refuse_unknown
+from harness.models.resolve import meaning, preset_path, refuse_unknown
 
 if TYPE_CHECKING:
     from harness.models.hub_client import Hub
@@ -30,15 +29,12 @@ def find(name: str, *, say: Callable[[str], None], client: "Hub | None" = None) 
 
     Raises `BadInputError` for an unknown name, and `MachineError` if neither source has the facts.
     """
-    path = files.expanded(name)
-    if path.is_file():
-        return _from_file(path, server_name=str(path))
-    preset = preset_named(name)
-    if preset is not None:
-        return _from_preset(preset, say, client)
-    if hub_names.reference(name) is None:
-        raise refuse_unknown(name)
-    name = hub_names.without_host(name)
+    match meaning(name):
+        case Path() as path:
+            return _from_file(path, server_name=str(path))
+        case Preset() as preset:
+            return _from_preset(preset, say, client)
+    name = hub.without_host(name)
     try:
         return _from_hub(name, say, client)
     except MachineError:

@@ -8,12 +8,11 @@ from answers.catalog import head_facts, preset_facts
 from answers.machines import Computer
 from answers.model import MIB, Buffers, LayerPlacement, ModelFacts, Setting
 from answers.placement import Extent, fit, project
-from answers.presets import Pair, Preset, pairs, presets
+from answers.presets import Preset, PresetPair, pairs, presets
 from harness.machine.computer import computer_of
 from harness.models.gguf_file import part_paths
 from harness.models.local_files import LocalFile, local_files
 from harness.models.resolve import preset_path
-from harness.models.room import load_plan
 
 _ORDER: tuple[Extent | None, ...] = ("yes", "partly", "no", None)  # `None` is unknown
 
@@ -56,7 +55,7 @@ def need_of(
     """Return the memory that a target and its draft need on a computer; empty if unknown."""
     if facts is None:
         return Need()
-    case = load_plan(computer, facts, Setting(context=context_tokens), draft)
+    case = computer.load(facts, Setting(context=context_tokens), draft)
     found = fit(case)
     places: tuple[Buffers, ...] = (found.host,)
     if computer.devices:
@@ -78,7 +77,7 @@ class ModelEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairEntry:
-    pair: Pair
+    pair: PresetPair
     needed_bytes: int | None
     fits: Extent | None
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from answers.errors import QuestionError
+from answers.model_names import quantisation_of
 from answers.presets import (
     DEFAULT_DRAFT,
     HEAD,
@@ -15,11 +16,11 @@ from answers.presets import (
     presets,
     require_quantisation,
 )
-from answers.shapes import facts_of, quantisation_of, shape_of, shapes
+from answers.shapes import facts_of, shape_of, shapes
 from harness import files
 from harness.errors import BadInputError, suggestion
-from harness.models import embedded, gguf_shape, hub, hub_names
-from harness.models.derived import derive
+from harness.models import embedded, gguf_shape, hub
+from harness.models.embedded import derive
 from harness.models.model_file import ModelFile, WeightsFile
 from schemas.codec import slug
 from schemas.submission import Model
@@ -38,12 +39,24 @@ def is_model(word: str) -> bool:
     """Whether a word names a model: an existing file, a known name or `owner/repo:quant`."""
     file = os.path.isfile(files.expanded(word))  # noqa: PTH113 - is_file raises for a long name
     known = file or preset_named(word) is not None
-    return known or (":" in word and hub_names.reference(word) is not None)
+    return known or (":" in word and hub.reference(word) is not None)
 
 
 def names() -> tuple[str, ...]:
     """Return the names that every command accepts: presets, and models of known shape."""
     return tuple(dict.fromkeys((*presets(), *(shape.name for shape in shapes()))))
+
+
+def meaning(name: str) -> Path | Preset | tuple[str, str]:
+    """Return what a name means: a file on this disk, a preset, or a repository and quantisation.
+
+    Raises `BadInputError` for an unknown name.
+    """
+    path = files.expanded(name)
+    found = path if path.is_file() else preset_named(name) or hub.reference(name)
+    if found is None:
+        raise refuse_unknown(name)
+    return found
 
 
 def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
@@ -52,15 +65,13 @@ def resolve(value: str, *, say: Callable[[str], None]) -> WeightsFile:
     Raises `BadInputError` for an unknown name, `MachineError` if fetching or making the weights
     fails.
     """
-    path = files.expanded(value)
-    if path.is_file():
-        return WeightsFile(path=path)
-    preset = preset_named(value)
-    if preset is not None:
-        return _from_preset(preset, say)
-    if hub_names.reference(value):
-        return hub.fetch(value, say=say)
-    raise refuse_unknown(value)
+    match meaning(value):
+        case Path() as path:
+            return WeightsFile(path=path)
+        case Preset() as preset:
+            return _from_preset(preset, say)
+        case _:
+            return hub.fetch(value, say=say)
 
 
 def refuse_unknown(value: str) -> BadInputError:
@@ -125,16 +136,13 @@ def made_path(preset: Preset) -> Path:
 
 def on_disk(name: str) -> Path | None:
     """Find the local file for a path, preset or `owner/repo:quant`. Raises `BadInputError`."""
-    path = files.expanded(name)
-    if path.is_file():
-        return path
-    preset = preset_named(name)
-    if preset is not None:
-        return preset_path(preset)
-    parts = hub_names.reference(name)
-    if parts is None:
-        raise refuse_unknown(name)
-    return hub.cached(*parts)
+    match meaning(name):
+        case Path() as path:
+            return path
+        case Preset() as preset:
+            return preset_path(preset)
+        case repository, quantisation:
+            return hub.cached(repository, quantisation)
 
 
 def own_head(name: str) -> str | None:

@@ -8,40 +8,21 @@ from msgspec.structs import replace
 
 from answers import warnings
 from answers.catalog import preset_facts
-from answers.machines import Computer
 from answers.model import LayerPlacement, ModelFacts, Setting
-from answers.placement import Draft, LoadPlan, fit
+from answers.model_names import quantisation_of
+from answers.placement import fit
 from answers.presets import preset_named
-from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.shapes import facts_of, shape_of
 from answers.sized_shapes import ESTIMATED
 from harness import files
 from harness.errors import HarnessError, MachineError
 from harness.machine.computer import computer_of
-from harness.models import hub_names
+from harness.models import hub
 from harness.models.compatibility import SIZE_DIFFERENCE, refusal
 from harness.models.gguf_shape import facts_of_file
 
 # Everything in a model's name except the maker; TinyLlama has the vocabulary of Llama 2.
 _MAKER = re.compile(r"^tiny|[^a-z].*")
-
-
-def load_plan(
-    computer: Computer,
-    target: ModelFacts,
-    setting: Setting,
-    draft: ModelFacts | None,
-    *,
-    draft_on_host: bool = False,
-) -> LoadPlan:
-    """Plan how a target and its draft load into a computer's free memory."""
-    return LoadPlan(
-        target=target,
-        setting=setting,
-        devices=computer.devices,
-        unified=computer.unified,
-        host=computer.host,
-        draft=Draft(facts=draft, on_host=draft_on_host) if draft else None,
-    )
 
 
 def require_room(names: Sequence[str], context: int) -> None:
@@ -60,7 +41,7 @@ def require_room(names: Sequence[str], context: int) -> None:
         if reason := other_vocabulary(target, facts):
             raise refusal(names[0], name, reason)
     largest = max(drafts.values(), key=lambda facts: facts.model_bytes, default=None)
-    case = load_plan(computer_of(), target, Setting(context=context), largest)
+    case = computer_of().load(target, Setting(context=context), largest)
     on_host = fit(replace(case, devices=()))
     if fit(case).fits or on_host.fits:
         return
@@ -94,7 +75,7 @@ def named_facts(name: str) -> ModelFacts | None:
     preset = preset_named(name)
     if preset is not None:
         return preset_facts(preset)
-    repository, quantisation = hub_names.reference(name) or ("", "")
+    repository, quantisation = hub.reference(name) or ("", "")
     shape = shape_of(repository.partition("/")[2])
     bits = quantisation_of(quantisation)
     return facts_of(shape, bits) if shape and bits else None
@@ -111,7 +92,7 @@ def automatic_layers(target: Path, draft: Path | None, context: int) -> tuple[in
     if not computer.devices:
         return None
     facts = facts_of_file(draft) if draft is not None else None
-    case = load_plan(computer, facts_of_file(target), Setting(context=context), facts)
+    case = computer.load(facts_of_file(target), Setting(context=context), facts)
     found = fit(case)
     if case.draft is None or found.device_fits:
         return found.placement.layers, case.draft_layers
@@ -129,7 +110,7 @@ def failed_allocation(
         second = facts_of_file(draft) if draft is not None else None
     except HarnessError:
         return ()
-    case = load_plan(computer, facts, setting, second, draft_on_host=draft_layers == 0)
+    case = computer.load(facts, setting, second, draft_on_host=draft_layers == 0)
     case = replace(case, host=replace(case.host, name="main memory"))
     whole = facts.placed_layers if computer.devices else 0
     placed = min(whole, layers) if layers >= 0 else whole

@@ -9,8 +9,8 @@ from harness import console
 from harness.command_options import offers_fields
 from harness.plan import options
 from harness.plan.inputs import question_of, server_of
-from harness.plan.planner import plan as planned
 from harness.plan.report import show
+from harness.plan.server_fit import plan as planned
 from schemas.codec import Json
 
 

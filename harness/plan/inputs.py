@@ -74,8 +74,7 @@ def question_of(
         asked = replace(asked, computer=with_step(machine, target.facts, curve.step_ms))
     named = _named(models, load, target, speed.acceptance, say)
     ways = () if asked.alone else tuple(_ways(asked, named, load.depth, speed.acceptance, say))
-    notes = (*target.notes, *asked.computer.notes)
-    return replace(asked, ways=ways, named=named, notes=tuple(dict.fromkeys(notes)))
+    return replace(asked, ways=ways, named=named)
 
 
 def _curve(

@@ -7,9 +7,10 @@ from answers.choices import PlannedModel
 from answers.learned import learned
 from answers.machines import Computer, without_size
 from answers.model import ModelFacts
+from answers.model_names import quantisation_of
 from answers.names import card_key
 from answers.rates import Rate, rate_of, with_rates
-from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.shapes import facts_of, shape_of
 from estimates.identity import identify
 from estimates.pairing import plain_tps
 from estimates.roofline import bytes_per_token, normalised

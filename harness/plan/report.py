@@ -26,7 +26,6 @@ _BASES = {
     "nearest": "from the nearest machines",
     "physics": "from bytes and bandwidth",
 }
-_NO_LIMIT_MIB = 1e8
 
 
 def show(found: Answer, screen: Console, server: Path | None = None, *, details: bool) -> None:
@@ -99,9 +98,7 @@ def _memory(choice: PlanOption) -> Table:
         if any(sizes):
             table.add_row(KIND_LABELS[kind], *(_mib(size) for size in sizes))
     table.add_row("total", *(_mib(buffers.total()) for _, _, buffers in places), style="bold")
-    table.add_row(
-        "available", *(_mib(free) if free < _NO_LIMIT_MIB else "?" for _, free, _ in places)
-    )
+    table.add_row("available", *(_mib(free) for _, free, _ in places))
     return table
 
 

@@ -1,7 +1,7 @@
-"""Ask a llama-server for the sizes it would allocate: `-fit on` computes them before loading.
+"""Answer a planning question, if possible with the sizes that a llama-server would allocate.
 
-No weights are needed: a sparse file with only the header is enough. The server is stopped before it
-loads the model.
+With `-fit on`, a server computes the sizes before it loads a model, and is stopped then. No weights
+are needed: a sparse file with only the header is enough.
 """
 
 import re
@@ -12,7 +12,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Timer
 
-from answers.model import Buffers
+from msgspec.structs import replace
+
+from answers.alternatives import with_details
+from answers.answer import Answer, Question, answer
+from answers.commands import load_words, method_of
+from answers.engine_commands import drafting
+from answers.model import Buffers, LayerPlacement
+from answers.placement import largest_context, merge_placements, placed
 from harness.machine.engines import server_environment
 from harness.models.gguf_file import opened, part_paths, sparse_copy
 
@@ -68,6 +75,53 @@ def _take(buffers: Buffers, weights: int, context: int) -> None:
     state = buffers.recurrent + buffers.output
     if int(buffers.kv + state) != context:
         buffers.kv = max(0.0, context - state)
+
+
+def plan(question: Question, server: Path | None = None) -> Answer:
+    """Answer a question about a model, using the sizes that a local llama-server would allocate."""
+    found = answer(question)
+    sizes = _allocated(found, server)
+    if isinstance(sizes, str):
+        note = (
+            f"the engine could not simulate the allocation ({sizes}), so these sizes are "
+            "computed from formulas"
+        )
+        question = replace(question, notes=(*question.notes, note))
+        return with_details(replace(found, question=question))
+    return with_details(_exact(found, sizes) if sizes else found)
+
+
+def _exact(found: Answer, sizes: tuple[AllocatedSizes, ...]) -> Answer:
+    case, placement = found.asked.case, found.asked.found.placement
+    models = placed(case, placement)
+    for (devices, host), each in zip(models, sizes, strict=True):
+        each.replace_in(devices, host)
+    exact = merge_placements(case, placement, models, exact=True)
+    return replace(
+        found,
+        asked=replace(found.asked, found=exact),
+        context_max=largest_context(case, placement),
+        exact=True,
+    )
+
+
+def _allocated(found: Answer, server: Path | None) -> tuple[AllocatedSizes, ...] | str | None:
+    """Return the sizes that the server would allocate, or the reason why it reports none.
+
+    Returns `None` without a server, or if a model's header is not on this disk.
+    """
+    asked = found.asked
+    sources = [asked.target, *([asked.draft] if asked.draft else [])]
+    paths = [source.path for source in sources if source.path is not None]
+    if server is None or len(paths) < len(sources):
+        return None
+    case = asked.case
+    words = load_words(case.setting, asked.found.placement, fit="on")
+    if case.uses_head:
+        words += drafting(method_of(asked.speculation)) or ()
+    alone = LayerPlacement(layers=case.draft_layers)
+    draft_words = load_words(case.draft_setting, alone, fit="on")
+    return allocated_sizes(server, list(zip(paths, (words, draft_words), strict=False)))
 
 
 def allocated_sizes(

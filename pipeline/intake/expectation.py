@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from answers import catalog
+from answers.advice import Verdict, verdict_of
 from answers.answer import Question, answer
 from answers.choices import Way
 from answers.errors import QuestionError
 from answers.listed import question_by_name
 from answers.machines import Computer, MachineWords, described_computer
-from answers.verdicts import Verdict, verdict_of
 from estimates.identity import identify
 from schemas.method import limit
 from schemas.submission import Arm, Submission
@@ -72,7 +72,7 @@ def _expected(submission: Submission, question: Question) -> Iterator[Expected]:
         # this way.
         others = (each for each in question.ways if each.key != way.key)
         asked = replace(question, ways=(*others, way), named=way)
-        choice = answer(asked, details=False).judged
+        choice = answer(asked).judged
         gain = choice.gain if choice else None
         if choice is None or gain is None:
             continue

@@ -10,7 +10,7 @@ from answers.curves import (
     Curve,
     Ranged,
     speedup,
-    tokens_by_depth,
+    tokens_of,
 )
 from schemas.submission import VerificationProbe
 
@@ -67,22 +67,16 @@ def test_errors_of_the_yield_and_of_the_drafting_widen_the_interval_on_their_sid
 
 
 def test_tokens_of_a_round_are_one_and_the_accepted_ones_up_to_the_depth() -> None:
-    prompts = [
-        AcceptedRounds(rounds=100, reached=(60, 30)),
-        AcceptedRounds(rounds=100, reached=(80, 50)),
-    ]
+    prompts = [AcceptedRounds(rounds=100, reached=each) for each in ((60, 30), (80, 50))]
 
-    one, two = tokens_by_depth(prompts)
-
-    assert one.estimate == pytest.approx(1 + 140 / 200)
-    assert two.estimate == pytest.approx(1 + 140 / 200 + 80 / 200)
+    assert tokens_of(prompts).estimate == pytest.approx(1 + 140 / 200 + 80 / 200)
 
 
 def test_prompts_that_differ_make_the_interval_of_a_yield_wider_than_their_rounds_do() -> None:
     alike = [AcceptedRounds(rounds=100, reached=(70,))] * 2
     apart = [AcceptedRounds(rounds=100, reached=(count,)) for count in (60, 80)]
 
-    (steady,), (moving,) = tokens_by_depth(alike), tokens_by_depth(apart)
+    steady, moving = tokens_of(alike), tokens_of(apart)
 
     # By rounds sqrt(0.7 * 0.3 / 200), by prompts a standard error of 0.1; times Student's t.
     assert steady.high - steady.estimate == pytest.approx(0.0324 * 1.6525, rel=0.001)
@@ -92,4 +86,4 @@ def test_prompts_that_differ_make_the_interval_of_a_yield_wider_than_their_round
 
 def test_without_a_round_there_is_no_yield() -> None:
     with pytest.raises(ValueError, match="no round"):
-        tokens_by_depth([AcceptedRounds(rounds=0, reached=(0, 0))])
+        tokens_of([AcceptedRounds(rounds=0, reached=(0, 0))])

@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from answers.model import LayerPlacement, Memory, Setting
 from answers.placement import LoadPlan, merge_placements, placed, project
-from answers.shapes import facts_of, quantisation_of, shape_of
 from bench.plan.__main__ import ERRORS, errors_file
 from bench.plan.comparison import compared, memory_error, projected, wrongly_fitting
 from bench.plan.points import Arch, Point, UnknownShapeError, listed_points
+from tests.known_models import known
 
 POINTS = {point.id: point for point in listed_points()}
 
@@ -39,7 +39,7 @@ def test_fits_is_wrong_for_one_in_fifty_logs_at_most_with_their_source_left_out(
 
 
 def test_fits_allows_for_the_error_of_weights_the_runtime_and_logits() -> None:
-    target = facts_of(shape_of("qwen2.5-7b"), quantisation_of("Q4_K_M"))  # type: ignore[arg-type]
+    target = known("qwen2.5-7b")
     room = Memory(name="card", free_mib=8000)
     case = LoadPlan(target=target, setting=Setting(), devices=(room,), host=room, margin_mib=0)
     found = project(case, LayerPlacement(layers=29))
@@ -52,8 +52,8 @@ def test_fits_allows_for_the_error_of_weights_the_runtime_and_logits() -> None:
 
     assert project(exactly, found.placement).fits
     assert not project(less, found.placement).fits
-    known = replace(less, target=replace(target, weights_error=0.0))
-    assert project(known, found.placement).fits
+    certain = replace(less, target=replace(target, weights_error=0.0))
+    assert project(certain, found.placement).fits
     assert merge_placements(less, found.placement, placed(less, found.placement), exact=True).fits
 
 

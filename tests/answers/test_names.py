@@ -7,7 +7,7 @@ import pytest
 
 from answers.errors import QuestionError
 from answers.machines import MachineWords, bandwidth_of, described_computer
-from answers.model_names import model_key
+from answers.model_names import model_key, quantisation_of
 from answers.names import (
     NamedMachine,
     card_key,
@@ -16,7 +16,6 @@ from answers.names import (
     machine_named,
     nearest_cards,
 )
-from answers.quantisations import quantisation_of
 from answers.sized_shapes import shape_named
 from harness.machine.computer import computer_of
 

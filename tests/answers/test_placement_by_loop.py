@@ -9,8 +9,10 @@ from msgspec.structs import astuple, replace
 
 from answers import memory
 from answers.model import MIB, Buffers, Layer, LayerPlacement, Memory, ModelFacts, Setting
+from answers.model_names import quantisation_of
 from answers.placement import Draft, LoadPlan, Projection, fit, merge_placements
-from answers.shapes import facts_of, quantisation_of, shapes
+from answers.shapes import facts_of, shapes
+from answers.speed import step_bytes
 
 RANDOM = strategies.randoms(use_true_random=True)
 Counted = tuple[tuple[Buffers, ...], Buffers]
@@ -183,3 +185,22 @@ def test_any_placement_equals_that_of_a_brute_force_search(rng: Random) -> None:
     expected, main = looped(facts, case.setting, placement, head=case.uses_head)
     for own, counted in zip((*devices, host), (*expected, main), strict=True):
         assert astuple(own) == pytest.approx(astuple(counted), rel=1e-9, abs=1e-9)
+
+
+@given(RANDOM)
+def test_a_step_reads_the_weights_that_a_loop_over_the_layers_counts(rng: Random) -> None:
+    facts = any_model(rng)
+    bare = tuple(replace(layer, k_width=0, v_width=0) for layer in facts.layers)
+    facts = replace(facts, layers=bare)  # a step reads the caches, too
+    layers, experts = rng.randint(0, facts.placed_layers), rng.randint(0, 99)
+
+    found = step_bytes(facts, LayerPlacement(layers=layers, cpu_experts=experts), Setting())
+
+    device, host = [0.0, 0.0], [0.0, 0.0]  # dense weights and experts
+    (device if layers else host)[0] += facts.output_bytes
+    for index, layer in enumerate(facts.layers):
+        on_device = index >= facts.placed_layers - layers
+        (device if on_device else host)[0] += layer.weight_bytes
+        (device if on_device and index >= experts else host)[1] += layer.expert_bytes
+    read = (found.device, found.device_experts, found.host, found.host_experts)
+    assert read == pytest.approx((*device, *host), rel=1e-9)

@@ -2,18 +2,12 @@
 
 import pytest
 
-from answers.model import Memory, ModelFacts, Setting
+from answers.model import Memory, Setting
 from answers.placement import LoadPlan, fit, free_of, largest_context
-from answers.shapes import facts_of, quantisation_of, shape_of
 from answers.speed import MachineSpeed, plain
+from tests.known_models import known
 
 HOST = Memory(name="host", free_mib=30_000)
-
-
-def known(name: str, *, with_head: bool = False) -> ModelFacts:
-    shape = shape_of(name)
-    assert shape is not None
-    return facts_of(shape, quantisation_of("Q8_0"), with_head=with_head)
 
 
 def test_a_dense_model_of_8b_on_a_12_gb_card() -> None:
@@ -21,7 +15,7 @@ def test_a_dense_model_of_8b_on_a_12_gb_card() -> None:
     # Free: 12288 MiB less 5 % and 700 = 10973.6; with the margin of 1024 left 9949.6.
     card = Memory(name="card", free_mib=free_of(12 * 1024), bandwidth_gb_per_s=360)
     case = LoadPlan(
-        target=known("llama-3.1-8b"),
+        target=known("llama-3.1-8b", "Q8_0"),
         setting=Setting(context=8192),
         devices=(card,),
         host=HOST,
@@ -55,7 +49,7 @@ def test_a_hybrid_of_27b_with_its_own_head_and_four_slots() -> None:
     """Qwen3.5 27B in Q8_0; a public log of its file says 26,402.70 MiB of weights on the device."""
     setting = Setting(context=8192, slots=4, rollback_states=3)
     case = LoadPlan(
-        target=known("qwen3.5-27b", with_head=True),
+        target=known("qwen3.5-27b", "Q8_0", with_head=True),
         setting=setting,
         devices=(Memory(name="card", free_mib=48_000),),
         host=HOST,

@@ -14,17 +14,11 @@ from answers.rounds import (
     round_time_ms,
     speedup,
 )
-from answers.shapes import facts_of, quantisation_of, shape_of
 from answers.speed import MachineSpeed, SpeedEstimate, StepBytes, plain, step_ms
+from tests.known_models import known
 
 GB = 1e9
 LAUNCHES_MS = 0.02
-
-
-def known(name: str, *, with_head: bool = False) -> ModelFacts:
-    shape = shape_of(name)
-    assert shape is not None
-    return facts_of(shape, quantisation_of("Q4_K_M"), with_head=with_head)
 
 
 def load(target: ModelFacts, draft: ModelFacts | None = None, **others: object) -> LoadPlan:

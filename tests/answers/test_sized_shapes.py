@@ -3,9 +3,10 @@
 import pytest
 
 from answers.errors import QuestionError
+from answers.model_names import quantisation_of
 from answers.presets import preset_named, require_quantisation
 from answers.rates import gb_per_token
-from answers.shapes import facts_of, quantisation_of, shape_of, shapes
+from answers.shapes import facts_of, shape_of, shapes
 from answers.sized_shapes import estimate_note, shape_named
 
 

@@ -11,7 +11,9 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from answers import catalog
-from answers.answer import Answer, Question, answer, figures_of, with_details
+from answers.advice import verdict_of
+from answers.alternatives import with_details
+from answers.answer import Answer, Question, answer, figures_of
 from answers.answer_json import as_json
 from answers.choices import PlanOption
 from answers.evidence import Figure, Report
@@ -19,7 +21,6 @@ from answers.kin import rig_of
 from answers.listed import question_by_name
 from answers.machines import MachineWords, described_computer
 from answers.speed import SpeedEstimate
-from answers.verdicts import verdict_of
 from harness.machine.computer import computer_of
 from harness.plan.report import show
 
@@ -224,7 +225,7 @@ GAIN = re.compile(r"about ([\d.,]+) tokens/s instead of ([\d.,]+): ([\d.]+)\N{MU
 def answered(card: str, model: str) -> Answer:
     question = question_by_name(model, described_computer(CARDS[card]))
     assert question is not None
-    return with_details(answer(question, details=False))
+    return with_details(answer(question))
 
 
 def printed(found: Answer) -> str:

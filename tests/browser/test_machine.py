@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
+from answers.alternatives import with_details
 from answers.answer import answer
 from answers.answer_json import as_json
 from answers.evidence import Report
@@ -112,7 +113,7 @@ def test_the_page_and_the_engine_of_answers_agree(page: Page, site: Path, share:
         computer = described_computer(machine.words)
         question = question_by_name(model["name"], computer, reports=by_model, rates=rates)
         assert question is not None
-        found = answer(question)
+        found = with_details(answer(question))
         said = cast("dict[str, Any]", as_json(found))
         words = {"card": machine.name, "model": model["label"]}
         answered(page, *words.values())

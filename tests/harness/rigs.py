@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.machine import linux_gpus, macos, nvidia, windows
+from harness.machine import linux, macos, nvidia, windows
 from harness.machine.detect import public
 from schemas.submission import Cpu, Machine
 
@@ -51,7 +51,7 @@ class EngineRig:
         lspci = "\n".join(f'{s.address} "VGA" "Vendor" "{s.device}"' for s in self.slots)
         gpus = (
             *nvidia.parse_cards(rows, self.banner).gpus,
-            *linux_gpus.gpus(self._drm(folder), linux_gpus.parse_lspci(lspci), environment),
+            *linux.gpus(self._drm(folder), linux.parse_lspci(lspci), environment),
             *macos.parse_displays(self.mac),
             *(gpu for gpu in windows.parse_parts(self.windows).gpus if gpu.vendor != "nvidia"),
         )

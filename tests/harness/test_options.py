@@ -173,41 +173,11 @@ def test_the_help_of_a_run_is_a_page_and_names_no_option_that_few_need() -> None
     assert "small.gguf --method draft-model:n_max=3\n" in shown  # no command is broken
 
 
-@pytest.mark.parametrize(
-    ("mistyped", "meant"),
-    [("--model", "--target"), ("--ctx-size", "--context"), ("--bugdet", "--budget")],
-)
-def test_a_mistyped_option_gets_a_suggestion(mistyped: str, meant: str) -> None:
-    result = CliRunner().invoke(app, ["run", mistyped, "1"])
+def test_text_that_is_not_utf_8_is_refused() -> None:
+    result = CliRunner().invoke(app, ["run", "--notes", "caf\udce9"])
 
     assert result.exit_code == 2
-    assert result.stderr == f"Error: no option {mistyped}; did you mean {meant}?\n"
-
-
-@pytest.mark.usefixtures("binding")  # else a line says what is measured with
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["run", "--gpu", "RTX 4090"], "no option --gpu; --help-all lists all options"),
-        (
-            ["run", "a", "b", "c"],
-            "extra argument(s) (c); `draftmap run --help` shows the usage",
-        ),
-        (["run", "qwen3-8b", "nonsense"], "'nonsense' is neither a file"),  # and nothing is fetched
-        (["plan", "qwen3-8b", "--gpu", "RTX 9999"], "no card is called"),
-        (["run", "~nobody/x.gguf"], "~nobody/x.gguf does not exist; check the path"),
-        (["doctor", "--model", "/nope"], "'/nope' is neither a file, nor a known name, nor"),
-        (
-            ["run", "--notes", "caf\udce9"],
-            "--notes takes one line of at most 280 characters, in UTF-8",
-        ),
-    ],
-)
-def test_a_mistake_in_a_command_line_is_one_line(words: list[str], said: str) -> None:
-    result = CliRunner().invoke(app, words, prog_name="draftmap")
-
-    assert result.exit_code == 2
-    assert (result.stderr.count("\n"), said in result.stderr) == (1, True), result.stderr
+    assert "--notes takes one line of at most 280 characters, in UTF-8" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from answers.presets import preset_named
 from harness.machine.computer import computer_of
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from harness.plan.planner import plan
+from harness.plan.server_fit import plan
 from pipeline.intake.expectation import Expected, expectations
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Arm, Gpu, Submission

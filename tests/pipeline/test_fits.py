@@ -7,8 +7,9 @@ import pytest
 
 from answers.listed import model_label
 from answers.model import Memory, Setting
+from answers.model_names import quantisation_of
 from answers.placement import Draft, LoadPlan, fit, free_of
-from answers.shapes import facts_of, quantisation_of, shape_of, shapes
+from answers.shapes import facts_of, shape_of, shapes
 from pipeline.site.pages import fits
 
 INPUTS = 1000

@@ -54,10 +54,10 @@ def words_of(found: Answer) -> Words:
         look=_look(found),
         way=way(found),
         evidence=_evidence(found.judged, found.chance),
-        why=_after("predicted: ", _after("Why: ", said.why)),
-        losses=_after("Slower: ", said.losses),
+        why=said.why.text if said.why else None,
+        losses=said.losses,
         room=said.fits[:1].lower() + said.fits[1:],
-        assumed=_after("Assumed: ", said.assumed),
+        assumed=said.assumed,
         accuracy=said.accuracy,
         use=command.text if command else None,
         note=command.note if command else None,
@@ -132,7 +132,3 @@ def _evidence(judged: PlanOption | None, chance: float | None) -> str:
     if figures.tier != "published":
         return f"{figures.tier}, with raw trials"
     return f"published by {'one person' if figures.people == 1 else f'{figures.people} people'}"
-
-
-def _after(label: str, text: str | None) -> str | None:
-    return None if text is None else text.removeprefix(label)

@@ -105,7 +105,7 @@ def common_answers(reports: Iterable[Report], rates: Sequence[Rate]) -> Iterator
             yield CommonAnswer(
                 machine=f"{machine.name} {machine.gib:g} GB",
                 model=model_label(asked["model"]),
-                found=answer(question, details=False),
+                found=answer(question),
             )
 
 
@@ -245,7 +245,7 @@ def _file(
         if own not in before:
             question = question_about(name, target, computer, reports=reports)
             kept = placed.setdefault(_memory_of(question), Placements(question.load))
-            before[own] = [*_row(answer(question, placed=kept, details=False))]
+            before[own] = [*_row(answer(question, placed=kept))]
         after[own] = before[own]
         *figures, words = before[own]
         numbers = (w if w is None else texts.setdefault(w, len(texts)) for w in words)

@@ -19,6 +19,7 @@ from answers import placement, shapes
 from answers.catalog import family_of
 from answers.listed import model_label
 from answers.model import LayerPlacement, Memory, ModelFacts, Setting
+from answers.model_names import quantisation_of
 from answers.rates import Rate
 from pipeline.site.pages import answer_pages, learned_file
 from pipeline.site.pages.model import Asset, Page, Site
@@ -226,6 +227,4 @@ def lines() -> tuple[tuple[str, str, tuple[tuple[int, int, placement.Extent], ..
 @cache
 def facts_in(shape: shapes.ShapeRow, quantisation: str) -> ModelFacts:
     """A model's `ModelFacts` in this quantisation, including a built-in head if it has one."""
-    return shapes.facts_of(
-        shape, shapes.quantisation_of(quantisation), with_head=shape.head_layers > 0
-    )
+    return shapes.facts_of(shape, quantisation_of(quantisation), with_head=shape.head_layers > 0)

@@ -15,11 +15,12 @@ from answers.learned import Errors, ResultsError, SpeedError, logged_memory_erro
 from answers.machines import without_size
 from answers.memory import RUNTIME_MIB
 from answers.model import MIB, LayerPlacement, Memory, Setting
+from answers.model_names import quantisation_of
 from answers.names import card_key
 from answers.placement import LoadPlan, project
 from answers.rates import Rate, rate_of, reached
 from answers.rounds import YieldCurve
-from answers.shapes import facts_of, quantisation_of, shape_of
+from answers.shapes import facts_of, shape_of
 from estimates.roofline import devices, normalised
 from pipeline.site.rows import grouped, read
 from schemas.vocabulary import say

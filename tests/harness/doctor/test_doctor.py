@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.doctor import engine_checks, examine, machine_checks
+from harness.doctor import command, engine_checks, machine_checks
 from harness.doctor.check import Check
 from harness.doctor.engine_checks import decode
 from harness.machine.command import death
@@ -94,9 +94,9 @@ def test_a_machine_with_a_server_only_decodes_with_that(
     model = write_gguf(tmp_path / "big.gguf", name="Big 7B")
     scripted.write(tmp_path / "bin" / "llama-server", build=7000, crashes_with=crashes_with)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.setattr(examine, "package_version", lambda: None)
+    monkeypatch.setattr(command, "package_version", lambda: None)
 
-    *_, last = examine.examine(model=str(model), say=lambda _: None)
+    *_, last = command.examine(model=str(model), say=lambda _: None)
 
     assert (last.name, last.status) == ("Decode", status)
     assert said in last.found

@@ -9,7 +9,7 @@ from harness.machine import detect
 from harness.machine.computer import computer_of
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from harness.plan.planner import plan
+from harness.plan.server_fit import plan
 from schemas.submission import Cpu, Gpu, Machine
 
 
@@ -182,7 +182,7 @@ def test_graphics_of_a_processor_read_at_the_rate_of_main_memory() -> None:
     # What is not known stays `None` in the memory, and is assumed as for main memory.
     assert unknown.devices[0].bandwidth_gb_per_s is None
     assert device_rate(unknown.speed) == pytest.approx(50 * 0.62)
-    assert not any("400" in note for note in unknown.notes)
+    assert not any("400" in note for _, note in unknown.rate_notes())
     assert known.devices[0].bandwidth_gb_per_s == known.speed.device_gb_per_s == 89.6
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from harness.machine import linux, linux_gpus, macos, nvidia, windows
+from harness.machine import linux, macos, nvidia, windows
 from harness.machine.detect import clean_name, kernel_version, machine
 from harness.machine.environment import Watch, steal_fraction
 from schemas.codec import encode
@@ -143,9 +143,9 @@ def drm(tmp_path: Path) -> Path:
 
 @needs_colons
 def test_an_amd_card_is_read_from_sys_and_named_by_lspci(drm: Path) -> None:
-    names = linux_gpus.parse_lspci(capture("lspci_amd_intel.txt"))
+    names = linux.parse_lspci(capture("lspci_amd_intel.txt"))
 
-    assert linux_gpus.gpus(drm, names) == (
+    assert linux.gpus(drm, names) == (
         Gpu(
             name="AMD Radeon RX 7600/7600 XT",
             vendor="amd",
@@ -205,8 +205,8 @@ def test_only_visible_amd_cards_and_their_state_are_read(
     sizes: list[int],
     state: tuple[float | None, float | None, float | None],
 ) -> None:
-    found = linux_gpus.gpus(radeons, {}, environment)
-    now = linux_gpus.state(radeons, environment)
+    found = linux.gpus(radeons, {}, environment)
+    now = linux.state(radeons, environment)
 
     assert [gpu.vram_mib for gpu in found] == sizes
     assert (now.clock_mhz, now.temperature_c, now.power_w) == state
@@ -214,7 +214,7 @@ def test_only_visible_amd_cards_and_their_state_are_read(
 
 @needs_colons
 def test_without_a_name_the_vendor_is_used(drm: Path) -> None:
-    assert [gpu.name for gpu in linux_gpus.gpus(drm, {})] == ["AMD GPU"]
+    assert [gpu.name for gpu in linux.gpus(drm, {})] == ["AMD GPU"]
 
 
 def test_apple_silicon_shares_its_memory_and_an_intel_mac_does_not() -> None:

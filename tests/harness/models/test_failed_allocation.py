@@ -6,21 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from answers.machines import MachineWords
-from answers.model import LayerPlacement, Memory, ModelFacts, Setting
+from answers.model import LayerPlacement, Memory, Setting
 from answers.placement import Draft, LoadPlan
-from answers.shapes import facts_of, quantisation_of, shape_of
 from answers.warnings import after_failure
 from harness.machine.computer import computer_of
 from harness.models import room
 from harness.run import run_reports
 from tests.harness.ggufs import write_gguf
-
-
-def known(name: str) -> ModelFacts:
-    shape = shape_of(name)
-    assert shape is not None
-    return facts_of(shape, quantisation_of("Q4_K_M"))
-
+from tests.known_models import known
 
 CASE = LoadPlan(
     target=known("qwen3-8b"),

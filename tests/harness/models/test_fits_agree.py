@@ -6,9 +6,9 @@ import pytest
 
 from answers.answer_json import as_json
 from answers.machines import MachineWords
+from answers.model_names import quantisation_of
 from answers.placement import Extent
 from answers.presets import presets
-from answers.quantisations import quantisation_of
 from answers.shapes import facts_of, shape_of
 from harness.errors import MachineError
 from harness.machine.computer import computer_of
@@ -16,7 +16,7 @@ from harness.models import room
 from harness.models.overview import assess, need_of
 from harness.plan.inputs import question_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from harness.plan.planner import plan
+from harness.plan.server_fit import plan
 from pipeline.site.pages import fits
 from tests.nightly import few
 

@@ -13,9 +13,9 @@ import pytest
 from answers.presets import DEFAULT_DRAFT, DEFAULT_TARGET, pairs, preset_named, presets
 from harness.errors import BadInputError, MachineError
 from harness.files import sha256_of
-from harness.models import embedded, hub_names
-from harness.models.derived import write_floats
+from harness.models import embedded, hub
 from harness.models.describe import describe
+from harness.models.embedded import write_floats
 from harness.models.model_file import WeightsFile
 from harness.models.resolve import resolve
 from schemas.vocabulary import METHODS, WEIGHTS
@@ -45,11 +45,11 @@ def test_a_path_is_taken_as_it_is(tmp_path: Path) -> None:
     ],
 )
 def test_the_file_is_chosen_by_quantisation(names: list[str], expected: list[str]) -> None:
-    assert list(hub_names.choose(names, "o/r", "Q4_K_M")) == expected
+    assert list(hub.choose(names, "o/r", "Q4_K_M")) == expected
 
 
 def test_a_split_model_that_is_kept_in_part_is_not_complete() -> None:
-    assert hub_names.complete(["a-q4_k_m-00001-of-00002.gguf"], "Q4_K_M") == ()
+    assert hub.complete(["a-q4_k_m-00001-of-00002.gguf"], "Q4_K_M") == ()
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import pytest
 from harness.errors import BadInputError, MachineError
 from harness.models import hub
 from harness.models.hub_client import Hub
+from harness.models.local_files import cached_files
 from tests.harness.fake_hub import COMMIT, FakeHub, serving, sha256
 from tests.harness.ggufs import write_gguf
 
@@ -91,7 +92,7 @@ def test_an_interrupted_download_continues(
     fake_hub.cut_after = 4500
     with pytest.raises(MachineError, match=r"could not be fetched .* the download continues"):
         fetch(client)
-    assert client.cached("Owner/Model-GGUF") == {}
+    assert cached_files("Owner/Model-GGUF", client.cache_dir) == {}
     fake_hub.failing = False
 
     path = fetch(client)
@@ -111,7 +112,7 @@ def test_a_file_with_another_digest_is_reported_set_aside_and_not_used(
         fetch(client)
 
     assert list(blobs(tmp_path)) == [f"{sha256(CONTENT)}.damaged"]
-    assert client.cached("Owner/Model-GGUF") == {}
+    assert cached_files("Owner/Model-GGUF", client.cache_dir) == {}
     fake_hub.damaged = False
     assert fetch(client).read_bytes() == CONTENT
 

@@ -13,13 +13,12 @@ from answers.machines import Computer, MachineWords
 from answers.model import ModelFacts
 from answers.rates import Rate, reached, with_rates
 from answers.speed import MachineSpeed
-from harness.errors import BadInputError
 from harness.machine.computer import computer_of
 from harness.plan import nearest
 from harness.plan.inputs import question_of
 from harness.plan.nearest import with_results
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from harness.plan.planner import plan
+from harness.plan.server_fit import plan
 from tests.samples import sample, sample_bytes
 
 TARGET = PlannedModel(
@@ -77,14 +76,6 @@ def test_a_file_that_is_named_counts_for_any_card(result: Path) -> None:
     found = with_results(computer("RTX 4070 12 GB"), (result,), TARGET).speed
 
     assert found.device_reached_gb_per_s is not None
-
-
-def test_a_file_that_is_not_a_result_is_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "no.json"
-    path.write_text("{}")
-
-    with pytest.raises(BadInputError, match=r"no\.json"):
-        with_results(computer("none"), (path,), TARGET)
 
 
 @pytest.mark.parametrize(

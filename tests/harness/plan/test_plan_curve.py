@@ -193,18 +193,6 @@ def test_a_curve_of_another_model_or_card_is_refused_in_one_line(
     assert "curve.json" in found.stderr
 
 
-def test_missing_and_broken_files_are_refused_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "cut.json").write_text(json.dumps(rows(FLAT))[:200])
-
-    missing = plan(*TARGET, *L4, "--curve", str(tmp_path / "none.json"))
-    cut = plan(*TARGET, *L4, "--curve", str(tmp_path / "cut.json"))
-
-    assert (missing.exit_code, cut.exit_code) == (2, 2)
-    assert "none.json cannot be read" in missing.stderr
-    assert "not a curve of step times" in cut.stderr
-    assert cut.stderr.count("\n") == 1
-
-
 def test_a_result_through_a_server_has_no_curve(tmp_path: Path) -> None:
     path = tmp_path / "served.json"
     path.write_bytes(sample_bytes(_without_probes(sample())))

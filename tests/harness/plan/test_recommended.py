@@ -1,4 +1,4 @@
-"""The run after a plan measures what the plan recommends, on many cards and models."""
+"""The run that a plan prints measures what the plan recommends, and it starts."""
 
 import json
 import shlex
@@ -16,7 +16,10 @@ from harness import PROGRAM
 from harness.cli import app
 from harness.machine.computer import computer_of
 from harness.models import room
+from tests.harness.ggufs import write_gguf
 from tests.nightly import few
+from tests.processes import needs_shell
+from tests.test_commands import passed, speculation
 
 CARDS: dict[str, tuple[str, ...]] = {
     "RTX 3060 12 GB": ("--gpu", "RTX 3060 12 GB", "--ram", "32"),
@@ -30,6 +33,40 @@ CARDS: dict[str, tuple[str, ...]] = {
 }
 MODELS = ("qwen3-8b", "qwen3-4b:Q8_0", "qwen3.8-27b", "llama-3.1-8b", "gpt-oss-20b")
 SHARED = ("a Mac", "an APU")
+CARD = ("--gpu", "RTX 4060 8 GB", "--ram", "32", "--cpu", "8 cores DDR5-4800")
+SMALL, BIG = ("--target", "qwen3-8b:Q4_K_M"), ("--target", "qwen3.8-27b:Q4_K_M")
+MIXTURE, HEADED = ("--target", "qwen3-30b-a3b:Q4_K_M"), ("--target", "qwen3.5-9b:Q4_K_M")
+DRAFT = ("--draft", "qwen3-0.6b:Q8_0")
+# Accepted tokens that decide the recommendation: all of them, or none.
+ALL, NONE = ("--acceptance", "0.99"), ("--acceptance", "0")
+RECOMMENDED = {
+    "n-gram drafts": (*SMALL, *CARD),
+    "n-gram drafts as asked": (*SMALL, "--draft", "ngram", *CARD),
+    "another n-gram method": (*SMALL, "--draft", "ngram-mod", *ALL, *CARD),
+    "a draft model": (*SMALL, *DRAFT, *ALL, *CARD),
+    "a draft in main memory": (*SMALL, *DRAFT, *ALL, "--draft-gpu-layers", "0", *CARD),
+    "its own head": (*HEADED, "--draft", "mtp", *ALL, *CARD),
+    "a smaller cache": (*SMALL, "--kv-type", "q8_0", *CARD),
+    "no flash attention": (*SMALL, *DRAFT, *ALL, "--flash-attention", "off", *CARD),
+    "no draft": (*MIXTURE, *DRAFT, *NONE, *CARD),
+    "layers in main memory": (*BIG, *CARD),
+    "experts in main memory": (*MIXTURE, *CARD),
+    "a processor": (*SMALL, "--gpu", "none", "--ram", "32"),
+}
+NAMED = {name: words for name, words in RECOMMENDED.items() if "--draft" in words}
+HELP = """\
+-m, --model FNAME    model path
+-md, --model-draft FNAME    draft model
+-ngld, --gpu-layers-draft N    layers of the draft
+--port PORT          port to listen on
+--spec-type none,draft-simple,draft-mtp,ngram-simple,ngram-mod
+"""
+SIZES = (
+    *("n-cpu-moe", "cache-type-k", "cache-type-v"),
+    *("spec-draft-n-max", "spec-draft-n-min", "spec-draft-p-min"),
+    *("spec-ngram-simple-size-n", "spec-ngram-simple-size-m", "spec-ngram-simple-min-hits"),
+    *("spec-ngram-mod-n-match", "spec-ngram-mod-n-min", "spec-ngram-mod-n-max"),
+)
 pytestmark = pytest.mark.usefixtures("binding")
 
 
@@ -52,11 +89,15 @@ def plan(*arguments: str) -> tuple[dict[str, Any], str]:
     return document, printed.stdout
 
 
+def run_words(printed: str) -> list[str]:
+    """The words of the run that a plan prints."""
+    line = printed.partition("Measure it: ")[2].splitlines()[0]
+    return shlex.split(line.partition("  (")[0].removeprefix(f"{PROGRAM} "))
+
+
 def campaign(printed: str) -> dict[str, Any]:
     """The plan of the run that a plan prints."""
-    line = printed.partition("Measure it: ")[2].splitlines()[0]
-    words = shlex.split(line.partition("  (")[0].removeprefix(f"{PROGRAM} "))
-    result = CliRunner().invoke(app, ["run", *words, "--dry-run", "--json"])
+    result = CliRunner().invoke(app, ["run", *run_words(printed), "--dry-run", "--json"])
     assert result.exit_code == 0, result.stderr
     document: dict[str, Any] = json.loads(result.stdout)
     return document
@@ -123,3 +164,59 @@ def test_a_measured_gain_is_named_with_its_interval() -> None:
     # The interval begins at 1.01.
     assert "Yes: drafting from the text (prompt-lookup) gives about 41.1 tokens/s" in printed
     assert "instead of 30.6: 1.34" in printed
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Path:
+    """A program that lists a llama-server's options."""
+    program = tmp_path / "llama-server"
+    sizes = "\n".join(f"--{name} N    a size" for name in SIZES)
+    program.write_text(f"#!/bin/sh\ncat <<'TEXT'\n{HELP}{sizes}\nTEXT\n", "utf-8")
+    program.chmod(0o755)
+    return program
+
+
+@needs_shell
+@pytest.mark.parametrize("arguments", RECOMMENDED.values(), ids=RECOMMENDED)
+def test_every_recommendation_comes_with_a_run_that_can_be_planned(
+    arguments: tuple[str, ...], server: Path
+) -> None:
+    words = run_words(plan(*arguments)[1])
+    if "--runner" in words:
+        words += ["--server-binary", str(server)]
+
+    result = CliRunner().invoke(app, ["run", *words, "--dry-run"])
+
+    assert result.exit_code == 0, result.stderr
+
+
+def test_a_draft_that_does_not_pay_is_measured_against_no_draft() -> None:
+    words = run_words(plan(*RECOMMENDED["no draft"])[1])
+
+    assert words[:2] == ["qwen3-30b-a3b:q4_k_m", "qwen3-0.6b"]
+    assert words[words.index("--method") + 1] == "draft-model:n_max=1"
+
+
+def test_a_preset_is_named_by_its_name_and_a_file_by_its_path(
+    tmp_path: Path,
+) -> None:
+    path = write_gguf(tmp_path / "my own.gguf")
+
+    preset, file = (
+        run_words(plan(*asked, *CARD)[1])
+        for asked in (("qwen3-8b", "qwen3-0.6b", *ALL), (str(path),))
+    )
+
+    assert preset[:2] == ["qwen3-8b", "qwen3-0.6b"]
+    assert file[0] == str(path)
+
+
+@pytest.mark.parametrize("arguments", NAMED.values(), ids=NAMED)
+def test_the_confirming_run_passes_what_its_plan_serves(arguments: tuple[str, ...]) -> None:
+    found, printed = plan(*arguments)
+    served, words = shlex.split(found["command"]), run_words(printed)
+    method = words[words.index("--method") + 1]
+
+    # A plan without a draft is confirmed against the requested draft.
+    measured = {} if not speculation(served) else speculation(passed(method))
+    assert speculation(served) == measured

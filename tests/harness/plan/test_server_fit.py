@@ -20,8 +20,7 @@ from harness.models.gguf_shape import facts_of_file
 from harness.plan import inputs
 from harness.plan.inputs import question_of, server_of
 from harness.plan.options import ComputerOptions, LoadOptions, ModelOptions, SpeedOptions
-from harness.plan.planner import plan
-from harness.plan.server_fit import allocated_sizes, parsed
+from harness.plan.server_fit import allocated_sizes, parsed, plan
 from tests.harness.ggufs import write_gguf
 from tests.processes import needs_shell
 

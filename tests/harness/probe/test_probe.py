@@ -267,16 +267,6 @@ def test_no_pass_starts_if_it_would_overrun_the_budget(budget_s: float, passes: 
     assert curve.passes == passes
 
 
-@pytest.mark.parametrize("server", [("--base-url", "http://127.0.0.1:9"), ("--runner", "openai")])
-def test_a_running_server_is_refused_with_a_remedy(server: tuple[str, str], weights: str) -> None:
-    done = call("probe", weights, *server)
-
-    assert done.exit_code == 2
-    assert "does not report where its model's layers are" in done.stderr
-    assert "Give --server-binary PATH" in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
 def test_an_engine_without_step_times_names_an_alternative(
     weights: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,11 @@
+"""The shapes of models that tests plan by name."""
+
+from answers.model import ModelFacts
+from answers.model_names import quantisation_of
+from answers.shapes import facts_of, shape_of
+
+
+def known(name: str, quantisation: str = "Q4_K_M", *, with_head: bool = False) -> ModelFacts:
+    shape = shape_of(name)
+    assert shape is not None
+    return facts_of(shape, quantisation_of(quantisation), with_head=with_head)
