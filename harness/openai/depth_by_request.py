@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from harness.openai.clock import at_once
 from harness.openai.server_identity import EngineName
-from harness.openai.streamed_answer import Answer
+from harness.openai.streamed_answer import StreamedAnswer
 from harness.runners.http.session import ServerRequest
 from harness.runners.http.values import BadAnswerError
 
@@ -22,7 +22,7 @@ _FEW, _MANY = 0.1, 0.25
 _ANSWERS = 8
 
 
-def check_cache(engine: EngineName, prompt: ServerRequest, answer: Answer) -> None:
+def check_cache(engine: EngineName, prompt: ServerRequest, answer: StreamedAnswer) -> None:
     """Raise `BadAnswerError` if a drafting arm's prompt was cached, as this changes answers."""
     if engine in FIELDS and prompt.arm.drafts and answer.cached_tokens:
         raise BadAnswerError(
@@ -32,7 +32,9 @@ def check_cache(engine: EngineName, prompt: ServerRequest, answer: Answer) -> No
         )
 
 
-def obeys(plain: Answer, drafting: Answer, again: Callable[[], Iterable[Answer]]) -> bool:
+def obeys(
+    plain: StreamedAnswer, drafting: StreamedAnswer, again: Callable[[], Iterable[StreamedAnswer]]
+) -> bool:
     """Return whether the server drafted for the answer `drafting` and not for the answer `plain`.
 
     If the two are inconclusive, more pairs are requested. Then every answer of one kind (plain or
@@ -48,5 +50,5 @@ def obeys(plain: Answer, drafting: Answer, again: Callable[[], Iterable[Answer]]
     return False
 
 
-def _token_s(answer: Answer) -> float:
+def _token_s(answer: StreamedAnswer) -> float:
     return (answer.last_s - answer.first_s) / answer.output_tokens

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from harness.campaign.conversation import messages
 from harness.machine.lenient_json import part
 from harness.models.thinking import arguments
-from harness.openai import depth_by_request, draft_counts
+from harness.openai import depth_by_request
 from harness.openai import streamed_answer as answers
 from harness.openai.clock import check_tokens, decode_time
 from harness.openai.connection import Connection
 from harness.openai.listed_models import other_model
 from harness.openai.server_identity import EngineName
-from harness.openai.streamed_answer import Answer, ServerTimes, events, server_times
+from harness.openai.streamed_answer import ServerTimes, StreamedAnswer, events, server_times
 from harness.runners.base import Generation, Totals
 from harness.runners.http.counted_rounds import Counted, Counters, totals
 from harness.runners.http.session import ServerRequest
@@ -49,13 +49,17 @@ class TimedAnswer:
     """
 
     generation: Generation
-    answer: Answer
+    answer: StreamedAnswer
     states_times: bool
     proven: bool
 
 
 def exchange(
-    connection: Connection, prompt: ServerRequest, *, server_clock: bool, baseline: Answer | None
+    connection: Connection,
+    prompt: ServerRequest,
+    *,
+    server_clock: bool,
+    baseline: StreamedAnswer | None,
 ) -> TimedAnswer:
     """Request one generation. Raises the errors of `Client`, and `BadAnswerError`.
 
@@ -102,14 +106,14 @@ def exchange(
 
 
 def _counted(
-    connection: Connection, answer: Answer, before: Counters | None, deepest: int | None
+    connection: Connection, answer: StreamedAnswer, before: Counters | None, deepest: int | None
 ) -> tuple[int | None, Totals]:
     """Return the draft depth that a server reports, and an answer's totals with `decode_ms=0`."""
-    stated = draft_counts.in_answer(answer)
+    stated = answers.counted_drafts(answer)
     page = None if before is None else _page_since(connection, before, stated)
     if connection.drafts_nothing:
         page = Counted(drafted=0, accepted=0)
-    counts = stated or page or draft_counts.without_drafts(connection.identity.name, answer)
+    counts = stated or page or answers.without_drafts(connection.identity.name, answer)
     sums = totals(
         decode_ms=0.0,
         output_tokens=answer.output_tokens,
@@ -121,7 +125,7 @@ def _counted(
     return counts.depth if counts else None, sums
 
 
-def _read_whole(connection: Connection, answer: Answer) -> bool:
+def _read_whole(connection: Connection, answer: StreamedAnswer) -> bool:
     """Return whether the server read the whole prompt, with no part of it taken from a cache.
 
     A server that the harness starts for one arm has not seen the prompt; a shared one may have.
@@ -145,7 +149,7 @@ def margins(
     return answers.margins_in(_post(connection, body), tokens=known.tokens)
 
 
-def _ask(connection: Connection, prompt: ServerRequest) -> Answer:
+def _ask(connection: Connection, prompt: ServerRequest) -> StreamedAnswer:
     engine, client = connection.identity.name, connection.client
     # The answer arrives token by token, followed by the counts.
     streamed: dict[str, Json] = {"stream": True, "stream_options": {"include_usage": True}}
@@ -154,7 +158,7 @@ def _ask(connection: Connection, prompt: ServerRequest) -> Answer:
     lines = client.lines(f"{client.address.api}/chat/completions", body)
     answer = answers.read(events(lines), began_s=began, clock=time.perf_counter)
     wants_more = engine == "SGLang" and prompt.arm.drafts and prompt.alone
-    if not wants_more or draft_counts.in_answer(answer) is not None:
+    if not wants_more or answers.counted_drafts(answer) is not None:
         return answer
     # Older builds of SGLang report counts only in unstreamed answers: request the answer again
     # without streaming.
@@ -187,7 +191,7 @@ def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
     return body
 
 
-def check_model(connection: Connection, prompt: ServerRequest, answer: Answer) -> None:
+def check_model(connection: Connection, prompt: ServerRequest, answer: StreamedAnswer) -> None:
     """Raise `BadAnswerError` if a different model answered, or for unwanted or hidden reasoning.
 
     Reasoning is unwanted if thinking was switched off, and hidden if the stream does not show it.
@@ -223,7 +227,7 @@ def _page_since(connection: Connection, before: Counters, stated: Counted | None
     return None if after is None else after.since(before)
 
 
-def check_answer(answer: Answer, times: ServerTimes | None, *, limit: int) -> None:
+def check_answer(answer: StreamedAnswer, times: ServerTimes | None, *, limit: int) -> None:
     """Raise `BadAnswerError` if the server reports too many tokens, or more time than passed."""
     if answer.output_tokens > limit:
         raise BadAnswerError(

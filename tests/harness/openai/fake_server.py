@@ -99,9 +99,6 @@ class FakeHandler(BaseHTTPRequestHandler):
         for number, chunk in enumerate(stream(self.server.state, body, made, made.rounds)):
             if chunk["choices"] and fault != "in-one-piece":
                 time.sleep(self.server.state.behaviour.round_ms / 1000)
-            if number == 3 and fault == "cut":
-                self.server.state.leaves()
-                return
             if number == 3 and fault == "malformed":
                 self.wfile.write(b"data: {oops\n\n")
             self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())

@@ -25,7 +25,7 @@ from schemas.submission import Submission, Trial
 from tests.harness.openai.deliveries import Delivery
 from tests.harness.openai.fake_answers import DRAFT, MODEL
 from tests.harness.openai.fake_server import serving
-from tests.harness.openai.test_started import command as started
+from tests.harness.openai.sessions import command as started
 from tests.nightly import few
 
 Outcome = Literal["interval", "requests", "flag", "failed"]
