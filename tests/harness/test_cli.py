@@ -229,51 +229,6 @@ def test_the_manual_has_the_exit_codes_of_the_program() -> None:
     assert [int(code) for code in rows] == [*EXIT_CODES]
 
 
-def test_resuming_without_a_journal_is_reported(tmp_path: Path, models: list[str]) -> None:
-    result = call("run", *models, *SMALL, "--output", str(tmp_path), "--resume")
-
-    assert result.exit_code == 2
-    assert "there is no run with these options to continue" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["--target", "qwen3-8"], 2, "Did you mean 'qwen3-8b'"),
-        (["--target", "/"], 2, "/ is a folder; name a GGUF file in this folder"),
-        (["--suite", "nope"], 2, "neither a suite nor a file 'nope'"),
-        (["--tasks", "cod"], 2, "Did you mean 'code'"),
-        (["--tasks", ","], 2, "the list is empty"),
-        (["--method", "promptlookup"], 2, "Did you mean 'prompt-lookup'"),
-        (["--concurrency", "0"], 2, "--concurrency 0: give whole numbers from 1 to 4,096"),
-        (["--base-url", "http://127.0.0.1:9"], 2, "missing: --spec-base-url URL"),
-        (["--base-url", "http://x", "--runner", "llama-server"], 2, "works with --runner openai"),
-    ],
-)
-@pytest.mark.usefixtures("cache_dir")
-def test_a_mistake_is_one_line_on_stderr_and_its_exit_code(
-    arguments: list[str], code: int, said: str
-) -> None:
-    result = call("run", *arguments)
-
-    assert result.exit_code == code
-    assert result.stdout == ""
-    assert said in result.stderr
-    assert result.stderr.count("Error:") == 1
-    assert "Traceback" not in result.stderr
-
-
-@pytest.mark.usefixtures("cache_dir")
-def test_a_broken_model_is_bad_input(tmp_path: Path) -> None:
-    broken = tmp_path / "broken.gguf"
-    broken.write_bytes(b"GGUF")
-
-    result = call("run", "--target", str(broken))
-
-    assert result.exit_code == 2
-    assert "broken.gguf is cut off or broken: its header does not end; download" in result.stderr
-
-
 def test_ctrl_c_is_answered_at_once_in_one_line_and_only_while_something_is_measured(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

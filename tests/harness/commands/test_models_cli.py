@@ -165,8 +165,6 @@ def test_a_pair_that_does_not_fit_is_answered_with_no_and_the_first_ids(tmp_path
     ("name", "code", "said"),
     [
         ("O/M-GGUF:Q8_0", 3, "`python -m harness models get O/M-GGUF:Q8_0` fetches it"),
-        ("qwen3-8", 2, "Did you mean 'qwen3-8b' or"),
-        ("none.gguf", 2, "none.gguf does not exist"),
     ],
 )
 def test_a_missing_model_is_one_line_without_an_answer(
