@@ -12,23 +12,13 @@ import pytest
 from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.home import home
 from pipeline.site.pages.model import Site
-from tests.pipeline.tables import Example, campaign, database, entry
+from tests.pipeline.tables import Example, campaign, database, entry, print_figures
 
 MACHINES = 40
 SIZES = (3, 7, 14, 32)
 PEOPLE = ("ada", "bob", "cyd", "dan")
 ENGINES = ("llama.cpp", "vLLM", "MLX", "llama.cpp, turboquant fork")
 RUNNERS = {"llama-server": "llama.cpp server", "llama-cpp-python": "llama.cpp"}
-PRINTED = """
-    insert into published_rate by name
-    select
-      'articles' as source, $row as row_id, $row as place, 'published' as tier, $device as device,
-      $label as device_label, 'gpu' as device_kind, $memory as vram_gib, 'cuda' as backend,
-      $engine as engine_name, $target as target, $model as target_label, 'Q4_K_M' as quantisation,
-      $parameters as parameters, 3 as size_order, 'mtp' as method, 'MTP' as method_label,
-      $depth as depth, $speedup as speedup, $person as contributor,
-      if($differs, ['Other traffic.'], []) as also_differs
-"""
 
 
 @dataclass(kw_only=True)
@@ -95,18 +85,19 @@ def machine(rng: random.Random, number: int) -> TypedMachine:
 
 def tables(machines: list[TypedMachine]) -> duckdb.DuckDBPyConnection:
     connection = database(*(each for one in machines for each in one.campaigns()))
-    rows = [(one, figure) for one in machines for figure in one.printed]
-    for number, (one, figure) in enumerate(rows):
-        slug = one.label.lower().replace(" ", "-")
-        known = {"row": f"row-{number}", "device": slug, "label": one.label, "memory": one.memory}
-        target = {"target": one.model.lower(), "model": one.model, "parameters": one.size * 1e9}
-        connection.execute(PRINTED, known | target | figure)
-    for table, columns in (
-        ("published_row", "source, row_id from published_rate"),
-        ("source", "'articles' as source, 'Articles' as title"),
-    ):
-        connection.execute(f"insert into {table} by name select {columns}")
-    return connection
+    figures = (
+        {
+            **figure,
+            "device": one.label.lower().replace(" ", "-"),
+            "device_label": one.label,
+            "vram_gib": one.memory,
+            "target": one.model,
+            "parameters": one.size * 1e9,
+        }
+        for one in machines
+        for figure in one.printed
+    )
+    return print_figures(connection, *figures)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import duckdb
 from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.model import Site
 from pipeline.site.rows import read
-from tests.pipeline.tables import Example, campaign, database, entry, one, rows
+from tests.pipeline.tables import Example, campaign, database, entry, one, print_figures, rows
 
 SITE = Site(bundle="x.js")
 
@@ -81,37 +81,11 @@ def test_a_setting_below_one_has_no_command_at_all() -> None:
 
 
 # ---- what others print --------------------------------------------------------------------------
-PRINTED = """
-    insert into published_rate by name
-    select
-      'articles' as source, 'row-' || $speedup as row_id, 1 as position, 'published' as tier,
-      'card' as device, 'Card' as device_label, 'gpu' as device_kind, 8.0 as vram_gib,
-      'cuda' as backend, $engine as engine_name, 'm-8b' as target, 'M-8B' as target_label,
-      'Q4_K_M' as quantisation, 8e9 as parameters, 3 as size_order, 'mtp' as method,
-      'MTP' as method_label, 2 as depth, $speedup as speedup, $person as contributor,
-      if($differs, ['Other traffic.'], []) as also_differs
-"""
-
-
-def figures(*listed: tuple[str, float, str, bool]) -> duckdb.DuckDBPyConnection:
-    """Published figures about a card: person, speedup, engine, whether the runs differ in more."""
-    connection = database()
-    for person, speedup, engine, differs in listed:
-        given = {"person": person, "speedup": speedup, "engine": engine, "differs": differs}
-        connection.execute(PRINTED, given)
-        connection.execute(PRINTED.replace("published_rate", "published_pair"), given)
-    connection.execute(
-        "insert into published_row by name select source, row_id from published_rate"
-    )
-    connection.execute(
-        "insert into source by name select 'articles' as source, 'Articles' as title"
-    )
-    return connection
-
-
 def page_of_figures(*listed: tuple[str, float, str, bool]) -> str:
-    """The page of the card with these figures."""
-    pages = place_pages(figures(*listed), SITE, ["device"])
+    """The page of a card with figures: person, speedup, engine, whether the runs differ in more."""
+    names = ("person", "speedup", "engine", "differs")
+    figures = (dict(zip(names, each, strict=True)) for each in listed)
+    pages = place_pages(print_figures(database(), *figures), SITE, ["device"])
     return next(page.text for page in pages if page.path == "devices/card.md")
 
 
