@@ -13,14 +13,8 @@ from harness.campaign.axis_options import recorded
 from harness.campaign.context_padding import filled
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
-from harness.openai import depth_by_request, exchange
+from harness.openai import comparable, depth_by_request, exchange
 from harness.openai import endpoints as reading
-from harness.openai.comparable import (
-    not_comparable,
-    require_comparable,
-    require_depth,
-    require_method,
-)
 from harness.openai.connection import Connection, connect, reconnect
 from harness.openai.listed_models import offer
 from harness.openai.reported_device import computed_on
@@ -118,7 +112,7 @@ class OpenAiSession(ServerSession[Connection]):
         plain, own = self._warm_ups[baseline.id], self._warm_ups[arm.id]
         if not depth_by_request.obeys(plain, own, partial(map, ask, (baseline, arm))):
             field = depth_by_request.FIELDS[server.identity.name]
-            raise not_comparable(
+            raise comparable.not_comparable(
                 f"{server.client.address} ignores {field}; start the server with a draft, or name "
                 "a second server with speculation"
             )
@@ -193,14 +187,14 @@ class OpenAiSession(ServerSession[Connection]):
 
     def _check(self, server: Connection, arm: ArmPlan) -> None:
         """Raise `FailedError` if a server cannot run an arm, or differs from the baseline's."""
-        require_method(server, arm.method)
+        comparable.require_method(server, arm.method)
         if arm.role == "baseline":
             self._base = self._base or server
         if self._shared:
-            require_depth(server)
+            comparable.require_depth(server)
         elif arm.drafts and self._base is not None:
             named = bool(self._options.spec_models)
-            require_comparable(server, self._base, draft=self._draft(arm), named=named)
+            comparable.require_comparable(server, self._base, draft=self._draft(arm), named=named)
 
     def _offers(self, server: Connection) -> str:
         return offer(server.identity.models)

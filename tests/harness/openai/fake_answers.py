@@ -66,7 +66,6 @@ class Behaviour:
     depth: int = 0
     round_ms: float = 1.0
     per_request: bool = True
-    metrics: bool = True
     times: bool = False
     version: str | None = None
     miscount: int = 0

@@ -44,7 +44,7 @@ class FakeHandler(BaseHTTPRequestHandler):
         pages = pages_of(behaviour)
         if self.path in pages:
             self._send(200, pages[self.path])
-        elif self.path == "/metrics" and behaviour.metrics:
+        elif self.path == "/metrics":
             self._send(200, page(self.server.state))
         else:
             self._send(404, {"error": {"message": "Not Found"}})
