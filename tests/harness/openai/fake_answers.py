@@ -48,10 +48,10 @@ _PAGES: dict[str, dict[str, Json | str]] = {
 class Behaviour:
     """The behaviour of a stand-in. With `depth` it speculates; `key` is its required key.
 
-    With a `delivery`, that decides when chunks are sent; else each comes after `round_ms`, and each
-    round yields `yields` tokens. `stated` is the share of its own time that it states. It reports
-    its token count times `counts`. Of `hidden` reasoning tokens it reports only with `admits`. Its
-    first `short` words have one letter.
+    A round takes `round_ms` and yields `yields` tokens, or a random number; `delivery` decides when
+    they are sent. `stated` is the share of its own time that it states. It reports its token count
+    times `counts`. Of `hidden` reasoning tokens it reports only with `admits`. Its first `short`
+    words have one letter.
 
     An mlx-lm that `heeds` it takes the draft depth from each request, which adds `draft_ms` a
     round, and it takes `cached` tokens of each prompt from its cache.
@@ -78,7 +78,7 @@ class Behaviour:
     named: str | None = None
     parts_at: int | None = None
     alone: int | None = None
-    delivery: Delivery | None = None
+    delivery: Delivery = field(default_factory=Delivery)
     yields: int | None = None
     stated: float = 1.0
     counts: float = 1.0
@@ -340,11 +340,6 @@ def _model(name: str, behaviour: Behaviour) -> Json:
     if behaviour.style == "vllm":
         return {**entry, "root": behaviour.root or name, "max_model_len": 2048}
     if behaviour.style == "llama-server":
-        meta: Json = {
-            "n_ctx": 4096,
-            "n_params": 1_000_000_000,
-            "size": 700_000_000,
-            "ftype": "Q4_1",
-        }
-        return {**entry, "meta": {**meta, "n_vocab": 49_152}}
+        sizes = {"n_params": 1_000_000_000, "size": 700_000_000, "n_vocab": 49_152}
+        return {**entry, "meta": {"n_ctx": 4096, "ftype": "Q4_1", **sizes}}
     return entry
