@@ -4,9 +4,8 @@ import re
 from contextlib import suppress
 
 from harness.machine.lenient_json import part
-from harness.openai import depth_by_request
 from harness.openai.connection import Connection
-from harness.openai.exchange import DRAFTS_BY_REQUEST
+from harness.openai.exchange import DEPTH_FIELDS, DRAFTS_BY_REQUEST
 from harness.openai.listed_models import ANOTHER_NAME, difference, shown
 from harness.runners.base import FailedError, Failure
 from harness.runners.http.client import Client, ServerError
@@ -29,7 +28,7 @@ _OLLAMA = (
 
 def require_depth(server: Connection) -> None:
     """Raise `FailedError` if requests to this server cannot set the draft depth."""
-    if server.identity.name not in depth_by_request.FIELDS:
+    if server.identity.name not in DEPTH_FIELDS:
         raise not_comparable(
             f"{server.identity.shown_name} fixes the depth at its start, not per request, so it "
             "cannot serve both arms; name a second server with speculation"

@@ -2,12 +2,12 @@
 
 import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from harness.campaign.conversation import messages
 from harness.machine.lenient_json import part
 from harness.models.thinking import arguments
-from harness.openai import depth_by_request
 from harness.openai import streamed_answer as answers
 from harness.openai.clock import check_tokens, decode_time
 from harness.openai.connection import Connection
@@ -24,6 +24,9 @@ from schemas.method import limit
 # LM Studio drafts if a request names a draft model; any other server drafts as its start command
 # decides.
 DRAFTS_BY_REQUEST: frozenset[EngineName] = frozenset({"LM Studio"})
+# Servers that accept a draft depth per request: the field with the maximum number of tokens to
+# draft in a round; 0 turns drafting off.
+DEPTH_FIELDS: Mapping[EngineName, str] = {"mlx-lm": "num_draft_tokens"}
 # vLLM and SGLang put the salt into the keys of their prefix caches, so that requests share nothing.
 SALTED: frozenset[EngineName] = frozenset({"vLLM", "SGLang"})
 # Engines that pass arguments to the model's chat template, which can switch thinking on and off.
@@ -69,7 +72,7 @@ def exchange(
     before = connection.counters() if prompt.alone else None
     answer = _ask(connection, prompt)
     check_model(connection, prompt, answer)
-    depth_by_request.check_cache(connection.identity.name, prompt, answer)
+    check_cache(connection.identity.name, prompt, answer)
     if baseline is not None:
         check_tokens(answer, baseline)
     times = server_times(answer, salted=connection.identity.name in SALTED)
@@ -135,7 +138,7 @@ def _read_whole(connection: Connection, answer: StreamedAnswer) -> bool:
     if cached is not None:
         return cached == 0
     name = connection.identity.name
-    fresh = connection.process is not None and name not in depth_by_request.FIELDS
+    fresh = connection.process is not None and name not in DEPTH_FIELDS
     return name in SALTED or name == "llama.cpp" or fresh
 
 
@@ -176,7 +179,7 @@ def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
         "max_tokens": prompt.limit,
         "temperature": drawn.temperature if drawn else 0,
         **_OPTIONS.get(engine, {}),
-        **({} if prompt.depth is None else {depth_by_request.FIELDS[engine]: prompt.depth}),
+        **({} if prompt.depth is None else {DEPTH_FIELDS[engine]: prompt.depth}),
     }
     if connection.served.id:
         body["model"] = connection.served.id
@@ -209,6 +212,16 @@ def check_model(connection: Connection, prompt: ServerRequest, answer: StreamedA
     else:
         return
     raise BadAnswerError(message)
+
+
+def check_cache(engine: EngineName, prompt: ServerRequest, answer: StreamedAnswer) -> None:
+    """Raise `BadAnswerError` if a drafting arm's prompt was cached, as this changes answers."""
+    if engine in DEPTH_FIELDS and prompt.arm.drafts and answer.cached_tokens:
+        raise BadAnswerError(
+            f"the server took {answer.cached_tokens} tokens of the prompt from its cache, which "
+            "changes the answers of a run with a draft; start the server with "
+            "--prompt-cache-size 0"
+        )
 
 
 def _post(connection: Connection, body: dict[str, Json]) -> Json:

@@ -13,8 +13,9 @@ from harness.campaign.axis_options import recorded
 from harness.campaign.context_padding import filled
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
-from harness.openai import comparable, depth_by_request, exchange
+from harness.openai import comparable, exchange
 from harness.openai import endpoints as reading
+from harness.openai.clock import drafts_as_asked
 from harness.openai.connection import Connection, connect, reconnect
 from harness.openai.listed_models import offer
 from harness.openai.reported_device import computed_on
@@ -110,8 +111,8 @@ class OpenAiSession(ServerSession[Connection]):
             return self._warm_ups[other.id]
 
         plain, own = self._warm_ups[baseline.id], self._warm_ups[arm.id]
-        if not depth_by_request.obeys(plain, own, partial(map, ask, (baseline, arm))):
-            field = depth_by_request.FIELDS[server.identity.name]
+        if not drafts_as_asked(plain, own, partial(map, ask, (baseline, arm))):
+            field = exchange.DEPTH_FIELDS[server.identity.name]
             raise comparable.not_comparable(
                 f"{server.client.address} ignores {field}; start the server with a draft, or name "
                 "a second server with speculation"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.errors import MachineError
+from harness.errors import BadInputError, MachineError
 from harness.openai import connect
 from harness.openai.endpoints import api_key
 from harness.runners.base import Failure, Generation, Totals
@@ -234,10 +234,13 @@ def test_a_server_that_goes_away_fails_its_trial_and_is_awaited(
         assert said in found.detail
 
 
-def test_only_our_own_variable_is_read() -> None:
+def test_only_our_own_variable_is_read_and_an_invalid_key_is_not_shown() -> None:
     assert api_key({"DRAFTMAP_API_KEY": "ours\n", "OPENAI_API_KEY": "another"}) == "ours"
     assert api_key({"DRAFTMAP_API_KEY": " ", "OPENAI_API_KEY": "another"}) is None
     assert api_key({}) is None
+    with pytest.raises(BadInputError, match="DRAFTMAP_API_KEY") as raised:
+        api_key({"DRAFTMAP_API_KEY": "one\r\nHost: other"})
+    assert "Host" not in str(raised.value)
 
 
 def test_missing_and_wrong_keys_have_different_messages(
