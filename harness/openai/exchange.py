@@ -70,20 +70,11 @@ def exchange(
     `baseline` is the baseline's answer to the same prompt, if known.
     """
     before = connection.counters() if prompt.alone else None
-    answer = _ask(connection, prompt)
-    check_model(connection, prompt, answer)
-    check_cache(connection.identity.name, prompt, answer)
-    if baseline is not None:
-        check_tokens(answer, baseline)
-    times = server_times(answer, salted=connection.identity.name in SALTED)
-    check_answer(answer, times, limit=prompt.limit)
+    answer, times = _checked_answer(connection, prompt, baseline)
     deepest = limit(prompt.arm.method)
-    depth, sums = _counted(connection, answer, before, deepest)
-    if not prompt.arm.drafts:
-        require_plain(sums.drafted)
-    longest = 1 + (deepest or 0)
+    depth, sums = _counted(connection, prompt, answer, before)
     timed = decode_time(
-        answer, times, longest=longest, server_clock=server_clock, alone=prompt.alone
+        answer, times, longest=1 + (deepest or 0), server_clock=server_clock, alone=prompt.alone
     )
     generation = Generation(
         tokens=answer.tokens,
@@ -102,14 +93,27 @@ def exchange(
         finish=answer.finish,
     )
     check_depth(generation, stated=depth, asked=deepest)
-    states_times = times is not None
     return TimedAnswer(
-        generation=generation, answer=answer, states_times=states_times, proven=timed.proven
+        generation=generation, answer=answer, states_times=times is not None, proven=timed.proven
     )
 
 
+def _checked_answer(
+    connection: Connection, prompt: ServerRequest, baseline: StreamedAnswer | None
+) -> tuple[StreamedAnswer, ServerTimes | None]:
+    """Return an answer that does not contradict the request, and the times that it reports."""
+    answer = _ask(connection, prompt)
+    check_model(connection, prompt, answer)
+    check_cache(connection.identity.name, prompt, answer)
+    if baseline is not None:
+        check_tokens(answer, baseline)
+    times = server_times(answer, salted=connection.identity.name in SALTED)
+    check_answer(answer, times, limit=prompt.limit)
+    return answer, times
+
+
 def _counted(
-    connection: Connection, answer: StreamedAnswer, before: Counters | None, deepest: int | None
+    connection: Connection, prompt: ServerRequest, answer: StreamedAnswer, before: Counters | None
 ) -> tuple[int | None, Totals]:
     """Return the draft depth that a server reports, and an answer's totals with `decode_ms=0`."""
     stated = answers.counted_drafts(answer)
@@ -123,8 +127,10 @@ def _counted(
         counted=counts,
         page=page if stated is not None else None,
         chunk_tokens=answer.chunk_tokens if answer.tokens else (),
-        depth=deepest,
+        depth=limit(prompt.arm.method),
     )
+    if not prompt.arm.drafts:
+        require_plain(sums.drafted)
     return counts.depth if counts else None, sums
 
 
