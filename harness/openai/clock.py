@@ -5,12 +5,12 @@ after the first chunk covers only the tokens after that chunk, and the delay of 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from os.path import commonprefix
 
-from harness.openai.streamed_answer import Answer, ServerTimes
+from harness.openai.streamed_answer import ServerTimes, StreamedAnswer
 from harness.runners.http.values import BadAnswerError
 
 # A server's time agrees with the client's if at most this share is missing. The server's time is
@@ -23,6 +23,12 @@ _MISCOUNTED = 0.15
 _AT_ONCE = 0.25
 # The tokens of a round have at most this many times the average text per token.
 _UNEVEN = 1.25
+# A token that arrived with the previous token was written in the same round, or was delayed by a
+# busy machine. Plain answers have few such tokens; answers with mostly accepted drafts have many.
+_FEW, _MANY = 0.1, 0.25
+# If this many answers are all slower than the same number of others, that happens by chance in one
+# of 6,435 cases.
+_ANSWERS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +44,12 @@ class _DecodeTime:
 
 
 def decode_time(
-    answer: Answer, times: ServerTimes | None, *, longest: int, server_clock: bool, alone: bool
+    answer: StreamedAnswer,
+    times: ServerTimes | None,
+    *,
+    longest: int,
+    server_clock: bool,
+    alone: bool,
 ) -> _DecodeTime:
     """Return the decode time: the server's if `server_clock` and `times` are set, or the client's.
 
@@ -61,7 +72,7 @@ def decode_time(
     return client if alone else _with_first_chunk(client, answer, longest)
 
 
-def _with_first_chunk(client: _DecodeTime, answer: Answer, longest: int) -> _DecodeTime:
+def _with_first_chunk(client: _DecodeTime, answer: StreamedAnswer, longest: int) -> _DecodeTime:
     """Add the error of a first chunk longer than a round: it may hold a token per character."""
     first = sizes(answer)[0] if answer.chunk_characters else 0.0
     if answer.tokens is not None or first <= longest * _UNEVEN:
@@ -71,7 +82,7 @@ def _with_first_chunk(client: _DecodeTime, answer: Answer, longest: int) -> _Dec
     return replace(client, grain_ms=math.hypot(client.grain_ms, hidden_ms))
 
 
-def client_time(answer: Answer, *, longest: int) -> _DecodeTime | None:
+def client_time(answer: StreamedAnswer, *, longest: int) -> _DecodeTime | None:
     """Return the time by the client's clock; `None` if the whole answer arrived in one chunk.
 
     A chunk that is no longer than a round is assumed to arrive when its round is finished.
@@ -92,7 +103,30 @@ def client_time(answer: Answer, *, longest: int) -> _DecodeTime | None:
     return _DecodeTime(decode_ms=decode_ms, grain_ms=decode_ms * min(1.0, held / later))
 
 
-def at_once(answer: Answer) -> float:
+def drafts_as_asked(
+    plain: StreamedAnswer, drafting: StreamedAnswer, again: Callable[[], Iterable[StreamedAnswer]]
+) -> bool:
+    """Return whether the server drafted for the answer `drafting` and not for the answer `plain`.
+
+    `mlx_lm.server` does not count drafts, but sends the tokens of a round together. If the two
+    are inconclusive, more pairs are requested. Then every answer of one kind (plain or
+    drafting) must be slower, or arrive in more pieces, than every answer of the other kind.
+    """
+    if _at_once(plain) <= _FEW and _at_once(drafting) >= _MANY:
+        return True
+    pairs = [tuple(again()) for _ in range(_ANSWERS)]
+    for figure in (_at_once, _token_s):
+        without, with_draft = zip(*(map(figure, pair) for pair in pairs), strict=True)
+        if max(without) < min(with_draft) or max(with_draft) < min(without):
+            return True
+    return False
+
+
+def _token_s(answer: StreamedAnswer) -> float:
+    return (answer.last_s - answer.first_s) / answer.output_tokens
+
+
+def _at_once(answer: StreamedAnswer) -> float:
     """Return the share of chunks that arrived together with the previous chunk."""
     found = _with_the_last(answer.chunk_s)
     return sum(found) / len(found) if found else 0.0
@@ -104,7 +138,7 @@ def _with_the_last(chunk_s: Sequence[float]) -> list[bool]:
     return [gap < _AT_ONCE * sum(gaps) / len(gaps) for gap in gaps]
 
 
-def sizes(answer: Answer) -> Sequence[float]:
+def sizes(answer: StreamedAnswer) -> Sequence[float]:
     """Return each chunk's token count: its number of token ids, or an estimate.
 
     The estimate divides the tokens, except EOS, in proportion to the length of the text.
@@ -122,7 +156,7 @@ def sizes(answer: Answer) -> Sequence[float]:
     return shares
 
 
-def times_agree(times: ServerTimes, answer: Answer, client: _DecodeTime | None) -> bool:
+def times_agree(times: ServerTimes, answer: StreamedAnswer, client: _DecodeTime | None) -> bool:
     """Return whether the server's times cover the answer's wall time, or agree with the client's.
 
     Raises `BadAnswerError` if the server clearly left out part of the work.
@@ -139,7 +173,7 @@ def times_agree(times: ServerTimes, answer: Answer, client: _DecodeTime | None) 
     return not apart
 
 
-def check_tokens(answer: Answer, baseline: Answer) -> None:
+def check_tokens(answer: StreamedAnswer, baseline: StreamedAnswer) -> None:
     """Raise `BadAnswerError` if the server's token count does not fit the text.
 
     The expected count is derived from the baseline's answer to the same prompt; after the point
@@ -160,7 +194,7 @@ def check_tokens(answer: Answer, baseline: Answer) -> None:
         )
 
 
-def _tokens_within(answer: Answer, characters: int) -> float:
+def _tokens_within(answer: StreamedAnswer, characters: int) -> float:
     found = 0.0
     for length, tokens in zip(answer.chunk_characters, sizes(answer), strict=False):
         found += tokens * min(1.0, characters / length) if length else tokens

@@ -2,18 +2,18 @@
 
 import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from harness.campaign.conversation import messages
 from harness.machine.lenient_json import part
 from harness.models.thinking import arguments
-from harness.openai import depth_by_request, draft_counts
 from harness.openai import streamed_answer as answers
 from harness.openai.clock import check_tokens, decode_time
 from harness.openai.connection import Connection
 from harness.openai.listed_models import other_model
 from harness.openai.server_identity import EngineName
-from harness.openai.streamed_answer import Answer, ServerTimes, events, server_times
+from harness.openai.streamed_answer import ServerTimes, StreamedAnswer, events, server_times
 from harness.runners.base import Generation, Totals
 from harness.runners.http.counted_rounds import Counted, Counters, totals
 from harness.runners.http.session import ServerRequest
@@ -24,6 +24,9 @@ from schemas.method import limit
 # LM Studio drafts if a request names a draft model; any other server drafts as its start command
 # decides.
 DRAFTS_BY_REQUEST: frozenset[EngineName] = frozenset({"LM Studio"})
+# Servers that accept a draft depth per request: the field with the maximum number of tokens to
+# draft in a round; 0 turns drafting off.
+DEPTH_FIELDS: Mapping[EngineName, str] = {"mlx-lm": "num_draft_tokens"}
 # vLLM and SGLang put the salt into the keys of their prefix caches, so that requests share nothing.
 SALTED: frozenset[EngineName] = frozenset({"vLLM", "SGLang"})
 # Engines that pass arguments to the model's chat template, which can switch thinking on and off.
@@ -49,13 +52,17 @@ class TimedAnswer:
     """
 
     generation: Generation
-    answer: Answer
+    answer: StreamedAnswer
     states_times: bool
     proven: bool
 
 
 def exchange(
-    connection: Connection, prompt: ServerRequest, *, server_clock: bool, baseline: Answer | None
+    connection: Connection,
+    prompt: ServerRequest,
+    *,
+    server_clock: bool,
+    baseline: StreamedAnswer | None,
 ) -> TimedAnswer:
     """Request one generation. Raises the errors of `Client`, and `BadAnswerError`.
 
@@ -63,20 +70,11 @@ def exchange(
     `baseline` is the baseline's answer to the same prompt, if known.
     """
     before = connection.counters() if prompt.alone else None
-    answer = _ask(connection, prompt)
-    check_model(connection, prompt, answer)
-    depth_by_request.check_cache(connection.identity.name, prompt, answer)
-    if baseline is not None:
-        check_tokens(answer, baseline)
-    times = server_times(answer, salted=connection.identity.name in SALTED)
-    check_answer(answer, times, limit=prompt.limit)
+    answer, times = _checked_answer(connection, prompt, baseline)
     deepest = limit(prompt.arm.method)
-    depth, sums = _counted(connection, answer, before, deepest)
-    if not prompt.arm.drafts:
-        require_plain(sums.drafted)
-    longest = 1 + (deepest or 0)
+    depth, sums = _counted(connection, prompt, answer, before)
     timed = decode_time(
-        answer, times, longest=longest, server_clock=server_clock, alone=prompt.alone
+        answer, times, longest=1 + (deepest or 0), server_clock=server_clock, alone=prompt.alone
     )
     generation = Generation(
         tokens=answer.tokens,
@@ -95,33 +93,48 @@ def exchange(
         finish=answer.finish,
     )
     check_depth(generation, stated=depth, asked=deepest)
-    states_times = times is not None
     return TimedAnswer(
-        generation=generation, answer=answer, states_times=states_times, proven=timed.proven
+        generation=generation, answer=answer, states_times=times is not None, proven=timed.proven
     )
 
 
+def _checked_answer(
+    connection: Connection, prompt: ServerRequest, baseline: StreamedAnswer | None
+) -> tuple[StreamedAnswer, ServerTimes | None]:
+    """Return an answer that does not contradict the request, and the times that it reports."""
+    answer = _ask(connection, prompt)
+    check_model(connection, prompt, answer)
+    check_cache(connection.identity.name, prompt, answer)
+    if baseline is not None:
+        check_tokens(answer, baseline)
+    times = server_times(answer, salted=connection.identity.name in SALTED)
+    check_answer(answer, times, limit=prompt.limit)
+    return answer, times
+
+
 def _counted(
-    connection: Connection, answer: Answer, before: Counters | None, deepest: int | None
+    connection: Connection, prompt: ServerRequest, answer: StreamedAnswer, before: Counters | None
 ) -> tuple[int | None, Totals]:
     """Return the draft depth that a server reports, and an answer's totals with `decode_ms=0`."""
-    stated = draft_counts.in_answer(answer)
+    stated = answers.counted_drafts(answer)
     page = None if before is None else _page_since(connection, before, stated)
     if connection.drafts_nothing:
         page = Counted(drafted=0, accepted=0)
-    counts = stated or page or draft_counts.without_drafts(connection.identity.name, answer)
+    counts = stated or page or answers.without_drafts(connection.identity.name, answer)
     sums = totals(
         decode_ms=0.0,
         output_tokens=answer.output_tokens,
         counted=counts,
         page=page if stated is not None else None,
         chunk_tokens=answer.chunk_tokens if answer.tokens else (),
-        depth=deepest,
+        depth=limit(prompt.arm.method),
     )
+    if not prompt.arm.drafts:
+        require_plain(sums.drafted)
     return counts.depth if counts else None, sums
 
 
-def _read_whole(connection: Connection, answer: Answer) -> bool:
+def _read_whole(connection: Connection, answer: StreamedAnswer) -> bool:
     """Return whether the server read the whole prompt, with no part of it taken from a cache.
 
     A server that the harness starts for one arm has not seen the prompt; a shared one may have.
@@ -131,7 +144,7 @@ def _read_whole(connection: Connection, answer: Answer) -> bool:
     if cached is not None:
         return cached == 0
     name = connection.identity.name
-    fresh = connection.process is not None and name not in depth_by_request.FIELDS
+    fresh = connection.process is not None and name not in DEPTH_FIELDS
     return name in SALTED or name == "llama.cpp" or fresh
 
 
@@ -145,7 +158,7 @@ def margins(
     return answers.margins_in(_post(connection, body), tokens=known.tokens)
 
 
-def _ask(connection: Connection, prompt: ServerRequest) -> Answer:
+def _ask(connection: Connection, prompt: ServerRequest) -> StreamedAnswer:
     engine, client = connection.identity.name, connection.client
     # The answer arrives token by token, followed by the counts.
     streamed: dict[str, Json] = {"stream": True, "stream_options": {"include_usage": True}}
@@ -154,7 +167,7 @@ def _ask(connection: Connection, prompt: ServerRequest) -> Answer:
     lines = client.lines(f"{client.address.api}/chat/completions", body)
     answer = answers.read(events(lines), began_s=began, clock=time.perf_counter)
     wants_more = engine == "SGLang" and prompt.arm.drafts and prompt.alone
-    if not wants_more or draft_counts.in_answer(answer) is not None:
+    if not wants_more or answers.counted_drafts(answer) is not None:
         return answer
     # Older builds of SGLang report counts only in unstreamed answers: request the answer again
     # without streaming.
@@ -172,7 +185,7 @@ def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
         "max_tokens": prompt.limit,
         "temperature": drawn.temperature if drawn else 0,
         **_OPTIONS.get(engine, {}),
-        **({} if prompt.depth is None else {depth_by_request.FIELDS[engine]: prompt.depth}),
+        **({} if prompt.depth is None else {DEPTH_FIELDS[engine]: prompt.depth}),
     }
     if connection.served.id:
         body["model"] = connection.served.id
@@ -187,7 +200,7 @@ def _question(connection: Connection, prompt: ServerRequest) -> dict[str, Json]:
     return body
 
 
-def check_model(connection: Connection, prompt: ServerRequest, answer: Answer) -> None:
+def check_model(connection: Connection, prompt: ServerRequest, answer: StreamedAnswer) -> None:
     """Raise `BadAnswerError` if a different model answered, or for unwanted or hidden reasoning.
 
     Reasoning is unwanted if thinking was switched off, and hidden if the stream does not show it.
@@ -207,6 +220,16 @@ def check_model(connection: Connection, prompt: ServerRequest, answer: Answer) -
     raise BadAnswerError(message)
 
 
+def check_cache(engine: EngineName, prompt: ServerRequest, answer: StreamedAnswer) -> None:
+    """Raise `BadAnswerError` if a drafting arm's prompt was cached, as this changes answers."""
+    if engine in DEPTH_FIELDS and prompt.arm.drafts and answer.cached_tokens:
+        raise BadAnswerError(
+            f"the server took {answer.cached_tokens} tokens of the prompt from its cache, which "
+            "changes the answers of a run with a draft; start the server with "
+            "--prompt-cache-size 0"
+        )
+
+
 def _post(connection: Connection, body: dict[str, Json]) -> Json:
     client = connection.client
     return client.post(f"{client.address.api}/chat/completions", body)
@@ -223,7 +246,7 @@ def _page_since(connection: Connection, before: Counters, stated: Counted | None
     return None if after is None else after.since(before)
 
 
-def check_answer(answer: Answer, times: ServerTimes | None, *, limit: int) -> None:
+def check_answer(answer: StreamedAnswer, times: ServerTimes | None, *, limit: int) -> None:
     """Raise `BadAnswerError` if the server reports too many tokens, or more time than passed."""
     if answer.output_tokens > limit:
         raise BadAnswerError(

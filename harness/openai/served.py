@@ -11,10 +11,10 @@ from harness.machine.detect import machine
 from harness.models.describe import describe, family_of
 from harness.models.folder import cached_folder, describe_folder, is_model_folder
 from harness.models.model_file import ModelFile, WeightsFile
+from harness.openai.comparable import require_comparable, require_depth
 from harness.openai.connection import Connection, connect
 from harness.openai.endpoints import api_key, endpoints, parse
 from harness.openai.listed_models import Served
-from harness.openai.session import require_comparable, require_depth
 from harness.runners.base import FailedError
 from harness.runners.http.client import ServerAddress
 from harness.runners.options import ConnectionOptions

@@ -13,12 +13,13 @@ from harness.campaign.axis_options import recorded
 from harness.campaign.context_padding import filled
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import MachineError
-from harness.openai import depth_by_request, exchange, ollama
+from harness.openai import comparable, exchange
 from harness.openai import endpoints as reading
+from harness.openai.clock import drafts_as_asked
 from harness.openai.connection import Connection, connect, reconnect
-from harness.openai.listed_models import ANOTHER_NAME, difference, offer, shown
+from harness.openai.listed_models import offer
 from harness.openai.reported_device import computed_on
-from harness.openai.streamed_answer import Answer
+from harness.openai.streamed_answer import StreamedAnswer
 from harness.runners.base import EngineReport, FailedError, Failure, Generation, PreparedArm
 from harness.runners.http.client import ServerAddress, ServerError, ServerSilentError
 from harness.runners.http.session import ServerRequest, ServerSession
@@ -28,11 +29,6 @@ from schemas.submission import Engine
 # A text with more characters per token is not sent to be counted: it may exceed the server's
 # context.
 _MOST_CHARACTERS, _USUAL_CHARACTERS = 6, 4
-_SAME_SERVER = "this is the baseline's server; a server started with speculation is needed"
-_OLLAMA = (
-    "this is the baseline's server, and Ollama drafts as the model's settings state. "
-    f"{ollama.TWO_MODELS}"
-)
 
 
 class OpenAiSession(ServerSession[Connection]):
@@ -50,8 +46,8 @@ class OpenAiSession(ServerSession[Connection]):
         self._base: Connection | None = None
         self._tells_times: dict[str, bool] = {}
         self._proven = True
-        self._of_baseline: dict[str, Answer] = {}
-        self._warm_ups: dict[str, Answer] = {}
+        self._of_baseline: dict[str, StreamedAnswer] = {}
+        self._warm_ups: dict[str, StreamedAnswer] = {}
         self._filled: dict[str, str] = {}
 
     def report(self) -> EngineReport:
@@ -109,15 +105,15 @@ class OpenAiSession(ServerSession[Connection]):
         """Raise `FailedError` if the only server ignores the draft depth in requests."""
         baseline = next(each for each in self._campaign.arms if each.role == "baseline")
 
-        def ask(other: ArmPlan) -> Answer:
+        def ask(other: ArmPlan) -> StreamedAnswer:
             with suppress(FailedError):
                 self._asked(server, self._warm_up_of(other))
             return self._warm_ups[other.id]
 
         plain, own = self._warm_ups[baseline.id], self._warm_ups[arm.id]
-        if not depth_by_request.obeys(plain, own, partial(map, ask, (baseline, arm))):
-            field = depth_by_request.FIELDS[server.identity.name]
-            raise _not_comparable(
+        if not drafts_as_asked(plain, own, partial(map, ask, (baseline, arm))):
+            field = exchange.DEPTH_FIELDS[server.identity.name]
+            raise comparable.not_comparable(
                 f"{server.client.address} ignores {field}; start the server with a draft, or name "
                 "a second server with speculation"
             )
@@ -192,62 +188,14 @@ class OpenAiSession(ServerSession[Connection]):
 
     def _check(self, server: Connection, arm: ArmPlan) -> None:
         """Raise `FailedError` if a server cannot run an arm, or differs from the baseline's."""
-        if server.identity.name == "Ollama":
-            detail = ollama.rejection(server.client, server.served.id, arm.method)
-            if detail is not None:
-                raise _not_comparable(detail)
+        comparable.require_method(server, arm.method)
         if arm.role == "baseline":
             self._base = self._base or server
         if self._shared:
-            require_depth(server)
+            comparable.require_depth(server)
         elif arm.drafts and self._base is not None:
             named = bool(self._options.spec_models)
-            require_comparable(server, self._base, draft=self._draft(arm), named=named)
+            comparable.require_comparable(server, self._base, draft=self._draft(arm), named=named)
 
     def _offers(self, server: Connection) -> str:
         return offer(server.identity.models)
-
-
-def require_depth(server: Connection) -> None:
-    """Raise `FailedError` if requests to this server cannot set the draft depth."""
-    if server.identity.name not in depth_by_request.FIELDS:
-        raise _not_comparable(
-            f"{server.identity.shown_name} fixes the depth at its start, not per request, so it "
-            "cannot serve both arms; name a second server with speculation"
-        )
-
-
-def require_comparable(
-    server: Connection, base: Connection, *, draft: str | None, named: bool = False
-) -> None:
-    """Raise `FailedError` if a server differs from the baseline's, or is that server.
-
-    One server may run both arms if it is LM Studio, which drafts if a request names a draft model,
-    or if the user `named` a model for each arm.
-    """
-    ours, theirs = server.identity, base.identity
-    if (ours.shown_name, ours.version) != (theirs.shown_name, theirs.version):
-        raise _not_comparable(
-            f"this server is {ours.shown_name} {ours.shown_version}, but the baseline's server "
-            f"is {theirs.shown_name} {theirs.shown_version}; all arms of a result must use the "
-            "same engine"
-        )
-    apart = difference(server.served, base.served)
-    if apart is not None and not (named and apart == ANOTHER_NAME):
-        raise _not_comparable(
-            f"this server offers {server.served.id}, but the baseline's server offers "
-            f"{base.served.id} ({apart}); start both servers with the same weights, under the "
-            "same name"
-        )
-    if ours.name in exchange.DRAFTS_BY_REQUEST:
-        if draft is None or any(model.id == draft for model in ours.models):
-            return
-        detail = f"{server.client.address} offers no model {draft}; it has {shown(ours.models)}"
-        raise FailedError(Failure(reason="load-failed", detail=detail))
-    one_server = server.process is None and server.client.address == base.client.address
-    if one_server and (not named or server.served.id == base.served.id):
-        raise _not_comparable(_OLLAMA if ours.name == "Ollama" else _SAME_SERVER)
-
-
-def _not_comparable(detail: str) -> FailedError:
-    return FailedError(Failure(reason="other", detail=" ".join(detail.split())))

@@ -1,19 +1,27 @@
-"""Read a streamed answer: token counts from the server, times from our clock.
+"""Read a streamed answer: counts and times by the server, arrival times by our clock.
 
 Token counts are read from the server's usage, never from chunks: a chunk may contain several
 tokens. The decode time runs from the first chunk with content to the chunk with the finish reason.
+
+Each engine has its own names for the counts of drafted and accepted tokens. Response metrics (vLLM)
+take precedence, then timings (llama.cpp and its forks), stats (LM Studio) and meta information
+(SGLang). A missing count is unknown, never zero, except for llama.cpp and mlx-vlm.
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal
 
 from harness.machine.lenient_json import part
+from harness.openai.server_identity import EngineName
 from harness.runners.http.client import one_line, parsed
+from harness.runners.http.counted_rounds import Counted, without_zeros
 from harness.runners.http.values import BadAnswerError, count, margins, milliseconds, whole_numbers
 from schemas.codec import Json
+from schemas.vocabulary.documents import document
 
 # Fields with the model's text in a chunk or its delta; reasoning has two field names.
 _THOUGHTS = ("reasoning_content", "reasoning")
@@ -21,13 +29,17 @@ _CONTENT = ("content", "reasoning_content", "reasoning", "tool_calls", "text")
 # Fields that servers add to an answer for times and drafts.
 _EXTRAS = ("metrics", "timings", "stats", "meta_info", "sglext")
 _TEXTS = ("content", *_THOUGHTS, "text")
+# The path and the names of each engine's draft counters; an empty name is a missing counter.
+_SOURCES: list[Mapping[str, str]] = [
+    defaultdict(str, each) for each in document("draft_counts", "harness.openai")["sources"]
+]
 _END = b"[DONE]"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class StreamedAnswer:
     """A streamed answer. Seconds are by the client's clock, from an arbitrary start.
 
     `tokens` and `prompt` are token ids, or `None` if the server sends no ids. `chunk_tokens` is the
@@ -113,7 +125,7 @@ def _event(value: Json) -> dict[str, Json]:
 
 def read(
     chunks: Iterable[Mapping[str, Json]], *, began_s: float, clock: Callable[[], float]
-) -> Answer:
+) -> StreamedAnswer:
     """Assemble the answer from a stream's chunks. Raises `BadAnswerError` if data is missing."""
     timed = [(chunk, choice_of(chunk), clock()) for chunk in chunks]
     written = [(choice, at_s) for _, choice, at_s in timed if _says_something(choice)]
@@ -130,7 +142,7 @@ def read(
     ids = [each for _, choice, _ in timed if (each := whole_numbers(choice.get("token_ids")))]
     tokens = tuple(chain.from_iterable(ids))
     places = [place for chunk, choice, _ in timed for place in (chunk, choice)]
-    return Answer(
+    return StreamedAnswer(
         began_s=began_s,
         first_s=seen_s[0],
         last_s=max(seen_s[-1], ended_s),
@@ -198,7 +210,7 @@ class ServerTimes:
     worked_ms: float
 
 
-def server_times(answer: Answer, *, salted: bool) -> ServerTimes | None:
+def server_times(answer: StreamedAnswer, *, salted: bool) -> ServerTimes | None:
     """Return the times that the server reports in an answer; `None` if it reports none.
 
     They are in `timings` (llama.cpp and its forks), `metrics` (vLLM), or `usage` (TabbyAPI, in
@@ -234,3 +246,46 @@ def _times(
         prompt_ms=prompt_ms if whole else None,
         worked_ms=decode_ms + (prompt_ms or 0.0),
     )
+
+
+def counted_drafts(answer: StreamedAnswer) -> Counted | None:
+    """Return the draft counts in an answer, from the first source that has them, or `None`."""
+    stated: dict[str, Json] = {**answer.extras, "usage": dict(answer.usage)}
+    found = (_counted_in(part(stated, *each["path"].split(".")), each) for each in _SOURCES)
+    return next(filter(None, found), None) or _predicted(stated)
+
+
+def without_drafts(engine: EngineName, answer: StreamedAnswer) -> Counted | None:
+    """Return zero counts for an engine that omits counters if nothing was drafted; else `None`."""
+    timings = part(answer.extras, "timings")
+    if engine not in ("llama.cpp", "mlx-vlm") or not timings:
+        return None
+    return Counted(drafted=0, accepted=0) if timings.get("draft_n") is None else None
+
+
+def _counted_in(values: Mapping[str, Json], names: Mapping[str, str]) -> Counted | None:
+    drafted, accepted = count(values, names["drafted"]), count(values, names["accepted"])
+    if drafted is None or accepted is None or accepted > drafted:
+        return None  # more accepted than drafted: the names mean something else
+    counts = whole_numbers(values.get(names["histogram"]))
+    return Counted(
+        drafted=drafted,
+        accepted=accepted,
+        steps=count(values, names["steps"]),
+        histogram=None if counts is None or min(counts) < 0 else without_zeros(counts),
+        lengths=whole_numbers(values.get(names["lengths"])),
+        depth=count(values, names["depth"]),
+    )
+
+
+def _predicted(stated: Mapping[str, Json]) -> Counted | None:
+    """Read OpenAI's fields for predicted tokens.
+
+    Zeros are ignored, since some servers always send them.
+    """
+    values = part(stated.get("usage"), "completion_tokens_details")
+    accepted = count(values, "accepted_prediction_tokens")
+    rejected = count(values, "rejected_prediction_tokens")
+    if accepted is None or rejected is None or accepted + rejected == 0:
+        return None
+    return Counted(drafted=accepted + rejected, accepted=accepted)

@@ -24,15 +24,9 @@ TWO_TRIALS = (
 )
 
 
-def test_tokens_per_round_pools_the_trials() -> None:
+def test_tokens_per_round_pools_the_trials_and_is_unknown_if_one_lacks_rounds() -> None:
     assert tokens_per_round(TWO_TRIALS) == pytest.approx(2.0)
-
-
-def test_a_plain_arm_yields_one_token_per_round() -> None:
-    assert tokens_per_round([trial(rounds=10)]) == pytest.approx(1.0)
-
-
-def test_tokens_per_round_is_unknown_if_one_trial_lacks_rounds() -> None:
+    assert tokens_per_round([trial(rounds=10)]) == pytest.approx(1.0)  # a plain arm
     assert tokens_per_round([*TWO_TRIALS, trial()]) is None
 
 
@@ -67,24 +61,14 @@ def test_round_cost_is_unknown_without_rounds() -> None:
     assert pairs.round_cost is None
 
 
-def test_acceptance_is_accepted_over_drafted() -> None:
+def test_rates_are_shares_of_what_was_drafted_and_unknown_without_counts() -> None:
     assert acceptance_rate(TWO_TRIALS) == pytest.approx(10 / 16)
-
-
-def test_acceptance_of_nothing_drafted_is_unknown_and_not_zero() -> None:
     assert acceptance_rate([trial(drafted=0, accepted=0)]) is None
     assert acceptance_rate([trial()]) is None
-
-
-def test_sequence_acceptance_is_the_share_of_full_rounds_among_those_that_drafted() -> None:
+    # Full rounds among those that drafted.
     assert sequence_acceptance(TWO_TRIALS) == pytest.approx(2 / 8)
-
-
-def test_fire_rate_is_the_share_of_rounds_that_drafted() -> None:
+    # Rounds that drafted.
     assert fire_rate(TWO_TRIALS) == pytest.approx(8 / 10)
-
-
-def test_fire_rate_is_zero_when_nothing_was_drafted_and_unknown_without_a_histogram() -> None:
     assert fire_rate([trial(rounds=10, drafted=0)]) == 0.0
     assert fire_rate([trial(rounds=10, drafted=5)]) is None
 
@@ -125,9 +109,6 @@ def test_position_acceptance_adds_up_trials_of_different_depth() -> None:
     ]
 
     assert position_acceptance(trials) == pytest.approx((8 / 10, 3 / 8))
-
-
-def test_position_acceptance_is_unknown_without_histograms() -> None:
     assert position_acceptance([trial()]) is None
 
 

@@ -7,7 +7,7 @@ import pytest
 from estimates.model import Estimate, Interval
 from estimates.reasons import reason
 from schemas.method import Method
-from schemas.submission import Probes, VerificationProbe
+from schemas.submission import Probes, Submission, VerificationProbe
 from tests.estimates.campaigns import BASELINE, CONTROL, SPEC, campaign, failed, trial
 
 ESTIMATE = Estimate(
@@ -36,114 +36,116 @@ SEVEN_OTHERS = "math, reasoning, summarization, chat, json, creative and transla
 QUIET = campaign([trial("baseline"), trial("spec")])
 
 
-def test_a_winner_yields_more_than_a_round_costs() -> None:
-    assert reason(ESTIMATE, QUIET) == (
-        "One round costs 1.9 plain tokens and yields 2.7, so this arm wins."
-    )
+UNCLEAR = replace(ESTIMATE, verdict="no-clear-difference")
+FAILED = replace(ESTIMATE, verdict="failed")
+CURVE = VerificationProbe(context_tokens=9, repeats=9, widths=(1, 5), step_ms_median=(20.0, 50.0))
+WIDE = trial("spec", drafted_histogram=(1, 0, 0, 0, 9))
+OUT_OF_MEMORY = replace(SPEC, outcome="failed", reason="out-of-memory")
+EMPTY = replace(CONTROL, method=Method(type="empty-draft"))
+EXACT = replace(UNCLEAR, arm="control", speedup=0.99, interval=Interval(low=0.97, high=1.01))
+WITHOUT = replace(CONTROL, id="spec", role="alternative")
 
 
-def test_reading_the_prompt_may_cost_more_than_decoding_saves() -> None:
-    assert reason(replace(ESTIMATE, verdict="slower-in-all"), QUIET) == (
-        "One round costs 1.9 plain tokens and yields 2.7, "
-        "but reading the prompt costs more time than decoding saves."
-    )
-
-
-def test_a_loser_yields_less() -> None:
-    assert reason(LOSES, QUIET) == (
-        "One round costs 2.6 plain tokens and yields only 1.4, so this arm loses."
-    )
-
-
-def test_if_verification_is_the_cost_the_probe_is_named() -> None:
-    curve = VerificationProbe(
-        context_tokens=9, repeats=9, widths=(1, 5), step_ms_median=(20.0, 50.0)
-    )
-    submission = campaign(
-        [trial("baseline"), trial("spec", drafted_histogram=(1, 0, 0, 0, 9))],
-        probes=Probes(verification=curve),
-    )
-
-    assert reason(LOSES, submission) == (
-        "Checking 5 tokens takes as long as 2.5 plain steps: "
-        "break-even is 2.6 tokens per round, but this arm yields 1.4."
-    )
-
-
-def test_a_round_beyond_the_depth_cannot_win() -> None:
-    # Depth 4 yields 5 tokens at most.
-    assert reason(replace(LOSES, round_cost=5.2), QUIET) == (
-        "One round costs 5.2 plain tokens and yields at most 5, "
-        "so this arm could not win at any acceptance rate."
-    )
-
-
-def test_an_arm_that_rarely_fired_could_change_little() -> None:
-    rare = replace(ESTIMATE, verdict="no-clear-difference", fire_rate=0.04, tokens_per_round=1.05)
-
-    assert reason(rare, QUIET) == "This arm drafted in only 4 % of rounds, so little could change."
-
-
-def test_close_to_one_the_difference_hardly_matters() -> None:
-    close = replace(
-        ESTIMATE,
-        verdict="no-clear-difference",
-        interval=Interval(low=0.98, high=1.03),
-        tokens_per_round=1.91,
-    )
-
-    assert reason(close, QUIET) == (
-        "One round costs 1.90 plain tokens and yields 1.91; "
-        "the speedup lies between 0.98 and 1.03, so it hardly matters."
-    )
-
-
-def test_a_wide_interval_leaves_the_direction_open() -> None:
-    wide = replace(ESTIMATE, verdict="no-clear-difference", interval=Interval(low=0.8, high=2.5))
-
-    assert reason(wide, QUIET).endswith(
-        "the speedup lies between 0.80 and 2.50, so it is uncertain whether this arm gains."
-    )
-
-
-def test_without_rounds_the_cause_is_not_known() -> None:
-    unknown = replace(ESTIMATE, tokens_per_round=None, round_cost=None, fire_rate=None)
-
-    assert reason(unknown, QUIET) == (
-        "This arm runs at 1.42 times the baseline's speed; "
-        "the engine reports no rounds, so the cause is unknown."
-    )
-
-
-def test_an_arm_that_never_drafted_says_so() -> None:
-    assert reason(replace(ESTIMATE, verdict="never-drafted"), QUIET) == (
-        "This arm drafted nothing in any round, so nothing could change."
-    )
-
-
-def test_a_failed_arm_names_its_reason() -> None:
-    arm = replace(SPEC, outcome="failed", reason="out-of-memory")
-    submission = campaign([trial("baseline")], arms=(BASELINE, arm))
-
-    assert reason(replace(ESTIMATE, verdict="failed"), submission) == (
-        "The arm did not run: out of memory."
-    )
-
-
-def test_failed_trials_name_their_reason() -> None:
-    submission = campaign([trial("baseline"), failed("spec"), failed("spec", block=1)])
-
-    assert reason(replace(ESTIMATE, verdict="failed"), submission) == (
-        "None of the arm's 2 trials finished: timed out."
-    )
-
-
-def test_a_failed_baseline_is_named_as_the_cause() -> None:
-    submission = campaign([failed("baseline"), trial("spec")])
-
-    assert reason(replace(ESTIMATE, verdict="failed"), submission) == (
-        "No trial of the baseline finished (timed out), so there is nothing to compare with."
-    )
+@pytest.mark.parametrize(
+    ("estimate", "submission", "expected"),
+    [
+        (ESTIMATE, QUIET, "One round costs 1.9 plain tokens and yields 2.7, so this arm wins."),
+        (
+            replace(ESTIMATE, verdict="slower-in-all"),
+            QUIET,
+            (
+                "One round costs 1.9 plain tokens and yields 2.7, "
+                "but reading the prompt costs more time than decoding saves."
+            ),
+        ),
+        (LOSES, QUIET, "One round costs 2.6 plain tokens and yields only 1.4, so this arm loses."),
+        (  # a probe that explains the cost of the round
+            LOSES,
+            campaign([trial("baseline"), WIDE], probes=Probes(verification=CURVE)),
+            (
+                "Checking 5 tokens takes as long as 2.5 plain steps: "
+                "break-even is 2.6 tokens per round, but this arm yields 1.4."
+            ),
+        ),
+        (  # depth 4 yields 5 tokens at most
+            replace(LOSES, round_cost=5.2),
+            QUIET,
+            (
+                "One round costs 5.2 plain tokens and yields at most 5, "
+                "so this arm could not win at any acceptance rate."
+            ),
+        ),
+        (
+            replace(UNCLEAR, fire_rate=0.04, tokens_per_round=1.05),
+            QUIET,
+            "This arm drafted in only 4 % of rounds, so little could change.",
+        ),
+        (
+            replace(UNCLEAR, interval=Interval(low=0.98, high=1.03), tokens_per_round=1.91),
+            QUIET,
+            (
+                "One round costs 1.90 plain tokens and yields 1.91; "
+                "the speedup lies between 0.98 and 1.03, so it hardly matters."
+            ),
+        ),
+        (
+            replace(UNCLEAR, interval=Interval(low=0.8, high=2.5)),
+            QUIET,
+            (
+                "One round costs 1.9 plain tokens and yields 2.7; "
+                "the speedup lies between 0.80 and 2.50, so it is uncertain whether this arm gains."
+            ),
+        ),
+        (
+            replace(ESTIMATE, tokens_per_round=None, round_cost=None, fire_rate=None),
+            QUIET,
+            (
+                "This arm runs at 1.42 times the baseline's speed; "
+                "the engine reports no rounds, so the cause is unknown."
+            ),
+        ),
+        (
+            replace(ESTIMATE, verdict="never-drafted"),
+            QUIET,
+            "This arm drafted nothing in any round, so nothing could change.",
+        ),
+        (
+            FAILED,
+            campaign([trial("baseline")], arms=(BASELINE, OUT_OF_MEMORY)),
+            "The arm did not run: out of memory.",
+        ),
+        (
+            FAILED,
+            campaign([trial("baseline"), failed("spec"), failed("spec", block=1)]),
+            "None of the arm's 2 trials finished: timed out.",
+        ),
+        (
+            FAILED,
+            campaign([failed("baseline"), trial("spec")]),
+            "No trial of the baseline finished (timed out), so there is nothing to compare with.",
+        ),
+        (
+            EXACT,
+            campaign([trial("baseline")], arms=(BASELINE, CONTROL)),
+            "The baseline against itself should give 1.00; it gave 0.99, between 0.97 and 1.01.",
+        ),
+        (
+            EXACT,
+            campaign([trial("baseline")], arms=(BASELINE, EMPTY)),
+            (
+                "This control drafts nothing, so the ratio shows the overhead of the loop: "
+                "0.99, between 0.97 and 1.01."
+            ),
+        ),
+        (
+            ESTIMATE,
+            campaign([trial("baseline")], arms=(BASELINE, WITHOUT)),
+            "Without speculation, this setup runs at 1.42 times the baseline's speed.",
+        ),
+    ],
+)
+def test_a_verdict_has_a_reason(estimate: Estimate, submission: Submission, expected: str) -> None:
+    assert reason(estimate, submission) == expected
 
 
 @pytest.mark.parametrize(
@@ -184,35 +186,4 @@ def test_a_planned_but_unfinished_task_has_its_own_reason() -> None:
     assert reason(few, campaign([trial("baseline")], prompts=prompts)) == (
         "There is no figure over all tasks, because on at least one task no prompt was finished "
         "by both arms."
-    )
-
-
-def test_a_control_is_explained_by_its_expected_result() -> None:
-    control = replace(
-        ESTIMATE,
-        arm="control",
-        verdict="no-clear-difference",
-        speedup=0.99,
-        interval=Interval(low=0.97, high=1.01),
-    )
-    empty = replace(CONTROL, method=Method(type="empty-draft"))
-
-    same = campaign([trial("baseline")], arms=(BASELINE, CONTROL))
-    loop = campaign([trial("baseline")], arms=(BASELINE, empty))
-
-    assert reason(control, same) == (
-        "The baseline against itself should give 1.00; it gave 0.99, between 0.97 and 1.01."
-    )
-    assert reason(control, loop) == (
-        "This control drafts nothing, so the ratio shows the overhead of the loop: "
-        "0.99, between 0.97 and 1.01."
-    )
-
-
-def test_an_alternative_is_compared_plainly() -> None:
-    other = replace(CONTROL, id="spec", role="alternative")
-    submission = campaign([trial("baseline")], arms=(BASELINE, other))
-
-    assert reason(ESTIMATE, submission) == (
-        "Without speculation, this setup runs at 1.42 times the baseline's speed."
     )

@@ -3,39 +3,36 @@
 import pytest
 
 from estimates.trial_times import clock, cpu_ms_per_token, ms_per_token, rounds
+from schemas.submission import Trial
 from tests.estimates.campaigns import failed, trial
 
 # 2 rounds that drafted nothing at 10 ms and 3 that drafted two tokens at 20 ms: 80 ms in all.
 TIMED_ROUNDS = trial(drafted_histogram=(2, 0, 3), round_ms_median=(10.0, 20.0), decode_ms=100.0)
 
 
-def test_rounds_times_medians_are_divided_by_the_tokens_after_the_first() -> None:
-    assert ms_per_token(TIMED_ROUNDS) == pytest.approx(8.0)
+STALLED = trial(drafted_histogram=(2, 0, 3), round_ms_median=(10.0, 20.0), decode_ms=9000.0)
 
 
-def test_a_stall_in_a_few_rounds_does_not_move_the_time_per_token() -> None:
-    stalled = trial(drafted_histogram=(2, 0, 3), round_ms_median=(10.0, 20.0), decode_ms=9000.0)
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (TIMED_ROUNDS, 8.0),  # over the tokens after the first
+        (STALLED, 8.0),  # a stall in a few rounds does not move it
+        (trial(decode_ms=100.0), 10.0),  # without medians
+        (trial(output_tokens=1, decode_ms=0.0), None),
+        (failed(), None),
+    ],
+)
+def test_the_time_per_token_is_that_of_the_rounds_medians(
+    made: Trial, expected: float | None
+) -> None:
+    found = ms_per_token(made)
 
-    assert ms_per_token(stalled) == pytest.approx(8.0)
-
-
-def test_without_medians_the_decode_time_counts() -> None:
-    assert ms_per_token(trial(decode_ms=100.0)) == pytest.approx(10.0)
-
-
-def test_the_decode_clock_can_be_asked_for() -> None:
-    assert ms_per_token(TIMED_ROUNDS, "decode") == pytest.approx(10.0)
-
-
-def test_a_single_token_has_no_time_per_token() -> None:
-    assert ms_per_token(trial(output_tokens=1, decode_ms=0.0)) is None
-
-
-def test_a_failed_trial_has_no_time_per_token() -> None:
-    assert ms_per_token(failed()) is None
+    assert found == (None if expected is None else pytest.approx(expected))
 
 
 def test_two_trials_share_the_steady_clock_only_if_both_have_it() -> None:
+    assert ms_per_token(TIMED_ROUNDS, "decode") == pytest.approx(10.0)
     assert clock((TIMED_ROUNDS, TIMED_ROUNDS)) == "steady"
     assert clock((TIMED_ROUNDS, trial())) == "decode"
 
@@ -44,9 +41,6 @@ def test_processor_time_is_weighted_like_wall_time() -> None:
     both = trial(drafted_histogram=(2, 0, 3), round_cpu_ms_median=(20.0, 50.0))
 
     assert cpu_ms_per_token(both) == pytest.approx(19.0)
-
-
-def test_unknown_processor_time_gives_no_time_per_token() -> None:
     assert cpu_ms_per_token(TIMED_ROUNDS) is None
 
 

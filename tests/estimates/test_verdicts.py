@@ -4,13 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from estimates.model import Interval
+from estimates.model import Interval, Verdict
 from estimates.verdicts import judge, verdict
 from schemas.method import Method
+from schemas.submission import Arm, Trial
 from tests.estimates.campaigns import CONTROL, SPEC, failed, trial
 
 CLEAR, LOSES = Interval(low=1.5, high=1.6), Interval(low=0.5, high=0.6)
 BASE = [trial("baseline")]
+EMPTY = replace(CONTROL, method=Method(type="empty-draft"))
+OUT_OF_MEMORY = replace(SPEC, outcome="failed", reason="out-of-memory")
 
 
 @pytest.mark.parametrize(
@@ -34,43 +37,29 @@ def test_the_interval_of_a_file_must_clear_two_percent_and_a_third_of_its_half_w
     assert judge(Interval(low=low, high=high)) == expected
 
 
-def test_without_an_interval_there_were_too_few_prompts() -> None:
-    assert judge(None) == "too-few-prompts"
-
-
 def test_an_arm_whose_whole_request_is_clearly_slower_does_not_help() -> None:
     assert judge(CLEAR, LOSES) == "slower-in-all"
     # Not clearly slower: "helps" needs a gain per token and no clear loss in all.
     assert judge(CLEAR, Interval(low=0.8, high=1.1)) == "helps"
     assert judge(CLEAR, None) == "helps"
     assert judge(LOSES, LOSES) == "hurts"
+    assert judge(None) == "too-few-prompts"
 
 
-def test_an_arm_that_drafted_nothing_is_not_judged_by_its_ratio() -> None:
-    assert verdict(SPEC, [trial(drafted=0), failed()], BASE, "helps") == "never-drafted"
-    assert verdict(SPEC, [trial(drafted=0), trial(drafted=3)], BASE, "helps") == "helps"
-
-
-def test_unknown_counters_do_not_mean_that_nothing_was_drafted() -> None:
-    assert verdict(SPEC, [trial()], BASE, "helps") == "helps"
-
-
-def test_an_empty_drafter_is_meant_to_draft_nothing() -> None:
-    empty = replace(CONTROL, method=Method(type="empty-draft"))
-
-    assert verdict(empty, [trial(drafted=0)], BASE, "helps") == "helps"
-
-
-def test_a_failed_arm_is_failed_whatever_its_trials_say() -> None:
-    arm = replace(SPEC, outcome="failed", reason="out-of-memory")
-
-    assert verdict(arm, [trial()], BASE, "helps") == "failed"
-
-
-def test_an_arm_or_baseline_without_a_finished_trial_has_failed() -> None:
-    assert verdict(SPEC, [failed()], BASE, "too-few-prompts") == "failed"
-    assert verdict(SPEC, [trial()], [failed("baseline")], "too-few-prompts") == "failed"
-
-
-def test_an_arm_that_never_ran_did_not_fail() -> None:
-    assert verdict(SPEC, [], [], "too-few-prompts") == "too-few-prompts"
+@pytest.mark.parametrize(
+    ("arm", "trials", "baseline", "judged", "expected"),
+    [
+        (SPEC, [trial(drafted=0), failed()], BASE, "helps", "never-drafted"),
+        (SPEC, [trial(drafted=0), trial(drafted=3)], BASE, "helps", "helps"),
+        (SPEC, [trial()], BASE, "helps", "helps"),  # unknown counters are not zero
+        (EMPTY, [trial(drafted=0)], BASE, "helps", "helps"),  # meant to draft nothing
+        (OUT_OF_MEMORY, [trial()], BASE, "helps", "failed"),
+        (SPEC, [failed()], BASE, "too-few-prompts", "failed"),
+        (SPEC, [trial()], [failed("baseline")], "too-few-prompts", "failed"),
+        (SPEC, [], [], "too-few-prompts", "too-few-prompts"),  # an arm that never ran
+    ],
+)
+def test_an_arm_that_drafted_nothing_or_failed_is_not_judged_by_its_ratio(
+    arm: Arm, trials: list[Trial], baseline: list[Trial], judged: Verdict, expected: Verdict
+) -> None:
+    assert verdict(arm, trials, baseline, judged) == expected

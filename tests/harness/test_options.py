@@ -147,11 +147,6 @@ def test_an_invalid_number_is_answered_with_the_allowed_values(
         Option("", metavar="MINUTES", least=0.5, most=most).number("budget", text, whole=whole)
 
 
-def test_an_empty_list_is_not_everything() -> None:
-    with pytest.raises(BadInputError, match="list is empty"):
-        comma_separated([","])
-
-
 RESULT = min((Path(__file__).parents[2] / "results" / "community").glob("*.json"))
 HEAVY = {
     *("scipy", "numpy", "huggingface_hub", "llama_cpp", "gguf", "httpx", "httpx2"),

@@ -237,6 +237,40 @@ def columns_of(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str
     }
 
 
+PRINTED = """
+    insert into published_rate by name
+    select
+      'articles' as source, $row as row_id, $row as place, 'published' as tier, $device as device,
+      $device_label as device_label, 'gpu' as device_kind, $vram_gib as vram_gib,
+      'cuda' as backend, $engine as engine_name, lower($target) as target, $target as target_label,
+      'Q4_K_M' as quantisation, $parameters as parameters, 3 as size_order, $method as method,
+      upper($method) as method_label, $depth as depth, $task as task, $speedup as speedup,
+      $plain as baseline_tps, $person as contributor, $concurrency as concurrency,
+      if($differs, ['Other traffic.'], []) as also_differs
+"""
+FIGURE: dict[str, Any] = {
+    "device": "card", "device_label": "Card", "vram_gib": 8.0, "engine": "llama.cpp",
+    "target": "M-8B", "parameters": 8e9, "method": "mtp", "depth": 2, "task": None, "plain": None,
+    "concurrency": None, "differs": False,
+}  # fmt: skip
+
+
+def print_figures(
+    connection: duckdb.DuckDBPyConnection, *figures: dict[str, Any]
+) -> duckdb.DuckDBPyConnection:
+    """Add published figures of an article, each a speedup by a person; `FIGURE` has the rest."""
+    for number, figure in enumerate(figures):
+        stated = {**FIGURE, "row": f"row-{number}", **figure}
+        connection.execute(PRINTED, stated)
+    for table, columns in (
+        ("published_pair", "* exclude (concurrency, prompt_tokens) from published_rate"),
+        ("published_row", "source, row_id from published_rate"),
+        ("source", "'articles' as source, 'Articles' as title"),
+    ):
+        connection.execute(f"insert into {table} by name select {columns}")
+    return connection
+
+
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
     return connection.execute(query).fetchall()
 

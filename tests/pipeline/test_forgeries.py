@@ -1,5 +1,6 @@
-"""Detectable forgeries of a new account get a serious flag, and no headline changes."""
+"""Forgeries of a new account get a serious flag, and its files change no one else's statement."""
 
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -7,6 +8,7 @@ from hashlib import sha256
 
 import pytest
 
+from bench import strangers
 from bench.strangers import STRANGERS, Prepared, State, changed, scaled, state, tables
 from estimates.summary import summarize
 from pipeline.collection.plausibility import corpus_flags
@@ -194,3 +196,30 @@ def test_dormant_accounts_decide_nothing_until_maintainers_know_two_of_them() ->
 
     assert found[0].keys() <= {"unknown"}
     assert found[1]["sign"]
+
+
+@pytest.mark.parametrize("worlds", few([1, 3], 1))
+def test_strangers_change_nothing_in_a_few_worlds(worlds: int) -> None:
+    (found,) = strangers.collections(worlds, first=8)
+
+    assert (len(found["accepted"][0]), len(found["three"][0])) == (worlds, 3 * worlds)
+    for who in ("accepted", "three"):
+        _, before, change = found[who]
+        assert {key[0] for key in before} >= {*strangers.KINDS} - {"confirmed", "unknown"}
+        assert {*change} <= {"unknown"}
+
+
+def test_without_known_people_an_unknown_account_changes_the_statements() -> None:
+    rng = random.Random(1)  # noqa: S311 - a simulation
+    there = [
+        strangers.measured(rng, person, "NVIDIA GeForce RTX 4090", 7_000_000_000)
+        for person in ("ada", "bob")
+    ]
+    slow = strangers.ATTACKS["arms slower"](there[0], there[1], rng)
+    honest = [*map(Prepared.of, there)]
+    strange = Prepared.of(replace(slow, contributor="eve"))
+
+    for known, is_changed in ((("ada", "bob"), False), ((), True)):
+        before = state(tables(honest, known))
+        after = state(tables([*honest, strange], known))
+        assert bool(changed(before, after)) == is_changed

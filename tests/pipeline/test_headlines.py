@@ -7,8 +7,7 @@ from pipeline.site.pages import strips
 from pipeline.site.pages.device_and_model_pages import place_pages
 from pipeline.site.pages.feeds import badge
 from pipeline.site.pages.model import Site
-from tests.pipeline.tables import Example, campaign, database, one, rows
-from tests.pipeline.test_strips import DEFAULTS, RATE
+from tests.pipeline.tables import Example, campaign, database, one, print_figures, rows
 
 EVE = "eve"
 SITE = Site(bundle="")
@@ -76,12 +75,7 @@ def test_first_rows_are_those_of_several_or_known_people() -> None:
 def test_a_measurement_of_one_unknown_account_ranks_behind_published_figures() -> None:
     for new, tiers in (((EVE,), ["published", "measured"]), ((), ["measured", "published"])):
         connection = database(gain(EVE, 3.0), new=new)
-        connection.execute("insert into source by name select 'articles' as source")
-        connection.execute(
-            "insert into published_row by name select 'articles' as source, '1' as row_id"
-        )
-        figure = {"row": "1", "person": "gus", "speedup": 1.2}
-        connection.execute(RATE, DEFAULTS | figure)
+        print_figures(connection, {"person": "gus", "speedup": 1.2})
         connection.execute(
             "update published_rate set device = setup.device, target = setup.target from setup"
         )

@@ -3,6 +3,7 @@
 import gzip
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import duckdb
@@ -12,42 +13,15 @@ from pipeline.data.usual_depths import Tried, depth_factors
 from pipeline.site.pages import strips
 from pipeline.site.pages.home import home
 from pipeline.site.pages.model import Site
-from tests.pipeline.tables import campaign, database, entry, one, put, rows
+from tests.pipeline.tables import campaign, database, entry, one, print_figures, put, rows
 from tests.samples import sample
 from tools import first_screen
 from tools.picture import SCHEMES
 
-RATE = """
-    insert into published_rate by name
-    select
-      'articles' as source, $row as row_id, $row as place, 'published' as tier, $device as device,
-      $device as device_label, 'gpu' as device_kind, 'cuda' as backend, 'llama.cpp' as engine_name,
-      'm-8b' as target, 'M-8B' as target_label, 'Q4_K_M' as quantisation, 8e9 as parameters,
-      $method as method, upper($method) as method_label, $depth as depth, $task as task,
-      $speedup as speedup, $plain as baseline_tps, $person as contributor,
-      $concurrency as concurrency, [] as also_differs
-"""
-DEFAULTS = {
-    "device": "card",
-    "method": "mtp",
-    "depth": 2,
-    "task": None,
-    "concurrency": None,
-    "plain": None,
-}
 
-
-def printed(*figures: dict[str, object]) -> duckdb.DuckDBPyConnection:
+def printed(*figures: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     """The tables with these published figures of one model."""
-    connection = database()
-    connection.execute("insert into source by name select 'articles' as source")
-    for number, figure in enumerate(figures):
-        row = {"row": f"row-{number}"}
-        connection.execute(RATE, DEFAULTS | row | figure)
-        connection.execute(
-            "insert into published_row by name select 'articles' as source, $row as row_id", row
-        )
-    return connection
+    return print_figures(database(), *figures)
 
 
 def default_depth(tried: list[Tried]) -> int:

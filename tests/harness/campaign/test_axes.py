@@ -99,14 +99,6 @@ def test_all_depths_get_the_context_of_the_deepest() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--cache-type-k", "q9"], "--cache-type-k q9: unknown value; give f32, "),
-        (
-            ["--flash-attention", "maybe"],
-            "--flash-attention maybe: unknown value; give auto, on or off",
-        ),
-        (["--split-mode", "diagonal"], "--split-mode diagonal: unknown value; give none, "),
-        (["--n-cpu-moe", "none"], "--n-cpu-moe none: give a whole number from 1 to 1,024, or all"),
-        (["--sampling-seed", "3"], "--sampling-seed works only with --temperature"),
         (["--draft-sampling", "greedy"], "--draft-sampling works only with --temperature"),
         (["--draft-sampling", "some"], "--draft-sampling some: unknown value; give greedy or prob"),
         (["--n-cpu-ffn", "0"], "--n-cpu-ffn 0: give a whole number from 1 to 1,024"),

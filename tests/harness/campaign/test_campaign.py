@@ -16,7 +16,7 @@ from harness.models.model_file import ModelFile
 from schemas.method import Method
 from schemas.submission import Model
 from schemas.vocabulary import FIXED_TASKS, RUNNERS, RunnerEntry
-from tests.harness.ggufs import TOKENS, write_gguf
+from tests.harness.ggufs import write_gguf
 
 
 def model(model_id: str, **fields: int) -> ModelFile:
@@ -198,13 +198,6 @@ def test_precision_decides_unless_the_blocks_are_fixed_and_time_always_does(
             Options(blocks=4, precision=0.01),
             "--blocks fixes the number of blocks,",
         ),
-        (Options(quick=True, precision=0.01), "--quick fixes the number of blocks,"),
-        (Options(methods=(parse("none"), parse("none"))), "baseline-again is requested twice"),
-        (
-            Options(blocks=1000),
-            "3 arms in 1,000 blocks are too many for one result file; use --blocks",
-        ),
-        (Options(max_output_tokens=2048), "leaves no room for prompts"),
     ],
 )
 def test_a_campaign_that_contradicts_itself_or_cannot_be_recorded_is_refused(
@@ -239,32 +232,6 @@ def test_a_target_without_a_known_draft_is_announced_after_it_is_found(tmp_path:
     assert said == [
         "No draft model is known for this target; name a draft with --draft to measure it too."
     ]
-
-
-def test_asking_for_a_draft_model_without_one_is_refused() -> None:
-    options = Options(target="own.gguf", methods=(Method(type="draft-model", n_max=2),))
-
-    with pytest.raises(BadInputError, match="name the draft with --draft"):
-        usable_methods(options, ())
-
-
-def test_a_draft_that_no_method_uses_is_refused() -> None:
-    options = Options(drafts=("d.gguf",), methods=(parse("prompt-lookup"),))
-
-    with pytest.raises(BadInputError, match="no --method uses it"):
-        draft_names(options)
-
-
-@pytest.mark.usefixtures("cache_dir")
-def test_a_draft_with_another_vocabulary_is_refused_with_the_reason(tmp_path: Path) -> None:
-    target = write_gguf(tmp_path / "target.gguf", name="Big 7B")
-    draft = write_gguf(tmp_path / "d.gguf", name="Small 1B", tokens=[*TOKENS[:9], *TOKENS[10:]])
-    options = Options(target=str(target), drafts=(str(draft),))
-
-    with pytest.raises(
-        BadInputError, match=r"Small-1B cannot draft for Big-7B: token 9 is 't9' in the target"
-    ):
-        campaign_from(options, say=print)
 
 
 @pytest.mark.usefixtures("cache_dir")

@@ -150,26 +150,9 @@ def test_quick_keeps_only_quick_prompts(small: suite.PromptSuite) -> None:
     assert ids(suite.select(small, quick=True)) == ["code-one"]
 
 
-def test_an_unknown_task_is_answered_with_the_nearest(small: suite.PromptSuite) -> None:
-    with pytest.raises(BadInputError, match=r"no task 'maths'\. Did you mean 'math'"):
-        suite.select(small, tasks=["maths"])
-
-
 def test_an_unknown_prompt_is_answered_with_the_nearest(small: suite.PromptSuite) -> None:
     with pytest.raises(BadInputError, match="Did you mean 'code-two'"):
         suite.select(small, prompts=["code-tow"])
-
-
-def test_an_unknown_suite_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(
-        BadInputError, match=r"neither a suite nor a file 'cor'.*Did you mean 'core'"
-    ):
-        suite.load("cor")
-
-
-def test_a_selection_that_leaves_nothing_is_refused(small: suite.PromptSuite) -> None:
-    with pytest.raises(BadInputError, match="leave no prompt"):
-        suite.select(small, tasks=["math"], quick=True)
 
 
 @pytest.mark.parametrize(

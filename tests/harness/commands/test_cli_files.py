@@ -66,14 +66,6 @@ def test_a_file_without_an_end_is_too_large_and_read_no_further(command: str, co
     assert "more than 524288 bytes" in result.output
 
 
-def test_show_of_a_missing_or_invalid_file_is_bad_input(tmp_path: Path) -> None:
-    path = tmp_path / "bad.json"
-    path.write_bytes(b"[]")
-
-    assert call("show", str(tmp_path / "none.json")).exit_code == 2
-    assert call("show", str(path)).exit_code == 2
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="no shell that closes the output")
 def test_a_program_without_standard_output_is_silent(good: str) -> None:
     command = f'"{sys.executable}" -m harness show "{good}" >&-'
@@ -81,18 +73,6 @@ def test_a_program_without_standard_output_is_silent(good: str) -> None:
     done = subprocess.run(["/bin/sh", "-c", command], stderr=PIPE, text=True, check=False)
 
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_a_folder_in_place_of_a_file_and_a_wrong_path_have_different_messages(
-    tmp_path: Path,
-) -> None:
-    assert "name the files in this folder" in call("validate", str(tmp_path)).stdout
-    assert "check the path" in call("validate", str(tmp_path / "none")).stdout
-    for command in (("show",), ("submit",), ("import", "--from", "vllm")):
-        folder, missing = (call(*command, str(path)) for path in (tmp_path, tmp_path / "none"))
-        assert (folder.exit_code, missing.exit_code) == (2, 2)
-        assert folder.stderr.endswith("; name a file in this folder\n")
-        assert missing.stderr.endswith("; check the path\n")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk always full")

@@ -161,38 +161,11 @@ def test_a_pair_that_does_not_fit_is_answered_with_no_and_the_first_ids(tmp_path
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "code", "said"),
-    [
-        ("O/M-GGUF:Q8_0", 3, "`python -m harness models get O/M-GGUF:Q8_0` fetches it"),
-        ("qwen3-8", 2, "Did you mean 'qwen3-8b' or"),
-        ("none.gguf", 2, "none.gguf does not exist"),
-    ],
-)
-def test_a_missing_model_is_one_line_without_an_answer(
-    tmp_path: Path, name: str, code: int, said: str
-) -> None:
-    result = call("check", str(write_gguf(tmp_path / "t.gguf")), name)
+def test_models_without_files_are_compared_by_their_known_facts() -> None:
+    result = call("check", "qwen3-8b", "qwen3-0.6b")
 
-    assert (result.exit_code, result.stdout) == (code, "")
-    assert said in result.stderr
-    assert result.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("draft", "code", "said"),
-    [
-        ("qwen3-0.6b", 0, "Yes: qwen3-0.6b can draft for qwen3-8b.\n"),
-        ("llama-3.2-1b", 1, "their vocabularies of 151,936 and 128,256 tokens differ.\n"),
-    ],
-)
-def test_models_without_files_are_compared_by_their_known_facts(
-    draft: str, code: int, said: str
-) -> None:
-    result = call("check", "qwen3-8b", draft)
-
-    assert result.exit_code == code
-    assert result.stdout.endswith(said)
+    assert result.exit_code == 0
+    assert result.stdout.endswith("Yes: qwen3-0.6b can draft for qwen3-8b.\n")
     assert "not on this disk" in result.stderr
 
 

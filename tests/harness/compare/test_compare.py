@@ -226,28 +226,6 @@ def test_a_first_block_that_would_overrun_the_limit_is_stopped_and_can_go_on(
     assert not (tmp_path / "reference.json").exists()
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ((), "name the build: --base BINARY, or --base-command COMMAND"),
-        (("--head", "a", "--base", "b", "--reference", "c"), "--reference replaces the base build"),
-        (("--base", "a", "--head-command", "b {port}"), "give binaries (--base, --head) or"),
-        (
-            ("--base-command", "a {port}", "--method", "suffix"),
-            "--base-command is given 1 times, but is needed 2 times",
-        ),
-        (("--base-command", "a", "--head-command", "b"), "--base-command needs a place for"),
-    ],
-)
-def test_builds_that_are_not_two_of_a_kind_are_refused(
-    comparing: Comparing, given: tuple[str, ...], said: str
-) -> None:
-    done = comparing.called(*given)
-
-    assert done.exit_code == 2
-    assert said in done.stderr
-
-
 @pytest.mark.nightly
 def test_an_arm_that_only_base_can_run_ends_with_3(comparing: Comparing) -> None:
     done = comparing(*comparing.builds(crashes_with="ngram-simple"))
@@ -263,22 +241,6 @@ def test_a_build_that_cannot_run_at_all_ends_the_other_at_once(comparing: Compar
     assert done.exit_code == 3, done.stderr
     assert "Error: head: the baseline cannot run" in done.stderr
     assert done.stdout == ""
-
-
-def test_a_missing_program_ends_with_2_and_not_with_1(comparing: Comparing, tmp_path: Path) -> None:
-    base, where = scripted.write(tmp_path / "llama-server", build=7000), tmp_path / "nothing"
-
-    done = comparing(base, where)
-
-    said = f"Error: there is no program at {where}; name a llama-server with --head\n"
-    assert (done.exit_code, done.stderr) == (2, said)
-
-
-def test_a_comparison_has_a_fixed_number_of_blocks(comparing: Comparing, tmp_path: Path) -> None:
-    done = comparing(tmp_path / "a", tmp_path / "b", "--precision", "0.01")
-
-    assert done.exit_code == 2
-    assert "leave out --precision" in done.stderr
 
 
 @pytest.mark.nightly

@@ -115,13 +115,6 @@ def test_any_part_of_a_split_model_leads_to_its_tokens(tmp_path: Path) -> None:
     assert gguf_header.vocabulary_and_tokens(second)[1][7] == b"t7"
 
 
-def test_a_missing_part_of_a_split_model_is_named(tmp_path: Path) -> None:
-    path = write_gguf(tmp_path / "big-00001-of-00002.gguf")
-
-    with pytest.raises(BadInputError, match=r"big-00002-of-00002\.gguf is missing"):
-        gguf_header.read(path)
-
-
 def test_parts_of_a_split_model_add_up(tmp_path: Path) -> None:
     first = write_gguf(tmp_path / "big-00001-of-00002.gguf")
     second = write_gguf(tmp_path / "big-00002-of-00002.gguf")

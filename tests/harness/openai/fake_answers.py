@@ -18,10 +18,7 @@ from tests.processes import PATIENCE_S
 Style = Literal[
     "vllm", "sglang", "old-sglang", "lm-studio", "ollama", "llama-server", "mlx-lm", "plain",
 ]  # fmt: skip
-Fault = Literal[
-    "cut", "malformed", "no-usage", "in-one-piece", "silent", "limited", "broken", "told-off",
-    "miscounts", "overruns",
-]  # fmt: skip
+Fault = Literal["malformed", "in-one-piece", "silent", "limited", "broken", "told-off", "overruns"]
 Json = dict[str, Any]
 
 MODEL = "Tiny-1B-Instruct"
@@ -38,20 +35,12 @@ _OWNERS = {
     "llama-server": "llamacpp",
     "plain": "somebody",
 }
-_PAGES = {
+_PAGES: dict[str, dict[str, Json | str]] = {
     "vllm": {"/version": {"version": "0.32.0+cpu"}},
     "sglang": {"/server_info": {"version": "0.5.21"}},
     "old-sglang": {"/get_server_info": {"version": "0.5.9"}},
     "ollama": {"/api/version": {"version": "0.12.3"}},
     "llama-server": {"/props": {"build_info": "b10434-571d0d5"}},
-    "lm-studio": {
-        "/api/v0/models": {
-            "data": [
-                {"id": MODEL, "quantization": "Q4_K_M", "arch": "llama"},
-                {"id": DRAFT, "quantization": "Q4_0", "arch": "llama"},
-            ]
-        }
-    },
 }
 
 
@@ -59,10 +48,10 @@ _PAGES = {
 class Behaviour:
     """The behaviour of a stand-in. With `depth` it speculates; `key` is its required key.
 
-    With a `delivery`, that decides when chunks are sent; else each comes after `round_ms`, and each
-    round yields `yields` tokens. `stated` is the share of its own time that it states. It reports
-    its token count times `counts`. Of `hidden` reasoning tokens it reports only with `admits`. Its
-    first `short` words have one letter.
+    A round takes `round_ms` and yields `yields` tokens, or a random number; `delivery` decides when
+    they are sent. `stated` is the share of its own time that it states. It reports its token count
+    times `counts`. Of `hidden` reasoning tokens it reports only with `admits`. Its first `short`
+    words have one letter.
 
     An mlx-lm that `heeds` it takes the draft depth from each request, which adds `draft_ms` a
     round, and it takes `cached` tokens of each prompt from its cache.
@@ -70,14 +59,13 @@ class Behaviour:
     Requests after the first `alone` ones wait for each other, until two were in flight at once.
     `named` is the model in its chunks. Its text differs from word `parts_at` on. With `calls` it
     writes tool calls, and may lose a quote in every second answer. `shows` is Ollama's description
-    of each model.
+    of each model, and `drafts` are those that LM Studio lists.
     """
 
     style: Style = "vllm"
     depth: int = 0
     round_ms: float = 1.0
     per_request: bool = True
-    metrics: bool = True
     times: bool = False
     version: str | None = None
     miscount: int = 0
@@ -86,11 +74,11 @@ class Behaviour:
     models: tuple[str, ...] = (MODEL,)
     root: str | None = None
     software: str | None = None
-    file_bytes: int = 700_000_000
+    drafts: tuple[str, ...] = (DRAFT,)
     named: str | None = None
     parts_at: int | None = None
     alone: int | None = None
-    delivery: Delivery | None = None
+    delivery: Delivery = field(default_factory=Delivery)
     yields: int | None = None
     stated: float = 1.0
     counts: float = 1.0
@@ -202,8 +190,7 @@ def stream(
         yield {**named, "choices": [{**choice, "token_ids": list(part)} if ids else choice]}
         began = began or time.perf_counter()
     state.stated_ms = (time.perf_counter() - began) * 1000 * state.behaviour.stated
-    if state.behaviour.fault != "no-usage":
-        yield {"choices": [], "usage": usage(state, made), **beside(state, body, made)}
+    yield {"choices": [], "usage": usage(state, made), **beside(state, body, made)}
 
 
 def _words(start: int, count: int, state: State) -> str:
@@ -248,7 +235,7 @@ def prompt_tokens(state: State) -> int:
 
 def usage(state: State, made: FakeAnswer) -> Json:
     """Tokens as a server counts them."""
-    said = len(made.ids) + {"miscounts": -1, "overruns": 1}.get(str(state.behaviour.fault), 0)
+    said = len(made.ids) + (state.behaviour.fault == "overruns")
     said = round(said * state.behaviour.counts)
     admitted = {"completion_tokens_details": {"reasoning_tokens": state.behaviour.hidden}}
     details = {"prompt_tokens_details": {"cached_tokens": state.behaviour.cached}}
@@ -334,12 +321,13 @@ def pages_of(behaviour: Behaviour) -> dict[str, Json | str]:
     """The answers of a stand-in at its addresses, except for the metrics."""
     if behaviour.style == "mlx-lm":  # as it answers where there is no hub cache
         return {"/v1/models": "", "/health": {}}
-    drafts = (DRAFT,) if behaviour.style == "lm-studio" else ()
-    models = [_model(name, behaviour) for name in (*behaviour.models, *drafts)]
-    pages: dict[str, Json | str] = {
-        "/v1/models": {"data": models},
-        **_PAGES.get(behaviour.style, {}),
-    }
+    pages = {**_PAGES.get(behaviour.style, {})}
+    names = behaviour.models
+    if behaviour.style == "lm-studio":
+        names += behaviour.drafts
+        facts = {"quantization": "Q4_K_M", "arch": "llama"}
+        pages["/api/v0/models"] = {"data": [{"id": name, **facts} for name in names]}
+    pages["/v1/models"] = {"data": [_model(name, behaviour) for name in names]}
     if behaviour.style not in ("ollama", "lm-studio"):
         pages["/health"] = {}
     if behaviour.version:
@@ -352,11 +340,6 @@ def _model(name: str, behaviour: Behaviour) -> Json:
     if behaviour.style == "vllm":
         return {**entry, "root": behaviour.root or name, "max_model_len": 2048}
     if behaviour.style == "llama-server":
-        meta: Json = {
-            "n_ctx": 4096,
-            "n_params": 1_000_000_000,
-            "size": behaviour.file_bytes,
-            "ftype": "Q4_1",
-        }
-        return {**entry, "meta": {**meta, "n_vocab": 49_152}}
+        sizes = {"n_params": 1_000_000_000, "size": 700_000_000, "n_vocab": 49_152}
+        return {**entry, "meta": {"n_ctx": 4096, "ftype": "Q4_1", **sizes}}
     return entry

@@ -44,7 +44,7 @@ class FakeHandler(BaseHTTPRequestHandler):
         pages = pages_of(behaviour)
         if self.path in pages:
             self._send(200, pages[self.path])
-        elif self.path == "/metrics" and behaviour.metrics:
+        elif self.path == "/metrics":
             self._send(200, page(self.server.state))
         else:
             self._send(404, {"error": {"message": "Not Found"}})
@@ -84,30 +84,13 @@ class FakeHandler(BaseHTTPRequestHandler):
             self._send(200, whole(state, body, made))
 
     def _stream(self, body: Json, made: FakeAnswer) -> None:
-        fault = self.server.state.behaviour.fault
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
-        if self.server.state.behaviour.delivery is not None:
-            _deliver(self.server.state, body, made, self.wfile)
-            return
-        if self.server.state.behaviour.style == "mlx-lm":
-            self.wfile.write(b": keepalive 36/37\n\n")
-        if fault == "silent":
+        if self.server.state.behaviour.fault == "silent":
             time.sleep(30)
-        for number, chunk in enumerate(stream(self.server.state, body, made, made.rounds)):
-            if chunk["choices"] and fault != "in-one-piece":
-                time.sleep(self.server.state.behaviour.round_ms / 1000)
-            if number == 3 and fault == "cut":
-                self.server.state.leaves()
-                return
-            if number == 3 and fault == "malformed":
-                self.wfile.write(b"data: {oops\n\n")
-            self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
-            self.wfile.flush()
-        self.server.state.leaves()
-        self.wfile.write(b"data: [DONE]\n\n")
+        _deliver(self.server.state, body, made, self.wfile)
 
     def _refused(self) -> bool:
         key = self.server.state.behaviour.key
@@ -135,7 +118,7 @@ class FakeHandler(BaseHTTPRequestHandler):
 def _deliver(state: State, body: Json, made: FakeAnswer, out: BufferedIOBase) -> None:
     """Stream an answer as its server's delivery says."""
     behaviour, delivery = state.behaviour, state.behaviour.delivery
-    assert delivery is not None
+    before = b": keepalive 36/37\n\n" if behaviour.style == "mlx-lm" else delivery.before
     asked = [each["messages"] for each in state.bodies[:-1]]
     seen = delivery.caches and body["messages"] in asked
     began = time.perf_counter() + (0.0 if seen else delivery.prompt_ms / 1000)
@@ -146,8 +129,9 @@ def _deliver(state: State, body: Json, made: FakeAnswer, out: BufferedIOBase) ->
     for at, chunk in enumerate(stream(state, body, made, [part for _, part in shown])):
         left = began + (times[at] if at < len(times) else times[-1]) / 1000 - time.perf_counter()
         time.sleep(max(0.0, left) if at else 0.0)
-        event = b"data: " + json.dumps(chunk).encode()
-        out.write(delivery.before + event + delivery.line + delivery.line)
+        broken = b"{oops" if at == 3 and behaviour.fault == "malformed" else b""
+        event = b"data: " + (broken or json.dumps(chunk).encode())
+        out.write(before + event + delivery.line + delivery.line)
         out.flush()
     state.leaves()
     out.write(b"data: [DONE]" + delivery.line + delivery.line)

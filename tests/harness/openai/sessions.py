@@ -1,31 +1,47 @@
 """Open sessions of the runner `openai` on loopback stand-ins."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
 
-from harness.campaign.model import ArmPlan, Campaign
+from harness.campaign.model import Campaign
+from harness.models.model_file import ModelFile
 from harness.openai import connect
 from harness.openai.session import OpenAiSession
 from harness.runners.base import Failure, Generation, Totals, TrialRequest
 from harness.runners.options import ConnectionOptions
 from schemas.method import Method
-from tests.harness.campaigns import BASELINE, DRAFT, campaign
+from schemas.submission import Model
+from tests.harness import campaigns
+from tests.harness.openai.fake_answers import DRAFT, MODEL
 from tests.harness.openai.fake_server import FakeServer, serving
 
+FAKE = "tests.harness.openai.fake_server"
 LIMIT = 24
-METHOD = Method(type="draft-model", draft="draft", n_max=3)
-SPECULATION = replace(DRAFT, id="draft-model-n3", method=METHOD)
+SPECULATION = replace(
+    campaigns.DRAFT,
+    id="draft-model-n3",
+    method=Method(type="draft-model", draft="draft", n_max=3),
+)
+DRAFTS = (ModelFile(path=None, model=Model(id="draft", name=DRAFT, quantisation="Q4_0")),)
 
 
-def plan(*arms: ArmPlan, in_turns: bool = False, **options: Any) -> Campaign:  # noqa: ANN401 - options of `campaign`
+def plan(*, in_turns: bool = False, **options: Any) -> Campaign:  # noqa: ANN401 - options of `campaign`
     """A campaign of a baseline and a draft model that drafts three tokens.
 
     Its arms alternate by pass, or by prompt on one server.
     """
-    made = campaign(arms=arms or (BASELINE, SPECULATION), max_output_tokens=LIMIT, **options)
-    return replace(made, interleaved="prompt" if in_turns else "block", engine="openai")
+    arms = (campaigns.BASELINE, SPECULATION)
+    made = campaigns.campaign(arms=arms, max_output_tokens=LIMIT, **options)
+    interleaved = "prompt" if in_turns else "block"
+    return replace(made, interleaved=interleaved, engine="openai", drafts=DRAFTS)
+
+
+def command(*options: str) -> str:
+    """The command line of a stand-in."""
+    return " ".join((sys.executable, "-m", FAKE, "--port", "{port}", *options))
 
 
 def open_session(made: Campaign, **options: Any) -> OpenAiSession:  # noqa: ANN401 - fields of `ConnectionOptions`
@@ -35,14 +51,26 @@ def open_session(made: Campaign, **options: Any) -> OpenAiSession:  # noqa: ANN4
 
 
 @contextmanager
-def on_fakes(
+def two(
     spec: dict[str, Any] | None = None,
     **behaviour: Any,  # noqa: ANN401 - fields of `Behaviour`
-) -> Iterator[tuple[OpenAiSession, FakeServer, FakeServer]]:
-    """A session with a plain and a drafting stand-in of one style, both prepared."""
-    drafting = {"depth": 3, **behaviour, **(spec or {})}
+) -> Iterator[tuple[FakeServer, FakeServer]]:
+    """A plain and a drafting stand-in of one style."""
+    drafting = {**behaviour, "depth": 3, **(spec or {})}
     with serving(**behaviour) as base, serving(**drafting) as other:
-        session = open_session(plan(), base_url=base.url, spec_base_urls=(other.url,))
+        yield base, other
+
+
+@contextmanager
+def on_fakes(
+    spec: dict[str, Any] | None = None,
+    made: Campaign | None = None,
+    **behaviour: Any,  # noqa: ANN401 - fields of `Behaviour`
+) -> Iterator[tuple[OpenAiSession, FakeServer, FakeServer]]:
+    """A session with a plain and a drafting stand-in, both prepared."""
+    with two(spec, **behaviour) as (base, other):
+        urls: dict[str, Any] = {"base_url": base.url, "spec_base_urls": (other.url,)}
+        session = open_session(made or plan(), model=MODEL, **urls)
         for arm in ("baseline", "draft-model-n3"):
             prepared = session.prepare(arm)
             assert not isinstance(prepared, Failure), prepared
@@ -61,16 +89,3 @@ def answered(session: OpenAiSession, arm: str = "draft-model-n3") -> tuple[Gener
     assert isinstance(result, Generation), result
     assert isinstance(result.rounds, Totals)
     return result, result.rounds
-
-
-def refused(session: OpenAiSession, arm: str = "draft-model-n3") -> Failure:
-    """The failure of an arm that cannot be prepared."""
-    failure = session.prepare(arm)
-    assert isinstance(failure, Failure), failure
-    return failure
-
-
-def baseline_alone(server: FakeServer, **options: Any) -> OpenAiSession:  # noqa: ANN401 - fields of `ConnectionOptions`
-    """A session on a server for the baseline; the other address has no server."""
-    nobody = ("http://127.0.0.1:9",)
-    return open_session(plan(), base_url=server.url, spec_base_urls=nobody, **options)

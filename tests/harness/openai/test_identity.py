@@ -1,13 +1,17 @@
 """An engine is recorded under its own name, and unstated facts are omitted."""
 
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
 import pytest
 
 from harness.errors import BadInputError
 from harness.openai.endpoints import parse
-from harness.openai.reported_device import backend_of, check_options
+from harness.openai.reported_device import backend_of
 from harness.openai.server_identity import ServerIdentity, identify
-from harness.runners.http.client import Client
-from harness.runners.options import ConnectionOptions
+from harness.runners.http.client import Client, ServerAddress
 from schemas.submission import Engine
 from tests.harness.openai import fake_answers
 from tests.harness.openai.fake_answers import FINGERPRINT, MODEL
@@ -99,11 +103,14 @@ def test_the_mark_of_a_version_names_the_backend(version: str | None, expected: 
     assert backend_of(identity) == expected
 
 
-def test_a_backend_that_the_format_does_not_know_is_refused() -> None:
-    check_options(ConnectionOptions(backend="vulkan"))
-    check_options(ConnectionOptions())
-    with pytest.raises(BadInputError, match=r"unknown --backend 'cudaa'\. Did you mean 'cuda'"):
-        check_options(ConnectionOptions(backend="cudaa"))
+def test_a_page_that_is_not_an_api_is_refused(tmp_path: Path) -> None:
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = ServerAddress(host="127.0.0.1", port=server.server_port)
+        with pytest.raises(BadInputError, match="is not an OpenAI API"):
+            identify(Client(address=address, limit_s=30))
+        server.shutdown()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,10 @@
 """From the command line to a page, facts that a server does not state are unknown."""
 
+import pickle
+import sys
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -12,53 +16,60 @@ from pipeline.site.pages.model import Page, Site
 from pipeline.site.pages.submissions import submission_pages
 from schemas.contract import read
 from schemas.submission import Submission
+from tests.harness.openai.deliveries import Delivery
 from tests.harness.openai.fake_answers import MODEL
 from tests.harness.openai.fake_server import FakeServer, serving
+from tests.harness.openai.sessions import FAKE, command, two
+
+pytestmark = pytest.mark.usefixtures("cache_dir")
 
 METHOD = ("--method", "draft-model:n_max=3", "--draft", "Tiny-0.1B:Q4_0")
 SMALL = ("--tasks", "code,math", "--prompts", "1", "--max-tokens", "8", "--blocks", "1")
-
-
-OTHER = ("--spec-base-url", "http://127.0.0.1:9")
+# Rounds take long compared with sending a token, as with a real model.
+MLX: dict[str, Any] = {
+    "style": "mlx-lm",
+    "depth": 3,
+    "delivery": Delivery(singly=True),
+    "round_ms": 6.0,
+    "yields": 3,
+}
+IN_TURNS = (*METHOD, *SMALL[:-1], "3", "--target", "tiny:4bit", "--backend", "cpu")
 
 
 def call(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["run", "--runner", "openai", *arguments])
 
 
-def at(base: FakeServer, other: FakeServer) -> tuple[str, ...]:
-    """The options that name two servers."""
-    return ("--base-url", base.url, "--spec-base-url", other.url)
-
-
-def measured(path: Path) -> Submission:
-    """The submission in a file that must be valid."""
-    found = read(path.read_bytes())
+def measured(folder: Path, *arguments: str) -> Submission:
+    """The valid result of a run that must succeed, in the file `out.json`."""
+    done = call(*arguments, "-o", str(folder / "out.json"))
+    assert done.exit_code == 0, done.stderr
+    found = read((folder / "out.json").read_bytes())
     assert isinstance(found, Submission), found
     return found
 
 
-def page_of(path: Path, folder: Path) -> str:
-    """The site's page about a result file."""
-    (folder / "community").mkdir(parents=True)
-    connection = open_database(folder, (path,))
+def at(servers: tuple[FakeServer, FakeServer]) -> tuple[str, ...]:
+    """The options that name two servers."""
+    return ("--base-url", servers[0].url, "--spec-base-url", servers[1].url)
+
+
+def page_of(folder: Path) -> str:
+    """The site's page about the result file `out.json`."""
+    (folder / "results" / "community").mkdir(parents=True)
+    connection = open_database(folder / "results", (folder / "out.json",))
     site = Site(bundle="charts.js", repository=None, address=None)
     pages = [page for page in submission_pages(connection, site) if isinstance(page, Page)]
     (text,) = (page.text for page in pages if "## Verdict by task" in page.text)
     return text
 
 
-@pytest.mark.usefixtures("cache_dir")
 def test_a_vllm_is_measured_by_its_address_alone(tmp_path: Path) -> None:
-    output = tmp_path / "out.json"
-    with serving() as base, serving(depth=3) as other:
-        done = call(*at(base, other), *METHOD, *SMALL, "-o", str(output))
+    with two() as servers:
+        submission = measured(tmp_path, *at(servers), *METHOD, *SMALL)
 
-    assert done.exit_code == 0, done.stderr
-    submission = measured(output)
     assert (submission.engine.runner, submission.engine.name) == ("openai", "vLLM")
-    assert submission.target.name == MODEL
-    assert submission.target.quantisation == "unknown"
+    assert (submission.target.name, submission.target.quantisation) == (MODEL, "unknown")
     assert (submission.drafts[0].name, submission.drafts[0].quantisation) == ("Tiny-0.1B", "Q4_0")
     assert submission.settings.context_tokens == 2048
     assert submission.design.interleaved == "block"
@@ -67,37 +78,27 @@ def test_a_vllm_is_measured_by_its_address_alone(tmp_path: Path) -> None:
     assert len(speculating) == 2
     assert all(trial.accepted is not None and trial.drafted for trial in speculating)
     assert all(trial.compared_tokens == 8 for trial in speculating)
-    page = page_of(output, tmp_path / "results")
-    assert "does not report how many tokens it drafted" not in page
+    assert "does not report how many tokens it drafted" not in page_of(tmp_path)
 
 
-@pytest.mark.usefixtures("cache_dir")
 def test_unreported_counters_are_unknown_on_the_page(tmp_path: Path) -> None:
-    output = tmp_path / "out.json"
-    with serving(style="plain") as base, serving(style="plain", depth=3) as other:
-        done = call(*at(base, other), *METHOD, *SMALL, "--backend", "cpu", "-o", str(output))
+    with two(style="plain") as servers:
+        submission = measured(tmp_path, *at(servers), *METHOD, *SMALL, "--backend", "cpu")
 
-    assert done.exit_code == 0, done.stderr
-    submission = measured(output)
     for trial in submission.trials:
         assert (trial.rounds, trial.drafted, trial.accepted) == (None, None, None)
         assert trial.output_tokens == 8
         assert trial.decode_ms
-    page = page_of(output, tmp_path / "results")
+    page = page_of(tmp_path)
     assert "does not report how many tokens it drafted" in page
     assert "never drafted" not in page
 
 
-@pytest.mark.usefixtures("cache_dir")
 def test_every_concurrency_has_its_own_baseline(tmp_path: Path) -> None:
-    output = tmp_path / "out.json"
-    options = (*METHOD, *SMALL, "--concurrency", "2,1", "-o", str(output))
     # After a warm-up of each arm, the two requests of the concurrent arm wait for each other.
-    with serving() as base, serving(alone=2, depth=3) as other:
-        done = call(*at(base, other), *options)
+    with two(spec={"alone": 2}) as servers:
+        submission = measured(tmp_path, *at(servers), *METHOD, *SMALL, "--concurrency", "2,1")
 
-    assert done.exit_code == 0, done.stderr
-    submission = measured(output)
     levels = {arm.id: (arm.concurrency, arm.baseline) for arm in submission.arms}
     assert levels == {
         "baseline": (None, None),
@@ -111,126 +112,158 @@ def test_every_concurrency_has_its_own_baseline(tmp_path: Path) -> None:
     # Each answer has its own counters; the metrics page counts all of them and is not asked.
     assert all(trial.drafted for trial in concurrent if trial.arm.startswith("draft-model"))
     assert {trial.metrics_drafted for trial in concurrent} == {None}
-    assert other.state.most_in_flight == 2
+    assert servers[1].state.most_in_flight == 2
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--base-url", "http://gpu-box:1", *OTHER), "gpu-box may be another machine"),
-        (("--base-url", "http://127.0.0.1:9", *OTHER), "nothing listens at http://127.0.0.1:9"),
-        (
-            ("--server-command", "x {port}", "--spec-server-command", "y {port}"),
-            "missing: --target NAME. Full command: ",
-        ),
-        (
-            ("--base-url", "http://127.0.0.1:9", "--method", "oracle"),
-            "oracle runs in-process: use --runner llama-cpp-python",
-        ),
-        (
-            ("--base-url", "http://127.0.0.1:9", *OTHER, "--backend", "gpu"),
-            "unknown --backend 'gpu'",
-        ),
-        (
-            ("--base-url", "http://127.0.0.1:9", "--concurrency", "0"),
-            "whole numbers from 1 to 4,096",
-        ),
-    ],
-)
-@pytest.mark.usefixtures("cache_dir")
-def test_an_impossible_run_is_refused_in_one_line(options: tuple[str, ...], said: str) -> None:
-    method = () if "oracle" in options else METHOD
-
-    done = call(*options, *method)
-
-    assert done.exit_code != 0
-    assert done.stdout == ""
-    assert said in done.stderr
-    assert done.stderr.count("Error:") == 1
-    assert "Traceback" not in done.stderr
-
-
-def test_all_missing_facts_are_in_one_message() -> None:
-    done = call()
-
-    assert done.exit_code == 2
-    for option in ("--base-url", "--spec-base-url", "--method", "--draft"):
-        assert option in done.stderr
-    assert "--target" not in done.stderr  # a server can be asked
-
-
-@pytest.mark.usefixtures("cache_dir")
 def test_a_server_without_a_list_of_models_is_measured_once_its_model_is_named(
     tmp_path: Path,
 ) -> None:
-    output = tmp_path / "out.json"
-    with serving(style="mlx-lm") as base, serving(style="mlx-lm", depth=3) as other:
-        unnamed = call(*at(base, other), *METHOD, *SMALL)
-        done = call(*at(base, other), *METHOD, *SMALL, "--target", "tiny:4bit", "-o", str(output))
+    with two(style="mlx-lm") as servers:
+        unnamed = call(*at(servers), *METHOD, *SMALL)
+        submission = measured(tmp_path, *at(servers), *METHOD, *SMALL, "--target", "tiny:4bit")
 
     assert (
         "the server does not report which model it serves; name the model with --target"
         in unnamed.stderr
     )
-    assert done.exit_code == 0, done.stderr
-    submission = measured(output)
     assert (submission.engine.name, submission.engine.backend) == ("mlx-lm", "cpu")
     assert submission.target.name.startswith("tiny")
-    assert {"model" in body for body in base.state.bodies} == {False}
+    assert {"model" in body for body in servers[0].state.bodies} == {False}
     assert {trial.accepted for trial in submission.trials} == {None}
 
 
-@pytest.mark.usefixtures("cache_dir")
-def test_a_dry_run_refuses_what_the_run_would() -> None:
-    with serving() as base:
-        options = ("--base-url", base.url, "--spec-base-url", base.url, "--dry-run")
-        without = call(*options)
-        too_few = call(*options[:2], "--dry-run", *METHOD)
-
-    assert (
-        "missing: --method METHOD (how the server with speculation drafts). Full command: "
-        in without.stderr
-    )
-    assert f"--base-url {base.url} --spec-base-url {base.url} --method" in without.stderr
-    assert (
-        "Error: vLLM fixes the depth at its start, not per request, so it cannot serve both "
-        "arms; name a second server with speculation: --spec-base-url URL\n"
-    ) in too_few.stderr
-    assert (without.exit_code, too_few.exit_code) == (2, 2)
-
-
-@pytest.mark.usefixtures("cache_dir")
 def test_a_dry_run_shows_what_would_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda program: program)
-    options = (
-        "--target",
-        "tiny",
-        "--server-command",
-        "serve --port {port}",
-        "--spec-server-command",
-    )
+    servers = (
+        "--server-command", "serve --port {port}",
+        "--spec-server-command", "serve --fast --port {port}",
+    )  # fmt: skip
 
-    done = call(*options, "serve --fast --port {port}", *METHOD, *SMALL, "--dry-run")
+    done = call("--target", "tiny", *servers, *METHOD, *SMALL, "--dry-run")
 
     assert done.exit_code == 0, done.stderr
     assert "  serve --port '{port}'\n  serve --fast --port '{port}'\n" in done.stdout
     assert "expected  unknown: the size of the target's weights is not known" in done.stdout
 
 
-@pytest.mark.usefixtures("cache_dir")
-def test_a_missing_server_of_an_arm_is_reported_before_measuring(
-    tmp_path: Path,
-) -> None:
-    output = tmp_path / "out.json"
-    with serving() as base:
-        options = ("--base-url", base.url, "--spec-base-url", "http://127.0.0.1:9")
-        done = call(*options, *METHOD, *SMALL, "-o", str(output))
+# ---- one server for both arms ------------------------------------------------------------------
+def check_turns(submission: Submission) -> None:
+    """Check that both arms answered a prompt before either answered the next one."""
+    asked = [(trial.block, trial.prompt) for trial in submission.trials]
+    assert len(asked) == 12
+    assert asked[::2] == asked[1::2]
+    assert len(set(asked)) == 6
+    assert all(one.arm != two.arm for one, two in list(pairwise(submission.trials))[::2])
 
-    assert done.exit_code == 3
-    assert (
-        "Error: the server with speculation: nothing listens at http://127.0.0.1:9" in done.stderr
+
+def test_each_request_says_how_deep_to_draft(tmp_path: Path) -> None:
+    with serving(**MLX) as server:
+        submission = measured(tmp_path, "--base-url", server.url, *IN_TURNS)
+
+    check_turns(submission)
+    asked = [body["num_draft_tokens"] for body in server.state.bodies if body["max_tokens"] == 8]
+    depths = {"baseline": 0, "draft-model-n3": 3}
+    assert asked[: len(submission.trials)] == [depths[trial.arm] for trial in submission.trials]
+    assert submission.design.interleaved == "prompt"
+
+
+def test_a_command_is_started_once_and_the_result_says_so(tmp_path: Path) -> None:
+    starts, server = tmp_path / "starts", tmp_path / "mlx_lm.server"
+    fake = f"{sys.executable} -m {FAKE} --as {pickle.dumps(MLX).hex()}"
+    server.write_text(f'#!/bin/sh\necho >> "{starts}"\nexec {fake} "$@"\n')
+    server.chmod(0o755)
+    options = ("--server-command", f"{server} --port {{port}}", *IN_TURNS)
+
+    planned = call(*options, "--dry-run")
+    submission = measured(tmp_path, *options)
+
+    assert planned.stdout.count("--port") == 1
+    assert starts.read_text() == "\n"
+    check_turns(submission)
+    summary = summarize(submission)
+    assert {each.starts.starts for each in summary.repeatability} == {1}
+    (flag,) = (each for each in summary.flags if each.name == "one-start")
+    assert flag.message.startswith(
+        "A single server was started once, and each request set the draft depth"
     )
-    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "options", "why"),
+    [
+        (MLX, ("--concurrency", "2"), "or --concurrency use --spec-base-url"),
+        (MLX, ("--draft", "Other-0.2B"), "a single server for all arms has one draft"),
+        ({}, (), "vLLM fixes the depth at its start, not per request, so it cannot serve both"),
+    ],
+)
+def test_options_that_one_server_cannot_run_are_refused(
+    behaviour: dict[str, Any], options: tuple[str, ...], why: str
+) -> None:
+    with serving(**behaviour) as server:
+        done = call("--base-url", server.url, *IN_TURNS, *options, "--dry-run")
+
+    assert done.exit_code == 2, done.output
+    assert done.stderr.count("Error:") == 1
+    assert why in done.stderr
+
+
+# ---- the same model and settings on both servers -----------------------------------------------
+LOOKUP = ("--method", "prompt-lookup:n_max=3", "--backend", "cpu", *SMALL[:5], "16", *SMALL[6:])
+
+
+@pytest.mark.parametrize(
+    ("both", "other", "severity"),
+    [
+        ({}, {}, None),
+        ({"style": "plain"}, {}, None),
+        ({"style": "plain", "named": MODEL}, {}, None),
+        ({"style": "ollama"}, {"parts_at": 12}, "caution"),
+        ({"style": "plain"}, {"parts_at": 8}, "caution"),
+        ({"style": "plain"}, {"parts_at": 7}, "serious"),
+        ({"style": "ollama"}, {"parts_at": 0}, "serious"),
+        # If tokens can be compared, they decide whether the texts differ.
+        ({}, {"parts_at": 0}, None),
+    ],
+)
+def test_texts_are_compared_if_there_are_no_token_ids(
+    both: dict[str, Any], other: dict[str, Any], severity: str | None, tmp_path: Path
+) -> None:
+    with two(other, **both) as servers:
+        submission = measured(tmp_path, *at(servers), *LOOKUP)
+
+    flags = {each.name: each.severity for each in summarize(submission).flags}
+    assert flags.get("diverged") == severity
+    assert all(bool(each.text_sha256) != bool(each.output_sha256) for each in submission.trials)
+    parted = {trial.equal_words for trial in submission.trials if trial.arm != "baseline"}
+    assert parted == {other.get("parts_at") if severity else None}
+
+
+@pytest.mark.parametrize("named", ["Tiny-0.1B-Instruct", "Tiny-1B-Instruct-AWQ"])
+def test_an_answer_by_another_model_is_refused(named: str, tmp_path: Path) -> None:
+    with two({"named": named}) as servers:
+        done = call(*at(servers), *LOOKUP, "-o", str(tmp_path / "out.json"))
+
+    assert done.exit_code == 3  # no arm that drafts is left
+    assert f"the model {named} answered, but {MODEL} was requested" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("base", "spec", "severity"),
+    [
+        ("--threads 1 -ngl 0", "--threads 8 -ngl 99", "serious"),
+        ("--threads 8 -ngl 99", "--threads 8 -ngl 99 --seed 2", None),
+    ],
+)
+def test_servers_that_are_started_with_other_arguments_have_a_flag(
+    base: str, spec: str, severity: str | None, tmp_path: Path
+) -> None:
+    plain, drafting = command(base), command("--depth", "3", spec)
+    servers = ("--server-command", plain, "--spec-server-command", drafting)
+
+    submission = measured(tmp_path, *servers, "--target", MODEL, *LOOKUP)
+
+    flags = {each.name: each.severity for each in summarize(submission).flags}
+    assert flags.get("arguments-differ") == severity
 
 
 SUITE = """\
@@ -250,24 +283,21 @@ schema = '[{{"name": "set_lamp", "parameters": {{"required": ["lamp"]}}}}]'
 )
 
 
-@pytest.mark.usefixtures("cache_dir")
 @pytest.mark.parametrize("base_calls", ["sound", "corrupt"])
 def test_calls_that_only_speculation_corrupts_are_flagged(tmp_path: Path, base_calls: str) -> None:
-    suite, output = tmp_path / "lamps.toml", tmp_path / "out.json"
+    suite = tmp_path / "lamps.toml"
     suite.write_text(SUITE, "utf-8")
-    with serving(calls=base_calls) as base, serving(depth=3, calls="corrupt") as other:
-        done = call(*at(base, other), *METHOD, "--suite", str(suite), "-o", str(output))
+    with two({"calls": "corrupt"}, calls=base_calls) as servers:
+        submission = measured(tmp_path, *at(servers), *METHOD, "--suite", str(suite))
 
-    assert done.exit_code == 0, done.stderr
-    found = summarize(measured(output)).flags
-    flags = [each for each in found if each.name == "invalid-answers"]
+    flags = [each for each in summarize(submission).flags if each.name == "invalid-answers"]
     if base_calls == "corrupt":
         assert not flags
         return
     assert [(each.severity, each.arm) for each in flags] == [("serious", "draft-model-n3")]
     # Three blocks of eight answers, every second one broken.
     assert "12 of 24 with draft-model-n3, 0 of 24 with baseline" in flags[0].message
-    assert "set_lamp" not in output.read_text("utf-8")
-    shown = CliRunner().invoke(app, ["show", str(output), "--details"])
+    assert "set_lamp" not in (tmp_path / "out.json").read_text("utf-8")
+    shown = CliRunner().invoke(app, ["show", str(tmp_path / "out.json"), "--details"])
     assert "invalid-answers" in shown.stdout
-    assert "12 of 24 with draft-model-n3" in page_of(output, tmp_path / "results")
+    assert "12 of 24 with draft-model-n3" in page_of(tmp_path)

@@ -1,115 +1,135 @@
-"""Each engine is measured by the counters that it states; the others stay unknown."""
+"""Each engine is measured by the counters and times that it states; all else stays unknown."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from harness.errors import MachineError
-from harness.models.model_file import ModelFile
+from harness.errors import BadInputError, MachineError
+from harness.openai import connect
+from harness.openai.endpoints import api_key
 from harness.runners.base import Failure, Generation, Totals
-from harness.runners.http.counted_rounds import totals
-from schemas.submission import Model
+from harness.runners.options import ConnectionOptions
+from schemas.codec import encode
+from tests.harness.campaigns import run
 from tests.harness.openai.fake_answers import DRAFT, MODEL, PROMPT_TOKENS, answer
-from tests.harness.openai.fake_server import serving
-from tests.harness.openai.sessions import LIMIT, answered, on_fakes, open_session, plan, request
+from tests.harness.openai.fake_server import FakeServer, serving
+from tests.harness.openai.sessions import (
+    LIMIT,
+    answered,
+    on_fakes,
+    open_session,
+    plan,
+    request,
+    two,
+)
 
+KEY = "sk-5ecret-k3y"
 TEXT = "Write a loop."
 MADE = answer(TEXT, LIMIT, 3)
 ROUNDS = len(MADE.accepted)
 ACCEPTED = LIMIT - 1 - ROUNDS
+DRAFTED = 3 * ROUNDS
+COUNTED = Totals(decode_ms=0.0, rounds=ROUNDS, drafted=DRAFTED, accepted=ACCEPTED)
+UNKNOWN = Totals(decode_ms=0.0)
 
 
-def test_each_arm_gets_the_same_text_with_the_token_count_of_its_server() -> None:
-    deep = plan(texts=("Write a loop.",))
-    deep = replace(deep, settings=replace(deep.settings, context_depth_tokens=400))
-    with serving(style="ollama") as base, serving(style="ollama", depth=3) as other:
-        session = open_session(deep, base_url=base.url, spec_base_urls=(other.url,))
-        for arm in ("baseline", "draft-model-n3"):
-            assert not isinstance(session.prepare(arm), Failure)
-        plain = session.generate(request("baseline"))
-        drafting = session.generate(request())
-
-    assert isinstance(plain, Generation)
-    assert isinstance(drafting, Generation)
-    assert 392 <= plain.prompt_tokens == drafting.prompt_tokens <= 400
-    # None of the requests that count tokens was far beyond the depth.
-    sizes = [len(body["messages"][0]["content"].split()) for body in base.state.bodies]
-    assert max(sizes) < 600
+def baseline_alone(server: FakeServer, limit_s: float) -> Any:  # noqa: ANN401 - a session
+    """A session on a server for the baseline; the other address has no server."""
+    nobody = ("http://127.0.0.1:9",)
+    urls = {"base_url": server.url, "spec_base_urls": nobody}
+    return open_session(plan(), answer_limit_s=limit_s, **urls)
 
 
-def test_vllm_is_counted_by_its_answers_and_compared_by_ids() -> None:
+@pytest.mark.parametrize(
+    ("behaviour", "arm", "counted"),
+    [
+        ({}, "draft-model-n3", COUNTED),
+        # A page that disagrees is recorded separately; what no longer fits is taken off there, too.
+        (
+            {"miscount": 2},
+            "draft-model-n3",
+            replace(COUNTED, metrics_drafted=DRAFTED + 2, metrics_accepted=ACCEPTED),
+        ),
+        ({"per_request": False}, "draft-model-n3", COUNTED),  # by the page
+        # A vLLM whose page has no counters drafts nothing.
+        ({}, "baseline", replace(COUNTED, rounds=LIMIT - 1, drafted=0, accepted=0)),
+        ({"style": "sglang"}, "draft-model-n3", COUNTED),
+        ({"style": "old-sglang"}, "draft-model-n3", COUNTED),
+        ({"style": "lm-studio"}, "draft-model-n3", COUNTED),
+        # Its page also counts accepted tokens beyond the limit, its answers do not.
+        (
+            {"style": "llama-server"},
+            "draft-model-n3",
+            replace(COUNTED, metrics_drafted=DRAFTED, metrics_accepted=sum(MADE.accepted)),
+        ),
+        *(
+            ({"style": style}, arm, UNKNOWN)  # and not zero
+            for style in ("ollama", "plain")
+            for arm in ("baseline", "draft-model-n3")
+        ),
+    ],
+)
+def test_drafts_are_counted_by_the_first_source_that_a_server_has(
+    behaviour: dict[str, Any], arm: str, counted: Totals
+) -> None:
+    with on_fakes(**behaviour) as (session, _, _):
+        generation, sums = answered(session, arm)
+
+    histogram = sums.accepted_histogram
+    bare = replace(sums, decode_ms=0.0, accepted_histogram=None, drafted_histogram=None)
+    assert bare == counted
+    assert histogram is None or sum(histogram) == sums.rounds
+    assert generation.output_tokens == LIMIT
+    assert (generation.tokens is None) == ("style" in behaviour)
+
+
+def test_a_vllm_is_compared_by_ids_and_timed_by_our_clock() -> None:
     with on_fakes() as (session, _, _):
         generation, sums = answered(session)
 
     assert generation.tokens == MADE.ids
     assert generation.prompt_tokens == PROMPT_TOKENS
     assert generation.prompt_sha256 is not None
-    assert (sums.rounds, sums.drafted, sums.accepted) == (ROUNDS, 3 * ROUNDS, ACCEPTED)
     assert sums.accepted_histogram is not None
-    assert sum(sums.accepted_histogram) == ROUNDS
-    assert (sums.metrics_drafted, sums.metrics_accepted) == (None, None)
     assert 0 < generation.decode_ms < generation.wall_ms
+
+
+def test_each_arm_gets_the_same_text_with_the_token_count_of_its_server() -> None:
+    deep = plan(texts=(TEXT,))
+    deep = replace(deep, settings=replace(deep.settings, context_depth_tokens=400))
+    with on_fakes(made=deep, style="ollama") as (session, base, _):
+        counted = [
+            answered(session, arm)[0].prompt_tokens for arm in ("baseline", "draft-model-n3")
+        ]
+
+    assert 392 <= counted[0] == counted[1] <= 400
+    # None of the requests that count tokens was far beyond the depth.
+    sizes = [len(body["messages"][0]["content"].split()) for body in base.state.bodies]
+    assert max(sizes) < 600
+
+
+@pytest.mark.parametrize(
+    ("both", "spec", "is_used"),
+    [
+        ({"style": "llama-server"}, {}, True),
+        ({"times": True}, {}, True),
+        ({"times": False}, {"times": True}, False),  # two clocks are never compared
+    ],
+)
+def test_the_server_clock_is_used_if_every_arm_has_it(
+    both: dict[str, Any], spec: dict[str, Any], *, is_used: bool
+) -> None:
+    with on_fakes(spec=spec, **both) as (session, _, other):
+        generation, sums = answered(session)
+
+    assert (sums.decode_ms == other.state.stated_ms) == is_used
     assert generation.ttft_ms is not None
-    assert generation.ttft_ms + generation.decode_ms == pytest.approx(generation.wall_ms)
-
-
-def test_a_metrics_page_that_disagrees_with_the_answers_is_recorded_separately() -> None:
-    with on_fakes(miscount=2) as (session, _, _):
-        _, sums = answered(session)
-
-    assert (sums.drafted, sums.accepted) == (3 * ROUNDS, ACCEPTED)
-    assert sums.metrics_drafted == 3 * ROUNDS + 2
-    assert sums.metrics_accepted == ACCEPTED  # what no longer fitted is taken off there, too
-
-
-def test_without_per_request_metrics_the_page_counts() -> None:
-    with on_fakes(per_request=False) as (session, _, _):
-        _, sums = answered(session)
-
-    assert (sums.rounds, sums.drafted, sums.accepted) == (ROUNDS, 3 * ROUNDS, ACCEPTED)
-    assert sums.metrics_drafted is None
-
-
-def test_a_vllm_whose_page_has_no_counters_is_known_to_draft_nothing() -> None:
-    with on_fakes() as (session, _, _):
-        _, sums = answered(session, "baseline")
-
-    assert (sums.rounds, sums.drafted, sums.accepted) == (LIMIT - 1, 0, 0)
-
-
-@pytest.mark.parametrize("style", ["sglang", "old-sglang", "lm-studio", "llama-server"])
-def test_other_engines_are_counted_under_their_own_names(style: str) -> None:
-    drafts = (ModelFile(path=None, model=Model(id="draft", name=DRAFT, quantisation="Q4_0")),)
-    made = replace(plan(), drafts=drafts)
-    with serving(style=style) as base, serving(style=style, depth=3) as other:
-        session = open_session(made, base_url=base.url, spec_base_urls=(other.url,), model=MODEL)
-        prepared = [session.prepare(arm.id) for arm in made.arms]
-        generation, sums = answered(session)
-
-    assert not [each for each in prepared if isinstance(each, Failure)]
-    assert (sums.drafted, sums.accepted, sums.rounds) == (3 * ROUNDS, ACCEPTED, ROUNDS)
-    assert generation.tokens is None
-    assert generation.output_tokens == LIMIT
-
-
-@pytest.mark.parametrize("style", ["ollama", "plain"])
-def test_counters_that_an_engine_lacks_are_unknown_and_not_zero(style: str) -> None:
-    with on_fakes(style=style) as (session, _, _):
-        for arm in ("baseline", "draft-model-n3"):
-            generation, sums = answered(session, arm)
-
-            assert sums == Totals(decode_ms=generation.decode_ms)
-            assert generation.output_tokens == LIMIT
-            assert generation.tokens is None
-
-
-def test_the_server_clock_is_used_if_every_arm_has_it() -> None:
-    with on_fakes(style="llama-server") as (session, _, other):
-        generation, sums = answered(session)
-
-    assert sums.decode_ms == other.state.stated_ms
-    assert generation.prompt_ms == 0.25
-    assert generation.wall_ms > sums.decode_ms
+    assert generation.wall_ms - generation.ttft_ms == pytest.approx(sums.decode_ms)
+    assert generation.prompt_ms == (0.25 if "style" in both else None)
 
 
 def test_margins_of_the_baseline_come_from_a_second_answer() -> None:
@@ -135,63 +155,126 @@ def test_every_request_is_greedy_and_kept_out_of_the_prompt_cache() -> None:
     assert len({body["cache_salt"] for body in bodies}) == len(bodies) == 3
 
 
-def test_a_conversation_is_sent_turn_by_turn() -> None:
-    talk = plan()
+def test_an_engine_gets_the_turns_and_no_field_that_it_does_not_know() -> None:
     said = "Hi.\n<|assistant|>\nYes?\n<|user|>\nGo on."
-    prompts = tuple(replace(each, text=said) for each in talk.suite.prompts)
-    talk = replace(talk, suite=replace(talk.suite, prompts=prompts))
-    with serving() as base, serving(depth=3) as other:
-        session = open_session(talk, base_url=base.url, spec_base_urls=(other.url,))
-        session.generate(request("baseline"))
+    with on_fakes(made=plan(texts=(said,)), style="plain") as (session, _, other):
+        answered(session)
 
-    assert base.state.bodies[-1]["messages"] == [
+    assert set(other.state.bodies[-1]) == {
+        "model", "messages", "temperature", "max_tokens", "stream", "stream_options"
+    }  # fmt: skip
+    assert other.state.bodies[-1]["messages"] == [
         {"role": "user", "content": "Hi."},
         {"role": "assistant", "content": "Yes?"},
         {"role": "user", "content": "Go on."},
     ]
 
 
-def test_an_engine_gets_no_field_that_it_does_not_know() -> None:
-    with on_fakes(style="plain") as (session, _, other):
-        answered(session)
+@pytest.mark.parametrize(
+    ("behaviour", "options", "field", "values"),
+    [
+        ({"style": "lm-studio"}, {"model": MODEL}, "draft_model", [None, DRAFT]),
+        (
+            {"style": "ollama", "models": ("plain", "drafts")},
+            {"model": "plain", "spec_models": ("drafts",)},
+            "model",
+            ["plain", "drafts"],
+        ),
+    ],
+)
+def test_requests_to_one_server_say_what_drafts(
+    behaviour: dict[str, Any], options: dict[str, Any], field: str, values: list[str | None]
+) -> None:
+    with serving(shows={"plain": {}, "drafts": {}}, **behaviour) as one:
+        urls = {} if "spec_models" in options else {"spec_base_urls": (one.url,)}
+        session = open_session(plan(), base_url=one.url, **urls, **options)
+        for arm in ("baseline", "draft-model-n3"):
+            session.prepare(arm)
 
-    assert set(other.state.bodies[-1]) == {
-        "model", "messages", "temperature", "max_tokens", "stream", "stream_options"
-    }  # fmt: skip
+    assert [body.get(field) for body in one.state.bodies] == values
 
 
-def test_lm_studio_gets_the_draft_only_in_arms_that_speculate() -> None:
-    drafts = (ModelFile(path=None, model=Model(id="draft", name=DRAFT, quantisation="Q4_0")),)
-    made = replace(plan(), drafts=drafts)
-    with serving(style="lm-studio") as one:
-        session = open_session(made, base_url=one.url, spec_base_urls=(one.url,), model=MODEL)
+def test_a_trial_that_timed_out_says_how_long_it_ran() -> None:
+    with serving(style="plain") as server:
+        session = baseline_alone(server, limit_s=0.5)
         session.prepare("baseline")
-        session.prepare("draft-model-n3")
+        server.state.behaviour = replace(server.state.behaviour, fault="silent")
 
-    assert [body.get("draft_model") for body in one.state.bodies] == [None, DRAFT]
+        failure = session.generate(request("baseline"))
 
-
-@pytest.mark.parametrize("both", [True, False])
-def test_two_clocks_are_never_compared(*, both: bool) -> None:
-    with on_fakes(spec={"times": True}, times=both) as (session, _, other):
-        generation, sums = answered(session)
-
-    assert generation.ttft_ms is not None
-    assert generation.wall_ms - generation.ttft_ms == pytest.approx(sums.decode_ms)
-    assert (sums.decode_ms == other.state.stated_ms) == both
+    assert isinstance(failure, Failure)
+    assert (failure.reason, failure.waited_ms) == ("timed-out", 500.0)
 
 
-def test_a_missing_baseline_server_ends_the_run_in_one_line() -> None:
-    session = open_session(
-        plan(), base_url="http://127.0.0.1:9", spec_base_urls=("http://127.0.0.1:10",)
+@pytest.mark.parametrize(
+    ("back", "said"),
+    [({}, None), ({"version": "0.33.0"}, "was restarted with a different engine or model")],
+)
+def test_a_server_that_goes_away_fails_its_trial_and_is_awaited(
+    back: dict[str, str], said: str | None
+) -> None:
+    with serving() as first:
+        session = baseline_alone(first, limit_s=120)
+        session.prepare("baseline")
+    lost = session.generate(request("baseline"))
+
+    with ThreadPoolExecutor() as pool:
+        later = pool.submit(session.generate, request("baseline", "code-2"))
+        time.sleep(0.3)
+        with serving(first.server_address[1], **back):
+            found = later.result()
+
+    assert isinstance(lost, Failure)
+    assert lost.reason == "crashed"
+    assert lost.detail.startswith("nothing listens at http://127.0.0.1:")
+    if said is None:
+        assert isinstance(found, Generation)
+    else:
+        assert isinstance(found, Failure)
+        assert said in found.detail
+
+
+def test_only_our_own_variable_is_read_and_an_invalid_key_is_not_shown() -> None:
+    assert api_key({"DRAFTMAP_API_KEY": "ours\n", "OPENAI_API_KEY": "another"}) == "ours"
+    assert api_key({"DRAFTMAP_API_KEY": " ", "OPENAI_API_KEY": "another"}) is None
+    assert api_key({}) is None
+    with pytest.raises(BadInputError, match="DRAFTMAP_API_KEY") as raised:
+        api_key({"DRAFTMAP_API_KEY": "one\r\nHost: other"})
+    assert "Host" not in str(raised.value)
+
+
+def test_missing_and_wrong_keys_have_different_messages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-service")
+    monkeypatch.delenv("DRAFTMAP_API_KEY", raising=False)
+    with serving(key=KEY) as server:
+        urls = {"base_url": server.url, "spec_base_urls": (server.url,)}
+        with pytest.raises(MachineError, match="requires a key: set DRAFTMAP_API_KEY"):
+            open_session(plan(), **urls).report()
+        assert not any("Authorization" in each for each in server.state.headers)
+        monkeypatch.setenv("DRAFTMAP_API_KEY", "another-k3y")
+        with pytest.raises(MachineError, match="refused the key in DRAFTMAP_API_KEY") as raised:
+            open_session(plan(), **urls).report()
+
+    assert "another-k3y" not in str(raised.value)  # the server repeats it in its message
+
+
+def test_the_key_reaches_the_server_and_is_in_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRAFTMAP_API_KEY", KEY)
+    seen: list[str] = []
+    work_file = tmp_path / "work.jsonl"
+    with two(key=KEY) as (base, other):
+        options = ConnectionOptions(base_url=base.url, spec_base_urls=(other.url,))
+        runner = connect(options).open
+        submission = run(
+            plan(blocks=1), work_file, runner=runner, observe=lambda each: seen.append(repr(each))
+        )
+
+    assert base.state.headers[0]["Authorization"] == f"Bearer {KEY}"
+    assert {trial.outcome for trial in submission.trials} == {"ok"}
+    assert KEY not in "".join(
+        (work_file.read_text(), repr(encode(submission)), *seen, repr(options))
     )
-
-    with pytest.raises(MachineError, match=r"nothing listens at http://127\.0\.0\.1:9; start"):
-        session.report()
-
-
-def test_the_made_up_answers_obey_the_formats_counting() -> None:
-    # The stand-in and this test count alike: the first token, rounds, accepted tokens.
-    assert LIMIT == 1 + ROUNDS + ACCEPTED
-    assert sum(MADE.accepted) >= ACCEPTED
-    assert totals(decode_ms=1.0, output_tokens=LIMIT, counted=None).rounds is None

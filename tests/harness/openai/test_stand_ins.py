@@ -25,7 +25,7 @@ from schemas.submission import Submission, Trial
 from tests.harness.openai.deliveries import Delivery
 from tests.harness.openai.fake_answers import DRAFT, MODEL
 from tests.harness.openai.fake_server import serving
-from tests.harness.openai.test_started import command as started
+from tests.harness.openai.sessions import command as started
 from tests.nightly import few
 
 Outcome = Literal["interval", "requests", "flag", "failed"]
@@ -58,7 +58,6 @@ def case(truth: float, *comes: Outcome, **fields: Any) -> StandIn:  # noqa: ANN4
 TWICE = {"depth": 3, "yields": 2}  # every round of the other server yields two tokens
 NO_GAIN = {"depth": 3, "yields": 2, "round_ms": 2 * ROUND_MS}
 PLAIN = {"style": "plain"}
-AS_DONE = Delivery()
 
 ODD = {
     "first flush after 40 ms": case(
@@ -164,7 +163,7 @@ def command(behaviour: dict[str, Any]) -> str:
 @contextmanager
 def servers(row: StandIn) -> Iterator[tuple[str, ...]]:
     """The options that name both servers of a row."""
-    given: dict[str, Any] = {"round_ms": ROUND_MS, "delivery": AS_DONE, **row.both}
+    given: dict[str, Any] = {"round_ms": ROUND_MS, **row.both}
     plain, drafting = ({**given, **own} for own in (row.base, row.spec))
     if row.started:
         yield "--server-command", command(plain), "--spec-server-command", command(drafting)

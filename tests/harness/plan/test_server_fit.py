@@ -13,7 +13,6 @@ from answers.commands import load_words
 from answers.machines import MachineWords
 from answers.memory import place
 from answers.model import LayerPlacement, Setting
-from harness.errors import BadInputError
 from harness.machine.computer import computer_of
 from harness.models import embedded
 from harness.models.gguf_shape import facts_of_file
@@ -170,14 +169,6 @@ def test_a_plan_takes_the_sizes_that_a_server_tells(
     assert found.exact
     assert (device.model, device.kv, device.compute) == (4147, 448, 304.75)
     assert (host.model, host.output) == (308, 0.58)
-
-
-def test_an_unreachable_server_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(
-        BadInputError,
-        match=r"there is no program at .*none; name a llama-server with --server-binary",
-    ):
-        planned_with(tmp_path / "none", tmp_path)
 
 
 LOG = """print_info: file size   = 1.50 GiB (4.5 BPW)

@@ -40,12 +40,6 @@ def refusal(runner: str, **options: object) -> str:
     ("runner", "method", "said"),
     [
         (
-            "llama-server",
-            "prompt-lookup",
-            "prompt-lookup runs in-process: use --runner llama-cpp-python, or --method ngram-",
-        ),
-        ("llama-server", "oracle", "oracle runs in-process: use --runner llama-cpp-python"),
-        (
             "llama-cpp-python",
             "ngram-mod",
             "ngram-mod runs through llama-server: use --runner llama-server, or --method prompt-",
@@ -62,10 +56,6 @@ def test_a_method_is_refused_with_the_runner_that_has_it(
     runner: str, method: str, said: str
 ) -> None:
     assert refusal(runner, methods=(parse(method),)).startswith(said)
-
-
-def test_options_for_servers_name_the_runner_that_has_them() -> None:
-    assert "use --runner llama-server" in refusal("llama-cpp-python", concurrency=(1, 4))
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -93,21 +83,6 @@ def test_one_binary_needs_no_name() -> None:
     assert (alone.name, alone.connection.binary) == ("", "/opt/llama-server")
 
 
-@pytest.mark.parametrize(
-    ("runner", "binaries", "said"),
-    [
-        ("llama-server", ("/a", "/b"), "several binaries need names"),
-        ("llama-server", ("x=/a", "x=/b"), "two binaries are called x"),
-        ("openai", ("/a",), "--server-binary works with --runner llama-server, not with openai"),
-    ],
-)
-def test_indistinguishable_binaries_are_refused(
-    runner: str, binaries: tuple[str, ...], said: str
-) -> None:
-    with pytest.raises(BadInputError, match=said):
-        named_engines(engine(runner), binaries)
-
-
 @pytest.fixture
 def command(tmp_path: Path, models: list[str]) -> list[str]:
     """A dry run with a program that only prints a help text."""
@@ -129,29 +104,3 @@ def test_a_dry_run_prints_the_command_lines(command: list[str]) -> None:
         "draft-simple --spec-draft-n-max 4 --spec-draft-n-min 0 --spec-draft-p-min 0",
         "ngram-simple --spec-ngram-simple-size-n 3 --spec-ngram-simple-size-m 8",
     ]
-
-
-@needs_shell
-def test_a_method_that_the_binary_does_not_offer_is_refused_before_anything_starts(
-    command: list[str],
-) -> None:
-    result = CliRunner().invoke(app, [*command, "--method", "draft-model", "--method", "ngram-mod"])
-
-    assert result.exit_code == 2
-    assert (
-        "ngram-mod-n8: this llama-server does not support method ngram-mod (it offers none, "
-        "draft-simple"
-    ) in (result.stderr)
-
-
-@needs_shell
-def test_several_results_need_a_directory(command: list[str]) -> None:
-    binary = command[command.index("--server-binary") + 1]
-    command[command.index("--server-binary") + 1] = f"a={binary}"
-
-    result = CliRunner().invoke(
-        app, [*command, "--server-binary", f"b={binary}", "--output", "out.json"]
-    )
-
-    assert result.exit_code == 2
-    assert "name a directory, not out.json" in result.stderr
