@@ -176,7 +176,8 @@ def answers(row: JsonObject, depth: int = 0) -> Iterator[Found]:
 
     Raises `BadInputError` if a figure is not a number of at least 0, or a count is not whole.
     """
-    form = next((form for form in _ANSWERS if _is_of(row, form)), None)
+    forms = (form for form in _ANSWERS if all(map(row.holder, form.needs)))
+    form = next((f for f in forms if not (f.unless and row.fields.get(f.unless))), None)
     if form is not None:
         figures: dict[str, str | float] = {}
         for name, paths in form.figures.items():
@@ -189,21 +190,17 @@ def answers(row: JsonObject, depth: int = 0) -> Iterator[Found]:
             yield from answers(inner, depth + 1)
 
 
-def _is_of(row: JsonObject, form: Form) -> bool:
-    is_other = form.unless is not None and row.fields.get(form.unless)
-    return not is_other and all(row.holder(path) is not None for path in form.needs)
-
-
 def repeats(requests: Sequence[Found]) -> list[bool]:
     """Return whether each request took its prompt from the cache: few tokens were left to read."""
     longest, found = 0.0, []
     for request in requests:
-        tokens = request.number("prompt_tokens") or 0.0
-        is_known = request.number("prompt_tokens") is not None
+        tokens = request.number("prompt_tokens")
         earlier = max(longest, request.number("cached") or 0.0)
-        is_short = any(tokens <= most and tokens * by <= earlier for most, by in TABLE["cached"])
-        found.append(is_known and is_short)
-        longest = max(longest, tokens)
+        found.append(
+            tokens is not None
+            and any(tokens <= most and tokens * by <= earlier for most, by in TABLE["cached"])
+        )
+        longest = max(longest, tokens or 0.0)
     return found
 
 
