@@ -1,6 +1,4 @@
 // Read a run from a pasted text: its requests with their times and drafts, rates and counts.
-// `requestsOf` returns the same as `requests_of` of harness/imports/llama_server.py; a test
-// reads the same texts with both.
 import { sum } from "./arithmetic.js";
 import { joined, serverOf, statedIn } from "./forms.js";
 
@@ -11,9 +9,8 @@ const mean = (values) => (values.length ? sum(values) / values.length : null);
 const known = (values) => values.filter((value) => value !== null);
 const middleOf = (values) => {
   const sorted = values.filter((value) => value > 0).sort((a, b) => a - b);
-  return sorted.length
-    ? (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2
-    : null;
+  const middle = (sorted.length - 1) / 2;
+  return mean(sorted.slice(Math.floor(middle), Math.ceil(middle) + 1));
 };
 
 // The number of tasks that ran at the same time: their lines are mixed, or their times overlap.
@@ -83,10 +80,6 @@ const requestsIn = (found, table) => {
     silent: each.form.silent ?? false,
   }));
 };
-export const requestsOf = (pasted, table) =>
-  requestsIn(statedIn(joined(pasted), table).found, table).map(
-    ({ repeat, silent, ...each }) => each,
-  );
 
 // ---- counts of drafts beside the requests: of the best source there is ---------------------------
 const COUNTS = ["rounds", "drafted", "accepted", "emitted"];
@@ -114,18 +107,14 @@ const bySeries = (rows) => {
   const series = new Map();
   for (const row of rows) {
     const key = `${row.server} ${row.figures.series ?? ""}`;
-    const value = countsOf(row);
-    const first = series.get(key)?.first ?? null;
-    series.set(key, {
-      first: series.has(key) ? (first ?? series.get(key).last) : null,
-      last: value,
-    });
+    series.set(key, [...(series.get(key) ?? []), countsOf(row)]);
   }
-  return [...series.values()].map(({ first, last }) =>
-    Object.fromEntries(
-      COUNTS.map((name) => [name, last[name] === null ? null : last[name] - (first?.[name] ?? 0)]),
-    ),
-  );
+  const since = (first, last, name) =>
+    last[name] === null ? null : last[name] - (first[name] ?? 0);
+  return [...series.values()].map((values) => {
+    const first = values.length > 1 ? values[0] : {};
+    return Object.fromEntries(COUNTS.map((name) => [name, since(first, values.at(-1), name)]));
+  });
 };
 const lastOf = (rows) => [...new Map(rows.map((row) => [row.server, countsOf(row)])).values()];
 const SOURCES = {
@@ -155,19 +144,13 @@ const impossible = ({ drafted, accepted, rounds = null }) =>
 const statisticsOf = (found) => {
   const rows = found.filter(({ form }) => form.gives === "statistics");
   const last = new Map(rows.map((row) => [`${row.server} ${row.figures.kind}`, row]));
-  const kinds = new Map();
-  for (const row of last.values()) {
-    const { kind } = row.figures;
-    const own = { kind };
-    for (const name of ["calls", "drafts", "tokens", "accepted", "draft_ms"]) {
-      const value = row.number(name);
-      const before = kinds.get(kind)?.[name];
-      own[name] =
-        before === undefined ? value : before === null || value === null ? null : before + value;
-    }
-    kinds.set(kind, own);
-  }
-  return [...kinds.values()];
+  return [...new Set(rows.map(({ figures }) => figures.kind))].map((kind) => {
+    const own = [...last.values()].filter(({ figures }) => figures.kind === kind);
+    const names = ["calls", "drafts", "tokens", "accepted", "draft_ms"];
+    const values = names.map((name) => [name, own.map(({ number }) => number(name))]);
+    const sums = values.map(([name, all]) => [name, all.includes(null) ? null : sum(all)]);
+    return { kind, ...Object.fromEntries(sums) };
+  });
 };
 
 // ---- all that a text says -------------------------------------------------------------------------
@@ -189,10 +172,14 @@ const unusedIn = (found, requests, gives) => {
   return [...new Set(found.filter((each) => !used(each)).map(({ form }) => form.of))];
 };
 // Whether the figures of a text are impossible.
-const isImpossible = (found, requests, counts) =>
-  (counts !== null && impossible(counts)) ||
-  requests.some(impossible) ||
-  found.some((each) => each.number("share") > 1);
+const isImpossible = (found, table) => {
+  const { counts } = counters(found);
+  return (
+    (counts !== null && impossible(counts)) ||
+    requestsIn(found, table).some(impossible) ||
+    found.some((each) => each.number("share") > 1)
+  );
+};
 
 export const read = (pasted, table) => {
   const text = joined(pasted.slice(0, LONGEST));
@@ -201,11 +188,7 @@ export const read = (pasted, table) => {
   const first = (name) => lines.map((line) => line.match(table.line[name])).find(Boolean)?.groups;
   const both = (names, groups) =>
     groups ? Object.fromEntries(names.map((name) => [name, Number(groups[name])])) : null;
-  const refused = isImpossible(
-    stated.found,
-    requestsIn(stated.found, table),
-    counters(stated.found).counts,
-  );
+  const refused = isImpossible(stated.found, table);
   const found = refused ? [] : stated.found;
   const requests = requestsIn(found, table);
   const { gives, counts } = counters(found);

@@ -1,16 +1,22 @@
-"""Read files in one format. If that fails, the error names the format that they seem to have."""
+"""The formats by name; if a file cannot be read, the error names the format it seems to have."""
 
 from collections.abc import Sequence
 
 from harness.errors import BadInputError
-from harness.imports import IMPORTERS
-from harness.imports.json_lines import lines
-from harness.imports.json_object import JsonObject
-from harness.imports.llama_server import lacking, logged
-from harness.imports.records import ParsedFiles
+from harness.imports import inventivehq, llama_bench, llama_server, llama_spec_bench, vllm
+from harness.imports.forms import logged
+from harness.imports.json_values import JsonObject, lines
+from harness.imports.records import Format, ParsedFiles
 from harness.imports.source_files import Given, text
 from schemas.vocabulary.documents import document
 
+IMPORTERS: dict[str, Format] = {
+    "inventivehq": inventivehq.FORMAT,
+    "llama-bench": llama_bench.FORMAT,
+    "vllm": vllm.FORMAT,
+    "llama-spec-bench": llama_spec_bench.FORMAT,
+    "llama-server": llama_server.FORMAT,
+}
 _OWN = frozenset({"format", "version", "trials", "arms"})
 _SIGNS: dict[str, dict[str, str]] = document("foreign_files", "harness.imports")
 
@@ -39,19 +45,17 @@ def read(form: str, files: Sequence[Given]) -> ParsedFiles:
 def _looks_like(file: Given) -> str | None:
     """Return the format that a file seems to have, else a description of the file, else `None`."""
     try:
-        start = text(file).lstrip()
-        found = logged(file)
-        reason = lacking(found)
+        start, log = text(file).lstrip(), logged(file)
+        found = log.found if log else []
+        reason = llama_server.lacking(found)
         if reason is None:
             return "llama-server"
         # An engine's messages may precede a table.
-        begins = (
-            meaning for sign, meaning in _SIGNS["starts"].items() if f"\n{sign}" in f"\n{start}"
-        )
-        holds = (meaning for sign, meaning in _SIGNS["words"].items() if sign in start)
-        if known := next(begins, None) or next(holds, None):
-            return known
-        return reason if found else _of_row(next(iter(lines(file)), None))
+        for sign, meaning in _SIGNS["starts"].items():
+            if f"\n{sign}" in f"\n{start}":
+                return meaning
+        known = (meaning for sign, meaning in _SIGNS["words"].items() if sign in start)
+        return next(known, None) or (reason if found else _of_row(next(lines(file), None)))
     except BadInputError:
         return None
 
