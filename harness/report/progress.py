@@ -12,20 +12,11 @@ from rich.console import Console
 from harness.campaign.duration import Expected
 from harness.campaign.model import Campaign
 from harness.campaign.trial_order import plan
-from harness.models.answered import answer_here
 from harness.report import events, words
 from harness.report.remaining_time import RemainingTime
 from harness.report.words import seconds
 from schemas.codec import Json, encode
-from schemas.submission import Model
 from schemas.vocabulary import say
-
-
-def answer_lines(target: Model) -> Iterator[str]:
-    """Yield the expected gain from speculation on this machine, in the words of `plan`."""
-    sentence = answer_here(target)
-    if sentence is not None:
-        yield f"answer    {sentence}"
 
 
 def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:

@@ -5,7 +5,7 @@ from typing import cast
 
 from rich.console import Console
 
-from harness import console
+from harness import console, features
 from harness.errors import HarnessError
 from harness.report import brief, progress
 from harness.report.compared_engines import compared
@@ -66,7 +66,7 @@ def print_plan(request: RunRequest, most_s: float | None = None) -> None:
         console.print_json({**progress.as_json(campaign, estimate), "commands": listed})
         return
     screen = console.result_console()
-    answered = progress.answer_lines(campaign.target.model)
+    answered = features.part("answer").answer_lines(campaign.target.model)
     for line in (*progress.lines(campaign, estimate), *answered):
         screen.print(line, markup=False)
     paths = [model.path for model in (campaign.target, *campaign.drafts) if model.path]

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from estimates.engine_commands import LLAMA_CPP, ServeLine, serve_nearest
-from harness import PROGRAM, console
+from harness import PROGRAM, console, features
 from harness.campaign.arms import BASELINE, takes_draft
 from harness.campaign.duration import expected
 from harness.campaign.from_options import draft_names, usable_methods
@@ -25,7 +25,7 @@ from harness.machine.environment import Watch
 from harness.machine.rate import this_machine
 from harness.report import words
 from harness.report.events import Event
-from harness.report.progress import ProgressDisplay, answer_lines
+from harness.report.progress import ProgressDisplay
 from harness.run.chosen_engine import ChosenEngine
 from harness.run.execute import RunContext
 from harness.run.next_step import OUTPUT, RESUME, given_words, resume_command
@@ -211,7 +211,7 @@ class TuneRequest(RunRequest):
         )
         if whole_s is not None:
             screen.print(f"expected  about {words.seconds(whole_s)}")
-        for line in answer_lines(base.target.model):
+        for line in features.part("answer").answer_lines(base.target.model):
             screen.print(line, markup=False)
 
     def _expected(
