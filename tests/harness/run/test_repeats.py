@@ -13,8 +13,8 @@ from estimates.repeatability import blocks_run, headline
 from estimates.summary import summarize
 from harness.campaign.model import Stopping
 from harness.campaign.trial_order import plan
+from harness.report.details import ended
 from harness.report.events import Event, Extended, TrialEnded, TrialsPlanned
-from harness.report.trust import ended
 from harness.run.stopping import decide
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
