@@ -106,22 +106,15 @@ def acceptance(
     if expected is not None:
         console.say(f"This takes about {words.seconds(expected.seconds)}.")
     found, interrupted = AnswersRead(), False
+    open_reader = partial(Reader, answer_limit_s=engine.connection.answer_limit_s)
     with console.interruptible(), ProgressDisplay(console.progress_console()) as display:
         try:
-            open_reader = partial(Reader, answer_limit_s=engine.connection.answer_limit_s)
             read_into(found, pair, open_reader, engine.adapter().open, display)
         except KeyboardInterrupt:
             interrupted = True
     if asked.keep_answers and found.kept:
         kept_answers.write(asked.keep_answers, found.kept)
-    if not any(each.agrees for each in found.read):
-        error = NothingMeasuredError if interrupted else MachineError
-        raise error("no answer has two or more tokens, so there are no rounds to count")
-    counted = _counted(found, pair, asked, curve)
-    if json:
-        console.print_json(as_json(counted))
-    else:
-        console.print_lines(lines(counted))
+    _print(found, pair, asked, curve, json=json, interrupted=interrupted)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -154,6 +147,25 @@ def _curve(options: Options, asked: AcceptanceOptions, pair: PairToRead) -> Curv
             f"{asked.curve}: name the target, so that the curve can be checked against it"
         )
     return measured.curve_for(name, find(name, say=console.say), None)
+
+
+def _print(
+    found: AnswersRead,
+    pair: PairToRead,
+    asked: AcceptanceOptions,
+    curve: Curve | None,
+    *,
+    json: bool,
+    interrupted: bool,
+) -> None:
+    if not any(each.agrees for each in found.read):
+        error = NothingMeasuredError if interrupted else MachineError
+        raise error("no answer has two or more tokens, so there are no rounds to count")
+    counted = _counted(found, pair, asked, curve)
+    if json:
+        console.print_json(as_json(counted))
+    else:
+        console.print_lines(lines(counted))
 
 
 def _counted(

@@ -160,18 +160,6 @@ class Tuner:
         planned = stage(self.base, arms, prompts, blocks=blocks, budget_s=budget_s)
         campaign, runner = self.on_engine(planned)
         self.campaigns[name] = campaign
-        work_file = journal.path_of(campaign)
-        # A journal may be from an earlier tune with the same options.
-        began = journal.began(work_file) if self.resume else None
-        resume = began is not None and all(
-            began >= stage.measured_from for stage in self.stages.values()
-        )
-        if self.resume and not resume and not self.stages:
-            raise BadInputError(
-                "there is no tune with these options to continue; leave out --resume"
-            )
-        if not resume:
-            journal.make_way(work_file, say=self.say)
         running = execute.by_blocks(
             campaign,
             runner=runner,
@@ -182,8 +170,8 @@ class Tuner:
                 pause="answer" if name == "look" else "pass",
                 compares=name == "look",  # smaller depths may run if all arms of the look fail
             ),
-            work_file=work_file,
-            resume=resume,
+            work_file=journal.path_of(campaign),
+            resume=self._resumes(campaign),
         )
         try:
             self.stages[name] = self._ended(running, campaign, name)
@@ -192,6 +180,21 @@ class Tuner:
                 raise
             self.stopped = True  # the earlier stages already have a result
         return self.stages.get(name)
+
+    def _resumes(self, campaign: Campaign) -> bool:
+        """Whether a stage continues its journal; a journal of an earlier tune is moved away."""
+        work_file = journal.path_of(campaign)
+        began = journal.began(work_file) if self.resume else None
+        if began is not None and all(
+            began >= stage.measured_from for stage in self.stages.values()
+        ):
+            return True
+        if self.resume and not self.stages:
+            raise BadInputError(
+                "there is no tune with these options to continue; leave out --resume"
+            )
+        journal.make_way(work_file, say=self.say)
+        return False
 
     def _ended(
         self,

@@ -29,10 +29,9 @@ from harness.runners.inprocess import engine_log
 from harness.runners.inprocess.context import Context, DecodeError, RollbackError
 from harness.runners.inprocess.drafters import ModelDrafter, NoDrafter
 from harness.runners.inprocess.loaded import LoadedModels
-from harness.runners.inprocess.loop import decode
+from harness.runners.inprocess.loop import SampledTarget, Sampler, decode
 from harness.runners.inprocess.prompt_states import PromptStates
 from harness.runners.inprocess.report import engine_report
-from harness.runners.inprocess.targets import SampledTarget, Sampler
 from schemas.codec import token_digest
 from schemas.submission import Probes
 
