@@ -28,6 +28,7 @@ T = TypeVar("T")
 _MS_DECIMALS = 3
 # The file format's limit for $.warmups and $.environment, which grow with every resumption.
 _MOST_ENTRIES = 64
+_NOTHING = "no answer was finished before the run ended; add --resume to continue"
 
 
 def failed_trial(
@@ -117,9 +118,7 @@ def assemble(
     """
     trials = _of(facts, journal.TrialFact)
     if not trials:
-        raise NothingMeasuredError(
-            "no answer was finished before the run ended; add --resume to continue"
-        )
+        raise NothingMeasuredError(_NOTHING)
     engine = _of(facts, journal.EngineFact)[-1]
     probes = [fact.probes for fact in _of(facts, journal.ProbesFact)]
     parts = [each for each in facts if isinstance(each, journal.Started | journal.Resumed)]
