@@ -9,13 +9,13 @@ from typer.testing import CliRunner, Result
 
 from harness.acceptance import command
 from harness.acceptance.reader import AgreedTokens
-from harness.campaign.model import Campaign
 from harness.cli import app
 from harness.errors import BadInputError
 from harness.models.describe import describe
 from harness.models.model_file import WeightsFile
 from harness.runners import CONNECT
 from harness.runners.base import Adapter
+from tests.harness.acceptance.fake_reader import FakeReader
 from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.harness.ggufs import write_gguf
 
@@ -24,26 +24,6 @@ SMALL = ("--tasks", "code,chat", "--prompts", "1", "--max-tokens", "9")
 # do at depth 1; a deeper draft gains nothing.
 
 pytestmark = pytest.mark.usefixtures("fake_engine", "cache_dir", "fake_reader")
-
-
-class FakeReader(FakeSession):
-    """Every second token agrees; a word is a token, and token 1 ends an answer."""
-
-    def __init__(self, campaign: Campaign, **_: float) -> None:
-        super().__init__(FakeRig(), campaign)
-
-    def agreement(
-        self, _prompt: object, tokens: tuple[int, ...] | None, text: str | None
-    ) -> AgreedTokens:
-        tokens = tokens or tuple(range(2, 2 + len((text or "").split())))
-        agrees = tuple(place % 2 == 0 and token != 1 for place, token in enumerate(tokens[1:]))
-        return AgreedTokens(agrees=agrees, ended=tokens[-1] == 1)
-
-
-@pytest.fixture
-def fake_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace the draft that reads in a process of its own."""
-    monkeypatch.setattr(command, "Reader", FakeReader)
 
 
 def counted(*words: str) -> Result:
