@@ -207,10 +207,8 @@ def _read(campaign: Campaign, plain: dict[str, Generation]) -> list[ReadAnswer]:
     limit, read = campaign.settings.max_output_tokens, []
     for prompt in campaign.suite.prompts:
         answer = plain[prompt.id]
-        agreed = agreement(
-            reader, answer.prompt_ids or (), answer.tokens, None, rows=16, thinking=False
-        )
-        read.append(ReadAnswer(task=prompt.task, agrees=agreed.agrees, limit=limit))
+        found = agreement(reader, answer.prompt_ids or (), answer.tokens, None, rows=16)
+        read.append(ReadAnswer(task=prompt.task, agrees=found.agrees, limit=limit))
     reader.close()
     return read
 

@@ -29,7 +29,7 @@ def agreement(
     text: str | None,
     *,
     rows: int,
-    thinking: bool,
+    thinking: bool = False,
 ) -> AgreedTokens:
     """Compare a model's choices with an answer, read in steps of at most `rows` tokens.
 

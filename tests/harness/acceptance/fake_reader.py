@@ -1,4 +1,4 @@
-"""A fake draft that reads answers, in place of one in a process of its own."""
+"""A fake draft that reads answers without a child process."""
 
 from harness.acceptance.reader import AgreedTokens
 from harness.campaign.model import Campaign
