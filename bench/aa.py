@@ -22,13 +22,14 @@ from harness.campaign.model import Campaign
 from harness.errors import HarnessError
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
-from harness.run.execute import RunContext, measure
+from harness.run.execute import RunContext
 from harness.run.journal import fingerprint
 from harness.run.result_file import write
 from harness.runners import CONNECT
 from harness.runners.options import ConnectionOptions
 from schemas import contract
 from schemas.submission import Submission
+from tests.harness.campaigns import measure
 
 CAMPAIGNS = 20
 COMMAND = "python -m bench.aa"

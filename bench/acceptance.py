@@ -18,6 +18,7 @@ import typer
 
 from answers.curves import Curve, Ranged
 from estimates.intervals import time_ratio
+from harness.acceptance.agreement import agreement
 from harness.acceptance.rounds import AtDepth, ReadAnswer, at_depth
 from harness.campaign import suite
 from harness.campaign.builder import build
@@ -206,8 +207,8 @@ def _read(campaign: Campaign, plain: dict[str, Generation]) -> list[ReadAnswer]:
     limit, read = campaign.settings.max_output_tokens, []
     for prompt in campaign.suite.prompts:
         answer = plain[prompt.id]
-        agreement = reader.agreement(answer.prompt_ids or (), answer.tokens, None)
-        read.append(ReadAnswer(task=prompt.task, agrees=agreement.agrees, limit=limit))
+        found = agreement(reader, answer.prompt_ids or (), answer.tokens, None, rows=16)
+        read.append(ReadAnswer(task=prompt.task, agrees=found.agrees, limit=limit))
     reader.close()
     return read
 

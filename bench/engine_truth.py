@@ -11,9 +11,10 @@ from estimates.summary import summarize
 from harness.campaign.model import ArmPlan, Campaign
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
-from harness.run.execute import RunContext, measure
+from harness.run.execute import RunContext
 from harness.runners.inprocess import open_in_process
 from schemas.method import Method
+from tests.harness.campaigns import measure
 
 ACCEPTANCE, DEPTH = 0.7, 4
 _CAMPAIGNS = 6

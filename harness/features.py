@@ -53,6 +53,14 @@ ENGINES = {
     "mlx": "harness.mlx",
 }
 
+# Modules of features that a run uses with some of its options.
+_PARTS = {"kept answers": "harness.acceptance.kept_answers", "answer": "harness.plan.answered"}
+
+
+def part(name: str) -> ModuleType:
+    """Import the part of a feature that a run uses."""
+    return import_module(_PARTS[name])
+
 
 def command_module(name: str) -> ModuleType:
     """Import a command's module: it has a function of that name, or a typer application `app`."""

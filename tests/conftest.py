@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from harness.machine import environment, rate
+from harness.machine import environment
+from harness.report import expected_time
 from tests.no_skips import pytest_sessionfinish, pytest_terminal_summary
 
 __all__ = ["pytest_sessionfinish", "pytest_terminal_summary"]
@@ -33,7 +34,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 # Shorten readings of load and speed, which would take a second in each of hundreds of runs.
 environment.SAMPLE_S = 0.05
-rate.BYTES = 4 * 1024 * 1024
+expected_time.COPIED_BYTES = 4 * 1024 * 1024
 
 # The same examples in every run, because intermittent failures help nobody. There is no database of
 # old failures in the working tree; the input of a fixed bug becomes a test. Examples have no

@@ -59,7 +59,7 @@ ALLOWED = {
         ),
     ),
     "jsonschema": ("pipeline.intake.reference",),
-    "llama_cpp": ("harness.runners", "harness.models"),
+    "llama_cpp": ("harness.runners", "harness.models", "harness.acceptance.agreement"),
     "gguf": ("harness.models",),
     "huggingface_hub": ("harness.models",),
     "distributed": ("harness.fleet",),

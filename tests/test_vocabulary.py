@@ -29,10 +29,9 @@ COMMON = {"none", "other", "Other", "failed", "helps", "hurts", "uncertain"}
 NAMED = {
     "estimates/flags/controls.py": {"empty-draft"},  # the kind of a control, its own word
     "estimates/model.py": {"empty-draft"},  # the same
-    "harness/report/trust.py": {"empty-draft"},  # the same
+    "harness/report/details.py": {"empty-draft", "lossy"},  # the same; a word in a column
     "harness/imports/inventivehq.py": {"draft-model"},  # what that experiment ran, with its depth
     # Methods for targets with a head, and for models without a smaller one.
-    "harness/report/arm_table.py": {"lossy"},  # a word in a column
     # Methods that draft alike, so that figures of one inform the others.
     "answers/effects.py": {
         *("dflash", "dflash2", "draft-model", "dspark", "eagle3", "mtp", "pard"),

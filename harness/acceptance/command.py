@@ -1,6 +1,7 @@
 """`draftmap acceptance`: measure a draft's acceptance rate without running it with its target."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +9,11 @@ import typer
 
 from answers.curves import Curve, Ranged
 from harness import console
-from harness.acceptance.pair import Pair, pair_to_read, pair_to_write
-from harness.acceptance.reading import Found, read_into
-from harness.acceptance.report import Counted, as_json, lines
+from harness.acceptance import kept_answers
+from harness.acceptance.pair import PairToRead, pair_to_read, pair_to_write
+from harness.acceptance.read_answers import AnswersRead, read_into
+from harness.acceptance.reader import Reader
+from harness.acceptance.report import DraftCounts, as_json, lines
 from harness.acceptance.rounds import at_depth
 from harness.campaign.options import Options
 from harness.command_options import Says, Without, offers_fields
@@ -22,7 +25,6 @@ from harness.models.model_facts import find
 from harness.options import option
 from harness.report import words
 from harness.report.progress import ProgressDisplay
-from harness.run import kept_answers
 from harness.run.chosen_engine import EngineOptions
 from harness.run.time_limit import in_turns
 from schemas.submission import Axes
@@ -102,27 +104,21 @@ def acceptance(
     curve = _curve(options, asked, pair)
     if pair.writes and (expected := in_turns([pair.writes])):
         console.say(f"This takes about {words.seconds(expected.seconds)}.")
-    found, interrupted = Found(), False
+    found, interrupted = AnswersRead(), False
+    open_reader = partial(Reader, answer_limit_s=engine.connection.answer_limit_s)
     with console.interruptible(), ProgressDisplay(console.progress_console()) as display:
         try:
-            read_into(found, pair, engine.adapter().open, display)
+            read_into(found, pair, open_reader, engine.adapter().open, display)
         except KeyboardInterrupt:
             interrupted = True
     if asked.keep_answers and found.kept:
         kept_answers.write(asked.keep_answers, found.kept)
-    if not any(each.agrees for each in found.read):
-        error = NothingMeasuredError if interrupted else MachineError
-        raise error("no answer has two or more tokens, so there are no rounds to count")
-    counted = _counted(found, pair, asked, curve)
-    if json:
-        console.print_json(as_json(counted))
-    else:
-        console.print_lines(lines(counted))
+    _print(found, pair, asked, curve, json=json, interrupted=interrupted)
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def _pair(options: Options, asked: AcceptanceOptions) -> Pair:
+def _pair(options: Options, asked: AcceptanceOptions) -> PairToRead:
     if len(options.drafts) > 1:
         raise BadInputError(
             "name a single draft; to test the next one, reuse the target's answers with "
@@ -136,7 +132,7 @@ def _pair(options: Options, asked: AcceptanceOptions) -> Pair:
     return pair_to_write(options, console.say)
 
 
-def _curve(options: Options, asked: AcceptanceOptions, pair: Pair) -> Curve | None:
+def _curve(options: Options, asked: AcceptanceOptions, pair: PairToRead) -> Curve | None:
     """Return the curve from --curve, else the curve that `probe` stored for the target, if any."""
     name = str(pair.target) if pair.target else options.target
     if asked.curve is None:
@@ -152,13 +148,34 @@ def _curve(options: Options, asked: AcceptanceOptions, pair: Pair) -> Curve | No
     return measured.curve_for(name, find(name, say=console.say), None)
 
 
-def _counted(found: Found, pair: Pair, asked: AcceptanceOptions, curve: Curve | None) -> Counted:
+def _print(
+    found: AnswersRead,
+    pair: PairToRead,
+    asked: AcceptanceOptions,
+    curve: Curve | None,
+    *,
+    json: bool,
+    interrupted: bool,
+) -> None:
+    if not any(each.agrees for each in found.read):
+        error = NothingMeasuredError if interrupted else MachineError
+        raise error("no answer has two or more tokens, so there are no rounds to count")
+    counted = _counted(found, pair, asked, curve)
+    if json:
+        console.print_json(as_json(counted))
+    else:
+        console.print_lines(lines(counted))
+
+
+def _counted(
+    found: AnswersRead, pair: PairToRead, asked: AcceptanceOptions, curve: Curve | None
+) -> DraftCounts:
     drafting_ms = found.drafting_ms if asked.drafting_ms is None else asked.drafting_ms
     drafting = None
     if curve and drafting_ms is not None:
         share = drafting_ms / curve.step_ms
         drafting = Ranged(estimate=share, low=share, high=share)
-    return Counted(
+    return DraftCounts(
         draft=f"{pair.draft.name} {pair.draft.quantisation}",
         target=pair.target_name,
         answers=len(found.read),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from answers.presets import DEFAULT_TARGET, default_draft
+from harness.acceptance.kept_answers import KeptAnswer
 from harness.campaign.arms import takes_draft
 from harness.campaign.builder import DEFAULT_RUNNER_ENTRY
 from harness.campaign.from_options import campaign_from
@@ -18,7 +19,6 @@ from harness.models.describe import describe
 from harness.models.gguf_header import chat_template
 from harness.models.model_file import ModelFile
 from harness.models.resolve import on_disk, resolve
-from harness.run.kept_answers import KeptAnswer
 from schemas.method import DRAFT_MODEL, Method
 from schemas.submission import Model
 
@@ -32,7 +32,7 @@ _READING = ArmPlan(id="baseline", role="baseline", method=Method(type="none", n_
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class PairToRead:
     """A draft and its target, with the campaigns in which they read and write the answers.
 
     In `reads` the draft reads the target's answers; in `writes` the target writes them. `writes` is
@@ -50,13 +50,13 @@ class Pair:
         return self.reads.target.model
 
 
-def pair_to_write(options: Options, say: Callable[[str], None]) -> Pair:
+def pair_to_write(options: Options, say: Callable[[str], None]) -> PairToRead:
     """Find target and draft on this disk. Raises `HarnessError` unless both are there and match."""
     options = replace(options, target=options.target or DEFAULT_TARGET, blocks=1)
     campaign = campaign_from(replace(options, methods=(parse(DRAFT_MODEL),)), say=say)
     baseline = tuple(arm for arm in campaign.arms if arm.role == "baseline")
     _require_two(campaign.target.model, campaign.drafts[0].model)
-    return Pair(
+    return PairToRead(
         reads=_reading(campaign, campaign.drafts[0]),
         writes=replace(campaign, arms=baseline, drafts=()),
         answers=(),
@@ -67,7 +67,7 @@ def pair_to_write(options: Options, say: Callable[[str], None]) -> Pair:
 
 def pair_to_read(
     options: Options, answers: tuple[KeptAnswer, ...], say: Callable[[str], None]
-) -> Pair:
+) -> PairToRead:
     """Pair a draft with answers; the target need not be on this disk. Raises `HarnessError`."""
     for field, flag in _OF_ANSWERS.items():
         if getattr(options, field) != getattr(Options(), field):
@@ -87,7 +87,7 @@ def pair_to_read(
     _require_match(answers, target, campaign.target)
     writers = [each.target for each in answers if each.target]
     stated = _name(writers[0]) if writers else "the model that wrote the answers"
-    return Pair(
+    return PairToRead(
         reads=_reading(campaign, campaign.target),
         writes=None,
         answers=answers,

@@ -10,7 +10,7 @@ from schemas.vocabulary import say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+class DraftCounts:
     """Counts for a draft and its target by depth; `drafting_ms` is the time to draft one token."""
 
     draft: str
@@ -33,14 +33,14 @@ class Counted:
         return any(each.speedup is not None and each.speedup.estimate > 1 for each in self.depths)
 
 
-def as_json(counted: Counted) -> dict[str, Json]:
+def as_json(counted: DraftCounts) -> dict[str, Json]:
     names = ("draft", "target", "answers", "tokens", "drafting_ms", "best_depth")
     values: dict[str, Json] = {name: getattr(counted, name) for name in names}
     source = counted.curve.source if counted.curve else None
     return {**values, "curve": source, "depths": encode(counted.depths)}
 
 
-def lines(counted: Counted) -> Iterator[str]:
+def lines(counted: DraftCounts) -> Iterator[str]:
     """Yield the report for up to ten depths, in lines of at most 80 characters."""
     depths, deepest = counted.depths, counted.depths[-1]
     read = f"{say.count(counted.answers, 'answer')}, {say.count(counted.tokens, 'token')}"

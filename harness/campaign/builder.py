@@ -9,7 +9,6 @@ from harness.campaign import model
 from harness.campaign.arms import arms as all_arms
 from harness.campaign.arms import with_own_ids
 from harness.campaign.axis_options import with_defaults
-from harness.campaign.file_size import most_blocks
 from harness.campaign.method_parser import parse
 from harness.campaign.options import Options
 from harness.campaign.suite import first_of_each_task
@@ -18,6 +17,7 @@ from harness.models.model_file import ModelFile
 from harness.models.thinking import OUTPUT_TOKENS
 from schemas import private
 from schemas.method import DRAFT_MODEL, Method
+from schemas.strict import MAX_BYTES
 from schemas.vocabulary import DEFAULT_RUNNER, FIXED_TASKS, METHODS, RUNNERS, RunnerEntry, say
 
 DEFAULT_RUNNER_ENTRY = RUNNERS[DEFAULT_RUNNER]
@@ -35,6 +35,10 @@ DEFAULT_SUITE, SHORT_SUITE = "core", "short"
 _FIRST_METHODS, _FIRST_TOKENS = (parse(DRAFT_MODEL),), 64
 _TASKS = len(FIXED_TASKS)
 _MOST_ARMS = 32  # the file format's limit for $.arms
+MOST_TRIALS = 4096  # the file format's limit for $.trials
+_OTHER_BYTES = 24 * 1024  # machine, suite, snapshots, probes: 6 KB in measured files
+_TRIAL_BYTES = 440  # without ids and histograms
+_BYTES_PER_DEPTH = 16
 _FEWER_PROMPTS = 4  # per task, if a result file has no room for all
 # Drafted tokens occupy context before they are verified; engines reserve context in steps.
 _ROOM_FOR_DRAFTS, _WHOLE_TOKENS = 64, 256
@@ -60,14 +64,10 @@ def build(
     """
     drafts = with_own_ids(drafts)
     controls = [each for each in _CONTROLS if each.type in runner.methods and options.control]
-    arms = all_arms(
-        methods + tuple(each for each in controls if each not in methods),
-        drafts,
-        baseline_gpu_layers=options.baseline_gpu_layers,
-        concurrency=options.concurrency,
-    )
-    settings = _settings(options, suite)
-    blocks = _blocks(options, runner)
+    methods += tuple(each for each in controls if each not in methods)
+    layers, levels = options.baseline_gpu_layers, options.concurrency
+    arms = all_arms(methods, drafts, baseline_gpu_layers=layers, concurrency=levels)
+    settings, blocks = _settings(options, suite), _blocks(options, runner)
     most = most_blocks(arms, suite, settings.max_output_tokens)
     if most < blocks and not (options.blocks or options.prompts):
         suite = replace(suite, prompts=first_of_each_task(suite.prompts, _FEWER_PROMPTS))
@@ -88,7 +88,6 @@ def build(
     )
     for misfit in _misfits(campaign, has_context="context_tokens" not in runner.ignores):
         raise BadInputError(misfit)
-    _check_names(campaign)
     return campaign
 
 
@@ -183,6 +182,22 @@ def context_for(depths: Sequence[int], output_tokens: int) -> int:
     return max(model.DEFAULT_CONTEXT_TOKENS, -(-needed // _WHOLE_TOKENS) * _WHOLE_TOKENS)
 
 
+def most_blocks(arms: Sequence[model.ArmPlan], suite: model.PromptSuite, output_tokens: int) -> int:
+    """Return the number of blocks that fit into a result file."""
+    block_bytes = sum(
+        trial_bytes(arm.id, arm.method.n_max or 0, prompt.id, output_tokens)
+        for arm in arms
+        for prompt in suite.prompts
+    )
+    trials = len(arms) * len(suite.prompts)
+    return min(MOST_TRIALS // trials, (MAX_BYTES - _OTHER_BYTES) // block_bytes)
+
+
+def trial_bytes(arm: str, depth: int, prompt: str, output_tokens: int) -> int:
+    """Return a size in bytes that a trial in a result file almost never exceeds."""
+    return _TRIAL_BYTES + len(arm) + len(prompt) + _BYTES_PER_DEPTH * min(depth, output_tokens)
+
+
 def _misfits(campaign: model.Campaign, *, has_context: bool) -> Iterator[str]:
     """Yield why a campaign cannot be run or does not fit the file format."""
     arms, prompts, settings = campaign.arms, len(campaign.suite.prompts), campaign.settings
@@ -210,6 +225,7 @@ def _misfits(campaign: model.Campaign, *, has_context: bool) -> Iterator[str]:
             "--draft"
         )
     yield from _contradictions(campaign, has_context=has_context)
+    yield from _private_names(campaign)
 
 
 def _contradictions(campaign: model.Campaign, *, has_context: bool) -> Iterator[str]:
@@ -231,12 +247,12 @@ def _contradictions(campaign: model.Campaign, *, has_context: bool) -> Iterator[
         )
 
 
-def _check_names(campaign: model.Campaign) -> None:
-    """Raise `BadInputError` for a model whose name must not be published."""
+def _private_names(campaign: model.Campaign) -> Iterator[str]:
+    """Yield why a model's name must not be published."""
     for each in (campaign.target, *campaign.drafts):
         for path, text in private.texts(each.model):
             if found := private.found(text):
-                raise BadInputError(
+                yield (
                     f"the {path.removeprefix('$.')} of a model contains {found}, and a result is "
                     "public forever: rename the file, or give the model's public name"
                 )

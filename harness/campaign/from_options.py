@@ -41,23 +41,16 @@ def campaign_from(
     options = campaigns.first_look(options) if runner.interleaved == "block" else options
     chosen = _chosen_prompts(options, say)
     names = draft_names(options, runner)
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise BadInputError(f"--draft {twice[0]} is given twice; give it once")
     methods = usable_methods(options, names, runner)
     if served is None:
-        for name in names:
-            on_disk(name)  # refuses an unknown draft before a target is fetched
-        require_room((options.target or DEFAULT_TARGET, *names), _context(options))
-
-    def model(name: str) -> ModelFile:
-        absent = None if fetch else planned(name)
-        return absent or describe(resolve(name, say=say), say=say)
-
+        _require_room(options, names)
     target = served.target(options.target) if served else None
-    target = target or model(options.target or DEFAULT_TARGET)
+    target = target or _model(options.target or DEFAULT_TARGET, say, fetch=fetch)
     if not names and not options.methods and not runner.behind_servers:
         say("No draft model is known for this target; name a draft with --draft to measure it too.")
-    drafts = tuple((served.draft(name) if served else None) or model(name) for name in names)
+    drafts = tuple(
+        (served.draft(name) if served else None) or _model(name, say, fetch=fetch) for name in names
+    )
     campaign = campaigns.build(
         with_layers(options, target, drafts),
         target=target,
@@ -69,6 +62,17 @@ def campaign_from(
     require_sensible(campaign)
     _check_vocabularies(campaign)
     return replace(campaign, profile=profile)
+
+
+def _require_room(options: Options, names: Sequence[str]) -> None:
+    for name in names:
+        on_disk(name)  # refuses an unknown draft before a target is fetched
+    require_room((options.target or DEFAULT_TARGET, *names), _context(options))
+
+
+def _model(name: str, say: Callable[[str], None], *, fetch: bool) -> ModelFile:
+    absent = None if fetch else planned(name)
+    return absent or describe(resolve(name, say=say), say=say)
 
 
 def _chosen_prompts(options: Options, say: Callable[[str], None]) -> PromptSuite:
@@ -110,6 +114,8 @@ def draft_names(
 ) -> tuple[str, ...]:
     """Return the drafts given, else the target preset's default draft if a method uses one."""
     methods = options.methods or defaults(runner)
+    if twice := [name for name in options.drafts if options.drafts.count(name) > 1]:
+        raise BadInputError(f"--draft {twice[0]} is given twice; give it once")
     if options.drafts and not any(takes_draft(method) for method in methods):
         raise BadInputError("--draft is given, but no --method uses it; add --method draft-model")
     if options.drafts or not any(method.type == DRAFT_MODEL for method in methods):

@@ -15,6 +15,10 @@ from schemas.codec import encode
 from schemas.finding import ROOT, Finding
 from schemas.repairs import Repaired, repaired
 
+_UNFIXED = (
+    "Nothing was changed. If the repairs cannot fix a file, repeat its measurement or import."
+)
+
 
 @console.reports_errors
 def fix(
@@ -40,19 +44,14 @@ def fix(
             typer.echo(line.line())
         asks = sys.stdin.isatty() and listed and not (write or findings)
         write = write or bool(asks and typer.confirm("Make these repairs now?", err=True))
-    _write(
-        {path: path.with_name(name) for path, name in names.items() if repairs[path] and write},
-        fixes,
-    )
+    renamed = {path: path.with_name(name) for path, name in names.items() if repairs[path]}
+    _write(renamed if write else {}, fixes)
     if json:
         named = {str(at): {"name": names[at], "measured": fixes[at].digest} for at in fixes}
         both = {"findings": encode(findings), "repairs": encode(listed)}
         console.print_json({"written": write, "files": encode(named), **both})
     if findings:
-        console.say(
-            "Nothing was changed. If the repairs cannot fix a file, repeat its measurement or "
-            "import."
-        )
+        console.say(_UNFIXED)
     elif not listed:
         console.say("Nothing to repair.")
     elif not write:

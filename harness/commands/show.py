@@ -12,7 +12,6 @@ from harness.errors import BadInputError
 from harness.files import result_bytes
 from harness.machine.engines import server_program
 from harness.report import brief
-from harness.report.terminal import show as show_report
 from harness.report.use import LocalFiles
 from schemas.codec import Json, encode
 from schemas.contract import read
@@ -38,10 +37,5 @@ def show(
     if json:
         console.print_json(cast("dict[str, Json]", encode(summary)))
         return
-    screen = console.result_console()
-    brief.show(
-        submission, summary, screen, path=file, local_files=LocalFiles(server=server_program())
-    )
-    if details:
-        screen.print()
-        show_report(submission, summary, screen)
+    screen, here = console.result_console(), LocalFiles(server=server_program())
+    brief.show(submission, summary, screen, path=file, local_files=here, details=details)

@@ -6,7 +6,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.campaign.server_arguments import recorded
+from harness.campaign.hidden_arguments import recorded
 from harness.errors import BadInputError
 from harness.openai.endpoints import Command, Endpoint
 from harness.openai.listed_models import NO_PAGE, Served, choose, listed, offer

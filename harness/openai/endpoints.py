@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
+from harness.campaign.hidden_arguments import settings, without_keys
 from harness.campaign.model import ArmPlan, Campaign
-from harness.campaign.server_arguments import settings, without_keys
 from harness.errors import BadInputError, MachineError
 from harness.machine.command_line import join_command
 from harness.runners.http.client import ServerAddress

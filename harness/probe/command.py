@@ -21,7 +21,7 @@ from harness.curves.kept import KeptCurve
 from harness.errors import INTERRUPTED, BadInputError
 from harness.machine.computer import computer_of
 from harness.options import option
-from harness.report import trust, words
+from harness.report import details, words
 from harness.run.chosen_engine import ChosenEngine, EngineOptions
 from harness.runners.base import Stepped
 from harness.runners.probes import PASSES, passes
@@ -105,7 +105,7 @@ def probe(
         console.print_json(cast("dict[str, Json]", encode(curve)))
         return
     found = curve.measured("").probe
-    console.print_lines(trust.costs(Probes(verification=found)))
+    console.print_lines(details.costs(Probes(verification=found)))
     name = options.target or curve.model.name
     console.say(f"Saved for this machine. Plan with it: python -m harness plan {name}")
 

@@ -1,7 +1,7 @@
-"""Print the short answer of a result: a few sentences, a table, and the command to use.
+"""Print the report of a result: a few sentences, a table, and the command to use.
 
-The answer is meant for newcomers, so it has at most 24 lines of 80 columns; `--details` prints the
-rest.
+This short answer is meant for newcomers, so it has at most 24 lines of 80 columns; with `details`,
+all figures follow.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,8 @@ from estimates.model import Estimate, Flag, Summary, Verdict
 from estimates.repeatability import blocks_run
 from harness import PROGRAM
 from harness.machine.command_line import pasted
-from harness.report import short_answer, trust, use, words
+from harness.report import details as all_figures
+from harness.report import short_answer, use, words
 from harness.report.setting_results import SettingFigures, settings
 from harness.report.use import INDENT, folded
 from schemas.submission import Submission
@@ -24,7 +25,7 @@ from schemas.vocabulary import METHODS, VERDICTS, say, sentence
 LINES = 24
 _MOST_ROWS, _FEWEST_ROWS = 6, 2
 _NAME_COLUMNS = 24
-_HEADINGS = ("plain", "with it", "speed", "whole answer", "verdict")
+_HEADINGS = ("tokens/s", "plain", "with it", "speed", "whole answer", "verdict")
 
 
 def show(
@@ -34,33 +35,42 @@ def show(
     *,
     path: Path,
     local_files: use.LocalFiles | None = None,
+    details: bool = False,
 ) -> None:
     """Print the verdict. `path` is the result file; `local_files` are the measured model files."""
+    first, *others = _parts(submission, summary, path, local_files or use.LocalFiles())
+    found = [Text(line, style="bold") for line in first]
+    for part in filter(None, others):
+        found += [Text(), *map(Text, part)]
+    if details:
+        found += [Text(), *all_figures.lines(submission, summary, console.width)]
+    for line in found:
+        console.print(line, soft_wrap=True)
+
+
+def _parts(
+    submission: Submission, summary: Summary, path: Path, local_files: use.LocalFiles
+) -> list[list[str]]:
+    """Return the paragraphs of the short answer: verdict, table, command, setup."""
     drafting = settings(submission, summary)
+    target = f"{submission.target.name} {submission.target.quantisation}"
+    where = f"{target} on {identify(submission).device_label}"
+    closing = _closing(submission, where, summary.flags, path)
     if not drafting:
-        parts = [folded(_no_method(submission)), [], [], _closing(submission, summary.flags, path)]
-    else:
-        chosen = ", corrected for the choice" if drafting[0].choices > 1 else ""
-        legend = f"Brackets: 95 % range for other prompts of this kind{chosen}."
-        spreads = {each.arm: each for each in summary.repeatability}
-        starts = folded(trust.starts(spreads.get(drafting[0].arm.id)))
-        parts = [
-            folded(short_answer.sentences(drafting[0], summary)),
-            [],
-            _command(drafting[0], submission, local_files or use.LocalFiles()),
-            [legend, *starts, *_closing(submission, summary.flags, path)],
-        ]
-        room = LINES - len([line for part in parts for line in part]) - 3
-        parts[1] = _table(drafting, max(_FEWEST_ROWS, min(_MOST_ROWS, room - 2)))
-    for number, part in enumerate(filter(None, parts)):
-        if number:
-            console.print()
-        for line in part:
-            console.print(Text(line, style="" if number else "bold"), soft_wrap=True)
+        return [folded(_no_method(submission, where)), closing]
+    best = drafting[0]
+    chosen = ", corrected for the choice" if best.choices > 1 else ""
+    legend = f"Brackets: 95 % range for other prompts of this kind{chosen}."
+    spread = next((each for each in summary.repeatability if each.arm == best.arm.id), None)
+    said = folded(short_answer.sentences(best, summary))
+    command = _command(best, submission, local_files)
+    last = [legend, *folded(all_figures.starts(spread)), *closing]
+    room = LINES - len(said) - len(command) - len(last) - 3
+    table = _table(drafting, max(_FEWEST_ROWS, min(_MOST_ROWS, room - 2)))
+    return [said, table, command, last]
 
 
-def _no_method(submission: Submission) -> str:
-    where = f"{_target(submission)} on {identify(submission).device_label}"
+def _no_method(submission: Submission, where: str) -> str:
     if any(METHODS[arm.method.type].instrument for arm in submission.arms):
         return (
             "Acceptance was set to a fixed value, so this result shows the cost of a round for "
@@ -71,17 +81,13 @@ def _no_method(submission: Submission) -> str:
     return f"Only controls were measured for {where}, so there is no verdict on a method."
 
 
-def _target(submission: Submission) -> str:
-    return f"{submission.target.name} {submission.target.quantisation}"
-
-
 def _table(found: Sequence[SettingFigures], most: int) -> list[str]:
     rows = [*_rows(found)]
-    width = min(_NAME_COLUMNS, max(len(name) for name, _ in rows))
-    lines = [f"{'tokens/s':{width + 2}}{_cells(_HEADINGS)}"]
-    for name, figures in rows[:most]:
-        short = name if len(name) <= width else f"{name[: width - 1]}…"
-        lines.append(f"{short:{width + 2}}{_cells(figures)}")
+    cells = [tuple(map(Text, row)) for row in (_HEADINGS, *rows[:most])]
+    for name, *_ in cells:
+        name.truncate(_NAME_COLUMNS, overflow="ellipsis")
+    aligned = words.aligned(cells, right={1, 2, 3, 4}, width=use.COLUMNS, gap="  ")
+    lines = [line.plain for line in aligned]
     if len(rows) > most:
         lines.append(f"and {len(rows) - most} more")
     ran = [each for each in found if each.alone and each.whole.speedup is not None]
@@ -90,16 +96,15 @@ def _table(found: Sequence[SettingFigures], most: int) -> list[str]:
     return [INDENT + line for line in lines]
 
 
-def _rows(found: Sequence[SettingFigures]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _rows(found: Sequence[SettingFigures]) -> Iterator[tuple[str, ...]]:
     """Yield a name and cells for each arm, or for each task if no arm has a figure over all."""
     by_task = all(each.whole.speedup is None for each in found)
     for each in found:
         if by_task and each.tasks:
             for task in each.tasks:
-                figures = _figures(task, each.verdict_on(task))
-                yield f"{each.arm.id} {task.scope}", figures
+                yield f"{each.arm.id} {task.scope}", *_figures(task, each.verdict_on(task))
         else:
-            yield each.arm.id, _figures(each.whole, each.verdict, each.at_most_request)
+            yield each.arm.id, *_figures(each.whole, each.verdict, each.at_most_request)
 
 
 def _figures(
@@ -115,11 +120,6 @@ def _figures(
         else say.times(each.whole_request),
         VERDICTS[verdict].short,
     )
-
-
-def _cells(cells: Sequence[str]) -> str:
-    plain, own, speed, request, verdict = cells
-    return f"{plain:>6}  {own:>7}  {speed:>6}  {request:>12}  {verdict}"
 
 
 def _command(
@@ -147,11 +147,10 @@ def _command(
     return [heading, *use.command(submission, chosen, local_files)]
 
 
-def _closing(submission: Submission, flags: Sequence[Flag], path: Path) -> list[str]:
+def _closing(submission: Submission, where: str, flags: Sequence[Flag], path: Path) -> list[str]:
     """Return the setup, any reasons for doubt, and the command that shows the rest."""
     prompts = say.count(len(submission.suite.prompts), "prompt")
     blocks = say.count(blocks_run(submission), "block")
-    where = f"{_target(submission)} on {identify(submission).device_label}"
     quick = ", a first look" if submission.profile == "quick" else ""
     lines = folded(f"{where}: {prompts}, {blocks}{quick}.")
     if submission.tier == "imported":

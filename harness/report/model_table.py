@@ -1,28 +1,30 @@
 """Shows the named models: whether each is on disk and fits, and which can draft for which."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from textwrap import fill
 
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from answers.presets import Preset, presets
 from harness import PROGRAM
 from harness.models import compatibility
 from harness.models.overview import ModelEntry, ModelsOverview
 from harness.models.resolve import names
+from harness.report import words
 from schemas.vocabulary import say
 
 _MB, _GB = 1_000_000, 1_000_000_000
 _UNKNOWN = "?"
+_ANY_WIDTH = 10_000
 _NAMES = {"kind": "kind", "bos": "BOS", "eos": "EOS", "size": "size", "texts": "texts"}
 
 
 def show(models: ModelsOverview, console: Console) -> None:
-    _print(_models(models), console, below=["", *map(_below, models.models)])
+    _print(_models(models), console, right={2, 3}, below=["", *map(_below, models.models)])
     console.print()
-    _print(_pairs(models), console)
+    _print(_pairs(models), console, right={3})
     for note in dict.fromkeys((p.pair.target, p.pair.note) for p in models.pairs if p.pair.note):
         console.print(": ".join(note), markup=False, soft_wrap=True)
     if models.files:
@@ -80,11 +82,11 @@ def show_comparison(
         console.print(text, markup=False, soft_wrap=True)
 
 
-def _models(found: ModelsOverview) -> Table:
-    table = _table("model", "quant", "size", "needs", "here", "licence", "fits")
+def _models(found: ModelsOverview) -> Iterator[tuple[str, ...]]:
+    yield "model", "quant", "size", "needs", "here", "licence", "fits"
     for entry in found.models:
         preset = entry.preset
-        table.add_row(
+        yield (
             preset.name,
             preset.quantisation,
             _size(entry),
@@ -93,7 +95,6 @@ def _models(found: ModelsOverview) -> Table:
             preset.licence or _UNKNOWN,
             entry.fits or _UNKNOWN,
         )
-    return table
 
 
 def _below(entry: ModelEntry) -> str:
@@ -102,32 +103,31 @@ def _below(entry: ModelEntry) -> str:
     return ", ".join(filter(None, (entry.preset.repository, method and f"--method {method}")))
 
 
-def _pairs(found: ModelsOverview) -> Table:
-    table = _table("target", "draft", "tokenizer", "needs", "fits")
+def _pairs(found: ModelsOverview) -> Iterator[tuple[str, ...]]:
+    yield "target", "draft", "tokenizer", "needs", "fits"
     for each in found.pairs:
         pair = each.pair
         needs = _needs(each.needed_bytes, presets().get(pair.draft))
         word = "ok" if pair.fits else "no"
-        table.add_row(pair.target, pair.draft, word, needs, each.fits or _UNKNOWN)
-    return table
+        yield pair.target, pair.draft, word, needs, each.fits or _UNKNOWN
 
 
-def _table(*headings: str) -> Table:
-    table = Table(box=None, padding=(0, 1), collapse_padding=True, pad_edge=False)
-    for heading in headings:
-        numeric = heading in ("size", "needs")
-        table.add_column(heading, no_wrap=True, justify="right" if numeric else "left")
-    return table
-
-
-def _print(table: Table, console: Console, below: Sequence[str] = ()) -> None:
-    """Print the table without trailing blanks, with each line of `below` under its row."""
-    with console.capture() as captured:
-        console.print(table)
-    for line, more in zip_longest(captured.get().splitlines(), below, fillvalue=""):
-        console.out(line.rstrip(), highlight=False)
+def _print(
+    rows: Iterable[tuple[str, ...]],
+    console: Console,
+    *,
+    right: Collection[int],
+    below: Sequence[str] = (),
+) -> None:
+    """Print a table with bold headings, with each line of `below` under its row."""
+    head, *cells = [tuple(map(Text, row)) for row in rows]
+    for heading in head:
+        heading.stylize("bold")
+    aligned = words.aligned([head, *cells], right=right, width=_ANY_WIDTH)
+    for line, more in zip_longest(aligned, below, fillvalue=""):
+        console.print(line, soft_wrap=True)
         if more:
-            console.out(f" {more}", highlight=False)
+            console.print(Text(f" {more}"), soft_wrap=True)
 
 
 def _needs(needed_bytes: int | None, draft: Preset | None) -> str:

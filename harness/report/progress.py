@@ -9,26 +9,16 @@ from typing import Self
 from rich import progress
 from rich.console import Console
 
-from harness.campaign.duration import Expected
 from harness.campaign.model import Campaign
 from harness.campaign.trial_order import plan
-from harness.models.answered import answer_here
 from harness.report import events, words
-from harness.report.remaining_time import RemainingTime
+from harness.report.expected_time import ExpectedTime, RemainingTime
 from harness.report.words import seconds
 from schemas.codec import Json, encode
-from schemas.submission import Model
 from schemas.vocabulary import say
 
 
-def answer_lines(target: Model) -> Iterator[str]:
-    """Yield the expected gain from speculation on this machine, in the words of `plan`."""
-    sentence = answer_here(target)
-    if sentence is not None:
-        yield f"answer    {sentence}"
-
-
-def lines(campaign: Campaign, estimate: Expected | None) -> Iterator[str]:
+def lines(campaign: Campaign, estimate: ExpectedTime | None) -> Iterator[str]:
     """Yield the plan: models, arms, prompts, trials, stop conditions, and expected duration."""
     tasks = Counter(prompt.task for prompt in campaign.suite.prompts)
     yield f"target    {words.model(campaign.target.model)}"
@@ -74,7 +64,7 @@ def _trials(campaign: Campaign) -> str:
     return f"{blocks} x {counts} = {total}"
 
 
-def as_json(campaign: Campaign, estimate: Expected | None) -> dict[str, Json]:
+def as_json(campaign: Campaign, estimate: ExpectedTime | None) -> dict[str, Json]:
     return {
         "profile": campaign.profile,
         "target": encode(campaign.target.model),
@@ -111,7 +101,7 @@ class ProgressDisplay:
         self,
         console: Console,
         *,
-        expected: Expected | None = None,
+        expected: ExpectedTime | None = None,
         most_s: float | None = None,
         line_s: float = _LINE_S,
     ) -> None:

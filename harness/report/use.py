@@ -64,12 +64,19 @@ def elsewhere(arm: Arm | None, server: str) -> list[str]:
     if arm is None:
         return [f"{INDENT}{server}, started without speculation"]
     how = " ".join(arm.argv) if arm.argv else f"the setting measured as {arm.id}"
-    return [INDENT + line for line in folded(f"{server} with {how}", COLUMNS - len(INDENT))]
+    return folded(f"{server} with {how}", first=INDENT, rest=INDENT)
 
 
-def folded(text: str, columns: int = COLUMNS) -> list[str]:
-    """Return a paragraph, broken into lines that fit."""
-    return wrap(text, columns, break_on_hyphens=False)
+def folded(text: str, columns: int = COLUMNS, *, first: str = "", rest: str = "") -> list[str]:
+    """Return a paragraph, broken into lines that fit; `first` and `rest` are the indentations."""
+    return wrap(
+        text,
+        columns,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _named(model: Model, submission: Submission, files: Mapping[str, Path]) -> str:

@@ -1,6 +1,8 @@
 """Format the values of the report; an unknown value is a dash, never a zero."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+
+from rich.text import Text
 
 from estimates.model import Estimate, ExactnessCounts, Interval
 from schemas.submission import Model
@@ -13,6 +15,7 @@ SEVERITIES: dict[Severity, tuple[str, str]] = {
     "note": ("\N{EN DASH}", "dim"),
 }
 AT_MOST = "\N{LESS-THAN OR EQUAL TO}"
+_FEWEST_COLUMNS = 4
 _BILLION = 1e9
 _MILLION = 1e6
 
@@ -99,3 +102,22 @@ def seconds(duration_s: float) -> str:
     if minutes < 60:  # noqa: PLR2004 - minutes in an hour
         return f"{minutes} min"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def aligned(
+    rows: Sequence[Sequence[Text]], *, right: Collection[int], width: int, gap: str = " "
+) -> Iterator[Text]:
+    """Yield rows of cells as aligned lines, without the last columns if a line would be too long.
+
+    `right` has the columns with numbers, which are aligned to the right.
+    """
+    widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+    count = len(widths)
+    while count > _FEWEST_COLUMNS and sum(widths[:count]) + len(gap) * (count - 1) > width:
+        count -= 1
+    for row in rows:
+        for number, cell in enumerate(row):
+            cell.align("right" if number in right else "left", widths[number])
+        line = Text(gap).join(row[:count])
+        line.rstrip()
+        yield line

@@ -8,7 +8,7 @@ from pathlib import Path
 from answers.model import Setting
 from estimates.model import Summary
 from estimates.summary import summarize
-from harness import console
+from harness import features
 from harness.campaign.model import ArmPlan, Campaign, Pause, layers_of
 from harness.curves.kept import known_curve
 from harness.machine.checkout import commit
@@ -17,7 +17,7 @@ from harness.machine.environment import Watch
 from harness.models.room import failed_allocation
 from harness.report.progress import ProgressDisplay
 from harness.report.use import LocalFiles
-from harness.run import execute, journal, kept_answers
+from harness.run import execute, journal
 from harness.run.chosen_engine import ChosenEngine
 from harness.run.interleave import EngineRun
 from harness.run.record import assemble
@@ -75,11 +75,8 @@ class RunOnEngine:
     def write(self, submission: Submission) -> MeasuredEngine:
         """Write the result; the work file is deleted unless the run can be resumed."""
         path = self.request.write(submission)
-        kept = self.request.result.keep_answers
-        if kept is not None:
-            facts = journal.read(self.work_file)
-            kept_answers.write(kept, kept_answers.of_campaign(self.campaign, facts))
-            console.say(f"Answers (they stay on this machine): {kept}")
+        if kept := self.request.result.keep_answers:
+            features.part("kept answers").keep(kept, self.campaign, journal.read(self.work_file))
         arms = {arm.id: arm for arm in self.campaign.arms}
         if submission.design.ended in ("completed", "precise-enough"):
             journal.remove(self.work_file)

@@ -68,24 +68,6 @@ class RunContext:
     known_curve: Callable[[base.EngineReport], VerificationProbe | None] = lambda _report: None
 
 
-def measure(
-    campaign: Campaign, *, runner: base.Runner, context: RunContext, work_file: Path, resume: bool
-) -> Submission:
-    """Run a campaign and return the result. Progress is written to `work_file`.
-
-    Raises `HarnessError` if target or baseline cannot run, or if no trial was measured.
-    """
-    running = by_blocks(
-        campaign, runner=runner, context=context, work_file=work_file, resume=resume
-    )
-    while True:
-        try:
-            next(running)
-        except StopIteration as end:
-            submission: Submission = end.value
-            return submission
-
-
 def by_blocks(
     campaign: Campaign, *, runner: base.Runner, context: RunContext, work_file: Path, resume: bool
 ) -> Generator[int, None, Submission]:

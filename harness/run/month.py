@@ -10,8 +10,8 @@ from harness.campaign.method_parser import parse
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS
 from harness.campaign.options import Options
 from harness.machine.computer import computer_of
-from harness.machine.rate import this_machine
 from harness.models.overview import facts_about, memory_of, need_of
+from harness.report.expected_time import this_machine
 from harness.report.setting_results import settings
 from schemas.submission import Submission
 from schemas.vocabulary import METHODS, say

@@ -27,6 +27,7 @@ T = TypeVar("T")
 _MS_DECIMALS = 3
 # The file format's limit for $.warmups and $.environment, which grow with every resumption.
 _MOST_ENTRIES = 64
+_NOTHING = "no answer was finished before the run ended; add --resume to continue"
 
 
 def failed_trial(
@@ -111,18 +112,13 @@ def assemble(
 ) -> submission.Submission:
     """Assemble the submission from the facts of a journal.
 
-    `part_s` are the seconds since the campaign was started or last resumed.
-
-    Raises `NothingMeasuredError` if no trial was recorded.
+    `part_s` are the seconds since the campaign was started or last resumed. Raises
+    `NothingMeasuredError` if no trial was recorded.
     """
     trials = _of(facts, journal.TrialFact)
     if not trials:
-        raise NothingMeasuredError(
-            "no answer was finished before the run ended; add --resume to continue"
-        )
+        raise NothingMeasuredError(_NOTHING)
     engine = _of(facts, journal.EngineFact)[-1]
-    # Answers show if a model thinks without being asked to.
-    thinks = any(fact.trial.reasoning_tokens for fact in trials)
     probes = [fact.probes for fact in _of(facts, journal.ProbesFact)]
     parts = [each for each in facts if isinstance(each, journal.Started | journal.Resumed)]
     return submission.Submission(
@@ -135,15 +131,23 @@ def assemble(
         engine=engine.engine,
         target=campaign.target.model,
         drafts=tuple(draft.model for draft in campaign.drafts),
-        settings=replace(engine.settings, thinking=True) if thinks else engine.settings,
+        settings=_settings(engine, trials),
         design=_design(campaign, facts, ended),
         suite=_suite(campaign, trials),
         arms=tuple({fact.arm.id: fact.arm for fact in _of(facts, journal.ArmFact)}.values()),
         trials=tuple(one_token_requests.beside(compared(campaign, trials), facts)),
-        warmups=_thinned([fact.warmup for fact in _of(facts, journal.WarmupFact)]) or None,
+        warmups=_thinned([each.warmup for each in _of(facts, journal.WarmupFact)]),
         probes=probes[-1] if probes and probes[-1] != submission.Probes() else None,
-        environment=_thinned([fact.snapshot for fact in _of(facts, journal.SnapshotFact)]) or None,
+        environment=_thinned([each.snapshot for each in _of(facts, journal.SnapshotFact)]),
     )
+
+
+def _settings(
+    engine: journal.EngineFact, trials: Sequence[journal.TrialFact]
+) -> submission.Settings:
+    """Return the engine's settings; answers show if a model thinks without being asked to."""
+    thinks = any(fact.trial.reasoning_tokens for fact in trials)
+    return replace(engine.settings, thinking=True) if thinks else engine.settings
 
 
 def later(time: str, seconds: float) -> str:
@@ -240,11 +244,11 @@ def _suite(campaign: Campaign, trials: Sequence[journal.TrialFact]) -> submissio
     )
 
 
-def _thinned(items: Sequence[T]) -> tuple[T, ...]:
+def _thinned(items: Sequence[T]) -> tuple[T, ...] | None:
     """Reduce a list to the format's limit: keep the first, the last, and evenly spaced entries."""
     last = len(items) - 1
     if last < _MOST_ENTRIES:
-        return tuple(items)
+        return tuple(items) or None
     return tuple(items[i * last // (_MOST_ENTRIES - 1)] for i in range(_MOST_ENTRIES))
 
 

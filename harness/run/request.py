@@ -5,11 +5,12 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness import features
 from harness.campaign.model import Campaign
 from harness.campaign.options import Options
 from harness.errors import BadInputError
 from harness.options import Option, offered, option
-from harness.run import journal, kept_answers
+from harness.run import journal
 from harness.run import result_file as results
 from harness.run.chosen_engine import ChosenEngine
 from schemas import private, strict
@@ -100,15 +101,12 @@ class RunRequest:
         """Raise `HarnessError` for options that are invalid whatever the model."""
         self.result.check()
         self.engines[0].require_suited(self.options)
-        kept_answers.require_free(self.result.keep_answers, replaced=self.result.resume)
-        if self.result.keep_answers and self.options.temperature is not None:
-            raise BadInputError(
-                "--keep-answers works only with greedy decoding; leave out --temperature"
-            )
-        if self.result.keep_answers and len(self.engines) > 1:
-            raise BadInputError(
-                "--keep-answers works only with a single engine and a single context depth; "
-                "name one of each"
+        if self.result.keep_answers:
+            features.part("kept answers").require_comparable(
+                self.result.keep_answers,
+                greedy=self.options.temperature is None,
+                runs=len(self.engines),
+                resumed=self.result.resume,
             )
         if len(self.engines) > 1:
             results.require_directory(self.result.output)

@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness import console
-from harness.campaign.duration import Expected, expected
 from harness.campaign.model import Campaign
 from harness.campaign.trial_order import plan
 from harness.errors import BadInputError
 from harness.machine.detect import machine
-from harness.machine.rate import MachineRate, this_machine
 from harness.report import words
+from harness.report.expected_time import ExpectedTime, MachineRate, expected, this_machine
 from harness.run.engine_run import RunOnEngine
 from harness.run.interleave import JointStop
 from harness.run.stopping import Early
@@ -38,7 +37,7 @@ def too_short(limit_s: float, what: str, least_s: float, where: str, instead: st
 
 def in_turns(
     campaigns: Sequence[Campaign], most_s: float | None = None, rate: MachineRate | None = None
-) -> Expected | None:
+) -> ExpectedTime | None:
     """Return the expected time of campaigns run one after another; `None` if any is unknown.
 
     `rate` defaults to this machine's. Raises `BadInputError` if `most_s` is clearly too short for
@@ -54,7 +53,7 @@ def in_turns(
     if first_s > _OFF * limit_s and not (settings.gpu_layers and machine().gpus):
         instead = f"give --budget {budget_for(first_s)}, or fewer --prompts or --max-tokens"
         raise too_short(limit_s, BLOCK, first_s, "on this CPU", instead)
-    return Expected(
+    return ExpectedTime(
         seconds=min(limit_s, sum(each.seconds for each in found)),
         least_seconds=min(limit_s, sum(each.least_seconds for each in found)),
         first_seconds=first_s,

@@ -194,32 +194,6 @@ class Session(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
-    """Whether a model would have chosen each token of an answer, from the second token on.
-
-    `ended` tells whether the answer's last token ends the text. Such a token does not count as
-    chosen, because no draft is accepted there.
-    """
-
-    agrees: tuple[bool, ...]
-    ended: bool
-
-
-@runtime_checkable
-class ReadingSession(Session, Protocol):
-    """A session whose model can be compared with an answer that another model wrote."""
-
-    def agreement(
-        self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
-    ) -> Agreement:
-        """Compare the model's choices with an answer, given as tokens, as text, or both.
-
-        Raises `HarnessError` if the comparison is impossible, for example if tokens and text
-        contradict each other.
-        """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRequest:
     """A finished request that was in flight together with others.
 

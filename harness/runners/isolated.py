@@ -10,16 +10,18 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from operator import methodcaller
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.campaign.model import Campaign
 from harness.errors import HarnessError, MachineError
 from harness.runners import base
 from schemas.submission import Probes, Reason
+
+T = TypeVar("T")
 
 # Long enough to load 40 GB from a disk, or to answer at one token in five seconds. A shorter answer
 # limit must not shorten the load limit. A longer answer limit implies a slow machine, so it extends
@@ -75,22 +77,6 @@ class IsolatedSession:
             return self._replace_child(error.failure.given_up_after(self._answer_limit_s))
         return answer
 
-    def agreement(
-        self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
-    ) -> base.Agreement:
-        """Have the child compare its model's choices with an answer.
-
-        Raises `MachineError` if the child dies.
-        """
-        try:
-            found: base.Agreement = self._ask(methodcaller("agreement", prompt, tokens, text))
-        except base.FailedError as error:
-            raise MachineError(
-                f"the engine failed while reading the answers: {error}; try: python -m "
-                "harness doctor"
-            ) from error
-        return found
-
     def probe(self) -> Probes | None:
         """Measure the drafting costs; `None` if the child dies."""
         try:
@@ -131,17 +117,18 @@ class IsolatedSession:
         theirs.close()
         self._receive(self._limit_s)
 
-    def _ask(self, call: methodcaller, *, limit_s: float | None = None) -> Any:  # noqa: ANN401 - what the method returns
-        """Call a method of the child's session.
+    def _ask(self, call: Callable[[Any], T], *, limit_s: float | None = None) -> T:
+        """Have the child call a function with its session.
 
-        Raises the method's errors, and `FailedError` if the child died or does not answer.
+        Raises the function's errors, and `FailedError` if the child died or does not answer.
         """
         self._computes = True  # before the call is sent: Ctrl-C may arrive in between
         try:
             self._connection.send(call)
         except OSError:
             raise self._death() from None
-        return self._receive(limit_s or self._limit_s)
+        answer: T = self._receive(limit_s or self._limit_s)
+        return answer
 
     def _receive(self, limit_s: float) -> Any:  # noqa: ANN401 - what the child sent
         try:

@@ -1,6 +1,6 @@
 """Show a tune: its findings and advice, and a chart of speedup over depth (SVG)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from textwrap import wrap
 from xml.sax.saxutils import escape
@@ -126,15 +126,19 @@ def _svg_parts(shown: Sequence[Contender], pick: Contender | None) -> Iterator[s
         at = x(contender.depth)
         yield f'<text x="{at}" y="{_SVG_HEIGHT - 20}" text-anchor="middle">{contender.depth}</text>'
         if contender.gain is not None:
-            least, most = _bar(contender.gain)
-            middle = y(contender.gain.estimate)
-            yield _line(at, at, y(least), y(most), f'stroke="{_BLUE}" stroke-width="2"')
-            yield f'<circle cx="{at}" cy="{middle}" r="5" fill="{_BLUE}"/>'
-            if contender is pick:
-                ring = f'fill="none" stroke="{_BLUE}" stroke-width="2"'
-                yield f'<circle cx="{at}" cy="{middle}" r="10" {ring}/>'
-                word = f'x="{at}" y="{y(most, -8)}" text-anchor="middle" font-weight="bold"'
-                yield f"<text {word}>best</text>"
+            yield from _measured(contender.gain, at, y, best=contender is pick)
+
+
+def _measured(gain: SpeedRatio, at: str, y: Callable[..., str], *, best: bool) -> Iterator[str]:
+    least, most = _bar(gain)
+    middle = y(gain.estimate)
+    yield _line(at, at, y(least), y(most), f'stroke="{_BLUE}" stroke-width="2"')
+    yield f'<circle cx="{at}" cy="{middle}" r="5" fill="{_BLUE}"/>'
+    if best:
+        ring = f'fill="none" stroke="{_BLUE}" stroke-width="2"'
+        yield f'<circle cx="{at}" cy="{middle}" r="10" {ring}/>'
+        word = f'x="{at}" y="{y(most, -8)}" text-anchor="middle" font-weight="bold"'
+        yield f"<text {word}>best</text>"
 
 
 def _line(x1: str, x2: str, y1: str, y2: str, look: str) -> str:

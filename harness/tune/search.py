@@ -1,6 +1,6 @@
 """Choose the candidates of a tune: methods at every depth, and the prompts of each stage."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,8 +12,6 @@ from harness.campaign.arms import arms as all_arms
 from harness.campaign.model import ArmPlan, Campaign, Stopping, SuitePrompt
 from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
-from harness.report.events import Event, TrialEnded, TrialsPlanned
-from harness.report.remaining_time import RemainingTime
 from harness.tune.decisions import CERTIFICATE_BLOCKS, RACE_BLOCKS, RACED
 from harness.tune.options import DEEPEST_HEAD
 from schemas.method import Method, limit
@@ -127,43 +125,6 @@ class Prompts:
             certificate=self.certificate[: max(_FEWEST_PROMPTS, certificate)],
             raced=raced,
         )
-
-
-class TimeLeft:
-    """Estimates the time left in a tune from the pace of its trials so far, within the budget."""
-
-    def __init__(self, budget_s: float, prompts: Prompts, clock: Callable[[], float]) -> None:
-        """Start an estimate; `prompts` are those of a tune that the budget does not cut short."""
-        self._ends_s = clock() + budget_s
-        self._look_ends_s = clock() + LOOK_SHARE * budget_s
-        self._clock, self._stages = clock, RemainingTime(clock=clock)
-        self._race, self._certificate = prompts.race_trials, prompts.certificate_trials
-        self._stage = self._total = self._done = 0
-        self._trial_s: float | None = None
-
-    def observe(self, event: Event) -> None:
-        """Update the estimate with an event of the current stage."""
-        if isinstance(event, TrialsPlanned):
-            self._stage += event.done == 0
-            self._total, self._done = event.total, event.done
-        elif isinstance(event, TrialEnded):
-            self._done += 1
-        self._stages.observe(str(self._stage), event)
-
-    def seconds(self, stage: StageName) -> float | None:
-        """The seconds to the end of the tune; `None` before the first trial ended."""
-        now, here = self._clock(), max(0, self._total - self._done)
-        if here and (rest_s := self._stages.seconds()) is not None:
-            self._trial_s = rest_s / here
-        if self._trial_s is None:
-            return None
-        here_s = self._trial_s * here
-        if stage == "look":
-            here_s = min(here_s, max(self._trial_s, self._look_ends_s - now))
-        later = {"look": self._race + self._certificate, "race": self._certificate}.get(stage, 0)
-        # A started block is finished, but no block starts that would exceed the budget.
-        least_s = min(here_s, self._trial_s * LEAST_TRIALS)
-        return max(least_s, min(here_s + self._trial_s * later, self._ends_s - now))
 
 
 def split(prompts: Sequence[SuitePrompt]) -> Prompts:

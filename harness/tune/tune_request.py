@@ -2,7 +2,6 @@
 
 import math
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,9 +9,8 @@ from pathlib import Path
 import typer
 
 from answers.engine_commands import ServeLine, serve_nearest
-from harness import PROGRAM, console
+from harness import PROGRAM, console, features
 from harness.campaign.arms import BASELINE, takes_draft
-from harness.campaign.duration import expected
 from harness.campaign.from_options import draft_names, usable_methods
 from harness.campaign.method_parser import as_text
 from harness.campaign.model import DEFAULT_CONTEXT_TOKENS, ArmPlan, Campaign, RunSettings
@@ -22,10 +20,10 @@ from harness.machine.checkout import commit
 from harness.machine.command_line import pasted, split_command
 from harness.machine.detect import machine
 from harness.machine.environment import Watch
-from harness.machine.rate import this_machine
 from harness.report import words
 from harness.report.events import Event
-from harness.report.progress import ProgressDisplay, answer_lines
+from harness.report.expected_time import expected, this_machine
+from harness.report.progress import ProgressDisplay
 from harness.run.chosen_engine import ChosenEngine
 from harness.run.execute import RunContext
 from harness.run.next_step import OUTPUT, RESUME, given_words, resume_command
@@ -40,7 +38,6 @@ from harness.tune.search import (
     Family,
     Prompts,
     StageName,
-    TimeLeft,
     families,
     split,
     stage,
@@ -124,13 +121,11 @@ class TuneRequest(RunRequest):
         stages = Stages(chosen=self.engines[0], families=families)
         prompts = split(base.suite.prompts)
         self._expected(base, families, prompts)
-        left = TimeLeft(60 * self.search.budget_min, prompts, time.monotonic)
         shown = ProgressDisplay(console.progress_console())
         with console.interruptible(), shown as display:
 
-            def observe(stage: StageName, event: Event) -> None:
-                left.observe(event)
-                display(event, name=_STAGES[stage], left_s=left.seconds(stage))
+            def observe(stage: StageName, event: Event, left_s: float | None) -> None:
+                display(event, name=_STAGES[stage], left_s=left_s)
 
             tuner = Tuner(
                 on_engine=stages.at,
@@ -212,7 +207,7 @@ class TuneRequest(RunRequest):
         )
         if whole_s is not None:
             screen.print(f"expected  about {words.seconds(whole_s)}")
-        for line in answer_lines(base.target.model):
+        for line in features.part("answer").answer_lines(base.target.model):
             screen.print(line, markup=False)
 
     def _expected(

@@ -22,7 +22,7 @@ from harness.tune.forecast import Candidate, of_family, shortlist
 from harness.tune.options import SearchOptions
 from harness.tune.outcome import Contender, Outcome, State
 from harness.tune.search import RACE_SHARE, Family, Prompts, StageName, stage
-from harness.tune.time_spent import TimeSpent
+from harness.tune.tune_clock import TuneClock
 from schemas.submission import Submission
 
 # The depths at which a family without a forecast is raced.
@@ -32,7 +32,8 @@ _OF_DEPTH = ("out-of-memory", "timed-out", "crashed")
 
 # Adapts a stage to an engine and returns its runner. Raises `HarnessError`.
 OnEngine = Callable[[Campaign], tuple[Campaign, Runner]]
-Observe = Callable[[StageName, Event], None]
+# Gets a stage's event, and the seconds to the end of the tune, if known.
+Observe = Callable[[StageName, Event, float | None], None]
 
 
 @dataclass(kw_only=True)
@@ -51,18 +52,19 @@ class Tuner:
     clock: Callable[[], float] = time.monotonic
     stages: dict[StageName, Submission] = field(default_factory=dict)
     campaigns: dict[StageName, Campaign] = field(default_factory=dict)
-    elapsed: TimeSpent = field(init=False)
+    elapsed: TuneClock = field(init=False)
     stopped: bool = False
 
     def run(self) -> Outcome:
         """Measure until the pick is certified, the time is spent, or Ctrl-C is pressed."""
-        self.elapsed = TimeSpent(60 * self.search.budget_min, self.clock, self.stages)
+        limit_s = 60 * self.search.budget_min
+        self.elapsed = TuneClock(limit_s, self.clock, self.stages, self.prompts)
         self._passes = self.base.interleaved == "block"
         candidates = self._look()
         # As many prompts as the look's trials allow, so that a resumed tune has the same prompts.
         walls = [each.wall_ms / 1000 for each in self.stages["look"].trials if each.wall_ms]
         if walls:
-            left_s = max(0.0, 60 * self.search.budget_min - sum(walls))
+            left_s = max(0.0, limit_s - sum(walls))
             self.prompts = self.prompts.fitting(trial_s=sum(walls) / len(walls), left_s=left_s)
         ranked: tuple[str, ...] = ()
         if self._goes_on():
@@ -158,18 +160,6 @@ class Tuner:
         planned = stage(self.base, arms, prompts, blocks=blocks, budget_s=budget_s)
         campaign, runner = self.on_engine(planned)
         self.campaigns[name] = campaign
-        work_file = journal.path_of(campaign)
-        # A journal may be from an earlier tune with the same options.
-        began = journal.began(work_file) if self.resume else None
-        resume = began is not None and all(
-            began >= stage.measured_from for stage in self.stages.values()
-        )
-        if self.resume and not resume and not self.stages:
-            raise BadInputError(
-                "there is no tune with these options to continue; leave out --resume"
-            )
-        if not resume:
-            journal.make_way(work_file, say=self.say)
         running = execute.by_blocks(
             campaign,
             runner=runner,
@@ -180,8 +170,8 @@ class Tuner:
                 pause="answer" if name == "look" else "pass",
                 compares=name == "look",  # smaller depths may run if all arms of the look fail
             ),
-            work_file=work_file,
-            resume=resume,
+            work_file=journal.path_of(campaign),
+            resume=self._resumes(campaign),
         )
         try:
             self.stages[name] = self._ended(running, campaign, name)
@@ -190,6 +180,21 @@ class Tuner:
                 raise
             self.stopped = True  # the earlier stages already have a result
         return self.stages.get(name)
+
+    def _resumes(self, campaign: Campaign) -> bool:
+        """Whether a stage continues its journal; a journal of an earlier tune is moved away."""
+        work_file = journal.path_of(campaign)
+        began = journal.began(work_file) if self.resume else None
+        if began is not None and all(
+            began >= stage.measured_from for stage in self.stages.values()
+        ):
+            return True
+        if self.resume and not self.stages:
+            raise BadInputError(
+                "there is no tune with these options to continue; leave out --resume"
+            )
+        journal.make_way(work_file, say=self.say)
+        return False
 
     def _ended(
         self,
@@ -223,7 +228,7 @@ class Tuner:
 
     def _observe(self, name: StageName, event: Event) -> None:
         self.elapsed.observe(event)
-        self.observe(name, event)
+        self.observe(name, event, self.elapsed.remaining_s(name))
 
     def _arm(self, name: str) -> ArmPlan:
         return next(

@@ -6,7 +6,7 @@ import pytest
 
 from estimates import depths
 from estimates.identity import identify
-from harness.report import arm_table
+from harness.report import details
 from schemas.method import Method
 from schemas.submission import Submission
 from tests.samples import sample
@@ -74,4 +74,4 @@ def test_a_report_names_the_controller_of_the_depth() -> None:
     found = with_method(ADAPTIVE, None)
     arm = next(arm for arm in found.arms if arm.role == "speculation")
 
-    assert "up to 9 tokens, adaptive depth (autotune)" in arm_table.title(arm, found).plain
+    assert "up to 9 tokens, adaptive depth (autotune)" in details.described(arm, found)

@@ -13,8 +13,9 @@ from bench.designs import MACHINE, RULE, THEN, both_lengths
 from bench.disturbances import QUIET
 from bench.disturbances import SCENARIOS as DISTURBED
 from bench.population import campaign, population
-from harness.run.execute import RunContext, measure
+from harness.run.execute import RunContext
 from schemas.submission import Snapshot
+from tests.harness.campaigns import measure
 from tests.harness.fake_runner import FakeSession
 from tests.nightly import few
 

@@ -10,7 +10,7 @@ from harness.campaign.model import ArmPlan, Campaign, PromptSuite, RunSettings, 
 from harness.models.describe import describe
 from harness.models.model_file import ModelFile, WeightsFile
 from harness.report.events import Event
-from harness.run.execute import RunContext, measure
+from harness.run.execute import RunContext, by_blocks
 from harness.runners.base import Runner
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Cpu, Machine, Model, OperatingSystem, Snapshot, Submission
@@ -116,3 +116,18 @@ def run(
         work_file=work_file,
         resume=resume,
     )
+
+
+def measure(
+    campaign: Campaign, *, runner: Runner, context: RunContext, work_file: Path, resume: bool
+) -> Submission:
+    """Run a campaign without pauses for other engines, and return the result."""
+    running = by_blocks(
+        campaign, runner=runner, context=context, work_file=work_file, resume=resume
+    )
+    while True:
+        try:
+            next(running)
+        except StopIteration as end:
+            submission: Submission = end.value
+            return submission

@@ -33,6 +33,15 @@ def fake_engine(monkeypatch: pytest.MonkeyPatch, binding: None) -> None:  # noqa
 
 
 @pytest.fixture
+def fake_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace the draft that reads answers for `acceptance`."""
+    # Imported here, since the feature can be deleted with its tests.
+    from tests.harness.acceptance.fake_reader import FakeReader  # noqa: PLC0415
+
+    monkeypatch.setattr("harness.acceptance.command.Reader", FakeReader)
+
+
+@pytest.fixture
 def models(tmp_path: Path, cache_dir: Path) -> list[str]:
     """Options with a target and a draft of the same vocabulary."""
     assert cache_dir.is_dir()

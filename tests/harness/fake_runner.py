@@ -138,14 +138,6 @@ class FakeSession:
         late = base.Failure(reason="timed-out", detail=f"no answer within {limit_s:g} s")
         return late.given_up_after(limit_s)
 
-    def agreement(
-        self, _prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
-    ) -> base.Agreement:
-        """Every second token agrees; a word is a token, and token 1 ends an answer."""
-        tokens = tokens or tuple(range(2, 2 + len((text or "").split())))
-        agrees = tuple(place % 2 == 0 and token != 1 for place, token in enumerate(tokens[1:]))
-        return base.Agreement(agrees=agrees, ended=tokens[-1] == 1)
-
     def probe(self) -> submission.Probes:
         drafting = tuple(
             submission.DraftingProbe(

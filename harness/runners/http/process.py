@@ -14,7 +14,7 @@ from typing import Literal
 
 import psutil
 
-from harness.campaign.server_arguments import without_keys
+from harness.campaign.hidden_arguments import without_keys
 from harness.machine.engines import server_environment
 from harness.runners.base import FailedError, Failure
 from harness.runners.failures import failure_in_log

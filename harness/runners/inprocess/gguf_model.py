@@ -96,10 +96,6 @@ class LoadedWeights:
         text: str = render(messages=conversation, **switches).prompt
         return text
 
-    def is_mark(self, token: int) -> bool:
-        """Whether this is a control token, such as BOS or the end of a turn, and not text."""
-        return bool(llama_cpp.llama_vocab_is_control(self.vocab, token))
-
     def tokens(self, text: str, *, begins: bool = True) -> list[int]:
         """Return the token ids of a text.
 

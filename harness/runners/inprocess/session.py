@@ -14,7 +14,6 @@ from harness.campaign.model import ArmPlan, Campaign, layers_of
 from harness.errors import BadInputError, HarnessError, MachineError
 from harness.runners import probes
 from harness.runners.base import (
-    Agreement,
     EngineReport,
     FailedError,
     Failure,
@@ -27,14 +26,12 @@ from harness.runners.base import (
 from harness.runners.device_placement import placement_of
 from harness.runners.devices import MemoryMeter
 from harness.runners.inprocess import engine_log
-from harness.runners.inprocess.context import DecodeError, RollbackError
+from harness.runners.inprocess.context import Context, DecodeError, RollbackError
 from harness.runners.inprocess.drafters import ModelDrafter, NoDrafter
 from harness.runners.inprocess.loaded import LoadedModels
-from harness.runners.inprocess.loop import decode
+from harness.runners.inprocess.loop import SampledTarget, Sampler, decode
 from harness.runners.inprocess.prompt_states import PromptStates
-from harness.runners.inprocess.reading import answer_tokens, read, rendered_prompt
 from harness.runners.inprocess.report import engine_report
-from harness.runners.inprocess.targets import SampledTarget, Sampler
 from schemas.codec import token_digest
 from schemas.submission import Probes
 
@@ -96,15 +93,11 @@ class LlamaSession:
             self._warm_up(loaded, arm)
         return self._answer(loaded, arm, request)
 
-    def agreement(
-        self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
-    ) -> Agreement:
+    def cleared_target(self) -> Context:
+        """Return the target's context without a text, for a use other than trials."""
         target = self._at(self._campaign.settings.gpu_layers).target
         self._states.forget(target)
-        if isinstance(prompt, str):
-            prompt = rendered_prompt(target, prompt, thinking=self._campaign.settings.thinking)
-        answer = answer_tokens(target, tokens, text)
-        return read(target, prompt, answer, rows=probes.widest(self._campaign))
+        return target
 
     def probe(self) -> Probes:
         prompt = next(iter(self._prompts.values()))

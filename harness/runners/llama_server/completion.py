@@ -13,13 +13,27 @@ from harness.models.thinking import arguments
 from harness.runners.base import Generation
 from harness.runners.http import values
 from harness.runners.http.client import Client
-from harness.runners.http.counted_rounds import Counted, Counters, agree, read_counters, totals
+from harness.runners.http.counted_rounds import (
+    Counted,
+    Counters,
+    agree,
+    by_length,
+    read_counters,
+    totals,
+)
 from harness.runners.http.session import Sampling, ServerRequest
-from harness.runners.llama_server.draft_positions import ByDepth, counted_by_depth
 from schemas.codec import Json, token_digest
 from schemas.method import limit
 
 _GREEDY: dict[str, Json] = {"temperature": 0, "top_k": 1, "samplers": ["top_k"]}
+
+
+class ByDepth(Struct, frozen=True, kw_only=True):
+    """The numbers of rounds that drafted, and that accepted, at least `depth` tokens."""
+
+    depth: int
+    draft_n: values.Count
+    draft_n_accepted: values.Count
 
 
 class Timings(Struct, frozen=True, kw_only=True):
@@ -149,6 +163,41 @@ def counted_in(done: Completion, arm: ArmPlan, page: Counted | None) -> Counted:
     if done.timings.draft_by_depth:
         return counted_by_depth(done.timings.draft_by_depth, stated)
     return page if page is not None and agree(page, stated) else stated
+
+
+def counted_by_depth(listed: Sequence[ByDepth], stated: Counted) -> Counted:
+    """Return the stated counts, with histograms of drafted and accepted lengths.
+
+    A round with k accepted tokens is counted at each depth from 1 to k. The number of rounds that
+    accepted exactly k tokens is therefore the count at depth k minus the count at depth k + 1;
+    drafted tokens are counted in the same way.
+
+    Raises `BadAnswerError` if the counts increase with the depth, or do not add up.
+    """
+    drafted = [entry.draft_n for entry in listed]
+    accepted = [entry.draft_n_accepted for entry in listed]
+    histogram = by_length(drafted[0], accepted)
+    exactly = by_length(drafted[0], drafted[1:])
+    consecutive = [entry.depth for entry in listed] == list(range(1, len(listed) + 1))
+    if histogram is None or exactly is None or not consecutive:
+        raise values.BadAnswerError(
+            f"draft_by_depth counts {drafted} drafted and {accepted} accepted from depth 1 on; "
+            "that is impossible, because fewer rounds reach a deeper token"
+        )
+    if (sum(drafted), sum(accepted)) != (stated.drafted, stated.accepted):
+        raise values.BadAnswerError(
+            f"draft_by_depth adds up to {sum(drafted)} drafted and {sum(accepted)} accepted, "
+            f"but the answer states {stated.drafted} and {stated.accepted}"
+        )
+    return Counted(
+        drafted=stated.drafted,
+        accepted=stated.accepted,
+        steps=drafted[0],
+        histogram=histogram,
+        lengths=tuple(
+            length for length, rounds in enumerate(exactly, start=1) for _ in range(rounds)
+        ),
+    )
 
 
 def generate(

@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from harness.acceptance import command
+from harness.acceptance.reader import AgreedTokens
 from harness.cli import app
 from harness.errors import BadInputError
 from harness.models.describe import describe
 from harness.models.model_file import WeightsFile
 from harness.runners import CONNECT
-from harness.runners.base import Adapter, Agreement
+from harness.runners.base import Adapter
+from tests.harness.acceptance.fake_reader import FakeReader
 from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.harness.ggufs import write_gguf
 
@@ -20,7 +23,7 @@ SMALL = ("--tasks", "code,chat", "--prompts", "1", "--max-tokens", "9")
 # Of nine tokens the second, fourth, sixth and eighth are right: a round yields two, and four rounds
 # do at depth 1; a deeper draft gains nothing.
 
-pytestmark = pytest.mark.usefixtures("fake_engine", "cache_dir")
+pytestmark = pytest.mark.usefixtures("fake_engine", "cache_dir", "fake_reader")
 
 
 def counted(*words: str) -> Result:
@@ -138,21 +141,19 @@ def test_texts_of_unknown_origin_are_read_without_a_task(models: list[str], tmp_
     assert "  other" not in done.stdout
 
 
-def engine(
-    monkeypatch: pytest.MonkeyPatch, session: type[FakeSession], rig: FakeRig | None = None
-) -> None:
-    adapter = Adapter(open=partial(session, rig or FakeRig()))
+def target(monkeypatch: pytest.MonkeyPatch, rig: FakeRig) -> None:
+    adapter = Adapter(open=partial(FakeSession, rig))
     monkeypatch.setitem(CONNECT, "llama-cpp-python", lambda _: adapter)
 
 
-class Interrupted(FakeSession):
+class Interrupted(FakeReader):
     """Raises Ctrl-C while the second answer is read."""
 
     read = 0
 
     def agreement(
-        self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
-    ) -> Agreement:
+        self, prompt: object, tokens: tuple[int, ...] | None, text: str | None
+    ) -> AgreedTokens:
         Interrupted.read += 1
         if Interrupted.read > 1:
             raise KeyboardInterrupt
@@ -162,7 +163,7 @@ class Interrupted(FakeSession):
 def test_ctrl_c_keeps_the_answers_already_read(
     models: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine(monkeypatch, Interrupted)
+    monkeypatch.setattr(command, "Reader", Interrupted)
     kept = tmp_path / "a.jsonl"
 
     done = counted(*models, *SMALL, "--keep-answers", str(kept))
@@ -175,12 +176,12 @@ def test_ctrl_c_keeps_the_answers_already_read(
     assert "no answer has two or more tokens" in at_once.stderr
 
 
-class Refusing(FakeSession):
+class Refusing(FakeReader):
     """Cannot read a text, like a draft with another vocabulary."""
 
     def agreement(
-        self, prompt: str | tuple[int, ...], tokens: tuple[int, ...] | None, text: str | None
-    ) -> Agreement:
+        self, prompt: object, tokens: tuple[int, ...] | None, text: str | None
+    ) -> AgreedTokens:
         if tokens == (9, 9):
             raise BadInputError("an answer has the token 9")
         return super().agreement(prompt, tokens, text)
@@ -189,7 +190,7 @@ class Refusing(FakeSession):
 def test_an_answer_that_cannot_be_read_is_named(
     models: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine(monkeypatch, Refusing)
+    monkeypatch.setattr(command, "Reader", Refusing)
     good: dict[str, object] = {"prompt": "Why?", "answer": "So it is."}
     kept = lines(tmp_path / "a.jsonl", good, {"prompt": "Why?", "tokens": [9, 9]})
 
@@ -202,10 +203,10 @@ def test_an_answer_that_cannot_be_read_is_named(
 def test_a_prompt_without_an_answer_is_left_out_with_a_note_and_without_any_there_is_no_report(
     models: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine(monkeypatch, FakeSession, FakeRig(failing_trials={0: "crashed"}))
+    target(monkeypatch, FakeRig(failing_trials={0: "crashed"}))
     some = counted(*models, *SMALL)
     full = FakeRig(failing_trials=dict.fromkeys(range(9), "out-of-memory"))
-    engine(monkeypatch, FakeSession, full)
+    target(monkeypatch, full)
     none = counted(*models, *SMALL)
 
     assert some.exit_code == 0, some.output

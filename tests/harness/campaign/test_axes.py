@@ -22,8 +22,7 @@ from harness.cli import app
 from harness.errors import BadInputError, HarnessError
 from harness.run.check_runner_options import require_suited
 from harness.run.chosen_engine import ChosenEngine, at_depths
-from harness.runners.inprocess.loop import decode
-from harness.runners.inprocess.targets import SampledTarget, Sampler
+from harness.runners.inprocess.loop import SampledTarget, Sampler, decode
 from harness.runners.options import ConnectionOptions
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings

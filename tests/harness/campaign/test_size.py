@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.file_size import trial_bytes
+from harness.campaign.builder import trial_bytes
 from schemas.codec import canonical_bytes, encode
 from tests.harness.campaign.test_campaign import campaign
 from tests.harness.campaigns import run

@@ -24,7 +24,11 @@ INSIDE = {"engines", "file", "path", "measured", "message", "rule", "name", "sta
 
 @pytest.mark.usefixtures("fake_engine", "cache_dir")
 @pytest.mark.parametrize("command", sorted(ROWS))
-def test_a_command_prints_the_keys_that_are_documented(command: str, tmp_path: Path) -> None:
+def test_a_command_prints_the_keys_that_are_documented(
+    command: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if command == "acceptance":
+        request.getfixturevalue("fake_reader")
     result, draft = tmp_path / "r.json", write_gguf(tmp_path / "d.gguf", name="Small 1B")
     target = write_gguf(tmp_path / "t.gguf", name="Big 7B")
     result.write_bytes(sample_bytes(sample()))

@@ -10,12 +10,11 @@ import pytest
 from harness.campaign import suite
 from harness.campaign.model import PromptSuite
 from harness.compare.reference import FAIL_BELOW, Reference, check, mismatch, reference_of
-from harness.run.execute import measure
 from schemas.submission import Submission
 from schemas.vocabulary import FIXED_TASKS
 from tests.estimates.campaigns import campaign as trials_of
 from tests.estimates.campaigns import trial
-from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign, context
+from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign, context, measure
 from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.nightly import few
 

@@ -15,9 +15,9 @@ from estimates.summary import summarize
 from harness import __version__
 from harness.campaign.options import Options
 from harness.machine.computer import computer_of
-from harness.machine.rate import MachineRate
 from harness.models.hub import choose
 from harness.models.overview import assess, facts_about, need_of
+from harness.report.expected_time import MachineRate
 from harness.run import month
 from harness.run.month import line, of_the_month
 from schemas.vocabulary import METHODS

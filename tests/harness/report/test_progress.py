@@ -5,15 +5,14 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from harness.campaign.duration import Expected
 from harness.campaign.model import PlannedTrial
 from harness.report import events
+from harness.report.expected_time import ExpectedTime, RemainingTime
 from harness.report.progress import ProgressDisplay
-from harness.report.remaining_time import RemainingTime
 from harness.runners.base import Failure
 from tests.processes import eventually
 
-EXPECTED = Expected(seconds=60, least_seconds=60, first_seconds=60, token_s=0.1)
+EXPECTED = ExpectedTime(seconds=60, least_seconds=60, first_seconds=60, token_s=0.1)
 TRIAL = PlannedTrial(order=0, block=0, prompt="code-one", arm="baseline")
 ALL = (
     events.TrialsPlanned(total=3, done=1),

@@ -1,12 +1,10 @@
 """The terminal report says what the summary says, at 80 columns and without colour."""
 
-import io
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from rich.console import Console
 
 from estimates.model import (
     Control,
@@ -19,8 +17,7 @@ from estimates.model import (
     Summary,
 )
 from estimates.summary import summarize
-from harness.report import trust, words
-from harness.report.terminal import show
+from harness.report import details, words
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Arm, Snapshot, Submission
 from tests.samples import sample
@@ -57,10 +54,8 @@ def control(
     return Control(arm=arm, kind=kind, prompts=12, ratio=ratio, interval=interval)
 
 
-def report_of(submission: Submission, summary: Summary) -> str:
-    out = io.StringIO()
-    show(submission, summary, Console(file=out, width=80, no_color=True, highlight=False))
-    return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
+def report_of(submission: Submission, summary: Summary, width: int = 80) -> str:
+    return "".join(f"{line.plain}\n" for line in details.lines(submission, summary, width))
 
 
 FAILED_ARM = Arm(
@@ -177,7 +172,7 @@ def test_the_header_says_why_the_campaign_ended(design: dict[str, object], expec
     submission = sample(prompts_per_task=3, blocks=4)
     ended = replace(submission.design, **design)  # type: ignore[arg-type]
 
-    assert trust.ended(replace(submission, design=ended)) == expected
+    assert details.ended(replace(submission, design=ended)) == expected
 
 
 @pytest.mark.parametrize(
@@ -204,13 +199,13 @@ def test_the_header_says_whether_the_machine_had_been_idle(
 ) -> None:
     shots = (Snapshot(moment="before", **before), Snapshot(moment="warm", steady=steady))
 
-    assert trust.began(replace(sample(), environment=shots)) == expected
+    assert details.began(replace(sample(), environment=shots)) == expected
 
 
 def test_a_control_says_whether_its_interval_contains_one() -> None:
     def said(each: Control) -> str:
         summary = Summary(estimates=(), prompts=(), flags=(), controls=(each,))
-        return next(trust.controls(summary))
+        return next(details.controls(summary))
 
     good = control("a", "baseline-again", 1.0, Interval(low=0.99, high=1.01))
     bad = control("a", "baseline-again", 1.03, Interval(low=1.01, high=1.05))
@@ -227,6 +222,34 @@ def test_a_control_says_whether_its_interval_contains_one() -> None:
     assert said(slow) == (
         "e 0.800 [0.79, 0.81]: without drafts, a step of the loop takes as long as 1.25 plain steps"
     )
+
+
+@pytest.mark.parametrize(
+    ("width", "columns"),
+    [
+        # The arm that loses has the shorter words.
+        (80, {"request got/needs same"}),
+        (66, {"request", "request got/needs"}),
+        (56, {"", "request"}),
+    ],
+)
+def test_a_narrow_terminal_gets_fewer_columns_and_whole_figures(
+    width: int, columns: set[str]
+) -> None:
+    lines = report_of(*three_arms(), width).splitlines()
+
+    headings = [" ".join(line.split()) for line in lines if line.startswith("task ")]
+    known = "task verdict tokens/s speedup [95%]"
+    assert {each.removeprefix(known).strip() for each in headings} == columns
+    assert not [line for line in lines if "\N{HORIZONTAL ELLIPSIS}" in line]
+
+
+def test_a_baseline_alone_has_no_table_and_no_legend_of_it() -> None:
+    submission, summary = three_arms()
+
+    said = report_of(replace(submission, arms=submission.arms[:1]), replace(summary, estimates=()))
+
+    assert "got/needs" not in said
 
 
 def test_two_blocks_are_too_few_to_say_how_repeatable_they_are() -> None:
@@ -275,11 +298,11 @@ def test_durations_and_sizes_in_words() -> None:
 def test_the_processor_clock_is_recorded_if_known() -> None:
     known = estimate("a", None, cpu_speedup=0.774)
 
-    assert trust.by_processor(known) == (
+    assert details.by_processor(known) == (
         "Speedup by CPU time, which other programs hardly affect: 0.77×."  # noqa: RUF001 - as printed
     )
-    assert trust.by_processor(estimate("a", None)) == ""
+    assert details.by_processor(estimate("a", None)) == ""
 
 
 def test_a_single_block_is_the_only_one() -> None:
-    assert trust.ended(sample(prompts_per_task=1, blocks=1)) == "after the only block, as planned"
+    assert details.ended(sample(prompts_per_task=1, blocks=1)) == "after the only block, as planned"

@@ -9,12 +9,12 @@ import pytest
 
 from harness.campaign.model import ArmPlan, Campaign, Stopping
 from harness.report.events import Event, Extended, TrialEnded
-from harness.run.execute import RunContext, measure
+from harness.run.execute import RunContext
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings
 from schemas.method import NO_SPECULATION
 from schemas.submission import Snapshot, Submission
-from tests.harness.campaigns import BASELINE, MACHINE, campaign
+from tests.harness.campaigns import BASELINE, MACHINE, campaign, measure
 from tests.harness.fake_runner import FakeRig, FakeSession
 
 AGAIN = ArmPlan(id="again", role="control", method=NO_SPECULATION, baseline="baseline")

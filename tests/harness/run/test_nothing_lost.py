@@ -17,13 +17,13 @@ from harness.errors import BadInputError
 from harness.models.model_file import ModelFile
 from harness.report.events import TrialEnded
 from harness.run import result_file
-from harness.run.execute import RunContext, measure
+from harness.run.execute import RunContext
 from harness.runners.base import EngineReport, Failure, Generation, Runner, Totals, TrialRequest
 from pipeline.collection.discover import discover
 from pipeline.collection.validate import validate
 from schemas.method import Method
 from schemas.submission import Submission
-from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign, context
+from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign, context, measure
 from tests.harness.fake_runner import FakeRig
 from tests.harness.run.test_round_trip import KNOWN, InProcess
 

@@ -12,8 +12,8 @@ from estimates.running_order import disagreeing
 from estimates.summary import summarize
 from harness.campaign.model import Stopping
 from harness.campaign.trial_order import plan
+from harness.report.details import ended
 from harness.report.events import Event, Extended, TrialEnded, TrialsPlanned
-from harness.report.trust import ended
 from harness.run.stopping import decide
 from schemas.codec import canonical_bytes, encode
 from schemas.contract import findings

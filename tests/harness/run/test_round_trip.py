@@ -13,7 +13,7 @@ from harness.campaign.options import Options
 from harness.errors import MachineError
 from harness.models.model_file import ModelFile
 from harness.run import result_file
-from harness.run.execute import RunContext, measure
+from harness.run.execute import RunContext
 from harness.runners.base import EngineReport, Generation, Session, TrialRequest
 from harness.runners.base import Failure as Failed
 from pipeline.collection.discover import discover
@@ -21,7 +21,7 @@ from pipeline.collection.validate import validate
 from schemas import contract
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Reason, Submission
-from tests.harness.campaigns import MACHINE
+from tests.harness.campaigns import MACHINE, measure
 from tests.harness.fake_runner import FakeRig, FakeSession
 from tests.nightly import few
 from tests.samples import sample

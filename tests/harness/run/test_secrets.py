@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from harness.campaign.server_arguments import recorded
+from harness.campaign.hidden_arguments import recorded
 from harness.cli import app
 from harness.machine.detect import clean_name, public
 from harness.openai import connect

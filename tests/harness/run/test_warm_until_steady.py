@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from harness.report.events import Event, Settled
-from harness.run.execute import measure
 from harness.run.warm_until_steady import wait_until_settled
 from harness.runners.base import EngineReport, Failure, Generation, PreparedArm, Totals
 from schemas.submission import Snapshot
-from tests.harness.campaigns import campaign, context
+from tests.harness.campaigns import campaign, context, measure
 from tests.harness.fake_runner import FakeRig, FakeSession
 
 ANSWER = Generation(

@@ -7,7 +7,8 @@ import pytest
 from harness.errors import NothingMeasuredError
 from harness.report.events import Event, TrialsPlanned, TrialStarted
 from harness.tune import report
-from harness.tune.search import StageName, TimeLeft
+from harness.tune.search import StageName
+from harness.tune.tune_clock import TuneClock
 from tests.harness.tune.test_tune import TUNE, TYPICAL_RIG, call, tuner
 from tests.nightly import few
 
@@ -72,13 +73,15 @@ def test_an_interrupted_tune_ends_with_130_and_the_command_to_continue(
 ) -> None:
     options = (*TUNE, *models, "--max-tokens", "8", "--deepest", "2", "--output", str(tmp_path))
     seen: list[Event] = []
+    watched = TuneClock.observe
 
-    def observe(_self: TimeLeft, event: Event) -> None:
+    def observe(self: TuneClock, event: Event) -> None:
+        watched(self, event)
         seen.append(event)
         if isinstance(event, kind) and sum(isinstance(each, kind) for each in seen) == number:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(TimeLeft, "observe", observe)
+    monkeypatch.setattr(TuneClock, "observe", observe)
 
     stopped, resumed = call(*options), call(*options, "--resume")
 

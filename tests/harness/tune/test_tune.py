@@ -54,7 +54,7 @@ def tuner(
     plain = campaign(max_output_tokens=tokens)
     started: list[str] = []
 
-    def observe(name: StageName, event: Event) -> None:
+    def observe(name: StageName, event: Event, _left_s: float | None) -> None:
         if isinstance(event, TrialStarted):
             started.append(name)
             if stop_at is not None and stop_at == (name, started.count(name)):

@@ -15,7 +15,8 @@ from harness.errors import BadInputError
 from harness.report.events import TrialEnded, TrialsPlanned
 from harness.run.chosen_engine import ChosenEngine
 from harness.runners.options import ConnectionOptions
-from harness.tune.search import TimeLeft, families, split, stage
+from harness.tune.search import families, split, stage
+from harness.tune.tune_clock import TuneClock
 from harness.tune.tune_request import Stages, run_again
 from tests.harness.campaigns import campaign
 
@@ -25,22 +26,22 @@ CORE = suite.load("core")
 def test_the_time_left_covers_the_stages_that_follow_and_ends_with_the_budget() -> None:
     now = [0.0]
     trial = PlannedTrial(order=0, block=0, prompt="code-one", arm="baseline")
-    left = TimeLeft(1000.0, split(CORE.prompts), lambda: now[0])
+    left = TuneClock(1000.0, lambda: now[0], {}, split(CORE.prompts))
 
-    before = left.seconds("look")
+    before = left.remaining_s("look")
     left.observe(TrialsPlanned(total=16))
     now[0] = 1.0
     left.observe(TrialEnded(trial=trial))
 
     assert before is None
     # 15 of the look; 8 prompts, 5 arms, 4 blocks; 24 prompts, 3 arms, 2 blocks: a second for each.
-    assert left.seconds("look") == 15 + 160 + 144
-    assert left.seconds("race") == 15 + 144
+    assert left.remaining_s("look") == 15 + 160 + 144
+    assert left.remaining_s("race") == 15 + 144
     now[0] = 950.0
-    assert left.seconds("race") == 50.0
+    assert left.remaining_s("race") == 50.0
     now[0] = 999.0  # a block of twelve that was started is finished; the look ends with its share
-    assert left.seconds("race") == 12.0
-    assert left.seconds("look") == 1.0
+    assert left.remaining_s("race") == 12.0
+    assert left.remaining_s("look") == 1.0
 
 
 def test_settings_that_a_tune_decides_are_not_options() -> None:

@@ -10,7 +10,7 @@ from harness.cli import app
 from harness.runners.http.counted_rounds import Counted
 from harness.runners.http.values import BadAnswerError
 from harness.runners.llama_server.abilities import read_help
-from harness.runners.llama_server.draft_positions import ByDepth, counted_by_depth
+from harness.runners.llama_server.completion import ByDepth, counted_by_depth
 from schemas import contract
 from schemas.rig import IK_LLAMA_CPP
 from schemas.submission import Submission

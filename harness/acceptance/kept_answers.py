@@ -12,7 +12,7 @@ import msgspec
 import orjson
 from msgspec import Meta, Struct
 
-from harness import files
+from harness import console, files
 from harness.campaign.model import Campaign, Id, SuitePrompt
 from harness.errors import BadInputError, MachineError, unreadable
 from harness.run.journal import EngineFact, Fact, TrialFact
@@ -56,6 +56,26 @@ def require_free(path: Path | None, *, replaced: bool = False) -> None:
         problem = "the file already exists; name another file, or delete this file first"
     if problem:
         raise BadInputError(f"--keep-answers {path}: {problem}")
+
+
+def require_comparable(path: Path, *, greedy: bool, runs: int, resumed: bool) -> None:
+    """Raise `BadInputError` if a run cannot store its answers at a path."""
+    require_free(path, replaced=resumed)
+    if not greedy:
+        raise BadInputError(
+            "--keep-answers works only with greedy decoding; leave out --temperature"
+        )
+    if runs > 1:
+        raise BadInputError(
+            "--keep-answers works only with a single engine and a single context depth; "
+            "name one of each"
+        )
+
+
+def keep(path: Path, campaign: Campaign, facts: Sequence[Fact]) -> None:
+    """Store the answers of a run, and tell the user. Raises `MachineError` if writing fails."""
+    write(path, of_campaign(campaign, facts))
+    console.say(f"Answers (they stay on this machine): {path}")
 
 
 def kept(

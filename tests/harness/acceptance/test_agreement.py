@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import pytest
 
+from harness.acceptance.reader import Reader
 from harness.acceptance.rounds import ReadAnswer, Rounds, rounds_of
 from harness.campaign.model import ArmPlan, Campaign
 from harness.errors import BadInputError
 from harness.models.resolve import resolve
-from harness.runners.base import Generation, ReadingSession, TrialRequest
+from harness.runners.base import Generation, TrialRequest
 from harness.runners.inprocess import open_in_process
 from harness.runners.inprocess.gguf_model import LoadedWeights
-from harness.runners.isolated import IsolatedSession
+from harness.runners.isolated import ANSWER_LIMIT_S
 from schemas.method import Method
 from tests.harness.campaigns import BASELINE, campaign
 from tests.nightly import few
@@ -71,9 +72,8 @@ def reads(plan: Campaign) -> Campaign:
 
 
 @pytest.fixture(scope="module")
-def reader(reads: Campaign) -> Iterator[ReadingSession]:
-    opened = open_in_process(reads)
-    assert isinstance(opened, ReadingSession)
+def reader(reads: Campaign) -> Iterator[Reader]:
+    opened = Reader(reads, answer_limit_s=ANSWER_LIMIT_S)
     yield opened
     opened.close()
 
@@ -81,7 +81,7 @@ def reader(reads: Campaign) -> Iterator[ReadingSession]:
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("prompt", few(["code-1", "code-2"], 1))
 def test_reading_counts_what_rounds_of_both_models_accepted(
-    reader: ReadingSession,
+    reader: Reader,
     together: dict[tuple[str, str], Generation],
     prompt: str,
     depth: int,
@@ -105,7 +105,7 @@ def test_reading_counts_what_rounds_of_both_models_accepted(
 
 
 def test_a_text_is_split_and_rendered_as_the_model_does(
-    plan: Campaign, reader: ReadingSession, together: dict[tuple[str, str], Generation]
+    plan: Campaign, reader: Reader, together: dict[tuple[str, str], Generation]
 ) -> None:
     plain = together["baseline", "code-2"]
     tokens = reader.agreement(plain.prompt_ids or (), plain.tokens, None)
@@ -120,19 +120,6 @@ def test_a_text_is_split_and_rendered_as_the_model_does(
     assert not found.ended
 
 
-def test_a_separate_process_reads_the_same_texts(
-    reads: Campaign, reader: ReadingSession, together: dict[tuple[str, str], Generation]
-) -> None:
-    plain = together["baseline", "code-1"]
-    answer = plain.prompt_ids or (), plain.tokens, None
-    alone = IsolatedSession(open_in_process, reads)
-
-    found = alone.agreement(*answer)
-
-    alone.close()
-    assert found == reader.agreement(*answer)
-
-
 @pytest.mark.parametrize(
     ("prompt", "tokens", "text", "said"),
     [
@@ -145,7 +132,7 @@ def test_a_separate_process_reads_the_same_texts(
     ids=["template", "vocabulary", "context", "lie"],
 )
 def test_a_text_that_is_not_for_this_draft_is_one_line(
-    reader: ReadingSession,
+    reader: Reader,
     prompt: str | tuple[int, ...],
     tokens: tuple[int, ...] | None,
     text: str | None,
@@ -160,7 +147,7 @@ def test_a_text_that_is_not_for_this_draft_is_one_line(
 
 @pytest.mark.nightly
 def test_tokens_and_their_text_may_differ_in_blanks_and_in_what_a_server_left_out(
-    reader: ReadingSession, together: dict[tuple[str, str], Generation], plan: Campaign
+    reader: Reader, together: dict[tuple[str, str], Generation], plan: Campaign
 ) -> None:
     plain = together["baseline", "code-1"]
     vocabulary = LoadedWeights(plan.target.on_disk, gpu_layers=0)

@@ -1,5 +1,7 @@
 """Let a draft read its target's answer, to see which tokens the draft would have proposed.
 
+This module loads the engine, so only the engine's process imports it.
+
 As long as a round's draft agrees with the target, the draft model has read the target's own text.
 The draft model's proposal is then its greedy choice after each token of that text (teacher
 forcing). One pass in wide steps therefore shows which tokens the target would accept at any depth.
@@ -10,20 +12,41 @@ from collections.abc import Sequence
 
 import llama_cpp
 
+from harness.acceptance.reader import AgreedTokens
 from harness.errors import BadInputError, MachineError
-from harness.runners.base import Agreement
+from harness.runners.base import Session
 from harness.runners.inprocess.context import Context, DecodeError
+from harness.runners.inprocess.session import LlamaSession
 
 _SHOWN = 20
 _UNSEEN = re.compile(r"\s|\N{REPLACEMENT CHARACTER}")  # characters that tools print differently
 
 
-def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: int) -> Agreement:
+def agreement(
+    session: Session,
+    prompt: str | tuple[int, ...],
+    tokens: tuple[int, ...] | None,
+    text: str | None,
+    *,
+    rows: int,
+    thinking: bool = False,
+) -> AgreedTokens:
     """Compare a model's choices with an answer, read in steps of at most `rows` tokens.
 
-    Raises `BadInputError` for a token beyond the model's vocabulary or an answer beyond its
-    context, and `MachineError` if a step fails.
+    Raises `BadInputError` if prompt or answer are not for this model, or exceed its context, and
+    `MachineError` if a step fails.
     """
+    if not isinstance(session, LlamaSession):
+        raise MachineError("this engine can only generate text, not read a given answer")
+    model = session.cleared_target()
+    if isinstance(prompt, str):
+        prompt = _rendered(model, prompt, thinking=thinking)
+    return _read(model, prompt, _answer_tokens(model, tokens, text), rows=rows)
+
+
+def _read(
+    model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: int
+) -> AgreedTokens:
     needed, room = len(prompt) + len(answer), llama_cpp.llama_n_ctx(model.ctx)
     if needed > room:
         raise BadInputError(
@@ -42,16 +65,17 @@ def read(model: Context, prompt: Sequence[int], answer: Sequence[int], *, rows: 
         choice == token and not model.is_end(token)
         for choice, token in zip(choices, answer[1:], strict=True)
     ]
-    return Agreement(agrees=tuple(agrees), ended=model.is_end(answer[-1]))
+    return AgreedTokens(agrees=tuple(agrees), ended=model.is_end(answer[-1]))
 
 
-def rendered_prompt(model: Context, prompt: str, *, thinking: bool) -> tuple[int, ...]:
+def _rendered(model: Context, prompt: str, *, thinking: bool) -> tuple[int, ...]:
     """Return the token ids of a conversation that consists of the user's prompt.
 
     Raises `BadInputError` if the prompt already contains special tokens of a chat template.
     """
     words = model.weights
-    mark = next(filter(words.is_mark, words.tokens(prompt, begins=False)), None)
+    tokens = words.tokens(prompt, begins=False)
+    mark = next((t for t in tokens if llama_cpp.llama_vocab_is_control(words.vocab, t)), None)
     if mark is not None:
         raise BadInputError(
             f"the prompt {prompt[:_SHOWN]!r}… contains {words.piece(mark)}, a special token of a "
@@ -60,7 +84,7 @@ def rendered_prompt(model: Context, prompt: str, *, thinking: bool) -> tuple[int
     return tuple(words.render(prompt, thinking=thinking))
 
 
-def answer_tokens(
+def _answer_tokens(
     model: Context, tokens: tuple[int, ...] | None, text: str | None
 ) -> tuple[int, ...]:
     """Return the token ids of an answer; an answer without ids is tokenized.

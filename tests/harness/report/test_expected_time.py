@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.duration import expected
 from harness.campaign.method_parser import parse
 from harness.campaign.model import Campaign, Stopping
 from harness.campaign.options import Options
 from harness.errors import BadInputError
-from harness.machine import rate
-from harness.machine.rate import MachineRate, this_machine
+from harness.report import expected_time
+from harness.report.expected_time import MachineRate, expected, this_machine
 from harness.run import time_limit
 from harness.run.time_limit import in_turns
 from schemas.contract import read
@@ -138,7 +137,7 @@ def test_the_rate_of_a_machine_is_what_the_clock_says() -> None:
     # The best of 0.5, 0.25, 2 and five times 1 s for copying so much, read and written.
     found = this_machine(1, lambda: next(readings))
 
-    assert found == MachineRate(bytes_per_s=2 * rate.BYTES / 0.25, threads=1)
+    assert found == MachineRate(bytes_per_s=2 * expected_time.COPIED_BYTES / 0.25, threads=1)
 
 
 @pytest.mark.parametrize(

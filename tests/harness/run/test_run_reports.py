@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from estimates.summary import summarize
-from harness.report import compared_engines
+from harness.run import run_reports
 from schemas.submission import Submission
 from tests.estimates.campaigns import campaign, trial
 
@@ -38,4 +38,4 @@ def test_a_single_pass_says_that_its_certainty_is_unknown() -> None:
 
 def compared(failed: Mapping[str, str] | None = None, /, **engines: Submission) -> str:
     measured = {name: (each, summarize(each)) for name, each in engines.items()}
-    return "\n".join(compared_engines.compared(measured, failed or {}))
+    return "\n".join(run_reports.compared(measured, failed or {}))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.server_arguments import recorded
+from harness.campaign.hidden_arguments import recorded
 
 
 def test_arguments_that_affect_speed_are_recorded() -> None:

@@ -3,22 +3,26 @@
 Unless the answers come from a file, the target writes each one first.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from harness.acceptance.pair import TIMED_TOKENS, Pair
+from harness.acceptance import kept_answers
+from harness.acceptance.kept_answers import KeptAnswer
+from harness.acceptance.pair import TIMED_TOKENS, PairToRead
+from harness.acceptance.reader import Reader
 from harness.acceptance.rounds import ReadAnswer
 from harness.campaign.model import Campaign, PlannedTrial
-from harness.errors import BadInputError, MachineError
+from harness.errors import BadInputError
 from harness.report import events
-from harness.run import kept_answers
-from harness.run.kept_answers import KeptAnswer
-from harness.runners.base import Failure, Generation, ReadingSession, Runner, Session, TrialRequest
+from harness.runners.base import Failure, Generation, Runner, Session, TrialRequest
+
+S = TypeVar("S", bound=Session)
 
 
 @dataclass(slots=True)
-class Found:
+class AnswersRead:
     """The draft's correct predictions so far, the answers read, and the time to draft one token."""
 
     read: list[ReadAnswer] = field(default_factory=list)
@@ -26,20 +30,24 @@ class Found:
     drafting_ms: float | None = None
 
 
-def read_into(found: Found, pair: Pair, open_model: Runner, observe: events.Observer) -> None:
+def read_into(
+    found: AnswersRead,
+    pair: PairToRead,
+    open_reader: Callable[[Campaign], Reader],
+    open_target: Runner,
+    observe: events.Observer,
+) -> None:
     """Read all answers; after an error, the answers read so far are kept. Raises `HarnessError`."""
     count = len(pair.writes.suite.prompts if pair.writes else pair.answers)
     observe(events.TrialsPlanned(total=count, prompts=count))
     with ExitStack() as stack:
-        reader = _loaded(stack, pair.reads, open_model, observe)
-        if not isinstance(reader, ReadingSession):
-            raise MachineError("this engine can only generate text, not read a given answer")
+        reader = _loaded(stack, pair.reads, open_reader, observe)
         timed = reader.generate(_request(pair.reads, 0, TIMED_TOKENS))
         if isinstance(timed, Generation):
             found.drafting_ms = timed.decode_ms / max(1, timed.output_tokens - 1)
         answers: Iterator[KeptAnswer] = iter(pair.answers)
         if pair.writes:
-            target = _loaded(stack, pair.writes, open_model, observe)
+            target = _loaded(stack, pair.writes, open_target, observe)
             answers = _written(target, pair.writes, observe)
         for number, kept in enumerate(answers):
             prompt = kept.prompt_ids or kept.prompt
@@ -57,10 +65,10 @@ def read_into(found: Found, pair: Pair, open_model: Runner, observe: events.Obse
 
 
 def _loaded(
-    stack: ExitStack, campaign: Campaign, open_model: Runner, observe: events.Observer
-) -> Session:
+    stack: ExitStack, campaign: Campaign, opened: Callable[[Campaign], S], observe: events.Observer
+) -> S:
     observe(events.Stage(kind="loading", name=campaign.target.model.name))
-    return stack.enter_context(closing(open_model(campaign)))
+    return stack.enter_context(closing(opened(campaign)))
 
 
 def _request(campaign: Campaign, number: int, limit: int) -> TrialRequest:

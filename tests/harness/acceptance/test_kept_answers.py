@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from harness.acceptance import kept_answers
 from harness.campaign.suite import load
 from harness.cli import app
 from harness.errors import BadInputError
-from harness.run import journal, kept_answers
+from harness.run import journal
 from schemas.submission import Engine, Prompt, Settings, Trial
 from tests.harness.campaigns import campaign
 
