@@ -33,7 +33,7 @@ ALLOWED = {
         *(f"harness.{feature}.command" for feature in FEATURES),
         *("harness.compare.compare_builds", "harness.compare.check_reference"),
         *("harness.tune.tune_request", "harness.run.month"),
-        *("pipeline.cli", "pipeline.intake.cli", "pipeline.intake.form_cli"),
+        *("pipeline.cli", "pipeline.intake.cli", "pipeline.intake.form"),
     ),
     "duckdb": ("pipeline.data", "pipeline.site"),
     "altair": ("pipeline.site.charts",),

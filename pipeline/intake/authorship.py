@@ -7,19 +7,28 @@ a maintainer's consent, because only maintainers can set them.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
+from typing import Self
+
+import msgspec
 
 from estimates.identity import canonical_name
+from pipeline.errors import PipelineError
+from pipeline.intake import git
 from schemas.codec import content_digest
 from schemas.finding import ROOT, Finding, in_file, shown
 from schemas.migrations import forms
 from schemas.rules.contradictions import measured_in_future
 from schemas.submission import Submission
 
+ROBOT = "github-actions[bot]"
+MAX_RESULTS = 100  # in one pull request
 ON_BEHALF = "on-behalf"  # the label that permits sending for another contributor
 # The dates of the first commit of llama.cpp and of the first release of vLLM. Nobody measured
 # speculative decoding of language models before the first paper on it (arXiv 2211.17192).
 _FIRST_DAYS = {"llama.cpp": "2023-03-10", "vllm": "2023-06-20"}
 _FIRST_PAPER = "2022-11-30"
+_SHORTEST_ID = 7  # digits of a commit's id, as git shortens it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +51,69 @@ class Sending:
 
 
 UNKNOWN = Sending()
+
+
+class PullRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A pull request, as the workflow describes it in environment variables.
+
+    `label` was added if the `action` is `labeled`; `labels` is a JSON list. The repositories are
+    OWNER/NAME: the branch's, and our own.
+    """
+
+    author: str = ""
+    action: str = ""
+    label: str = ""
+    labels: str = "[]"
+    head_repository: str = ""
+    repository: str = ""
+
+    @classmethod
+    def of(cls, author: str, variables: Mapping[str, str]) -> Self:
+        """The pull request of an author, described by the variables with the fields' names."""
+        named = {name: variables.get(name.upper()) for name in cls.__struct_fields__}
+        given = {name: value for name, value in named.items() if value}
+        return cls(**{**given, "author": author})
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the branch is in our own repository, where nobody else can push."""
+        return bool(self.repository) and self.head_repository == self.repository
+
+    def consent(self, head: str) -> frozenset[str]:
+        """The labels that count for a commit: the label just set, and labels that name the commit.
+
+        `on-behalf@1a2b3c4` counts whenever that commit is checked. A label without a commit counts
+        only for the commit on which it was set, not after another push. Raises `PipelineError` for
+        labels that are not a JSON list.
+        """
+        try:
+            labels = msgspec.json.decode(self.labels, type=frozenset[str])
+        except msgspec.DecodeError as error:
+            message = f"LABELS {shown(self.labels)} is not a JSON list of names"
+            raise PipelineError(message) from error
+        named = (each.rpartition("@") for each in labels)
+        of_head = {n for n, _, at in named if len(at) >= _SHORTEST_ID and head.startswith(at)}
+        return frozenset({self.label if self.action == "labeled" else "", *of_head} - {""})
+
+
+def sending(
+    repository: Path, base: str, head: str, asked: PullRequest, now: datetime | None = None
+) -> Sending:
+    """The circumstances of a pull request. Raises `PipelineError` for unreadable labels.
+
+    The contributor is the author, or whoever filled in the form from which our own workflow made
+    the pull request. Only our workflow may bring other people's results, from a branch of our own
+    repository. The contributor is then the author of the commit that added the files, whoever
+    merged something into the branch. The text of the pull request has no effect.
+    """
+    base, head = git.commit(repository, base), git.commit(repository, head)
+    author, by_robot = asked.author, asked.is_ours and asked.author == ROBOT
+    if by_robot:
+        added = [each.path for each in git.changes(repository, base, head) if each.status == "A"]
+        names = git.authors(repository, head, added[:MAX_RESULTS])
+        author = (next(iter(names)) if len(names) == 1 else "") or author
+    labels = asked.consent(head)
+    return Sending(author=author or None, labels=labels, now=now, of_form=by_robot)
 
 
 def sending_findings(path: str, submission: Submission, sent: Sending) -> Iterator[Finding]:

@@ -11,7 +11,15 @@ from pathlib import Path
 from estimates.explain import answer_length
 from estimates.model import Interval
 from pipeline.intake.expectation import Expected
-from pipeline.intake.reply import Position, Reply, Result, has_serious_flags, late_note
+from pipeline.intake.reply import (
+    VERDICT,
+    Position,
+    Reply,
+    Result,
+    has_serious_flags,
+    late_note,
+    to_bytes,
+)
 from pipeline.intake.submission_digest import ArmResult, TaskResult, Understanding, overall
 from schemas.finding import shown
 from schemas.vocabulary import DOUBTS, VERDICTS, no_verdict, say, sentence
@@ -37,6 +45,13 @@ _TITLES = {
     "rejected": "Not accepted yet",
     "no-result": "No result in this pull request",
 }
+
+
+def write(reply: Reply, folder: Path, *, of_form: bool = False) -> None:
+    """Write the reply and its comment into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / VERDICT).write_bytes(to_bytes(reply))
+    (folder / "summary.md").write_text(body(reply, of_form=of_form), "utf-8")
 
 
 def body(reply: Reply, *, of_form: bool = False) -> str:

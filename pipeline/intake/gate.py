@@ -11,7 +11,13 @@ from pipeline.collection import lifecycle
 from pipeline.collection.discover import Kind, Source
 from pipeline.collection.validate import Found, checked, combined, sources_document
 from pipeline.intake import git, paths
-from pipeline.intake.authorship import UNKNOWN, Sending, sending_findings, twin_findings
+from pipeline.intake.authorship import (
+    MAX_RESULTS,
+    UNKNOWN,
+    Sending,
+    sending_findings,
+    twin_findings,
+)
 from pipeline.intake.claims import base_claims
 from pipeline.intake.reference import Judged, compared
 from pipeline.intake.withdrawals import FOLDER, is_new, withdrawal_findings
@@ -19,7 +25,6 @@ from schemas import contract
 from schemas.finding import Finding
 from schemas.submission import Submission
 
-MAX_RESULTS = 100
 MAX_ARMS = 200  # of all results together; each takes about 0.1 MB of the site, which may have 1 GB
 
 Decision = Literal["accepted", "rejected", "no-result"]

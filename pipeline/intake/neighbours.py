@@ -21,7 +21,7 @@ from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.intake import git
 from pipeline.intake.expectation import expectations
 from pipeline.intake.gate import Judgement
-from pipeline.intake.reply import Position, Result
+from pipeline.intake.reply import Position, Reply, Result, reply
 from pipeline.intake.submission_digest import ArmResult, Understanding, overall, understand
 from pipeline.intake.withdrawals import FOLDER, Withdrawals, withdrawals
 from schemas import contract
@@ -31,6 +31,11 @@ from schemas.submission import Submission
 MAX_UNDERSTOOD = 10
 MAX_SAME_MACHINE = 40
 MAX_OTHERS = 40
+
+
+def answer(repository: Path, judgement: Judgement) -> Reply:
+    """The reply about a pull request, with descriptions of its results."""
+    return reply(judgement, understood(repository, judgement))
 
 
 def understood(repository: Path, judgement: Judgement) -> tuple[Result, ...]:

@@ -22,6 +22,7 @@ from schemas.codec import decode, encode, rounded
 from schemas.finding import Finding, in_file, quoted_path
 from schemas.validator import VERDICT_SCHEMA
 
+VERDICT = "verdict.json"  # the file's name
 MAX_FINDINGS = 200
 MAX_NAMED = 100
 MAX_ANNOTATIONS = 10
@@ -102,14 +103,14 @@ def from_bytes(data: bytes) -> Reply:
     document = strict.load(data)
     found = document if isinstance(document, tuple) else schema_findings(document, VERDICT_SCHEMA)
     if found:
-        raise UnreadableVerdictError(in_file(found, "verdict.json")[0].line())
+        raise UnreadableVerdictError(in_file(found, VERDICT)[0].line())
     return decode(Reply, document)  # type: ignore[arg-type]  # without findings it is a document
 
 
 def from_file(path: Path) -> Reply:
     """Read a reply from a file, but no more bytes than a reply can have."""
     if path.is_symlink() or not path.is_file():
-        raise UnreadableVerdictError("there is no verdict.json; the check did not finish")
+        raise UnreadableVerdictError(f"there is no {VERDICT}; the check did not finish")
     with path.open("rb") as stream:
         return from_bytes(stream.read(strict.MAX_BYTES + 1))
 

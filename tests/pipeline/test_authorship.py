@@ -34,7 +34,7 @@ def rules(repository: Repository, submission: Submission, sent: Sending) -> list
 
 def answered(repository: Repository, sent: Sending) -> tuple[gate.Judgement, reply.Reply]:
     judgement = repository.judge(sent)
-    return judgement, reply.reply(judgement, neighbours.understood(repository.path, judgement))
+    return judgement, neighbours.answer(repository.path, judgement)
 
 
 def test_twelve_invented_contributors_are_twelve_findings(repository: Repository) -> None:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from pipeline.collection.published_rules import published_findings
-from pipeline.intake import comment, form, neighbours, reply
+from pipeline.intake import comment, form, gate, neighbours
 from pipeline.intake.authorship import Sending
 from pipeline.intake.figure_form import QUESTIONS, REQUIRED, answers_of, published
 from pipeline.intake.paths import PUBLISHED
@@ -39,7 +39,7 @@ def body(answers: dict[str, str]) -> str:
     )
 
 
-def proposed(repository: Repository, answers: dict[str, str]) -> form.Proposal:
+def proposed(repository: Repository, answers: dict[str, str]) -> tuple[gate.Judgement, bytes]:
     issue = {
         "number": 7,
         "user": {"login": "ada", "id": 5},
@@ -55,11 +55,10 @@ def proposed(repository: Repository, answers: dict[str, str]) -> form.Proposal:
 def test_a_reported_figure_becomes_one_new_file_of_the_rig_and_both_rates(
     repository: Repository,
 ) -> None:
-    proposal = proposed(repository, ANSWERS)
+    judgement, data = proposed(repository, ANSWERS)
 
-    judgement = proposal.judgement
     changed = repository.git("diff", "--name-status", "main", judgement.head)
-    document = json.loads(proposal.data)
+    document = json.loads(data)
     assert judgement.decision == "accepted"
     assert changed == f"A\t{PUBLISHED}/{document['source']['id']}.json"
     assert document["rigs"][0]["gpu"] == "2 \N{MULTIPLICATION SIGN} RTX 3060"
@@ -69,7 +68,7 @@ def test_a_reported_figure_becomes_one_new_file_of_the_rig_and_both_rates(
     assert [row["figures"][0]["value"] for row in (base, figure)] == [10, 8.9]
     assert figure["contributor"] == "ada"
     assert figure["date"] == "2026-07"
-    said = comment.body(reply.reply(judgement, neighbours.understood(repository.path, judgement)))
+    said = comment.body(neighbours.answer(repository.path, judgement))
     assert "on the page of its card" in said
 
 
@@ -91,7 +90,7 @@ def test_a_reported_figure_becomes_one_new_file_of_the_rig_and_both_rates(
 def test_invalid_answers_are_rejected_with_the_reason(
     repository: Repository, changes: dict[str, str], reason: str
 ) -> None:
-    judgement = proposed(repository, ANSWERS | changes).judgement
+    judgement, _ = proposed(repository, ANSWERS | changes)
 
     assert judgement.decision == "rejected"
     assert reason in " ".join(finding.message for finding in judgement.findings)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import PipelineError
-from pipeline.intake import form, form_cli, host
-from pipeline.intake.authorship import Sending
+from pipeline.intake import form, gate, host
+from pipeline.intake.authorship import ROBOT, PullRequest, Sending, sending
 from schemas.posted import BEGIN, END, UnreadableTextError, to_text
 from schemas.strict import MAX_BYTES
 from tests.pipeline.repositories import FOLDER, OTHER, SMALL, Repository, name_of
@@ -62,13 +62,13 @@ def answered(body: str) -> str:
     return f"### The result\r\n\r\n{body}\r\n### Consent\r\n\r\n- [x] I measured it"
 
 
-def proposed(repository: Repository, body: str, author: str = "ada") -> form.Proposal:
-    filled = form.read_event(event(repository.path, answered(body), author))
-    return form.propose(repository.path, "main", filled, Sending(author=author))
+def proposed(repository: Repository, body: str) -> gate.Judgement:
+    filled = form.read_event(event(repository.path, answered(body)))
+    return form.propose(repository.path, "main", filled, Sending(author="ada"))[0]
 
 
 def test_a_valid_form_becomes_one_new_file_by_its_author(repository: Repository) -> None:
-    judgement = proposed(repository, TEXT.replace("\n", "\r\n")).judgement
+    judgement = proposed(repository, TEXT.replace("\n", "\r\n"))
 
     head = judgement.head
     changed = repository.git("diff", "--name-status", "main", head)
@@ -110,7 +110,7 @@ def test_an_invalid_form_is_answered_and_leaves_no_branch(
     body = to_text(body) if isinstance(body, bytes) else body
     before = repository.git("for-each-ref")
 
-    judgement = proposed(repository, body).judgement
+    judgement = proposed(repository, body)
 
     assert judgement.decision == "rejected"
     assert reason in " ".join(finding.message for finding in judgement.findings)
@@ -129,26 +129,18 @@ def test_an_event_of_a_bot_is_ignored(tmp_path: Path) -> None:
         form.read_event(event(tmp_path, TEXT, author="dependabot[bot]"))
 
 
-@pytest.mark.parametrize(
-    ("author", "own_branch", "sender"),
-    [
-        (host.ROBOT, True, "Ada"),  # the commit's author, as `repositories` writes it
-        (host.ROBOT, False, host.ROBOT),  # a fork may be called anything
-        ("eve", True, "eve"),
-    ],
-)
-def test_only_our_own_pull_requests_bring_the_results_of_another(
-    repository: Repository,
-    author: str,
-    own_branch: bool,  # noqa: FBT001
-    sender: str,
-) -> None:
+def sender(repository: Repository, author: str, branch_in: str = "o/r") -> str | None:
+    asked = PullRequest(author=author, repository="o/r", head_repository=branch_in)
+    return sending(repository.path, "main", "pull-request", asked).author
+
+
+def test_only_our_own_pull_requests_bring_the_results_of_another(repository: Repository) -> None:
     repository.write(sample_bytes(SMALL), name_of(SMALL))
     repository.commit()
 
-    found = form.sender(repository.path, "main", "pull-request", author, own_branch=own_branch)
-
-    assert found == sender
+    assert sender(repository, ROBOT) == "Ada"  # the commit's author, as `repositories` writes it
+    assert sender(repository, ROBOT, "fork/r") == ROBOT  # a fork may be called anything
+    assert sender(repository, "eve") == "eve"
 
 
 def test_a_maintainer_who_merges_main_into_a_forms_branch_is_not_its_sender(
@@ -164,10 +156,8 @@ def test_a_maintainer_who_merges_main_into_a_forms_branch_is_not_its_sender(
     repository.git(*maintainer, "merge", "--quiet", "--no-edit", "main")
     repository.git("commit", "--quiet", "--amend", "--no-edit", "--author=Mae <mae@example.org>")
 
-    found = form.sender(repository.path, "main", "pull-request", host.ROBOT, own_branch=True)
-
     assert repository.git("show", "--no-patch", "--format=%an", "pull-request") == "Mae"
-    assert found == "Ada"
+    assert sender(repository, ROBOT) == "Ada"
 
 
 @pytest.fixture
@@ -189,8 +179,8 @@ def sent(
     def send(body: str, now: str) -> tuple[str, dict[str, list[dict[str, str]]]]:
         (tmp_path / "now").write_text(now, "utf-8", newline="")
         filled, output = event(tmp_path, body), tmp_path / "form"
-        form_cli.form_command(event=filled, base="main", clone=repository.path, output=output)
-        form_cli.send_command(
+        form.form_command(event=filled, base="main", clone=repository.path, output=output)
+        form.send_command(
             event=filled, folder=output, repository="o/r", branch="main", clone=repository.path
         )
         asked: dict[str, list[dict[str, str]]] = {}

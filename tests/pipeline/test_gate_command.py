@@ -28,7 +28,7 @@ def test_nothing_that_a_stranger_wrote_begins_a_line(repository: Repository) -> 
     repository.commit()
 
     judgement = repository.judge()
-    answer = reply.reply(judgement, neighbours.understood(repository.path, judgement))
+    answer = neighbours.answer(repository.path, judgement)
     lines = [*reply.lines(judgement), *comment.body(answer).splitlines()]
 
     assert judgement.decision == "rejected"

@@ -66,7 +66,7 @@ def test_a_file_that_only_jsonschema_accepts_is_refused_with_both_messages(
     repository.write(whole, name_of(SMALL))
     repository.commit()
 
-    for judgement in (repository.judge(), proposed(repository, to_text(whole)).judgement):
+    for judgement in (repository.judge(), proposed(repository, to_text(whole))):
         assert {each.rule for each in judgement.findings} == {"schema-type", RULE}
         assert "jsonschema-rs refuses it as listed" in "".join(reply.lines(judgement))
 
