@@ -1,18 +1,28 @@
 """`draftmap compare`: check whether an engine change made speculation slower or answers worse."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, cast
+
+import typer
 
 from harness import console
 from harness.campaign.options import Options
 from harness.command_options import Says, Without, offers_fields
-from harness.compare import check_reference, compare_builds
+from harness.compare import comparison, reference, report
 from harness.compare.options import BLOCKS, Builds
-from harness.errors import BadInputError
-from harness.run import run_reports
+from harness.errors import INTERRUPTED, INVALID_ANSWERS, NO, NOT_MEASURED, BadInputError
+from harness.files import written
+from harness.run import run_command, run_reports
 from harness.run.chosen_engine import at_depths
+from harness.run.next_step import RESUME, resume_command
 from harness.run.request import ResultOptions, RunRequest
+from harness.run.time_limit import JointEnd
 from harness.runners.options import ConnectionOptions
+from schemas.codec import Json, encode
+from schemas.submission import Submission
+
+_EXIT_CODES = {"slower": NO, "failed": NOT_MEASURED, "invalid-answers": INVALID_ANSWERS}
 
 _SAME_BLOCKS = 2  # for a reference: two blocks show whether an engine repeats its answers
 _MAX_TOKENS = 48
@@ -79,16 +89,13 @@ def compare(
         engines=at_depths(builds.engines(options, connection), options.context_depth_tokens),
         result=result,
     )
-
-    reference = check_reference.read(builds.reference) if builds.reference else None
+    expected = reference.read(builds.reference) if builds.reference else None
     if result.dry_run:
         run_reports.print_plan(request, 60 * minutes)
     elif builds.reference is not None:
-        check_reference.check_reference(
-            request, builds.reference, builds, reference, budget_s=60 * minutes
-        )
+        reference.check_run(request, builds.reference, builds, expected, budget_s=60 * minutes)
     else:
-        compare_builds.compare_builds(request, builds, budget_s=60 * minutes)
+        _compare(request, builds, budget_s=60 * minutes)
 
 
 def _defaults(options: Options, blocks: int) -> Options:
@@ -106,3 +113,40 @@ def _defaults(options: Options, blocks: int) -> Options:
         budget_min=None,
         quick=False,
     )
+
+
+def _compare(request: RunRequest, builds: Builds, *, budget_s: float) -> None:
+    """Measure both builds and print the differences. Exits with the verdict's code."""
+    joint = JointEnd(
+        enough=lambda so_far: comparison.compare(so_far["base"], so_far["head"]).is_precise,
+        budget_s=budget_s,
+    )
+    measured, errors = run_command.measured_interleaved(request, joint)
+    submissions = {name: build.submission for name, build in measured.items()}
+    verdict = "failed" if errors else _print(builds, submissions, as_json=request.result.json)
+    ended = [build.design.ended for build in submissions.values()]
+    ended += ["interrupted" for error in errors.values() if error.exit_code == INTERRUPTED]
+    interrupted = len(ended) == len(request.engines) and "interrupted" in ended
+    if interrupted:
+        console.say(f"Next, at most {budget_s / 60:g} min: {resume_command(RESUME)}")
+    elif verdict == "unclear":
+        # Suggest twice the budget, on top of the time that was measured before the budget ran out.
+        longer, blocks = f"{budget_s / 30:g}", 2 * (request.options.blocks or BLOCKS)
+        more = RESUME if "budget-spent" in ended else f"--blocks={blocks}"
+        console.say(f"Next, at most {longer} min: {resume_command('--budget', longer, more)}")
+    if code := INTERRUPTED if interrupted else _EXIT_CODES.get(verdict, 0):
+        raise typer.Exit(code)
+
+
+def _print(builds: Builds, measured: Mapping[str, Submission], *, as_json: bool) -> str:
+    """Print the comparison and return its verdict."""
+    bound = builds.fail_below or comparison.FAIL_BELOW
+    found = comparison.compare(measured["base"], measured["head"], fail_below=bound)
+    if builds.markdown is not None:
+        with written(builds.markdown) as part:
+            part.write_text(report.markdown(found), "utf-8")
+    if as_json:
+        console.print_json({"verdict": found.verdict} | cast("dict[str, Json]", encode(found)))
+    else:
+        console.print_lines(report.lines(found))
+    return found.verdict
