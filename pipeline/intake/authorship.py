@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Self
 
 import msgspec
 
@@ -53,67 +52,45 @@ class Sending:
 UNKNOWN = Sending()
 
 
-class PullRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A pull request, as the workflow describes it in environment variables.
-
-    `label` was added if the `action` is `labeled`; `labels` is a JSON list. The repositories are
-    OWNER/NAME: the branch's, and our own.
-    """
-
-    author: str = ""
-    action: str = ""
-    label: str = ""
-    labels: str = "[]"
-    head_repository: str = ""
-    repository: str = ""
-
-    @classmethod
-    def of(cls, author: str, variables: Mapping[str, str]) -> Self:
-        """The pull request of an author, described by the variables with the fields' names."""
-        named = {name: variables.get(name.upper()) for name in cls.__struct_fields__}
-        given = {name: value for name, value in named.items() if value}
-        return cls(**{**given, "author": author})
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether the branch is in our own repository, where nobody else can push."""
-        return bool(self.repository) and self.head_repository == self.repository
-
-    def consent(self, head: str) -> frozenset[str]:
-        """The labels that count for a commit: the label just set, and labels that name the commit.
-
-        `on-behalf@1a2b3c4` counts whenever that commit is checked. A label without a commit counts
-        only for the commit on which it was set, not after another push. Raises `PipelineError` for
-        labels that are not a JSON list.
-        """
-        try:
-            labels = msgspec.json.decode(self.labels, type=frozenset[str])
-        except msgspec.DecodeError as error:
-            message = f"LABELS {shown(self.labels)} is not a JSON list of names"
-            raise PipelineError(message) from error
-        named = (each.rpartition("@") for each in labels)
-        of_head = {n for n, _, at in named if len(at) >= _SHORTEST_ID and head.startswith(at)}
-        return frozenset({self.label if self.action == "labeled" else "", *of_head} - {""})
-
-
 def sending(
-    repository: Path, base: str, head: str, asked: PullRequest, now: datetime | None = None
+    repository: Path, base: str, head: str, author: str, given: Mapping[str, str]
 ) -> Sending:
-    """The circumstances of a pull request. Raises `PipelineError` for unreadable labels.
+    """The circumstances of a pull request that its workflow states in variables, such as `LABELS`.
 
     The contributor is the author, or whoever filled in the form from which our own workflow made
     the pull request. Only our workflow may bring other people's results, from a branch of our own
-    repository. The contributor is then the author of the commit that added the files, whoever
-    merged something into the branch. The text of the pull request has no effect.
+    repository, where nobody else can push. The contributor is then the author of the commit that
+    added the files, whoever merged something into the branch. The text of the pull request has no
+    effect. Raises `PipelineError` for labels that are not a JSON list.
     """
     base, head = git.commit(repository, base), git.commit(repository, head)
-    author, by_robot = asked.author, asked.is_ours and asked.author == ROBOT
-    if by_robot:
+    is_ours = bool(own := given.get("REPOSITORY")) and given.get("HEAD_REPOSITORY") == own
+    of_form = is_ours and author == ROBOT
+    contributor = author
+    if of_form:
         added = [each.path for each in git.changes(repository, base, head) if each.status == "A"]
         names = git.authors(repository, head, added[:MAX_RESULTS])
-        author = (next(iter(names)) if len(names) == 1 else "") or author
-    labels = asked.consent(head)
-    return Sending(author=author or None, labels=labels, now=now, of_form=by_robot)
+        contributor = (next(iter(names)) if len(names) == 1 else "") or author
+    labels = consent(
+        given.get("LABELS") or "[]",
+        given.get("LABEL", "") if given.get("ACTION") == "labeled" else "",
+        head,
+    )
+    return Sending(author=contributor or None, labels=labels, of_form=of_form)
+
+
+def consent(labels: str, event_label: str, head: str) -> frozenset[str]:
+    """The labels that count for a commit: the label just set, and labels that name the commit.
+
+    `on-behalf@1a2b3c4` counts whenever that commit is checked. A label without a commit counts only
+    for the commit on which it was set, not after another push.
+    """
+    try:
+        named = [each.rpartition("@") for each in msgspec.json.decode(labels, type=frozenset[str])]
+    except msgspec.DecodeError as error:
+        raise PipelineError(f"LABELS {shown(labels)} is not a JSON list of names") from error
+    of_head = {n for n, _, at in named if len(at) >= _SHORTEST_ID and head.startswith(at)}
+    return frozenset({event_label, *of_head} - {""})
 
 
 def sending_findings(path: str, submission: Submission, sent: Sending) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ import msgspec
 
 from pipeline.collection.plausibility.corpus import ANONYMOUS, account_of
 from pipeline.collection.plausibility.fingerprint import MarkIndex, marks_of
-from pipeline.collection.weights import Name, names_of
+from pipeline.collection.weight_names import Name, names_of
 from pipeline.intake import git
 from pipeline.intake.withdrawals import FOLDER, withdrawals
 from schemas.codec import slug

@@ -6,6 +6,7 @@ nor a database.
 
 import os
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +16,7 @@ import typer
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError, ending
 from pipeline.intake import comment, form, gate, host, neighbours, paths, reply
-from pipeline.intake.authorship import PullRequest, sending
+from pipeline.intake.authorship import sending
 
 
 def _variable(name: str, meaning: str) -> Any:  # noqa: ANN401 - Typer's own
@@ -42,8 +43,8 @@ def gate_command(  # noqa: PLR0913 - each option of the command is an argument
     with ending():
         if output is not None:
             require_writable(output)
-        asked = PullRequest.of(author, os.environ)
-        sent = sending(repository, base, head, asked, datetime.now(UTC))
+        sent = sending(repository, base, head, author, os.environ)
+        sent = replace(sent, now=datetime.now(UTC))
         judgement = gate.judge(repository, base=base, head=head, sent=sent)
         answer = neighbours.answer(repository, judgement)
     lines = [reply.to_bytes(answer).decode().rstrip()] if as_json else reply.lines(judgement)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from estimates.explain import answer_length
 from estimates.model import Interval
-from pipeline.intake.expectation import Expected
+from pipeline.intake.expectation import ArmExpectation
 from pipeline.intake.reply import (
     VERDICT,
     Position,
@@ -205,7 +205,7 @@ def _arm(arm: ArmResult, own: Understanding, position: Position | None) -> Itera
         yield said.replace("[", r"\[")
 
 
-def _expectation(expected: Expected, measured: TaskResult | None) -> str:
+def _expectation(expected: ArmExpectation, measured: TaskResult | None) -> str:
     """The sentence that compares the figure expected before this result with the measured one."""
     known = expected.basis if expected.basis in ("predicted", "published") else "already measured"
     before = say.speedup(expected.speedup, expected.low, expected.high).replace("[", r"\[")

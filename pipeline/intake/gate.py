@@ -9,7 +9,7 @@ from typing import Literal
 
 from pipeline.collection import lifecycle
 from pipeline.collection.discover import Kind, Source
-from pipeline.collection.validate import Found, checked, combined, sources_document
+from pipeline.collection.validation import Found, checked, combined, sources_document
 from pipeline.intake import git, paths
 from pipeline.intake.authorship import (
     MAX_RESULTS,

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pipeline.collection.discover import Kind
-from pipeline.collection.validate import Found
+from pipeline.collection.validation import Found
 from pipeline.intake import git
 from pipeline.intake.withdrawals import FOLDER, LIFECYCLE
 from schemas.codec import FILE_NAME, dated_folder

@@ -12,7 +12,7 @@ from typing import Literal
 import orjson
 
 from pipeline.errors import PipelineError
-from pipeline.intake.expectation import Expected
+from pipeline.intake.expectation import ArmExpectation
 from pipeline.intake.gate import Decision, Judgement
 from pipeline.intake.reference import TIME_S
 from pipeline.intake.submission_digest import Understanding
@@ -51,7 +51,7 @@ class Result:
     file: str
     understood: Understanding | None = None
     positions: tuple[Position, ...] | None = None
-    expected: tuple[Expected, ...] | None = None
+    expected: tuple[ArmExpectation, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from pipeline.collection.lifecycle import contributors
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.collection.plausibility.corpus import Corpus
-from pipeline.collection.validate import contributor_of
+from pipeline.collection.validation import contributor_of
 from pipeline.intake import git
 from schemas import contract
 from schemas.finding import ROOT, Finding, in_file

@@ -12,7 +12,7 @@ import pytest
 
 from pipeline.errors import PipelineError
 from pipeline.intake import form, gate, host
-from pipeline.intake.authorship import ROBOT, PullRequest, Sending, sending
+from pipeline.intake.authorship import ROBOT, Sending, sending
 from schemas.posted import BEGIN, END, UnreadableTextError, to_text
 from schemas.strict import MAX_BYTES
 from tests.pipeline.repositories import FOLDER, OTHER, SMALL, Repository, name_of
@@ -130,8 +130,8 @@ def test_an_event_of_a_bot_is_ignored(tmp_path: Path) -> None:
 
 
 def sender(repository: Repository, author: str, branch_in: str = "o/r") -> str | None:
-    asked = PullRequest(author=author, repository="o/r", head_repository=branch_in)
-    return sending(repository.path, "main", "pull-request", asked).author
+    given = {"REPOSITORY": "o/r", "HEAD_REPOSITORY": branch_in}
+    return sending(repository.path, "main", "pull-request", author, given).author
 
 
 def test_only_our_own_pull_requests_bring_the_results_of_another(repository: Repository) -> None:
