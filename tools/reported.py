@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pipeline.collection.discover import Source
-from pipeline.collection.validate import validate
+from pipeline.collection.validation import validate
 from pipeline.intake.figure_form import QUESTIONS, REQUIRED, published
 from schemas.posted import UnreadableTextError
 

@@ -13,7 +13,7 @@ from estimates.summary import summarize
 from pipeline.cache import Cache
 from pipeline.collection.discover import Source
 from pipeline.collection.plausibility.corpus import CorpusEntry
-from pipeline.collection.validate import Accepted, Found, checked, read_bytes
+from pipeline.collection.validation import Accepted, Found, checked, read_bytes
 from schemas.finding import Finding
 
 FILES_AT_ONCE = 16  # files that a process computes together

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.collection.validate import contributor_of
+from pipeline.collection.validation import contributor_of
 from pipeline.intake import comment, gate, git, neighbours, reply
 from pipeline.intake.authorship import Sending
 from schemas.submission import Submission, Trial

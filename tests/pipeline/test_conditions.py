@@ -12,7 +12,7 @@ from estimates.identity import canonical_name, identify
 from estimates.non_default import non_default
 from estimates.summary import summarize
 from pipeline.collection.discover import discover
-from pipeline.collection.validate import validate
+from pipeline.collection.validation import validate
 from pipeline.data.database import open_database
 from pipeline.intake.authorship import Sending, sending_findings
 from pipeline.site.charts import draw

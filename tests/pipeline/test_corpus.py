@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.collection.discover import discover
-from pipeline.collection.validate import findings_of, validate
+from pipeline.collection.validation import findings_of, validate
 from schemas.submission import Submission
 from tests.pipeline.tables import put
 from tests.samples import sample, sample_bytes

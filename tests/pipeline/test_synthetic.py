@@ -12,7 +12,7 @@ from bench.synthetic_rigs import visits
 from bench.synthetic_truth import all_prompts, true_decomposition
 from estimates.summary import summarize
 from pipeline.collection.discover import discover
-from pipeline.collection.validate import validate
+from pipeline.collection.validation import validate
 
 RIGS, SEED = 11, 3
 

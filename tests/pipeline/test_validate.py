@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.collection.discover import discover, named
-from pipeline.collection.validate import validate
+from pipeline.collection.validation import validate
 from pipeline.data.database import open_database
 from pipeline.errors import RejectedError
 from schemas.submission import Submission

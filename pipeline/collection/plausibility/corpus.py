@@ -7,8 +7,8 @@ from typing import Self, TypeAlias
 
 from estimates.identity import Identity, identify
 from pipeline.collection.plausibility import peers
+from pipeline.collection.plausibility.arm_outputs import Outputs, outputs_of
 from pipeline.collection.plausibility.fingerprint import MarkIndex, Marks, marks_of
-from pipeline.collection.plausibility.outputs import Outputs, outputs_of
 from schemas.codec import content_digest
 from schemas.migrations import forms
 from schemas.submission import Submission

@@ -19,7 +19,7 @@ from estimates.summary import summarize
 from harness.cli import app
 from harness.run import result_file
 from pipeline.collection.discover import discover
-from pipeline.collection.validate import validate
+from pipeline.collection.validation import validate
 from schemas.contract import read
 from schemas.submission import Submission, Trial
 from tests.harness.openai.deliveries import Delivery

@@ -20,7 +20,7 @@ from harness.run import result_file
 from harness.run.execute import RunContext, measure
 from harness.runners.base import EngineReport, Failure, Generation, Runner, Totals, TrialRequest
 from pipeline.collection.discover import discover
-from pipeline.collection.validate import validate
+from pipeline.collection.validation import validate
 from schemas.method import Method
 from schemas.submission import Submission
 from tests.harness.campaigns import BASELINE, DRAFT, LOOKUP, campaign, context

@@ -17,7 +17,7 @@ from harness.run.execute import RunContext, measure
 from harness.runners.base import EngineReport, Generation, Session, TrialRequest
 from harness.runners.base import Failure as Failed
 from pipeline.collection.discover import discover
-from pipeline.collection.validate import validate
+from pipeline.collection.validation import validate
 from schemas import contract
 from schemas.method import NO_SPECULATION, Method
 from schemas.submission import Reason, Submission
