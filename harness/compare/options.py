@@ -95,10 +95,7 @@ class Builds:
             raise BadInputError(f"name the build: --{name} BINARY, or --{name}-command COMMAND")
         if given := connection.given_for_servers():
             raise BadInputError(f"{given[0]} works only with --base-command and --head-command")
-        try:
-            find(path)
-        except BadInputError as error:
-            raise BadInputError(str(error).replace("--server-binary", f"--{name}")) from error
+        find(path, option=f"--{name}")
         engine = replace(connection, binary=path)
         return ChosenEngine(runner="llama-server", name=name, connection=engine)
 
