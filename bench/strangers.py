@@ -31,7 +31,7 @@ from pipeline.collection.plausibility import flags_within
 from pipeline.collection.plausibility.corpus import Corpus, CorpusEntry
 from pipeline.collection.weight_names import names_of, renamed, renamed_text
 from pipeline.data.load import AcceptedSubmission, load
-from pipeline.intake.claims import claim_findings
+from pipeline.intake.conflicts import claim_findings
 from pipeline.site.pages import feeds, strips
 from schemas import contract
 from schemas.submission import Origin, Submission, Trial

@@ -20,10 +20,10 @@ import typer
 from estimates.identity import canonical_name
 from pipeline.collection.discover import require_writable
 from pipeline.errors import PipelineError, ending
-from pipeline.intake import comment, figure_form, gate, git, host, neighbours, paths, reply
+from pipeline.intake import comment, figure_form, gate, git, host, neighbours, reply
 from pipeline.intake.authorship import Sending
-from pipeline.intake.reference import Judged, compared
-from pipeline.intake.withdrawals import FOLDER
+from pipeline.intake.paths import FOLDER, PUBLISHED
+from pipeline.intake.reference_validator import Judged, compared
 from schemas import contract
 from schemas.codec import FILE_NAME, canonical_bytes, encode, folder_of
 from schemas.finding import ROOT, Finding
@@ -37,7 +37,7 @@ SAME = "an existing result already has the same content; there is nothing left t
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 # GitHub's address of a file that was dragged into a form: a number and any name.
 _ATTACHED = re.compile(r"https://github\.com/user-attachments/files/[0-9]+/[A-Za-z0-9._-]+")
-_FOLDER = re.compile(rf"{re.escape(FOLDER)}(/[0-9]{{4}}/[0-9]{{2}})?|{re.escape(paths.PUBLISHED)}")
+_FOLDER = re.compile(rf"{re.escape(FOLDER)}(/[0-9]{{4}}/[0-9]{{2}})?|{re.escape(PUBLISHED)}")
 _TIMEOUT_S = 30
 EventFile = Annotated[
     Path, typer.Option(envvar="GITHUB_EVENT_PATH", help="The event file, as GitHub wrote it.")
@@ -125,7 +125,7 @@ def propose(
     """Judge a form's result as a commit on `base` and on no branch; return its bytes, too."""
     base = git.commit(repository, base)
     is_figure = FIGURE in form.labels
-    folder = paths.PUBLISHED if is_figure else FOLDER
+    folder = PUBLISHED if is_figure else FOLDER
     there = git.files(repository, base, folder)
     try:
         if is_figure:

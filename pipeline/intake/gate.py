@@ -18,9 +18,9 @@ from pipeline.intake.authorship import (
     sending_findings,
     twin_findings,
 )
-from pipeline.intake.claims import base_claims
-from pipeline.intake.reference import Judged, compared
-from pipeline.intake.withdrawals import FOLDER, is_new, withdrawal_findings
+from pipeline.intake.conflicts import base_findings, is_new
+from pipeline.intake.paths import FOLDER
+from pipeline.intake.reference_validator import Judged, compared
 from schemas import contract
 from schemas.finding import Finding
 from schemas.submission import Submission
@@ -123,8 +123,7 @@ def _examined(
         findings += sending_findings(path, submission, sent)
     findings += twin_findings(submissions, there)
     findings += _superseding(repository, there, submissions, sent)
-    findings += withdrawal_findings(repository, base, submissions, sent.contributor)
-    findings += base_claims(repository, base, submissions)
+    findings += base_findings(repository, base, submissions, sent.contributor)
     return replace(read, findings=tuple(findings))
 
 

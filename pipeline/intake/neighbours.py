@@ -19,11 +19,12 @@ from estimates.verdicts import after_flags
 from pipeline.collection.plausibility import corpus_flags, flags_within
 from pipeline.collection.plausibility.corpus import Corpus
 from pipeline.intake import git
+from pipeline.intake.conflicts import Withdrawals, withdrawals
 from pipeline.intake.expectation import expectations
 from pipeline.intake.gate import Judgement
+from pipeline.intake.paths import FOLDER
 from pipeline.intake.reply import Position, Reply, Result, reply
 from pipeline.intake.submission_digest import ArmResult, Understanding, overall, understand
-from pipeline.intake.withdrawals import FOLDER, Withdrawals, withdrawals
 from schemas import contract
 from schemas.finding import quoted_path
 from schemas.submission import Submission

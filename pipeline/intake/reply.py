@@ -14,19 +14,22 @@ import orjson
 from pipeline.errors import PipelineError
 from pipeline.intake.expectation import ArmExpectation
 from pipeline.intake.gate import Decision, Judgement
-from pipeline.intake.reference import TIME_S
+from pipeline.intake.reference_validator import TIME_S
 from pipeline.intake.submission_digest import Understanding
 from schemas import strict
 from schemas.authority import schema_findings
 from schemas.codec import decode, encode, rounded
 from schemas.finding import Finding, in_file, quoted_path
 from schemas.validator import VERDICT_SCHEMA
+from schemas.vocabulary import say
 
 VERDICT = "verdict.json"  # the file's name
 MAX_FINDINGS = 200
 MAX_NAMED = 100
 MAX_ANNOTATIONS = 10
 _DECIMALS = 4
+NO_RESULT = "This pull request changes no results, so there is nothing to check."
+GOOD = "well-formed, consistent and new"
 
 
 class UnreadableVerdictError(PipelineError):
@@ -140,26 +143,29 @@ def late_note(answer: Reply) -> str:
         return ""
     return (
         f"The time limit of the reference validator ({TIME_S:.0f} s) was reached, so only "
-        f"jsonschema-rs judged {answer.late_count} file(s)."
+        f"jsonschema-rs judged {say.count(answer.late_count, 'file')}."
     )
 
 
+def files(answer: Reply) -> str:
+    return say.count(answer.result_count, "result file")
+
+
 def _decision(answer: Reply) -> str:
-    count = answer.result_count
     flagged = [result.file for result in answer.results if has_serious_flags(result)]
     match answer.decision:
         case "no-result":
-            return "This pull request changes no results, so there is nothing to check."
+            return NO_RESULT
         case "accepted" if flagged:
             return (
-                f"{count} result file(s): well-formed, consistent and new, but these have "
-                f"serious flags and get no vote: {', '.join(flagged)}."
+                f"{files(answer)}: {GOOD}, but these have serious flags and get no vote: "
+                f"{', '.join(flagged)}."
             )
         case "accepted":
-            return f"{count} result file(s): well-formed, consistent and new."
+            return f"{files(answer)}: {GOOD}."
         case "rejected":
-            wrong = answer.finding_count
-            return f"{wrong} problem(s) in {count} result file(s); fix them and push again."
+            wrong = say.count(answer.finding_count, "problem")
+            return f"{wrong} in {files(answer)}; fix and push again."
 
 
 def _printable(findings: Iterable[Finding]) -> Iterator[Finding]:

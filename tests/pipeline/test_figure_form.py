@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline.collection.published_rules import published_findings
+from pipeline.collection.validation import published_findings
 from pipeline.intake import comment, form, gate, neighbours
 from pipeline.intake.authorship import Sending
 from pipeline.intake.figure_form import QUESTIONS, REQUIRED, answers_of, published

@@ -135,8 +135,7 @@ def sender(repository: Repository, author: str, branch_in: str = "o/r") -> str |
 
 
 def test_only_our_own_pull_requests_bring_the_results_of_another(repository: Repository) -> None:
-    repository.write(sample_bytes(SMALL), name_of(SMALL))
-    repository.commit()
+    repository.add(SMALL)
 
     assert sender(repository, ROBOT) == "Ada"  # the commit's author, as `repositories` writes it
     assert sender(repository, ROBOT, "fork/r") == ROBOT  # a fork may be called anything
@@ -146,8 +145,7 @@ def test_only_our_own_pull_requests_bring_the_results_of_another(repository: Rep
 def test_a_maintainer_who_merges_main_into_a_forms_branch_is_not_its_sender(
     repository: Repository,
 ) -> None:
-    repository.write(sample_bytes(SMALL), name_of(SMALL))
-    repository.commit()
+    repository.add(SMALL)
     repository.git("checkout", "--quiet", "main")
     (repository.path / "README.md").write_text("Another text.\n", encoding="utf-8")
     repository.commit()

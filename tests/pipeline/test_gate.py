@@ -8,8 +8,7 @@ from tests.samples import sample, sample_bytes
 
 
 def test_a_new_result_is_accepted(repository: Repository) -> None:
-    repository.write(sample_bytes(SMALL), name_of(SMALL))
-    repository.commit()
+    repository.add(SMALL)
 
     judgement = repository.judge()
 
@@ -31,8 +30,7 @@ def test_a_pull_request_without_a_result_is_ignored(repository: Repository) -> N
 def test_later_commits_of_the_base_are_not_blamed_on_the_pull_request(
     repository: Repository,
 ) -> None:
-    repository.write(sample_bytes(SMALL), name_of(SMALL))
-    repository.commit()
+    repository.add(SMALL)
     repository.git("checkout", "--quiet", "main")
     (repository.path / "README.md").write_text("Moved on.\n", encoding="utf-8")
     repository.commit()
@@ -101,7 +99,6 @@ def test_a_pull_request_has_a_bounded_number_of_arms(
     monkeypatch.setattr(gate, "MAX_ARMS", most)
     for seed in (4, 5):  # three arms each
         one = sample(tasks=("code",), prompts_per_task=1, blocks=1, seed=seed)
-        repository.write(sample_bytes(one), name_of(one))
-    repository.commit()
+        repository.add(one)
 
     assert repository.rules() == rules

@@ -24,8 +24,7 @@ def test_many_changes_next_to_a_result_are_counted_and_not_listed(repository: Re
 
 def test_a_correction_by_the_same_contributor_is_accepted(repository: Repository) -> None:
     correction = replace(SMALL, supersedes=repository.there.name)
-    repository.write(sample_bytes(correction), name_of(correction))
-    repository.commit()
+    repository.add(correction)
 
     judgement = repository.judge(Sending(author="ada"))
 
@@ -43,8 +42,7 @@ def test_nobody_replaces_the_result_of_another(
     repository: Repository, author: str, contributor: str, rules: list[str]
 ) -> None:
     correction = replace(SMALL, supersedes=repository.there.name, contributor=contributor)
-    repository.write(sample_bytes(correction), name_of(correction))
-    repository.commit()
+    repository.add(correction)
 
     judgement = repository.judge(Sending(author=author))
 
@@ -54,12 +52,10 @@ def test_nobody_replaces_the_result_of_another(
 def test_a_result_is_replaced_once(repository: Repository) -> None:
     first = replace(SMALL, supersedes=repository.there.name)
     repository.git("checkout", "--quiet", "main")
-    repository.write(sample_bytes(first), name_of(first))
-    repository.commit()
+    repository.add(first)
     repository.git("checkout", "--quiet", "-B", "pull-request")
     second = replace(first, notes="Once more")
-    repository.write(sample_bytes(second), name_of(second))
-    repository.commit()
+    repository.add(second)
 
     (found,) = repository.judge().findings
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pipeline.intake import comment, reply
-from pipeline.intake.reference import FORMATS, RULE, Judged, compared, violation
+from pipeline.intake.reference_validator import FORMATS, RULE, Judged, compared, violation
 from schemas.authority import schema_findings
 from schemas.codec import canonical_bytes
 from schemas.posted import to_text
@@ -108,6 +108,6 @@ def test_its_time_is_capped_and_the_reply_says_so(repository: Repository) -> Non
     answer = reply.reply(replace(made, late=("a",)), results)
     assert reply.from_bytes(reply.to_bytes(answer)) == answer
     limit = "The time limit of the reference validator (60 s)"
-    words = f"{limit} was reached, so only jsonschema-rs judged 1 file(s)"
+    words = f"{limit} was reached, so only jsonschema-rs judged 1 file."
     assert words in reply.note(answer)
     assert words in comment.body(answer)

@@ -1,8 +1,12 @@
-"""Refuse new results whose times, names or imports conflict with those of other accounts.
+"""Refuse new results that conflict with the collection on the base branch.
 
-Results on the base branch came first, whatever date a file states.
+These are results of contributors whom maintainers excluded, copies of withdrawn results, and
+results whose times, names or imports conflict with those of other accounts. A copy under a
+different name, day or machine has the same times; a new measurement does not. Results on the base
+branch came first, whatever date a file states.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -10,16 +14,117 @@ from pathlib import Path
 
 import msgspec
 
-from pipeline.collection.plausibility.corpus import ANONYMOUS, account_of
+from pipeline.collection.lifecycle import contributors
+from pipeline.collection.plausibility import corpus_flags
+from pipeline.collection.plausibility.corpus import ANONYMOUS, Corpus, account_of
 from pipeline.collection.plausibility.fingerprint import MarkIndex, marks_of
+from pipeline.collection.validation import contributor_of
 from pipeline.collection.weight_names import Name, names_of
 from pipeline.intake import git
-from pipeline.intake.withdrawals import FOLDER, withdrawals
+from pipeline.intake.paths import FOLDER, LIFECYCLE
+from schemas import contract
 from schemas.codec import slug
-from schemas.finding import ROOT, Finding, shown
+from schemas.finding import ROOT, Finding, in_file, shown
 from schemas.letters import skeleton
 from schemas.submission import Machine, Model, Origin, Submission, Trial
+from schemas.validator import LIFECYCLE_SCHEMA
 from schemas.vocabulary import model_name
+
+# In canonical JSON, quotation marks inside a text are escaped, so this match can only be the field.
+_CONTRIBUTOR = re.compile(rb'"contributor":"([A-Za-z0-9-]*)"')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withdrawals:
+    """The withdrawn results and the excluded contributors at a revision.
+
+    `results` are file names; `contributors` maps a user name to the reason. `known` are the
+    contributors that lifecycle entries mark as known.
+    """
+
+    results: frozenset[str]
+    contributors: Mapping[str, str]
+    known: frozenset[str]
+
+
+def withdrawals(repository: Path, revision: str) -> Withdrawals:
+    """The withdrawals at a revision. Raises `GitError` if git cannot answer."""
+    entries = git.files(repository, revision, LIFECYCLE)
+    about = {name: blob for name, blob in entries.items() if contributor_of(name)}
+    texts = tuple(git.contents(repository, about))
+    for name, text in texts:
+        if contract.document_findings(text, LIFECYCLE_SCHEMA):
+            raise git.GitError(
+                f"{LIFECYCLE}/{name} in the base revision is not a valid entry; repair that entry "
+                "first"
+            )
+    return Withdrawals(
+        results=frozenset(n for n, blob in entries.items() if blob and n not in about),
+        contributors=contributors(texts, known=False),
+        known=frozenset(contributors(texts, known=True)),
+    )
+
+
+def is_new(repository: Path, revision: str, author: str | None) -> bool:
+    """Whether an author has no lifecycle entry yet; a new author cannot confirm a cell."""
+    name = f"contributor--{(author or '').lower()}.json"
+    return author is not None and name not in git.files(repository, revision, LIFECYCLE)
+
+
+def base_findings(
+    repository: Path, base: str, new: Mapping[str, Submission], author: str | None
+) -> Iterator[Finding]:
+    """Findings from comparing new results with `base`. Raises `GitError` if git cannot answer."""
+    ended = withdrawals(repository, base)
+    if not new:
+        return
+    if ended.results or ended.contributors:
+        old = Corpus.of(tuple(_withdrawn(repository, base, ended)))
+        for path, each in new.items():
+            yield from in_file(_by_ended(each, author, ended.contributors), path)
+            yield from in_file(_copied_again(each, old), path)
+    counting = (
+        (name, each)
+        for name, each in _outlines(repository, base)
+        if name not in ended.results and account_of(each.contributor) not in ended.contributors
+    )
+    yield from claim_findings(new, counting, ended.known)
+
+
+def _by_ended(
+    submission: Submission, author: str | None, reasons: Mapping[str, str]
+) -> Iterator[Finding]:
+    names = {(name or "").lower() for name in (submission.contributor, author)}
+    for name in sorted(names & reasons.keys()):
+        message = (
+            f"maintainers withdrew or quarantined the results of {name}: {reasons[name]}; open an "
+            "issue before sending more"
+        )
+        yield Finding(path="$.contributor", message=message, rule="contributor-ended")
+
+
+def _copied_again(submission: Submission, old: Corpus) -> Iterator[Finding]:
+    """Findings on times copied from withdrawn results, even if the copy claims to replace them."""
+    for flag in corpus_flags(replace(submission, supersedes=None), old):
+        if flag.name == "copied-times":
+            message = (
+                f"this result was withdrawn or is in quarantine. {flag.message} Open an issue to "
+                "have the decision changed, or measure again"
+            )
+            yield Finding(path=ROOT, message=message, rule="ended-result")
+
+
+def _withdrawn(repository: Path, base: str, there: Withdrawals) -> Iterator[Submission]:
+    """The withdrawn results, and all results from excluded contributors."""
+    files = git.files(repository, base, FOLDER)
+    if not there.contributors:
+        files = {name: blob for name, blob in files.items() if name in there.results}
+    for name, data in git.contents(repository, files):
+        match = _CONTRIBUTOR.search(data)
+        if name in there.results or (match and match[1].decode().lower() in there.contributors):
+            read = contract.read(data)
+            if isinstance(read, Submission):
+                yield read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,19 +166,6 @@ def claim_findings(
             yield Finding(file=path, path=place, message=message, rule="known-original")
         yield from _renamed(path, own, names_of(others, known))
     yield from _twins(new, outlines)
-
-
-def base_claims(repository: Path, base: str, new: Mapping[str, Submission]) -> Iterator[Finding]:
-    """Findings from comparing new results with `base`. Raises `GitError` if git cannot answer."""
-    if not new:
-        return
-    ended = withdrawals(repository, base)
-    counting = (
-        (name, each)
-        for name, each in _outlines(repository, base)
-        if name not in ended.results and account_of(each.contributor) not in ended.contributors
-    )
-    yield from claim_findings(new, counting, ended.known)
 
 
 def _outlines(repository: Path, base: str) -> Iterator[tuple[str, Outline]]:
