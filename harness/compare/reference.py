@@ -23,7 +23,6 @@ from estimates.model import Interval, Summary
 from estimates.student_t import t_quantile
 from harness import console
 from harness.compare.comparison import ERROR_RATE, level_of
-from harness.compare.options import Builds
 from harness.compare.report import signed
 from harness.errors import (
     INVALID_ANSWERS,
@@ -95,16 +94,19 @@ class TaskCheck:
 
 
 def check_run(
-    request: RunRequest, path: Path, builds: Builds, reference: Reference | None, *, budget_s: float
+    request: RunRequest,
+    reference: Reference | None,
+    path: Path,
+    bound: float | None,
+    markdown: Path | None,
+    *,
+    budget_s: float,
 ) -> None:
     """Measure a single build; check it against the reference, or write one if none exists."""
     whole_block = JointEnd(budget_s=budget_s, enough=lambda _: False)
     measured, _ = run_command.measured_interleaved(request, whole_block)
     (engine,) = measured.values()
-    try:
-        now = reference_of(engine.submission)
-    except ValueError as error:
-        raise MachineError(str(error)) from error
+    now = reference_of(engine.submission)
     if reference is None:
         with written(path) as part:
             part.write_bytes(msgspec.json.format(msgspec.json.encode(now), indent=1) + b"\n")
@@ -114,11 +116,11 @@ def check_run(
     else:
         if apart := mismatch(reference, now):
             raise BadInputError(f"{path}: {apart}; name another file to write a new reference")
-        checks = check(reference, now, builds.fail_below or FAIL_BELOW)
+        checks = check(reference, now, bound or FAIL_BELOW)
         verdict = _verdict(engine.summary, checks)
         lines = [*_lines(reference.engine, now.engine, checks, verdict)]
-    if builds.markdown is not None:
-        with written(builds.markdown) as part:
+    if markdown is not None:
+        with written(markdown) as part:
             part.write_text("\n".join(["### Tokens per round", "", *lines, ""]), "utf-8")
     if request.result.json:
         figures = {"confidence": 1 - ERROR_RATE, "tasks": encode(checks)}
@@ -183,7 +185,7 @@ def _lines(base: str, head: str, checks: Sequence[TaskCheck], verdict: str) -> I
 
 
 def reference_of(submission: Submission) -> Reference:
-    """Make a reference from a run. Raises `ValueError` if rounds or answers are unknown."""
+    """Make a reference from a run. Raises `MachineError` if rounds or answers are unknown."""
     return Reference(
         engine=identify(submission).engine_build,
         target=f"{submission.target.name} {submission.target.quantisation}",
@@ -279,7 +281,7 @@ def _prompt(trials: Sequence[Trial]) -> _PromptReference:
     texts = {each.output_sha256 or each.text_sha256 or "" for each in trials}
     per_round = tokens_per_round(trials)
     if per_round is None or "" in texts:
-        raise ValueError("the engine does not report its rounds, or returns no text to compare")
+        raise MachineError("the engine does not report its rounds, or returns no text to compare")
     return _PromptReference(rounds_per_token=1 / per_round, text=" ".join(sorted(texts)))
 
 
