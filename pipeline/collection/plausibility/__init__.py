@@ -87,12 +87,12 @@ def far_from_peers(candidate: CorpusComparison) -> Observation | None:
     if own is None:
         return None
     speeds = candidate.corpus.speeds
-    same = speeds.get((*own.device, own.target), peers.NO_PEERS).others(own.account)
+    same = peers.speeds_of_others(speeds.get((*own.device, own.target), {}), own.account)
     if len(same) >= PEERS["fewest"]:
         return _if_far(own.tps, same, f"{own.tps:.1f} tokens/s", "with this target")
     if own.bytes_per_s is None:
         return None
-    read = speeds.get((*own.device, None), peers.NO_PEERS).others(own.account)
+    read = peers.speeds_of_others(speeds.get((*own.device, None), {}), own.account)
     if len(read) < PEERS["fewest"]:
         return None
     return _if_far(own.bytes_per_s, read, f"{own.bytes_per_s / 1e9:.0f} GB/s", "with any target")

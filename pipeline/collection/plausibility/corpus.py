@@ -121,7 +121,7 @@ class Corpus:
         return found
 
     @cached_property
-    def speeds(self) -> dict[peers.Place, peers.PeerSpeeds]:
+    def speeds(self) -> dict[peers.Place, dict[str, float]]:
         """The baseline speeds measured on each device, for each target and over all targets."""
         return peers.peer_speeds(each.speed for each in self.entries)
 
