@@ -6,15 +6,13 @@ different name, day or machine has the same times; a new measurement does not. R
 branch came first, whatever date a file states.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
 
-from pipeline.collection.lifecycle import contributors
+from pipeline.collection import lifecycle
 from pipeline.collection.plausibility import corpus_flags
 from pipeline.collection.plausibility.corpus import ANONYMOUS, Corpus, account_of
 from pipeline.collection.plausibility.fingerprint import MarkIndex, marks_of
@@ -29,9 +27,6 @@ from schemas.letters import skeleton
 from schemas.submission import Machine, Model, Origin, Submission, Trial
 from schemas.validator import LIFECYCLE_SCHEMA
 from schemas.vocabulary import model_name
-
-# In canonical JSON, quotation marks inside a text are escaped, so this match can only be the field.
-_CONTRIBUTOR = re.compile(rb'"contributor":"([A-Za-z0-9-]*)"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +55,8 @@ def withdrawals(repository: Path, revision: str) -> Withdrawals:
             )
     return Withdrawals(
         results=frozenset(n for n, blob in entries.items() if blob and n not in about),
-        contributors=contributors(texts, known=False),
-        known=frozenset(contributors(texts, known=True)),
+        contributors=lifecycle.contributors(texts, known=False),
+        known=frozenset(lifecycle.contributors(texts, known=True)),
     )
 
 
@@ -75,20 +70,54 @@ def base_findings(
     repository: Path, base: str, new: Mapping[str, Submission], author: str | None
 ) -> Iterator[Finding]:
     """Findings from comparing new results with `base`. Raises `GitError` if git cannot answer."""
-    ended = withdrawals(repository, base)
+    there = _Base(withdrawals(repository, base), {each.supersedes for each in new.values()})
     if not new:
         return
-    if ended.results or ended.contributors:
-        old = Corpus.of(tuple(_withdrawn(repository, base, ended)))
-        for path, each in new.items():
-            yield from in_file(_by_ended(each, author, ended.contributors), path)
-            yield from in_file(_copied_again(each, old), path)
-    counting = (
-        (name, each)
-        for name, each in _outlines(repository, base)
-        if name not in ended.results and account_of(each.contributor) not in ended.contributors
-    )
-    yield from claim_findings(new, counting, ended.known)
+    listed = git.contents(repository, git.files(repository, base, FOLDER))
+    claims = list(claim_findings(new, there.counting(listed), there.ended.known))
+    for path, each in new.items():
+        if finding := lifecycle.superseding_finding(path, each, there.replaceable, author):
+            yield finding
+    yield from lifecycle.twice_superseded(new, there.replaced_by)
+    gone = Corpus.of(there.gone)
+    for path, each in new.items():
+        yield from in_file(_by_ended(each, author, there.ended.contributors), path)
+        yield from in_file(_copied_again(each, gone), path)
+    yield from claims
+
+
+@dataclass(slots=True)
+class _Base:
+    """What the base branch has: filled while `counting` reads it.
+
+    `replaceable` are the results that new ones name as `replaced`; `gone` are the withdrawn results
+    and those of excluded contributors; `replaced_by` maps names to their replacements.
+    """
+
+    ended: Withdrawals
+    replaced: set[str | None]
+    replaceable: dict[str, Submission] = field(default_factory=dict)
+    gone: list[Submission] = field(default_factory=list)
+    replaced_by: dict[str, str] = field(default_factory=dict)
+
+    def counting(self, files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, "Outline"]]:
+        """The results that count, without those that the build will report as unreadable."""
+        for name, data in files:
+            try:
+                outline = msgspec.json.decode(data, type=Outline)
+            except msgspec.DecodeError:
+                continue
+            if outline.supersedes:
+                self.replaced_by[outline.supersedes] = name
+            account = account_of(outline.contributor)
+            has_ended = name in self.ended.results or account in self.ended.contributors
+            # A result that today's rules would refuse can neither be replaced nor be copied.
+            whole = contract.read(data) if has_ended or name in self.replaced else None
+            if isinstance(whole, Submission):
+                self.gone += [whole] if has_ended else []
+                self.replaceable |= {name: whole} if name in self.replaced else {}
+            if not has_ended:
+                yield name, outline
 
 
 def _by_ended(
@@ -114,19 +143,6 @@ def _copied_again(submission: Submission, old: Corpus) -> Iterator[Finding]:
             yield Finding(path=ROOT, message=message, rule="ended-result")
 
 
-def _withdrawn(repository: Path, base: str, there: Withdrawals) -> Iterator[Submission]:
-    """The withdrawn results, and all results from excluded contributors."""
-    files = git.files(repository, base, FOLDER)
-    if not there.contributors:
-        files = {name: blob for name, blob in files.items() if name in there.results}
-    for name, data in git.contents(repository, files):
-        match = _CONTRIBUTOR.search(data)
-        if name in there.results or (match and match[1].decode().lower() in there.contributors):
-            read = contract.read(data)
-            if isinstance(read, Submission):
-                yield read
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
     """The fields of an existing result that the checks need; the result is not validated again."""
@@ -137,6 +153,7 @@ class Outline:
     trials: tuple[Trial, ...]
     contributor: str | None = None
     origin: Origin | None = None
+    supersedes: str | None = None
 
 
 def claim_findings(
@@ -166,12 +183,6 @@ def claim_findings(
             yield Finding(file=path, path=place, message=message, rule="known-original")
         yield from _renamed(path, own, names_of(others, known))
     yield from _twins(new, outlines)
-
-
-def _outlines(repository: Path, base: str) -> Iterator[tuple[str, Outline]]:
-    for name, data in git.contents(repository, git.files(repository, base, FOLDER)):
-        with suppress(msgspec.DecodeError):  # the build reports the fault
-            yield name, msgspec.json.decode(data, type=Outline)
 
 
 def _others(own: Submission, there: Sequence[Outline]) -> list[Outline]:

@@ -165,7 +165,7 @@ def _decision(answer: Reply) -> str:
             return f"{files(answer)}: {GOOD}."
         case "rejected":
             wrong = say.count(answer.finding_count, "problem")
-            return f"{wrong} in {files(answer)}; fix and push again."
+            return f"{wrong} in {files(answer)}; fix what is listed and push again."
 
 
 def _printable(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -13,8 +13,8 @@ from pipeline.intake.authorship import Sending
 from pipeline.intake.figure_form import QUESTIONS, REQUIRED, answers_of, published
 from pipeline.intake.paths import PUBLISHED
 from schemas.posted import UnreadableTextError
-from tests.pipeline.repositories import SMALL, Repository, name_of
-from tests.samples import sample_bytes
+from tests.pipeline.repositories import SMALL, Repository
+from tests.pipeline.test_form import event
 from tools import reported
 
 ROOT = Path(__file__).parents[2]
@@ -40,16 +40,8 @@ def body(answers: dict[str, str]) -> str:
 
 
 def proposed(repository: Repository, answers: dict[str, str]) -> tuple[gate.Judgement, bytes]:
-    issue = {
-        "number": 7,
-        "user": {"login": "ada", "id": 5},
-        "updated_at": "2026-11-26T10:00:00Z",
-        "labels": [{"name": "figure"}],
-        "body": body(answers),
-    }
-    event = repository.path.parent / "event.json"
-    event.write_text(json.dumps({"issue": issue}), "utf-8")
-    return form.propose(repository.path, "main", form.read_event(event), Sending(author="ada"))
+    filled = form.read_event(event(repository.path.parent, body(answers), label="figure"))
+    return form.propose(repository.path, "main", filled, Sending(author="ada"))
 
 
 def test_a_reported_figure_becomes_one_new_file_of_the_rig_and_both_rates(
@@ -137,7 +129,7 @@ def test_the_branch_of_a_form_adds_one_file_below_the_published_ones(
     assert {each.rule for each in repository.judge(BY_FORM).findings} == {"path-outside"}
 
     repository.git("reset", "--quiet", "--hard", "main")
-    repository.write(sample_bytes(SMALL), name_of(SMALL))
+    repository.add(SMALL)
     committed(repository)
     assert {each.rule for each in repository.judge(BY_FORM).findings} == {"path-outside"}
 

@@ -41,7 +41,7 @@ else:
 """
 
 
-def event(folder: Path, body: str, author: str = "ada") -> Path:
+def event(folder: Path, body: str, author: str = "ada", label: str = "result") -> Path:
     """The event of a filled-in form, as GitHub documents it; the title is never used."""
     path = folder / "event.json"
     user = {"login": author, "id": 5, "type": "User"}
@@ -49,7 +49,7 @@ def event(folder: Path, body: str, author: str = "ada") -> Path:
         "number": 7,
         "title": "$(touch pwned); `id` && rm -rf ~",
         "user": user,
-        "labels": [{"name": "result"}],
+        "labels": [{"name": label}],
         "created_at": "2026-11-25T10:00:00Z",
         "updated_at": "2026-11-25T10:00:00Z",
         "body": body,
