@@ -88,7 +88,7 @@ def base_findings(
 
 @dataclass(slots=True)
 class _Base:
-    """What the base branch has: filled while `counting` reads it.
+    """The results on the base branch that matter to new ones, filled while `counting` reads them.
 
     `replaceable` are the results that new ones name as `replaced`; `gone` are the withdrawn results
     and those of excluded contributors; `replaced_by` maps names to their replacements.
