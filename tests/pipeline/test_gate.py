@@ -101,8 +101,7 @@ def test_a_pull_request_has_a_bounded_number_of_arms(
 ) -> None:
     monkeypatch.setattr(gate, "MAX_ARMS", most)
     for seed in (4, 5):  # three arms each
-        one = sample(tasks=("code",), prompts_per_task=1, blocks=1, seed=seed)
-        repository.add(one)
+        repository.add(sample(tasks=("code",), prompts_per_task=1, blocks=1, seed=seed))
 
     assert repository.rules() == rules
 
@@ -120,8 +119,7 @@ def test_many_changes_next_to_a_result_are_counted_and_not_listed(repository: Re
 
 
 def test_a_correction_by_the_same_contributor_is_accepted(repository: Repository) -> None:
-    correction = replace(SMALL, supersedes=repository.there.name)
-    repository.add(correction)
+    repository.add(replace(SMALL, supersedes=repository.there.name))
 
     judgement = repository.judge(Sending(author="ada"))
 
@@ -138,8 +136,7 @@ def test_a_correction_by_the_same_contributor_is_accepted(repository: Repository
 def test_nobody_replaces_the_result_of_another(
     repository: Repository, author: str, contributor: str, rules: list[str]
 ) -> None:
-    correction = replace(SMALL, supersedes=repository.there.name, contributor=contributor)
-    repository.add(correction)
+    repository.add(replace(SMALL, supersedes=repository.there.name, contributor=contributor))
 
     judgement = repository.judge(Sending(author=author))
 
@@ -151,8 +148,7 @@ def test_a_result_is_replaced_once(repository: Repository) -> None:
     repository.git("checkout", "--quiet", "main")
     repository.add(first)
     repository.git("checkout", "--quiet", "-B", "pull-request")
-    second = replace(first, notes="Once more")
-    repository.add(second)
+    repository.add(replace(first, notes="Once more"))
 
     (found,) = repository.judge().findings
 

@@ -171,8 +171,7 @@ def test_attributes_in_the_pull_request_itself_change_nothing(tmp_path: Path) ->
 
 def test_a_missing_blob_is_a_failure_and_not_an_empty_collection(tmp_path: Path) -> None:
     made = Repository(tmp_path)
-    correction = replace(SMALL, supersedes=made.there.name)
-    made.add(correction)
+    made.add(replace(SMALL, supersedes=made.there.name))
     blob = made.git("rev-parse", f"main:{FOLDER}/{made.there.name}")
     made.git("checkout", "--quiet", "--detach")
     (made.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
