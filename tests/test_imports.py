@@ -58,7 +58,7 @@ ALLOWED = {
             "pipeline.site.build",
         ),
     ),
-    "jsonschema": ("pipeline.intake.reference",),
+    "jsonschema": ("pipeline.intake.reference_validator",),
     "llama_cpp": ("harness.runners", "harness.models"),
     "gguf": ("harness.models",),
     "huggingface_hub": ("harness.models",),

@@ -62,19 +62,17 @@ def _read(
 ) -> tuple[Mapping[Source, CorpusEntry], validation.Validated]:
     """Each submission's entry for comparisons, and all accepted files that contradict no other."""
     submissions = [source for source in sources if source.kind == "submission"]
-    entries, refused = entries_of(cache, submissions, jobs=jobs)
+    known = entries_of(cache, submissions, jobs=jobs)
 
-    def result(source: Source) -> validation.Accepted | validation.AcceptedText | validation.Found:
-        if source.kind != "submission":
-            return validation.checked(source)
-        if source in refused:
-            return refused[source]
-        each = entries[source]
-        return validation.Accepted(
-            source=source, submission=each.submission, digest=each.digest or ""
-        )
+    def result(source: Source) -> validation.Checked:
+        each = known.get(source) or validation.checked(source)
+        if isinstance(each, CorpusEntry):
+            digest = each.digest or ""
+            return validation.Accepted(source=source, submission=each.submission, digest=digest)
+        return each
 
-    return entries, _compatible(validation.combined((source, result(source)) for source in sources))
+    entries = {source: each for source, each in known.items() if isinstance(each, CorpusEntry)}
+    return entries, _compatible(validation.combined((each, result(each)) for each in sources))
 
 
 def _with_flags(
