@@ -13,7 +13,7 @@ import pytest
 from pipeline.errors import PipelineError
 from pipeline.intake import form, gate, host
 from pipeline.intake.authorship import ROBOT, Sending, sending
-from schemas.posted import BEGIN, END, UnreadableTextError, to_text
+from schemas.posted import BEGIN, END, to_text
 from schemas.strict import MAX_BYTES
 from tests.pipeline.repositories import FOLDER, OTHER, SMALL, Repository, name_of
 from tests.processes import needs_shell
@@ -85,6 +85,7 @@ def test_a_valid_form_becomes_one_new_file_by_its_author(repository: Repository)
     [
         ("no result at all", "the form has no result"),
         ("<script>alert(1)</script>", "the form has no result"),
+        ("-----BEGIN PGP MESSAGE-----\nabcd\n-----END PGP MESSAGE-----", "the form has no result"),
         (TEXT + TEXT, "the text contains 2 results"),
         (TEXT.replace(END, ""), "the first or the last line of the text is missing"),
         (f"{BEGIN}\n../../etc/passwd\n{END}", "the text is damaged"),
@@ -158,10 +159,12 @@ def test_a_maintainer_who_merges_main_into_a_forms_branch_is_not_its_sender(
     assert sender(repository, ROBOT) == "Ada"
 
 
+# Sends a form with these texts, then and now; returns the branches and the requests by path.
+SendForm = Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]]
+
+
 @pytest.fixture
-def sent(
-    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]]:
+def sent(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SendForm:
     """Judge and send a form as the workflow does; return the branches and requests to GitHub."""
     remote, log = tmp_path / "remote.git", tmp_path / "log"
     repository.git("clone", "--quiet", "--bare", str(repository.path), str(remote))
@@ -191,9 +194,7 @@ def sent(
 
 
 @needs_shell
-def test_an_accepted_form_is_pushed_opened_checked_and_answered(
-    sent: Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]],
-) -> None:
+def test_an_accepted_form_is_pushed_opened_checked_and_answered(sent: SendForm) -> None:
     branches, asked = sent(answered(TEXT), answered(TEXT))
 
     assert "form/7" in branches.split()
@@ -214,7 +215,7 @@ def test_an_accepted_form_is_pushed_opened_checked_and_answered(
     ],
 )
 def test_a_refused_or_edited_form_leaves_no_branch(
-    sent: Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]],
+    sent: SendForm,
     body: str,
     now: str,
     answer: str | None,
@@ -229,7 +230,7 @@ def test_a_refused_or_edited_form_leaves_no_branch(
 
 @needs_shell
 def test_a_form_that_became_a_pull_request_is_answered_and_not_pushed_again(
-    sent: Callable[[str, str], tuple[str, dict[str, list[dict[str, str]]]]], tmp_path: Path
+    sent: SendForm, tmp_path: Path
 ) -> None:
     (tmp_path / "now-was-opened").touch()
 
@@ -237,8 +238,3 @@ def test_a_form_that_became_a_pull_request_is_answered_and_not_pushed_again(
 
     assert "form/7" not in branches
     assert "with a new form" in asked["issues/7/comments"][-1]["body"]
-
-
-def test_text_of_another_program_is_not_a_result() -> None:
-    with pytest.raises(UnreadableTextError, match="the form has no result"):
-        form.posted("-----BEGIN PGP MESSAGE-----\nabcd\n-----END PGP MESSAGE-----")

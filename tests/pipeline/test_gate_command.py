@@ -66,18 +66,9 @@ def test_annotations_are_escaped_and_at_most_ten() -> None:
 def run_command(
     repository: Repository, *options: str, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "pipeline.intake",
-        "gate",
-        "--base",
-        "main",
-        "--head",
-        "pull-request",
-    ]
+    gate_words = ("-m", "pipeline.intake", "gate", "--base", "main", "--head", "pull-request")
     return subprocess.run(
-        [*command, "--repository", str(repository.path), *options],
+        [sys.executable, *gate_words, "--repository", str(repository.path), *options],
         cwd=ROOT,
         env={"PATH": os.environ["PATH"], **variables},
         capture_output=True,
